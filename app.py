@@ -17,7 +17,7 @@ except ModuleNotFoundError as missing:
     sys.exit(2)
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
-from stacks.helm_chart import helm_chart
+from hyperpod_cdk.stacks.packaged_chart import helm_chart
 
 _CDK_JSON = Path(__file__).with_name("cdk.json")
 
@@ -64,8 +64,7 @@ def main(
     # Importing the CDK takes seconds, which what is refused above does not wait for.
     import aws_cdk as cdk  # noqa: PLC0415
 
-    from hyperpod_cdk import TooLargeError  # noqa: PLC0415
-    from stacks.deployment import add_pipeline, add_stacks  # noqa: PLC0415
+    from hyperpod_cdk import TooLargeError, add_pipeline, add_stacks  # noqa: PLC0415
 
     app = cdk.App(
         context=context,
@@ -78,7 +77,15 @@ def main(
             (deployment,) = loaded.deployments
             add_stacks(app, config=deployment.config, chart=charts[0], scripts=scripts)
         else:
-            add_pipeline(app, loaded=loaded, path=file, charts=charts, scripts=scripts)
+            add_pipeline(
+                app,
+                pipeline=loaded.pipeline,
+                path=file,
+                deployments=[(each.path, each.config) for each in loaded.deployments],
+                charts=charts,
+                repository=project,
+                scripts=scripts,
+            )
     except (ConfigError, HyperPodChartError, TooLargeError) as error:
         return _refused(error)
     app.synth()

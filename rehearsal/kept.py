@@ -8,10 +8,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from emulator.signals import wait_for_interrupt
+from hyperpod_cdk.stacks.packaged_chart import STAND_IN_VARIABLE
 from rehearsal.chart_choice import STAND_IN
 from rehearsal.faults import FAULTS_VARIABLE
 from rehearsal.stage import Stage
-from stacks.helm_chart import STAND_IN_VARIABLE
 
 _OPERATOR = "operator"
 _ADMINISTRATOR = "arn:aws:iam::aws:policy/AdministratorAccess"

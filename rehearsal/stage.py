@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hyperpod_cdk import load_config
-from hyperpod_cdk.config.stack_names import StackKind, stack_name, stack_names
+from hyperpod_cdk.stacks.table import StackKind, stack_name, stack_names
 from hyperpod_cli.aws.assembly import stacks_in
 from hyperpod_cli.aws.stacks import deployed
 from hyperpod_cli.inspect.report.content import Attempt

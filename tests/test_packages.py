@@ -20,7 +20,6 @@ TREES = [
     ("shared", "hyperpod_shared"),
     ("lambda", "provisioner"),
     ("cli", "hyperpod_cli"),
-    (".", "stacks"),
     (".", "app"),
     (".", "aws_reference"),
     (".", "tools"),
@@ -125,7 +124,7 @@ def test_trees_are_acyclic() -> None:
     assert graph["hyperpod_shared"] == graph["aws_reference"] == set()
     assert graph["hyperpod_cdk"] == graph["provisioner"] == {"hyperpod_shared"}
     assert graph["emulator"] <= {"aws_reference"}
-    assert {"app", "emulator", "hyperpod_cli", "stacks", "aws_reference"} <= graph["rehearsal"]
+    assert {"app", "emulator", "hyperpod_cli", "aws_reference"} <= graph["rehearsal"]
 
 
 def test_only_the_check_before_a_deletion_imports_the_function() -> None:

@@ -96,6 +96,37 @@ def test_an_app_outside_the_repository(
     shutil.rmtree(outside)
 
 
+def test_an_app_of_twelve_lines_deploys_everything(
+    wheel: Path, python: Path, tmp_path: Path, repository: Path
+) -> None:
+    installed, outside = tmp_path / "installed", tmp_path / "outside"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(installed)
+    (outside / "config").mkdir(parents=True)
+    shutil.copy(repository / "config" / "default.yaml", outside / "config")
+    example = repository / "examples" / "cluster" / "app.py"
+    shutil.copy(example, outside)
+    path = [str(installed), str(Path(pytest.__file__).parents[1])]
+    environment = {
+        **bare_environment(),
+        "PYTHONPATH": os.pathsep.join(path),
+        "CDK_OUTDIR": "cdk.out",
+        "CDK_CONTEXT_JSON": json.dumps({"aws:cdk:bundling-stacks": []}),
+    }
+    subprocess.run(
+        [python, "app.py"], cwd=outside, env=environment, check=True, capture_output=True
+    )
+
+    made = {path.name.partition(".")[0] for path in outside.glob("cdk.out/*.template.json")}
+    assert made == {"ml-platform", "ml-addons", "ml-storage", "ml-hyperpod"}
+    assert len(example.read_text("utf-8").splitlines()) <= 12
+    charts = installed / "hyperpod_cdk" / "_assets" / "charts"
+    assert {"pins.yaml", "value_checks.yaml"} <= {path.name for path in charts.iterdir()}
+    # Its own checks of values are read when a chart is packaged.
+    code = "import hyperpod_cli.deliver.charts.inspection"
+    subprocess.run([python, "-c", code], cwd=outside, env=environment, check=True)
+
+
 def test_it_carries_the_library_with_its_assets_and_the_operators_commands_only(
     wheel: Path,
 ) -> None:

@@ -1,5 +1,4 @@
 from .config.config import Config as Config
-from .deletion_check import DeletionCheck as DeletionCheck
 from .eks.addons import EksAddons as EksAddons
 from .eks.cluster import EksCluster as EksCluster
 from .eks.cluster import eks_cluster_of as eks_cluster_of
@@ -13,6 +12,7 @@ from .encryption.data_keys import data_keys as data_keys
 from .encryption.section import EncryptionConfig as EncryptionConfig
 from .helm.chart.chart import HyperPodChartError as HyperPodChartError
 from .helm.components.section import ComponentsConfig as ComponentsConfig
+from .helm.deletion_check import DeletionCheck as DeletionCheck
 from .helm.dependencies import HyperPodDependencies as HyperPodDependencies
 from .helm.priority_classes.priority_classes import PriorityClasses as PriorityClasses
 from .helm.priority_classes.section import PriorityClassConfig as PriorityClassConfig
@@ -74,6 +74,8 @@ from .provisioner.access import ProvisionerAccess as ProvisionerAccess
 from .provisioner.provisioner import Provisioner as Provisioner
 from .provisioner.provisioner import VpcPlacement as VpcPlacement
 from .schema.errors import ConfigError as ConfigError
+from .stacks.deployment import add_stacks as add_stacks
+from .stacks.pipeline_stack import add_pipeline as add_pipeline
 from .storage.claim_section import ClaimConfig as ClaimConfig
 from .storage.claims import FileSystemAvailability as FileSystemAvailability
 from .storage.claims import FileSystemClaims as FileSystemClaims

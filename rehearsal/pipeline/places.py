@@ -11,8 +11,8 @@ import boto3
 
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, Loaded
-from hyperpod_cdk.config.stack_names import stack_names
 from hyperpod_cdk.pipeline.section import EnvironmentConfig
+from hyperpod_cdk.stacks.table import stack_names
 from rehearsal.cdk_cli import CdkCli, CdkCliProcess
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
+from hyperpod_cdk.stacks.packaged_chart import OFFICIAL_CHART
 from rehearsal.pipeline.definition import UnplayableError
-from stacks.helm_chart import OFFICIAL_CHART
 
 _PROJECT = Path(__file__).resolve().parents[2]
 # What `make` sets up, by the folder or file that shows that it is done.

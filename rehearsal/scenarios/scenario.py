@@ -18,7 +18,7 @@ from typing import Any
 from emulator.aws.shared_settings import Readiness
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import StackKind
+from hyperpod_cdk.stacks.table import StackKind
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from rehearsal.report import Check
 from rehearsal.stage import Stage

@@ -8,8 +8,8 @@ import aws_cdk as cdk
 import pytest
 
 from emulator.kubernetes import InProcessControlPlane
-from examples.cluster.app import MyCluster
 from examples.helm_release.app import MyRelease
+from examples.one_stack.app import MyCluster
 from examples.own_eks_cluster import app as own_eks_cluster
 from rehearsal.cdk_cli import CdkCli
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
@@ -21,7 +21,7 @@ ACCOUNT, REGION = "111122223333", "us-west-2"
 PRIORITY = ("scheduling.k8s.io/v1", "PriorityClass")
 
 
-def _cluster(app: cdk.App, chart: Path) -> None:
+def _one_stack(app: cdk.App, chart: Path) -> None:
     MyCluster(app, "MyCluster", chart=chart)
 
 
@@ -34,7 +34,7 @@ def _own_eks_cluster(app: cdk.App, chart: Path) -> None:
 
 
 EXAMPLES: dict[str, Callable[[cdk.App, Path], None]] = {
-    "cluster": _cluster,
+    "one_stack": _one_stack,
     "helm_release": _release,
     "own_eks_cluster": _own_eks_cluster,
 }
@@ -93,14 +93,14 @@ def deployments(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     ) as environment:
         made = Deployments(environment=environment, directory=directory, chart=chart)
         administrator = ["arn:aws:iam::aws:policy/AdministratorAccess"]
-        made.cli("cluster").bootstrap(region=REGION, policies=administrator)
+        made.cli("one_stack").bootstrap(region=REGION, policies=administrator)
         yield made
 
 
 @pytest.mark.whole
 @pytest.mark.slow(seconds=15)
 def test_the_whole_cluster_and_a_release_beside_it(deployments: Deployments) -> None:
-    deployments.deploy("cluster")
+    deployments.deploy("one_stack")
     assert deployments.clusters() == {"mine": "InService"}
 
     deployments.deploy("helm_release")
@@ -108,7 +108,7 @@ def test_the_whole_cluster_and_a_release_beside_it(deployments: Deployments) -> 
     deployments.cli("helm_release").destroy()
     assert "nightly" not in deployments.priorities()
 
-    deployments.cli("cluster").destroy()
+    deployments.cli("one_stack").destroy()
     assert deployments.clusters() == {}
 
 

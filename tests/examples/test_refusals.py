@@ -12,7 +12,7 @@ from tests.support.configs import REPOSITORY
 @pytest.mark.parametrize(
     ("example", "told"),
     [
-        ("cluster", "build/charts/hyperpod-helm-chart.tgz: there is no chart; run `make charts`"),
+        ("one_stack", "build/charts/hyperpod-helm-chart.tgz: there is no chart; run `make charts`"),
         ("helm_release", "eks_cluster_name: is missing; add -c eks_cluster_name=NAME"),
     ],
 )

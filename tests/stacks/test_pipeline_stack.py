@@ -15,10 +15,9 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk import ConfigError, PipelineFile, load_file
-from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart.chart import HyperPodChart, read_hyperpod_chart
+from hyperpod_cdk.stacks.pipeline_stack import PipelineStack, add_pipeline
 from rehearsal.pipeline.definition import PipelineDefinition
-from stacks.deployment import add_pipeline
-from stacks.pipeline_stack import PipelineStack
 from tests.support.assembly import Assembly, merged, new_app, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.linter import findings
@@ -45,8 +44,21 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def assembly(tmp_path_factory: pytest.TempPathFactory, chart: Path) -> Assembly:
     app = new_app(tmp_path_factory.mktemp("pipeline"))
     charts = [read_hyperpod_chart(chart)] * 2
-    add_pipeline(app, loaded=load_file(EXAMPLE), path=EXAMPLE, charts=charts)
+    _add(app, EXAMPLE, charts=charts)
     return _checked(app)
+
+
+def _add(app: cdk.App, path: Path, *, charts: list[HyperPodChart]) -> None:
+    loaded = load_file(path)
+    assert loaded.pipeline is not None
+    add_pipeline(
+        app,
+        pipeline=loaded.pipeline,
+        path=path,
+        deployments=[(each.path, each.config) for each in loaded.deployments],
+        charts=charts,
+        repository=REPOSITORY,
+    )
 
 
 def _checked(app: cdk.App) -> Assembly:
@@ -77,6 +89,7 @@ def variant(name: str, *, directory: Path) -> Assembly:
         pipeline=pipeline,
         config_path="config/mine.yaml",
         stages=stages,
+        cli_version=CDK_CLI,
         env=place,
     )
     return _checked(app)
@@ -313,4 +326,4 @@ def test_a_configuration_outside_the_repository_is_refused(tmp_path: Path, chart
     path = tmp_path / "pipeline.yaml"
     charts = [read_hyperpod_chart(chart)] * 2
     with pytest.raises(ConfigError, match=r"must be in .*: the pipeline's builds read it"):
-        add_pipeline(new_app(tmp_path), loaded=load_file(path), path=path, charts=charts)
+        _add(new_app(tmp_path), path, charts=charts)

@@ -22,7 +22,7 @@ from emulator.aws.local_aws import LocalAws
 from emulator.hyperpod import Caller, HyperPodService, Subnet
 from emulator.node.network import VpcNetwork
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import StackKind, stack_name
+from hyperpod_cdk.stacks.table import StackKind, stack_name
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError

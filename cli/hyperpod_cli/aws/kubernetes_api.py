@@ -15,7 +15,7 @@ from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError, SSLError
 
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.terminal.errors import OpsError, PassingError
+from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.eks_token import token_signer
 
@@ -115,7 +115,7 @@ def one_line_errors(client: ApiClient) -> Iterator[None]:
                 "NO_PROXY"
             ) from None
         if isinstance(error, (ProtocolError, ReadTimeoutError)):
-            raise PassingError(
+            raise TransientError(
                 f"Kubernetes API: {host} did not answer ({error}); run it again in a minute"
             ) from None
         raise OpsError(
@@ -134,7 +134,7 @@ def _refuse(error: ApiException) -> NoReturn:
             "AmazonEKSViewPolicy (eks.viewers) has no nodes. The commands are in docs/verify.md"
         ) from None
     if _passes(error.status):
-        raise PassingError(
+        raise TransientError(
             f"Kubernetes API: {error.status} {error.reason}; run it again in a minute"
         ) from None
     raise OpsError(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.config.stack_names import stack_name
+from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.deliver.layer_binaries import local_binary

@@ -33,7 +33,7 @@ from provisioner.helm.state import (
     is_deployed_as,
     refuse_foreign,
 )
-from provisioner.helm.steps import Outcome, converge, delete, unfinished
+from provisioner.helm.steps import HelmStepResult, converge, delete, unfinished
 from provisioner.kubernetes.eks_cluster import ClusterFailedError, ClusterNotFoundError
 
 _NO_KUBERNETES = (ClusterNotFoundError, ClusterFailedError)
@@ -56,7 +56,7 @@ class HelmRelease:
         """Install, upgrade or uninstall; the physical id is known before anything happens."""
         properties = HelmReleaseProperties.parse(request.properties)
         physical_id = properties.physical_id
-        outcome, claim = Outcome(), None
+        outcome, claim = HelmStepResult(), None
         try:
             with self._client(properties, request, clock) as client:
                 outcome = delete(client) if request.type == "Delete" else converge(client)
@@ -66,7 +66,7 @@ class HelmRelease:
             log.info("the cluster is gone, and the release with it", release=physical_id)
         except NotReadyError as error:
             log.warning("not begun yet", release=physical_id, cause=str(error))
-            outcome = Outcome(deferred=True)
+            outcome = HelmStepResult(deferred=True)
             if request.type != "Delete":
                 claim = self._phase(request, clock)  # to compare with, when it begins at last
         if request.type == "Delete":

@@ -300,7 +300,7 @@ class Executor:
         """Return the error that a poll survives, or the failure."""
         return (
             error
-            if self.request.may_pass(error, found.now)
+            if self.request.may_succeed_later(error, found.now)
             else refused_by_service(self.api.name, verb, error)
         )
 

@@ -169,7 +169,7 @@ def arrivals_of(
         try:
             arrivals = Arrivals(nodes=api.nodes(patient=last))
         except AWS_ERRORS as error:
-            if not last and (is_not_found(error) or request.may_pass(error, found.now)):
+            if not last and (is_not_found(error) or request.may_succeed_later(error, found.now)):
                 raise
             arrivals = Arrivals(unlisted=_unlisted(api.name, error))
             log.warning("no nodes", cluster=api.name, cause=str(error))

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from emulator.node.node import Node
-from hyperpod_cdk.config.stack_names import StackKind, stack_names
 from hyperpod_cdk.helm.chart.rules import placeholder_chart
+from hyperpod_cdk.stacks.table import StackKind, stack_names
 from hyperpod_cli.deliver.deploy import reporting
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_cli.stack_progress import terminal

@@ -11,7 +11,7 @@ def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None
     aws sagemaker create-cluster --cli-input-json file://cluster-config.json takes it.
     """
     from hyperpod_cdk import load_config
-    from hyperpod_cdk.config.stack_names import stack_name
+    from hyperpod_cdk.stacks.table import stack_name
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.aws.stacks import outputs_of
     from hyperpod_cli.operate import workshop

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from hyperpod_cdk import load_config, load_file
 from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.stacks.packaged_chart import own_chart
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.deliver.charts.check import check
 from hyperpod_cli.deliver.charts.commands import ChartError
@@ -18,7 +20,6 @@ from hyperpod_cli.deliver.charts.helm import Helm, helm_binary
 from hyperpod_cli.deliver.charts.package import package
 from hyperpod_cli.deliver.charts.pins import Settings, load_settings, record_digests
 from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME, fetch, publish
-from stacks.helm_chart import own_chart
 
 PINS = Path("charts/pins.yaml")
 OUTPUT = Path("build/charts")
@@ -84,6 +85,8 @@ class _Tools:
 
 @contextmanager
 def _tools(pins: Path) -> Iterator[_Tools]:
+    if pins == PINS and not pins.exists():  # outside a checkout
+        pins = asset_directory("charts") / pins.name
     try:
         settings = load_settings(pin_file=pins, environment=os.environ)
         with tempfile.TemporaryDirectory(prefix="charts-") as folder:

@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from hyperpod_cdk.helm.components.rules import value_at
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.deliver.charts.chart_file import ChartFile, Requirement, read_chart_directory
 from hyperpod_cli.deliver.charts.commands import ChartError
 
@@ -91,7 +92,7 @@ def _from_the_top(condition: str, *, prefix: str) -> str:
     return ",".join(f"{prefix}{path.strip()}" for path in condition.split(","))
 
 
-_TEMPLATE = Path(__file__).resolve().parents[4] / "charts" / "value_checks.yaml"
+_TEMPLATE = asset_directory("charts") / "value_checks.yaml"
 # helm renders the deepest path first: this deep, the checks speak before any component's template
 # fails with a message of its own.
 _TEMPLATE_IN_CHART = Path(

@@ -8,8 +8,8 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import load_config
-from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.aws.assembly import Stack, stacks_in
 from hyperpod_cli.aws.session import AwsClient, deployer_session
 from hyperpod_cli.aws.stacks import (

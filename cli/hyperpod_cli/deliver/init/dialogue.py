@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.checks import findings
-from hyperpod_cli.deliver.description import description
+from hyperpod_cdk.stacks.table import description
 from hyperpod_cli.deliver.init.questions import (
     QUESTIONS,
     AnswerError,

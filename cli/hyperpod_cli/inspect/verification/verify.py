@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import stack_names
+from hyperpod_cdk.stacks.table import STACKS, stack_names
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors, unreached
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import outputs_of
@@ -20,7 +20,7 @@ from hyperpod_cli.inspect.verification.check import (
     Verify,
     several,
 )
-from hyperpod_cli.terminal.errors import OpsError, PassingError
+from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_cli.terminal.explained import explanation
 from hyperpod_shared.aws_errors import is_transient
 
@@ -60,7 +60,7 @@ def check_once(config: Config, *, session: AwsSession) -> Iterator[Check]:
     outputs = {
         name: outputs_of(cloudformation, name)
         for kind, name in stack_names(config).items()
-        if kind != "addons"
+        if STACKS[kind].has_outputs
     }
     with ExitStack() as stack:
         # A new client for each look: its token is valid for 15 minutes.
@@ -143,7 +143,7 @@ def is_transient_error(error: Exception) -> bool:
     Args:
         error: What was raised.
     """
-    return isinstance(error, PassingError) or is_transient(error)
+    return isinstance(error, TransientError) or is_transient(error)
 
 
 def not_looked_at(title: str, *, why: str, is_transient: bool = False) -> Check:

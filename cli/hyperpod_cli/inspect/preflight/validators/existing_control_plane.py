@@ -6,7 +6,6 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.eks.section import (
     DAEMON_SET_ADDONS,
     DNS_ADDON,
@@ -15,6 +14,7 @@ from hyperpod_cdk.eks.section import (
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
 from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.other_clusters import other_clusters
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator

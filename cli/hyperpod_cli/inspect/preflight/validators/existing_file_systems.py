@@ -6,8 +6,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.deployed import outputs
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import error
+from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator

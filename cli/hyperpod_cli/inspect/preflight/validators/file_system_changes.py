@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from hyperpod_cdk import Config, HomeDirectoriesConfig, LustreConfig
-from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.deployed import outputs
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_cli.inspect.preflight.validators.existing_file_systems import (

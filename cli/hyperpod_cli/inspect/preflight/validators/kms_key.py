@@ -6,7 +6,6 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.encryption.key_policy import (
     administration,
     encryption_of_logs,
@@ -14,6 +13,7 @@ from hyperpod_cdk.encryption.key_policy import (
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath
 from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 
 _PATH: KeyPath = ("encryption", "kms_key_arn")

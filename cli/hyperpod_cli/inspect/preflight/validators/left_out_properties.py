@@ -6,9 +6,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.eks.section import ANYWHERE
 from hyperpod_cdk.schema.errors import error
+from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 
 _EKS_CLUSTER = "AWS::EKS::Cluster"

@@ -6,10 +6,10 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.config.stack_names import stack_name
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_cli.terminal.errors import OpsError

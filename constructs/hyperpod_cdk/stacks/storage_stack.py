@@ -6,20 +6,18 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk import (
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.stacks.platform_stack import PlatformStack, add_outputs
+from hyperpod_cdk.storage.claims import (
     FileSystemAvailability,
     FileSystemClaims,
-    HomeDirectoriesConfig,
-    LustreConfig,
-    OpenZfs,
-    StorageConfig,
-    lustre_file_system,
+    provisioning_parameters,
 )
-from hyperpod_cdk.schema.errors import KeyPath
-from hyperpod_cdk.storage.claims import provisioning_parameters
 from hyperpod_cdk.storage.csi_driver_role import provisioned_tag
-from stacks.outputs import add_outputs
-from stacks.platform_stack import PlatformStack
+from hyperpod_cdk.storage.file_systems import OpenZfs, lustre_file_system
+from hyperpod_cdk.storage.lustre_section import LustreConfig
+from hyperpod_cdk.storage.section import HomeDirectoriesConfig, StorageConfig
 
 
 class StorageStack(cdk.Stack):
@@ -34,10 +32,12 @@ class StorageStack(cdk.Stack):
         scope: Construct,
         construct_id: str,
         *,
-        storage: StorageConfig,
+        config: Config,
         platform: PlatformStack,
         **kwargs: Any,
     ) -> None:
+        storage = config.storage
+        assert storage is not None  # noqa: S101 - else there is no stack
         super().__init__(
             scope,
             construct_id,

@@ -5,9 +5,11 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk import Config, EksAddons, FsxCsiDriverRole
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.eks.addons import EksAddons
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
-from stacks.platform_stack import PlatformStack
+from hyperpod_cdk.stacks.platform_stack import PlatformStack
+from hyperpod_cdk.storage.csi_driver_role import FsxCsiDriverRole
 
 
 class AddonsStack(cdk.Stack):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from examples.cluster.app import MyCluster
+from examples.one_stack.app import MyCluster
 from tests.support.assembly import Assembly, new_app
 from tests.support.linter import findings
 from tests.support.template_view import TemplateView
@@ -30,7 +30,7 @@ def view(assembly: Assembly) -> TemplateView:
 
 
 def test_it_uses_public_names_only(repository: Path) -> None:
-    example = (repository / "examples" / "cluster" / "app.py").read_text("utf-8")
+    example = (repository / "examples" / "one_stack" / "app.py").read_text("utf-8")
 
     modules = re.findall(r"^(?:from|import) (hyperpod_cdk[\w.]*)", example, re.MULTILINE)
 

@@ -1,5 +1,6 @@
 """What lives for months: network, control plane, bucket, roles, provisioner."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -7,26 +8,21 @@ import aws_cdk as cdk
 import jsii
 from constructs import Construct
 
-from hyperpod_cdk import (
-    Config,
-    Eks,
-    LifecycleScripts,
-    LogGroups,
-    Network,
-    Provisioner,
-    ProvisionerAccess,
-    VpcEndpoints,
-    VpcPlacement,
-    data_keys,
-    eks_cluster_of,
-    execution_role_of,
-    lifecycle_bucket_of,
-    network_of,
-    security_group_of,
-)
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.eks.cluster import eks_cluster_of
+from hyperpod_cdk.encryption.data_keys import data_keys
 from hyperpod_cdk.encryption.key_policy import log_group_names
+from hyperpod_cdk.hyperpod.execution_role import execution_role_of
+from hyperpod_cdk.hyperpod.orchestrator import Eks
+from hyperpod_cdk.lifecycle_scripts.bucket import lifecycle_bucket_of
+from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.endpoint_services import endpoint_services
-from stacks.outputs import add_outputs
+from hyperpod_cdk.network.endpoints import VpcEndpoints
+from hyperpod_cdk.network.network import Network, network_of
+from hyperpod_cdk.network.security_group import security_group_of
+from hyperpod_cdk.provisioner.access import ProvisionerAccess
+from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
+from hyperpod_cdk.synthesis.logs import LogGroups
 
 
 class PlatformStack(cdk.Stack):
@@ -184,3 +180,13 @@ class PlatformStack(cdk.Stack):
             security_group=self.security_group,
             internet_access=[*self.network.internet_access, *endpoints],
         )
+
+
+def add_outputs(stack: cdk.Stack, values: Mapping[str, str | None]) -> None:
+    """Add one output for each name that has a value.
+
+    No export, so no other stack is held back by it.
+    """
+    for name, value in values.items():
+        if value is not None:
+            cdk.CfnOutput(stack, name, value=value).override_logical_id(name)

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from hyperpod_cdk import Config
+from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart.chart import HyperPodChart, HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart.rules import placeholder_chart
 

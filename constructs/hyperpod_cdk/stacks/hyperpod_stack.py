@@ -6,21 +6,18 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_cdk import (
-    AutoScalingRole,
-    ClusterConfig,
-    Config,
-    DeletionCheck,
-    Eks,
-    HyperPodDependencies,
-    NodeHealth,
-    PriorityClasses,
-    hyperpod_cluster,
-)
+from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from stacks.outputs import add_outputs
-from stacks.platform_stack import PlatformStack
+from hyperpod_cdk.helm.deletion_check import DeletionCheck
+from hyperpod_cdk.helm.dependencies import HyperPodDependencies
+from hyperpod_cdk.helm.priority_classes.priority_classes import PriorityClasses
+from hyperpod_cdk.hyperpod.autoscaling_role import AutoScalingRole
+from hyperpod_cdk.hyperpod.cluster import hyperpod_cluster
+from hyperpod_cdk.hyperpod.orchestrator import Eks
+from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.node_health.node_health import NodeHealth
+from hyperpod_cdk.stacks.platform_stack import PlatformStack, add_outputs
 
 
 class HyperPodStack(cdk.Stack):

@@ -1,0 +1,1 @@
+"""The stacks of a deployment, a file each; composition only."""

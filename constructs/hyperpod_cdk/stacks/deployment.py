@@ -1,0 +1,98 @@
+"""The stacks of one deployment, and how they depend on each other."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import aws_cdk as cdk
+
+from hyperpod_cdk.checks import cross_section_findings, findings
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.helm.chart.rules import refuse_unfit
+from hyperpod_cdk.helm.dependencies import PlaceholderRule
+from hyperpod_cdk.schema.errors import refuse_errors
+from hyperpod_cdk.stacks.addons_stack import AddonsStack
+from hyperpod_cdk.stacks.hyperpod_stack import HyperPodStack
+from hyperpod_cdk.stacks.packaged_chart import helm_chart
+from hyperpod_cdk.stacks.platform_stack import PlatformStack
+from hyperpod_cdk.stacks.storage_stack import StorageStack
+from hyperpod_cdk.stacks.table import STACKS, StackKind, stack_names
+from hyperpod_cdk.synthesis.refusals import report
+
+
+def add_stacks(
+    scope: cdk.Stage,
+    *,
+    config: Config,
+    chart: HyperPodChart | None = None,
+    scripts: Path | None = None,
+) -> None:
+    """Add the stacks of a deployment to an app, or to a stage of one.
+
+    All others depend on the platform alone, so they deploy side by side.
+
+    Args:
+        scope: The app, or the stage of an environment of a pipeline.
+        config: What to deploy.
+        chart: Chart of the HyperPod dependencies; with a placeholder no stack can be deployed.
+            Default: the configured or the official one, or a placeholder while that is not
+            packaged.
+        scripts: Folder of the lifecycle scripts. Default: the project's own.
+
+    Raises:
+        ConfigError: A rule about the whole configuration refuses it, as for one made in Python;
+            `load_config` has already run them on a file.
+        HyperPodChartError: The chart cannot be read, has no image for the region, lacks a
+            component, or does not know a value.
+    """
+    # Before the first stack, whose provisioner takes seconds to bundle.
+    refuse_errors(findings(config), place=config.name)
+    chart = chart or helm_chart(config)
+    refuse_unfit(
+        chart,
+        helm=config.helm,
+        region=config.region or cdk.Aws.REGION,
+        instance_types=config.cluster.instance_types,
+    )
+    environment = cdk.Environment(region=config.region)
+    names = stack_names(config)
+    about = {kind: f"HyperPod on EKS: {row.holds}" for kind, row in STACKS.items()}
+    platform = PlatformStack(
+        scope,
+        names["platform"],
+        config=config,
+        scripts=scripts,
+        env=environment,
+        termination_protection=config.termination_protection,
+        description=about["platform"],
+    )
+    # In the order of `cdk destroy --all`: a protected storage stack stops it before the add-ons go.
+    on_platform: Mapping[StackKind, Callable[..., cdk.Stack]] = {
+        "storage": StorageStack,
+        "addons": AddonsStack,
+        "hyperpod": partial(HyperPodStack, chart=chart),
+    }
+    dependents = {
+        kind: stack_class(
+            scope,
+            names[kind],
+            config=config,
+            platform=platform,
+            env=environment,
+            description=about[kind],
+        )
+        for kind, stack_class in on_platform.items()
+        if kind in names
+    }
+    for stack in dependents.values():
+        stack.add_stack_dependency(platform)
+    if chart.is_placeholder:
+        for each in (platform, *dependents.values()):
+            PlaceholderRule(each, "Chart")
+    # `EksCluster` and `HyperPodCluster` show what concerns them alone.
+    report(dependents["hyperpod"], cross_section_findings(config))
+    for key, value in config.tags.items():
+        cdk.Tags.of(scope).add(key, value)
+        # The stacks themselves, which CDK leaves out by its flag explicitStackTags.
+        cdk.Tags.of(scope).add(key, value, include_resource_types=["aws:cdk:stack"])

@@ -1,0 +1,101 @@
+"""What delivers the others: a pipeline, and the stacks of each of its environments."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.pipeline.pipeline import DeploymentPipeline
+from hyperpod_cdk.pipeline.section import PipelineConfig
+from hyperpod_cdk.schema.errors import ConfigError
+from hyperpod_cdk.stacks.deployment import add_stacks
+
+
+class PipelineStack(cdk.Stack):
+    """A pipeline that deploys stages, and updates itself first."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        pipeline: PipelineConfig,
+        config_path: str,
+        stages: Sequence[cdk.Stage],
+        cli_version: str,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(scope, construct_id, **kwargs)
+        DeploymentPipeline(
+            self,
+            "Pipeline",
+            pipeline=pipeline,
+            config_path=config_path,
+            stages=stages,
+            cli_version=cli_version,
+        )
+        for key, value in pipeline.tags.items():
+            cdk.Tags.of(self).add(key, value)
+            cdk.Tags.of(self).add(key, value, include_resource_types=["aws:cdk:stack"])
+
+
+def add_pipeline(
+    app: cdk.App,
+    *,
+    pipeline: PipelineConfig,
+    path: Path,
+    deployments: Sequence[tuple[Path, Config]],
+    charts: Sequence[HyperPodChart],
+    repository: Path,
+    scripts: Path | None = None,
+) -> None:
+    """Add a pipeline's stack, and a stage with the stacks of each of its environments.
+
+    Args:
+        app: The app.
+        pipeline: The pipeline.
+        path: Its configuration file.
+        deployments: File and configuration of each of its environments.
+        charts: Chart of the HyperPod dependencies for each deployment.
+        repository: What the pipeline's builds clone; has the CDK CLI's version in package.json.
+        scripts: Folder of the lifecycle scripts. Default: the project's own.
+
+    Raises:
+        ConfigError: As for `add_stacks`, or a file is not in the repository.
+        HyperPodChartError: As for `add_stacks`.
+    """
+    stages = []
+    for environment, (file, config), chart in zip(
+        pipeline.environments, deployments, charts, strict=True
+    ):
+        _in_repository(file, repository)
+        place = cdk.Environment(account=environment.account, region=config.region)
+        stage = cdk.Stage(app, environment.name, env=place)
+        add_stacks(stage, config=config, chart=chart, scripts=scripts)
+        stages.append(stage)
+    text = (repository / "package.json").read_text(encoding="utf-8")
+    packages = json.loads(text)["devDependencies"]
+    PipelineStack(
+        app,
+        f"{pipeline.name}-pipeline",
+        pipeline=pipeline,
+        config_path=_in_repository(path, repository),
+        stages=stages,
+        cli_version=packages["aws-cdk"],
+        env=cdk.Environment(account=pipeline.account, region=pipeline.region),
+        description="HyperPod on EKS: the pipeline that deploys the other stacks",
+    )
+
+
+def _in_repository(path: Path, repository: Path) -> str:
+    """Return the path of a configuration file as builds of a clone find it."""
+    found = path.resolve()
+    if not found.is_relative_to(repository):
+        message = f"must be in {repository}: the pipeline's builds read it from a clone of that"
+        raise ConfigError([f"{path}: {message}"])
+    return found.relative_to(repository).as_posix()

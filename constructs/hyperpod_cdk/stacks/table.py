@@ -1,0 +1,143 @@
+"""The stacks of a deployment: which there are, what each holds, and what they are called."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
+from hyperpod_cdk.network.endpoint_services import endpoint_services
+from hyperpod_cdk.storage.claim_section import RetainedFiles
+
+StackKind = Literal["platform", "addons", "storage", "hyperpod"]
+
+_ADDONS = {DNS_ADDON: "CoreDNS", FSX_ADDON: "the FSx for Lustre CSI driver"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StackRow:
+    """A stack of a deployment; `<kind>_stack.py` makes it.
+
+    Attributes:
+        holds: What it is for, as its template describes it.
+        exists: Whether a configuration has it.
+        says: What it deploys, a line each.
+        has_outputs: Whether there is something in it that others look up.
+    """
+
+    holds: str
+    exists: Callable[[Config], bool]
+    says: Callable[[Config], Iterator[str]]
+    has_outputs: bool = True
+
+
+def stack_name(config: Config, kind: StackKind) -> str:
+    """Return the name of a stack."""
+    return f"{config.name}-{kind}"
+
+
+def stack_names(config: Config) -> dict[StackKind, str]:
+    """Return the names of a deployment's stacks by kind."""
+    return {kind: stack_name(config, kind) for kind, row in STACKS.items() if row.exists(config)}
+
+
+def description(config: Config) -> Iterator[str]:
+    """Yield what a configuration deploys, each line beginning with its stack's name or blank."""
+    names = stack_names(config)
+    width = max(map(len, names.values())) + len("  ")
+    for kind, name in names.items():
+        for index, line in enumerate(STACKS[kind].says(config)):
+            yield f"{'' if index else name:{width}}{line}"
+
+
+def _platform(config: Config) -> Iterator[str]:
+    place = config.region if config.region is not None else "the region of your environment"
+    access = config.eks.endpoint_access.replace("_", " ")
+    existing = f"existing cluster {config.eks_cluster_name}, " if config.eks.is_existing else ""
+    yield (
+        f"in {place}: {_network(config)}, {existing}EKS {config.eks.version} with a {access} "
+        "endpoint"
+    )
+
+
+def _network(config: Config) -> str:
+    network = config.network
+    if network.closed:
+        services = list(endpoint_services(storage=config.storage is not None))
+        return f"VPC {network.vpc_cidr}, closed, {_counted(len(services), 'interface endpoint')}"
+    gateways = _counted(network.nat_gateway_count, "NAT gateway")
+    if network.vpc_id is None:
+        return f"VPC {network.vpc_cidr}, {gateways}"
+    new = len(network.public_subnet_cidrs + network.eks_subnet_cidrs + network.new_hyperpod_cidrs)
+    return f"existing VPC {network.vpc_id}, {_counted(new, 'new subnet')}, {gateways}"
+
+
+def _storage(config: Config) -> Iterator[str]:
+    storage = config.storage
+    if storage is None:
+        return
+    for _, files in storage.file_systems:
+        if files.file_system_id is not None:
+            yield f"FSx for Lustre {files.file_system_id}, which exists"
+            continue
+        size = (
+            f"with Intelligent-Tiering at {files.throughput_mbps} MB/s"
+            if files.is_tiered
+            else f"of {files.capacity_gib} GiB at {files.throughput_mbps_per_tib} MB/s/TiB"
+        )
+        yield f"FSx for Lustre {size}, {_kept(files)}"
+    homes = storage.home_directories
+    if homes is not None:
+        yield (
+            f"FSx for OpenZFS of {homes.capacity_gib} GiB at {homes.throughput_mbps} MB/s, "
+            f"{_kept(homes)}"
+        )
+
+
+def _kept(files: RetainedFiles) -> str:
+    return "deleted with its stack" if files.delete_with_stack else "retained"
+
+
+def _addons(config: Config) -> Iterator[str]:
+    yield " and ".join(_ADDONS[name] for name in config.addons_that_need_nodes)
+
+
+def _hyperpod(config: Config) -> Iterator[str]:
+    groups = config.cluster.all_groups
+    yield (
+        f"Helm release {config.helm.release}, HyperPod cluster {config.cluster.name} with "
+        f"{_counted(len(groups), 'instance group')}:"
+    )
+    for group in groups:
+        types = " or ".join(group.possible_instance_types)
+        yield f"- {group.name}: {group.instance_count} x {types}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+STACKS: Mapping[StackKind, StackRow] = {
+    "platform": StackRow(
+        holds="network, control plane, lifecycle bucket, roles, provisioner",
+        exists=lambda _config: True,
+        says=_platform,
+    ),
+    "addons": StackRow(
+        holds="EKS add-ons that need nodes",
+        exists=lambda config: bool(config.addons_that_need_nodes),
+        says=_addons,
+        has_outputs=False,
+    ),
+    "storage": StackRow(
+        holds="FSx for Lustre and its claim",
+        exists=lambda config: config.storage is not None,
+        says=_storage,
+    ),
+    "hyperpod": StackRow(
+        holds="Helm dependencies and HyperPod cluster",
+        exists=lambda _config: True,
+        says=_hyperpod,
+    ),
+}
+"""By kind, in the order in which they are shown."""

@@ -1,1 +1,0 @@
-"""One CloudFormation stack a file; composition only."""
