@@ -11,7 +11,7 @@ import pytest
 from hyperpod_cdk import HelmConfig
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart.rules import dependency_values, values_for_chart
-from hyperpod_cli.deliver.charts.packing import pack
+from hyperpod_cli.deliver.charts.package import pack
 
 AGENT = "health-monitoring-agent"
 DEFAULT: dict[str, Any] = {}
