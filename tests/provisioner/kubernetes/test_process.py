@@ -15,6 +15,7 @@ from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted
 from provisioner.kubernetes.failures import CommandFailedError, last_lines
 from provisioner.kubernetes.process import ClusterProcess, Run, layer_binary
+from tests.support.patience import PATIENCE_SECONDS, end_time_of
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_helm import FakeCluster
 
@@ -40,7 +41,8 @@ def _script(process: ClusterProcess, *lines: str) -> None:
 def test_helm_writes_only_below_its_home(process: ClusterProcess) -> None:
     _script(process, "env")
     variables = dict(
-        line.split("=", 1) for line in process.run(["x"], timeout_seconds=5).splitlines()
+        line.split("=", 1)
+        for line in process.run(["x"], timeout_seconds=PATIENCE_SECONDS).splitlines()
     )
     home = str(process.home)
     for name in ("HOME", "TMPDIR", "HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"):
@@ -52,12 +54,14 @@ def test_helm_writes_only_below_its_home(process: ClusterProcess) -> None:
 def test_helm_that_takes_too_long_may_record_its_failure(
     process: ClusterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("provisioner.kubernetes.process.STOP_GRACE_SECONDS", 5.0)
+    monkeypatch.setattr("provisioner.kubernetes.process.STOP_GRACE_SECONDS", PATIENCE_SECONDS)
     _script(
         process,
         "trap 'touch recorded; echo Error: cancelled >&2; exit 1' TERM",
+        "touch runs",
         "while :; do sleep 0.05; done",
     )
+    end_time_of("upgrade", monkeypatch, when=(process.home / "runs").exists)
     with pytest.raises(CommandFailedError, match=r"did not end within 1 s .* cancelled"):
         process.run(["upgrade"], timeout_seconds=1)
     assert (process.home / "recorded").exists()
@@ -67,7 +71,8 @@ def test_helm_that_ignores_the_signal_is_killed(
     process: ClusterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("provisioner.kubernetes.process.STOP_GRACE_SECONDS", 0.2)
-    _script(process, "trap '' TERM", "exec 1>&- 2>&-", "while :; do :; done")
+    _script(process, "trap '' TERM", "exec 1>&- 2>&-", "touch runs", "while :; do :; done")
+    end_time_of("upgrade", monkeypatch, when=(process.home / "runs").exists)
     with pytest.raises(CommandFailedError, match="was stopped"):
         process.run(["upgrade"], timeout_seconds=1)
 
@@ -204,7 +209,11 @@ def test_the_real_helm_knows_our_arguments(process: ClusterProcess, tmp_path: Pa
         environment=process.environment,
     )
     process.kubeconfig().write_text(_kubeconfig("https://127.0.0.1:1"))
-    client = _client(real.run, tmp_path)
+
+    def patient(arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        return real.run(arguments, timeout_seconds=timeout_seconds + PATIENCE_SECONDS)
+
+    client = _client(patient, tmp_path)
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 0.1.0\n")
     calls: list[Callable[[], object]] = [
         client.read,
