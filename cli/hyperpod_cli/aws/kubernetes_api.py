@@ -90,12 +90,12 @@ def kubernetes_api(session: AwsSession, *, eks_cluster: str) -> Iterator[ApiClie
             raise
         raise OpsError(f"EKS cluster: {eks_cluster!r} is not in {region}") from None
     signer = token_signer(session.session)
-    with _client(found, token=signer.token(eks_cluster)) as client, told_in_a_line(client):
+    with _client(found, token=signer.token(eks_cluster)) as client, one_line_errors(client):
         yield client
 
 
 @contextmanager
-def told_in_a_line(client: ApiClient) -> Iterator[None]:
+def one_line_errors(client: ApiClient) -> Iterator[None]:
     """Have what a Kubernetes API refuses told in a line.
 
     Args:

@@ -7,8 +7,8 @@ import pytest
 
 from emulator.hyperpod import Faults
 from tests.support.on_call import CALLS, documented_actions, run
-from tests.support.operations.node_tests import until
 from tests.support.operator import Operator
+from tests.support.patience import eventually
 
 APP = """
 import json, re, shutil, yaml
@@ -76,7 +76,7 @@ def test_a_shortage_is_explained_and_told_once(on_call: Operator) -> None:
     environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group}))
     run(on_call, "replace", group, "--yes", "--no-wait")
     arguments = ("events", "--level", "error", "--json")
-    until(lambda: json.loads(run(on_call, *arguments)))
+    eventually(lambda: json.loads(run(on_call, *arguments)))
     text = run(on_call, "status")
     assert "1 more is wanted." in text
     assert "1 node is without an instance yet:\n1 of worker-group-2  Pending" in text
@@ -84,7 +84,7 @@ def test_a_shortage_is_explained_and_told_once(on_call: Operator) -> None:
     assert "Wait or try again later" in text
     assert "orchestration-ready" not in text
     environment.hyperpod.faults = Faults()
-    until(lambda: "healthy." in run(on_call, "status"))
+    eventually(lambda: "healthy." in run(on_call, "status"))
 
     told = json.loads(run(on_call, *arguments))
     events = environment.clients("sagemaker").list_cluster_events(ClusterName="ml-cluster")

@@ -8,7 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.stacks.table import STACKS, stack_names
-from hyperpod_cli.aws.kubernetes_api import kubernetes_api, told_in_a_line, unreached
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors, unreached
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.registered import registered
@@ -127,7 +127,7 @@ def verify(
     unknown: dict[tuple[str, bool], list[str]] = {}
     for name, subject in subjects.items():
         try:
-            with told_in_a_line(deployment.kubernetes):
+            with one_line_errors(deployment.kubernetes):
                 yield from subject(deployment)
         except (BotoCoreError, ClientError, OpsError) as error:
             why = explanation(error)

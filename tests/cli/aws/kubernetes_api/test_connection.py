@@ -12,7 +12,7 @@ from kubernetes.client import ApiException, CoreV1Api
 from urllib3.exceptions import NewConnectionError, ReadTimeoutError
 
 from emulator.kubernetes import KubernetesApi, static_tokens
-from hyperpod_cli.aws.kubernetes_api import kubernetes_api, told_in_a_line
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from tests.support.kubernetes_api import ADMIN, PRINCIPALS
 
@@ -133,7 +133,7 @@ def test_another_authority_is_told_in_a_sentence(connects: Any) -> None:  # noqa
 )
 def test_what_may_pass_is_told_apart(error: Exception, kind: type[OpsError], part: str) -> None:
     client: Any = HOST
-    with pytest.raises(OpsError, match=part) as told, told_in_a_line(client):
+    with pytest.raises(OpsError, match=part) as told, one_line_errors(client):
         raise error
     assert type(told.value) is kind
     assert "list your role under eks.viewers" not in str(told.value)
