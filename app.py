@@ -17,7 +17,7 @@ except ModuleNotFoundError as missing:
     sys.exit(2)
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
-from hyperpod_cdk.stacks.packaged_chart import helm_chart
+from hyperpod_stacks.packaged_chart import helm_chart
 
 _CDK_JSON = Path(__file__).with_name("cdk.json")
 
@@ -64,7 +64,9 @@ def main(
     # Importing the CDK takes seconds, which what is refused above does not wait for.
     import aws_cdk as cdk  # noqa: PLC0415
 
-    from hyperpod_cdk import TooLargeError, add_pipeline, add_stacks  # noqa: PLC0415
+    from hyperpod_cdk import TooLargeError  # noqa: PLC0415
+    from hyperpod_stacks.deployment import add_stacks  # noqa: PLC0415
+    from hyperpod_stacks.pipeline_stack import add_pipeline  # noqa: PLC0415
 
     app = cdk.App(
         context=context,

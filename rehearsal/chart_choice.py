@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.stacks.packaged_chart import packaged_chart
+from hyperpod_stacks.packaged_chart import packaged_chart
 
 STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 

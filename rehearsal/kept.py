@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from emulator.signals import wait_for_interrupt
-from hyperpod_cdk.stacks.packaged_chart import STAND_IN_VARIABLE
+from hyperpod_stacks.packaged_chart import STAND_IN_VARIABLE
 from rehearsal.chart_choice import STAND_IN
 from rehearsal.faults import FAULTS_VARIABLE
 from rehearsal.stage import Stage

@@ -20,7 +20,6 @@ from typing import Any
 import yaml
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.stacks.table import StackKind, stack_name, stack_names
 from hyperpod_cli.aws.assembly import stacks_in
 from hyperpod_cli.aws.stacks import deployed
 from hyperpod_cli.inspect.report.content import Attempt
@@ -28,6 +27,7 @@ from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS, lift_
 from hyperpod_cli.stack_progress.operation import Operation
 from hyperpod_cli.stack_progress.report import failure_lines
 from hyperpod_cli.stack_progress.terminal import followed
+from hyperpod_stacks.table import StackKind, stack_name, stack_names
 from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.deployer import Deployer

@@ -17,6 +17,7 @@ LIBRARY = ("constructs", "hyperpod_cdk")
 # The source root of each tree of packages, and the packages' name; a test looks across them.
 TREES = [
     LIBRARY,
+    ("stacks", "hyperpod_stacks"),
     ("shared", "hyperpod_shared"),
     ("lambda", "provisioner"),
     ("cli", "hyperpod_cli"),

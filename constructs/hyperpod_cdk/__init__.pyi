@@ -74,8 +74,6 @@ from .provisioner.access import ProvisionerAccess as ProvisionerAccess
 from .provisioner.provisioner import Provisioner as Provisioner
 from .provisioner.provisioner import VpcPlacement as VpcPlacement
 from .schema.errors import ConfigError as ConfigError
-from .stacks.deployment import add_stacks as add_stacks
-from .stacks.pipeline_stack import add_pipeline as add_pipeline
 from .storage.claim_section import ClaimConfig as ClaimConfig
 from .storage.claims import FileSystemAvailability as FileSystemAvailability
 from .storage.claims import FileSystemClaims as FileSystemClaims

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import aws_cdk as cdk
 
-from hyperpod_cdk import add_stacks, load_config
+from hyperpod_cdk import load_config
+from hyperpod_stacks.deployment import add_stacks
 
 app = cdk.App()
 add_stacks(app, config=load_config(Path("config/default.yaml")))

@@ -14,7 +14,7 @@ from hyperpod_cdk.encryption.key_policy import (
     log_group_names,
 )
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cdk.stacks.table import stack_name
+from hyperpod_stacks.table import stack_name
 from rehearsal.existing_resources.roles import policy
 
 

@@ -12,7 +12,7 @@ import boto3
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, Loaded
 from hyperpod_cdk.pipeline.section import EnvironmentConfig
-from hyperpod_cdk.stacks.table import stack_names
+from hyperpod_stacks.table import stack_names
 from rehearsal.cdk_cli import CdkCli, CdkCliProcess
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment

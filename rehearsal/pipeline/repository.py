@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cdk.stacks.packaged_chart import OFFICIAL_CHART
+from hyperpod_stacks.packaged_chart import OFFICIAL_CHART
 from rehearsal.pipeline.definition import UnplayableError
 
 _PROJECT = Path(__file__).resolve().parents[2]

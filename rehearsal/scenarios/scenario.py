@@ -18,8 +18,8 @@ from typing import Any
 from emulator.aws.shared_settings import Readiness
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
-from hyperpod_cdk.stacks.table import StackKind
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
+from hyperpod_stacks.table import StackKind
 from rehearsal.report import Check
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import running_nodes, wait_for_nodes

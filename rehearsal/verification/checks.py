@@ -10,9 +10,9 @@ from kubernetes.config import new_client_from_config
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.helm.images.registry import is_from_outside
-from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.verify import verify as checks_of
+from hyperpod_stacks.table import stack_name
 from rehearsal.report import Check
 from rehearsal.verification.inspection import ClusterTools
 

@@ -10,8 +10,8 @@ from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
-from hyperpod_cdk.stacks.deployment import add_stacks
 from hyperpod_cdk.synthesis.reasons import NIST, acknowledge
+from hyperpod_stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
 from tests.support.assembly import Assembly, new_app
 from tests.support.configs import CONFIG_FOLDER, CONFIGS, EVERY_FIELD

@@ -14,7 +14,7 @@ import pytest
 
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config
-from hyperpod_cdk.stacks.table import stack_names
+from hyperpod_stacks.table import stack_names
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from rehearsal.verification.inspection import (
     allow_termination,

@@ -11,7 +11,7 @@ from hyperpod_cdk import Config, ConfigError
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cdk.stacks.deployment import add_stacks
+from hyperpod_stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
 from tests.support.assembly import new_app
 from tests.support.template_view import TemplateView

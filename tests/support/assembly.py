@@ -11,7 +11,7 @@ from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
-from hyperpod_cdk.stacks.deployment import add_stacks
+from hyperpod_stacks.deployment import add_stacks
 
 _CDK_JSON = Path(__file__).resolve().parents[2] / "cdk.json"
 # Neither the provisioner's package nor copies of assets are needed to read a template.

@@ -22,10 +22,10 @@ from emulator.aws.local_aws import LocalAws
 from emulator.hyperpod import Caller, HyperPodService, Subnet
 from emulator.node.network import VpcNetwork
 from hyperpod_cdk import Config
-from hyperpod_cdk.stacks.table import StackKind, stack_name
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError
+from hyperpod_stacks.table import StackKind, stack_name
 from provisioner.authentication_mode import AuthenticationMode
 from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework.request import Resource

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.deliver.layer_binaries import local_binary
@@ -21,6 +20,7 @@ from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_comma
 from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_cli.terminal.options import make_command
+from hyperpod_stacks.table import stack_name
 
 # The function's own check, which no installation puts on the path.
 sys.path.append(str(asset_directory("lambda")))

@@ -52,7 +52,7 @@ def test_a_deployment_without_an_endpoint_fails_and_names_its_service(
     def without_eks(*, storage: bool) -> list[EndpointService]:
         return [service for service in endpoint_services(storage=storage) if service.name != "eks"]
 
-    monkeypatch.setattr("hyperpod_cdk.stacks.platform_stack.endpoint_services", without_eks)
+    monkeypatch.setattr("hyperpod_stacks.platform_stack.endpoint_services", without_eks)
     with bootstrapped_stage(tmp_path, config_path) as stage:
         stage.change(lambda document: document.update(storage=None))
         problem = stage.deploy()

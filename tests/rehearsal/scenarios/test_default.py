@@ -13,10 +13,10 @@ import yaml
 
 from emulator.node.node import Node
 from hyperpod_cdk.helm.chart.rules import placeholder_chart
-from hyperpod_cdk.stacks.table import StackKind, stack_names
 from hyperpod_cli.deliver.deploy import reporting
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_cli.stack_progress import terminal
+from hyperpod_stacks.table import StackKind, stack_names
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage

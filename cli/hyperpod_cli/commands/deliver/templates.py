@@ -20,12 +20,12 @@ def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
     from hyperpod_cdk.loading import check_chart
     from hyperpod_cdk.schema.yaml_file import read_yaml
-    from hyperpod_cdk.stacks.packaged_chart import OFFICIAL_CHART, packaged_chart
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.templates.findings import template_findings
     from hyperpod_cli.deliver.templates.package import write_package
     from hyperpod_cli.deliver.templates.parameters import PLACEHOLDER
     from hyperpod_cli.terminal.errors import OpsError
+    from hyperpod_stacks.packaged_chart import OFFICIAL_CHART, packaged_chart
 
     package_if_needed(config)
     target = Path("build", "templates", version("hyperpod-cdk"))

@@ -15,11 +15,11 @@ def validate(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from hyperpod_cdk.checks import findings
     from hyperpod_cdk.helm.chart.rules import placeholder_warning
     from hyperpod_cdk.loading import check_chart
-    from hyperpod_cdk.stacks.packaged_chart import helm_chart
-    from hyperpod_cdk.stacks.table import description
     from hyperpod_cli.deliver.shell_findings import shell_findings
     from hyperpod_cli.inspect.cost import cost_here, summary
     from hyperpod_cli.inspect.preflight.validators.kubernetes_support import support_findings
+    from hyperpod_stacks.packaged_chart import helm_chart
+    from hyperpod_stacks.table import description
 
     loaded = load_config(config)
     chart = helm_chart(loaded)

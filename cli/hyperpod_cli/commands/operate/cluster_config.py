@@ -11,11 +11,11 @@ def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None
     aws sagemaker create-cluster --cli-input-json file://cluster-config.json takes it.
     """
     from hyperpod_cdk import load_config
-    from hyperpod_cdk.stacks.table import stack_name
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.aws.stacks import outputs_of
     from hyperpod_cli.operate import workshop
     from hyperpod_cli.terminal.tables import print_json
+    from hyperpod_stacks.table import stack_name
 
     loaded = load_config(config)
     cloudformation = aws_session(region=region, config=loaded).client("cloudformation")

@@ -15,10 +15,10 @@ def env(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None) -> None:
     Use it with eval. A variable that is set in the shell keeps its value.
     """
     from hyperpod_cdk import load_config
-    from hyperpod_cdk.stacks.table import stack_name
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.aws.stacks import outputs_of
     from hyperpod_cli.operate.workshop import OUTPUTS, exports, variables
+    from hyperpod_stacks.table import stack_name
 
     loaded = load_config(config)
     session = aws_session(region=region, config=loaded)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from hyperpod_cdk import load_config, load_file
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cdk.stacks.packaged_chart import own_chart
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.deliver.charts.check import check
@@ -20,6 +19,7 @@ from hyperpod_cli.deliver.charts.helm import Helm, helm_binary
 from hyperpod_cli.deliver.charts.package import package
 from hyperpod_cli.deliver.charts.pins import Settings, load_settings, record_digests
 from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME, fetch, publish
+from hyperpod_stacks.packaged_chart import own_chart
 
 PINS = Path("charts/pins.yaml")
 OUTPUT = Path("build/charts")

@@ -9,7 +9,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.aws.assembly import Stack, stacks_in
 from hyperpod_cli.aws.session import AwsClient, deployer_session
 from hyperpod_cli.aws.stacks import (
@@ -29,6 +28,7 @@ from hyperpod_cli.stack_progress.terminal import (
 )
 from hyperpod_cli.terminal.errors import FAILED
 from hyperpod_cli.terminal.options import make_command
+from hyperpod_stacks.table import stack_name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

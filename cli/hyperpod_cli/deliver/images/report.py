@@ -6,10 +6,10 @@ from pathlib import Path
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.loading import check_chart
-from hyperpod_cdk.stacks.packaged_chart import helm_chart
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.deliver.images.listing import Image, listed_addons, listed_images
 from hyperpod_cli.terminal.options import make_command
+from hyperpod_stacks.packaged_chart import helm_chart
 
 
 def images_of(config: Config, *, path: Path) -> list[Image]:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.checks import findings
-from hyperpod_cdk.stacks.table import description
 from hyperpod_cli.deliver.init.questions import (
     QUESTIONS,
     AnswerError,
@@ -19,6 +18,7 @@ from hyperpod_cli.deliver.init.questions import (
 from hyperpod_cli.deliver.init.template import Answers, configuration
 from hyperpod_cli.inspect.cost import cost_here, summary
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+from hyperpod_stacks.table import description
 
 
 class InitError(OpsError):

@@ -14,7 +14,6 @@ import yaml
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.stacks.deployment import add_stacks
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 from hyperpod_cli.deliver.templates.document import Document, as_json, published
 from hyperpod_cli.deliver.templates.page import page
@@ -22,6 +21,7 @@ from hyperpod_cli.deliver.templates.parameter import Parameter, Rules, distinct,
 from hyperpod_cli.deliver.templates.parameters import PLACEHOLDER, parameters
 from hyperpod_cli.deliver.templates.synthesizer import AssetsInBucket
 from hyperpod_cli.deliver.templates.zones import zone_rules
+from hyperpod_stacks.deployment import add_stacks
 
 # The earliest that the format has.
 _TIME = (1980, 1, 1, 0, 0, 0)

@@ -10,10 +10,10 @@ from typing import Any
 from kubernetes.client import ApiClient, ApiException
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.stacks.table import StackKind, stack_name
 from hyperpod_cli.inspect.preflight.existing_network import Vpc
 from hyperpod_cli.inspect.registered import Registered
 from hyperpod_cli.operate.nodes.objects import node_objects
+from hyperpod_stacks.table import StackKind, stack_name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

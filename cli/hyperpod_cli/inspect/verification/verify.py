@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.stacks.table import STACKS, stack_names
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors, unreached
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import outputs_of
@@ -23,6 +22,7 @@ from hyperpod_cli.inspect.verification.check import (
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_cli.terminal.explained import explanation
 from hyperpod_shared.aws_errors import is_transient
+from hyperpod_stacks.table import STACKS, stack_names
 
 SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, Subject)
 """Each by name, in the order in which they are checked."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.operate.clusters.chosen import Chosen
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+from hyperpod_stacks.table import stack_name
 
 _MAKE = "make"
 

@@ -14,10 +14,10 @@ from hyperpod_cdk.eks.section import (
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.other_clusters import other_clusters
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_stacks.table import stack_name
 
 Cluster = Mapping[str, Any]
 

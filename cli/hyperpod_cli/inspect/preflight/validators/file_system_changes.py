@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 
 from hyperpod_cdk import Config, HomeDirectoriesConfig, LustreConfig
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.deployed import outputs
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_cli.inspect.preflight.validators.existing_file_systems import (
@@ -18,6 +17,7 @@ from hyperpod_cli.inspect.preflight.validators.existing_file_systems import (
     describe_command,
     file_system,
 )
+from hyperpod_stacks.table import stack_name
 
 _BETWEEN = timedelta(hours=6)
 _LEAST_GROWTH_PERCENT = 10  # of OpenZFS

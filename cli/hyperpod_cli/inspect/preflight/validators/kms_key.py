@@ -13,8 +13,8 @@ from hyperpod_cdk.encryption.key_policy import (
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_stacks.table import stack_name
 
 _PATH: KeyPath = ("encryption", "kms_key_arn")
 # What the services ask for on behalf of who deploys, the provisioner and the nodes.

@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import ANYWHERE
 from hyperpod_cdk.schema.errors import error
-from hyperpod_cdk.stacks.table import stack_name
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_stacks.table import stack_name
 
 _EKS_CLUSTER = "AWS::EKS::Cluster"
 # https://www.rfc-editor.org/rfc/rfc5737

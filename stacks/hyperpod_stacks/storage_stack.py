@@ -8,7 +8,6 @@ from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.schema.errors import KeyPath
-from hyperpod_cdk.stacks.platform_stack import PlatformStack, add_outputs
 from hyperpod_cdk.storage.claims import (
     FileSystemAvailability,
     FileSystemClaims,
@@ -18,6 +17,7 @@ from hyperpod_cdk.storage.csi_driver_role import provisioned_tag
 from hyperpod_cdk.storage.file_systems import OpenZfs, lustre_file_system
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig, StorageConfig
+from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class StorageStack(cdk.Stack):

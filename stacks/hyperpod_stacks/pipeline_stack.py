@@ -13,7 +13,7 @@ from hyperpod_cdk.helm.chart.chart import HyperPodChart
 from hyperpod_cdk.pipeline.pipeline import DeploymentPipeline
 from hyperpod_cdk.pipeline.section import PipelineConfig
 from hyperpod_cdk.schema.errors import ConfigError
-from hyperpod_cdk.stacks.deployment import add_stacks
+from hyperpod_stacks.deployment import add_stacks
 
 
 class PipelineStack(cdk.Stack):

@@ -17,7 +17,7 @@ from hyperpod_cdk.hyperpod.cluster import hyperpod_cluster
 from hyperpod_cdk.hyperpod.orchestrator import Eks
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.node_health.node_health import NodeHealth
-from hyperpod_cdk.stacks.platform_stack import PlatformStack, add_outputs
+from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class HyperPodStack(cdk.Stack):

@@ -12,13 +12,13 @@ from hyperpod_cdk.helm.chart.chart import HyperPodChart
 from hyperpod_cdk.helm.chart.rules import refuse_unfit
 from hyperpod_cdk.helm.dependencies import PlaceholderRule
 from hyperpod_cdk.schema.errors import refuse_errors
-from hyperpod_cdk.stacks.addons_stack import AddonsStack
-from hyperpod_cdk.stacks.hyperpod_stack import HyperPodStack
-from hyperpod_cdk.stacks.packaged_chart import helm_chart
-from hyperpod_cdk.stacks.platform_stack import PlatformStack
-from hyperpod_cdk.stacks.storage_stack import StorageStack
-from hyperpod_cdk.stacks.table import STACKS, StackKind, stack_names
 from hyperpod_cdk.synthesis.refusals import report
+from hyperpod_stacks.addons_stack import AddonsStack
+from hyperpod_stacks.hyperpod_stack import HyperPodStack
+from hyperpod_stacks.packaged_chart import helm_chart
+from hyperpod_stacks.platform_stack import PlatformStack
+from hyperpod_stacks.storage_stack import StorageStack
+from hyperpod_stacks.table import STACKS, StackKind, stack_names
 
 
 def add_stacks(
