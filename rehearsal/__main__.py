@@ -23,11 +23,10 @@ from rehearsal.chart_choice import choose_chart
 from rehearsal.existing_resources import DEFAULT_REGION
 from rehearsal.matrix import DifferentPlacesError, play_all
 from rehearsal.pipeline import PipelineRehearsal, UnplayableError
-from rehearsal.progress import Progress
+from rehearsal.progress import Progress, recording_console, write_picture
 from rehearsal.report import summarize
 from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
 from rehearsal.scenarios import SCENARIOS
-from rehearsal.terminal_picture import recording_console, write_picture
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")

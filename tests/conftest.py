@@ -19,6 +19,7 @@ from filelock import FileLock
 
 from hyperpod_cdk import Config, load_config
 from tests.support.assembly import Assembly, merged, synthesized
+from tests.support.collection import READS
 from tests.support.configs import REPOSITORY
 
 # Tests that several files share are there.
@@ -59,10 +60,12 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(100_000, 50, 50)
     # Each session of the SDK would read the models of its services anew.
     botocore.session.create_loader = functools.cache(botocore.session.create_loader)
+    READS.begin()
 
 
 def pytest_collection_finish() -> None:
     """Look for no garbage among what the collection has made."""
+    READS.end()
     gc.freeze()
 
 

@@ -123,7 +123,7 @@ def test_an_app_of_twelve_lines_deploys_everything(
     charts = installed / "hyperpod_cdk" / "_assets" / "charts"
     assert {"pins.yaml", "value_checks.yaml"} <= {path.name for path in charts.iterdir()}
     # Its own checks of values are read when a chart is packaged.
-    code = "import hyperpod_cli.deliver.charts.value_checks"
+    code = "import hyperpod_cli.deliver.charts.inspection"
     subprocess.run([python, "-c", code], cwd=outside, env=environment, check=True)
 
 

@@ -20,7 +20,7 @@ from emulator.aws.eks import access, addons, cluster, cluster_updates
 from emulator.aws.eks import api as eks_api
 from emulator.aws.fsx import api as fsx_api
 from emulator.aws.fsx import data_repository, file_system
-from emulator.aws.iam import evaluation, simulation
+from emulator.aws.iam import evaluation
 from emulator.aws.parent_process import Settings
 from emulator.aws.sagemaker import api as sagemaker_api
 from emulator.aws.sagemaker import cluster as sagemaker_cluster
@@ -46,7 +46,7 @@ def install(*, settings: Settings) -> None:
     evaluation.install_managed_policies()
     evaluation.install_principal_arn()
     evaluation.install_resource_arn()
-    simulation.install()
+    evaluation.install_simulation()
     evaluation.install_read_policies()
     evaluation.install_allowed_calls(file=settings.allowed_calls)
     zones.install_availability_zones()

@@ -16,7 +16,7 @@ from emulator.hyperpod.service import HyperPodService
 from emulator.hyperpod.simulation.errors import ApiError
 from emulator.hyperpod.simulation.faults import Faults
 from emulator.hyperpod.simulation.hooks import Caller
-from emulator.hyperpod.validation.semantic_validation import quotas_by_name
+from emulator.hyperpod.validation.group_rules import quotas_by_name
 
 HOST = "127.0.0.1"
 TARGET_PREFIX = "SageMaker."

@@ -8,11 +8,13 @@ from typing import Any
 
 from emulator.hardware import HardwareOf, unknown_hardware
 from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler
-from emulator.hyperpod.operations.clusters import ClusterOperations
-from emulator.hyperpod.operations.governance import GovernanceOperations
+from emulator.hyperpod.operations.clusters import ClusterOperations, SoftwareOperations
 from emulator.hyperpod.operations.nodes import BatchOperations, NodeOperations
-from emulator.hyperpod.operations.records import EventOperations, TagOperations
-from emulator.hyperpod.operations.software import SoftwareOperations
+from emulator.hyperpod.operations.records import (
+    EventOperations,
+    GovernanceOperations,
+    TagOperations,
+)
 from emulator.hyperpod.operations.training_plans import TrainingPlanOperations
 from emulator.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle, recover_marked
 from emulator.hyperpod.simulation.errors import (
@@ -30,9 +32,8 @@ from emulator.hyperpod.simulation.hooks import (
     Scripts,
     Subnets,
 )
-from emulator.hyperpod.simulation.network import AddressBook
 from emulator.hyperpod.simulation.nodes import Place
-from emulator.hyperpod.simulation.state import ClusterRegistry
+from emulator.hyperpod.simulation.state import AddressBook, ClusterRegistry
 from emulator.hyperpod.simulation.surroundings import Agenda, Surroundings, Timings, Unknowns
 from emulator.hyperpod.simulation.training_plans import TrainingPlans
 from emulator.hyperpod.validation.service_model import validate_request

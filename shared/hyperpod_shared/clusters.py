@@ -99,8 +99,8 @@ def shortages(
         for name, group in groups_of(described).items()
         if count(name, group) < nodes_needed(group)
     ]
-    told, others = short[:_MOST_SHORTAGES], len(short) - _MOST_SHORTAGES
-    return [*told, f"{others} more groups are short of nodes"] if others > 0 else told
+    listed, others = short[:_MOST_SHORTAGES], len(short) - _MOST_SHORTAGES
+    return [*listed, f"{others} more groups are short of nodes"] if others > 0 else listed
 
 
 def current_count(_name: str, group: Group) -> int:

@@ -13,81 +13,11 @@ from tests.support.schema_values import Place, places
 Document = dict[str, Any]
 Path = tuple[str | int, ...]
 
-ROLE = "arn:aws:iam::111122223333:role/Another"
-KEY = "arn:aws:kms:us-west-2:111122223333:key/90abcdef-12ab-34cd-56ef-1234567890ab"
-# What a type does not tell: values of keys whose text has a form.
+# Values that are files of this repository; others are examples of the schema.
 VALUES: Mapping[str, list[Any]] = {
-    "vpc_cidr": ["10.192.0.0/17", "10.0.0.0/16"],
-    "public_subnet_cidrs": [["10.192.12.0/24", "10.192.13.0/24"]],
-    "eks_subnet_cidrs": [["10.192.5.0/28", "10.192.6.0/28"]],
-    "availability_zone_ids": [
-        ["usw2-az1", "usw2-az3"],
-        ["usw2-az2", "usw2-az3"],
-        ["use1-az5", "use1-az6"],
-        ["use2-az2", "use2-az3"],
-        None,
-    ],
-    "vpc_id": ["vpc-0fedcba9876543210"],
-    "eks_subnet_ids": [["subnet-0fedcba9876543211", "subnet-0fedcba9876543212"]],
-    "subnet_id": ["subnet-0fedcba9876543210"],
-    "nat_gateway_ids": [["nat-0fedcba9876543210"]],
-    "internet_gateway_id": ["igw-0fedcba9876543210"],
-    "security_group_id": ["sg-0fedcba9876543210"],
-    "add_security_group_rules": [["self_ingress", "self_egress"]],
-    "cidr": ["10.3.0.0/16"],
-    "availability_zone_id": ["usw2-az1", "usw2-az3", "use1-az2", "use1-az4", "use2-az1"],
-    "version": ["1.35", "1.33"],
-    "public_access_cidrs": [["192.0.2.0/24"]],
-    "admins": [[ROLE]],
-    "viewers": [[ROLE]],
-    "editors": [[{"namespaces": ["team-b"], "principals": [ROLE]}]],
-    "principals": [[ROLE]],
-    "namespaces": [["team-b"]],
-    "data_buckets": [[{"name": "another-bucket"}]],
     "directory": [str(CONFIG_FOLDER.parent / "lifecycle")],
-    "prefix": ["elsewhere"],
-    "writers": [[ROLE]],
-    "kms_key_arn": [KEY],
-    "secrets_kms_key_arn": [KEY],
-    "kms_key_id": [KEY],
-    "s3_uri": ["s3://another-bucket/prefix"],
-    "path": ["/elsewhere"],
-    "import_events": [["NEW"]],
-    "export_events": [["NEW", "CHANGED"]],
-    "weekly_maintenance_start_time": ["7:03:00"],
-    "file_system_id": ["fs-0123456789abcdef0"],
-    "metadata_iops": [3000],
-    "throughput_mbps": [320],
-    "data_repositories": [[{"path": "/other", "s3_uri": "s3://another-bucket"}]],
-    "claims": [[{"namespace": "research"}]],
-    "more_file_systems": [[{"name": "shared"}]],
-    "home_directories": [{}],
-    "cluster_name": ["another"],
-    "cluster_arn": ["arn:aws:eks:us-west-2:111122223333:cluster/another"],
-    "addons": [["eks-pod-identity-agent"]],
-    "bucket_name": ["sagemaker-another"],
-    "existing_bucket_name": ["another-bucket"],
-    "existing_bucket_kms_key_arn": [KEY],
-    "execution_role_name": ["Another"],
-    "region": ["us-east-1", "us-east-2"],
-    "capacity_gib": [2400, 4800, 9600],
-    "role_arn": [ROLE],
-    "storage": [{}],
-    "execution_role_arn": [ROLE],
-    "instance_type": ["ml.g5.48xlarge", "ml.p5e.48xlarge", "ml.trn1n.32xlarge", "ml.m5.4xlarge"],
-    "labels": [{"example.com/team": "other"}],
-    "tags": [{"team": "other"}],
     "script": [str(CONFIG_FOLDER.parent / "lifecycle" / "on_create.sh")],
-    "image": [f"registry.example/check@sha256:{'b' * 64}"],
     "node_health": [{"script": str(CONFIG_FOLDER / "examples" / "node-health" / "gpus.sh")}],
-    "values": [{"a": {"b": "c"}}],
-    "image_registry": ["registry.example.com"],
-    "image_id": ["ami-0fedcba9876543210"],
-    "image_release_version": ["2.3.4"],
-    "training_plan_arn": ["arn:aws:sagemaker:us-west-2:111122223333:training-plan/another-plan"],
-    "taints": [[{"key": "example.com/other", "effect": "NoSchedule"}]],
-    "lifecycle": [{"source_s3_uri": "s3://sagemaker-others/scripts", "on_create": "setup.sh"}],
-    "deep_health_checks": [["InstanceStress"], ["InstanceConnectivity"], []],
 }
 # Whole sections, whose keys are changed one by one; keys that need another key, or a chart, or are
 # refused with any other value.
@@ -193,7 +123,10 @@ def _candidates(place: Place, *, current: object, base: object) -> Iterator[Any]
         # What comes after it moves up.
         yield current[1:]
     yield from VALUES.get(str(place.path[-1]), ())
+    yield from place.schema.get("examples", ())
     for schema in place.schema.get("anyOf", [place.schema]):
+        yield from schema.get("examples", ())
+        yield from ([each] for each in schema.get("items", {}).get("examples", ()))
         yield from schema.get("enum", ())
         match schema.get("type"):
             case "boolean":

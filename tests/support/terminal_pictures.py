@@ -26,7 +26,7 @@ from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cli.main import app
 from hyperpod_cli.operate.clusters.cluster import nodes_of
 from rehearsal.kept import operator_credentials
-from rehearsal.terminal_picture import picture
+from rehearsal.progress import picture
 from rehearsal.verification.inspection import wait_for_nodes
 from tests.support.configs import REPOSITORY
 from tests.support.operator import Operator

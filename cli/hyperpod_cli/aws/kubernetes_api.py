@@ -15,7 +15,7 @@ from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError, SSLError
 
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.terminal.errors import OpsError, PassingError
+from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.eks_token import token_signer
 
@@ -90,12 +90,12 @@ def kubernetes_api(session: AwsSession, *, eks_cluster: str) -> Iterator[ApiClie
             raise
         raise OpsError(f"EKS cluster: {eks_cluster!r} is not in {region}") from None
     signer = token_signer(session.session)
-    with _client(found, token=signer.token(eks_cluster)) as client, told_in_a_line(client):
+    with _client(found, token=signer.token(eks_cluster)) as client, one_line_errors(client):
         yield client
 
 
 @contextmanager
-def told_in_a_line(client: ApiClient) -> Iterator[None]:
+def one_line_errors(client: ApiClient) -> Iterator[None]:
     """Have what a Kubernetes API refuses told in a line.
 
     Args:
@@ -115,7 +115,7 @@ def told_in_a_line(client: ApiClient) -> Iterator[None]:
                 "NO_PROXY"
             ) from None
         if isinstance(error, (ProtocolError, ReadTimeoutError)):
-            raise PassingError(
+            raise TransientError(
                 f"Kubernetes API: {host} did not answer ({error}); run it again in a minute"
             ) from None
         raise OpsError(
@@ -134,7 +134,7 @@ def _refuse(error: ApiException) -> NoReturn:
             "AmazonEKSViewPolicy (eks.viewers) has no nodes. The commands are in docs/verify.md"
         ) from None
     if _passes(error.status):
-        raise PassingError(
+        raise TransientError(
             f"Kubernetes API: {error.status} {error.reason}; run it again in a minute"
         ) from None
     raise OpsError(

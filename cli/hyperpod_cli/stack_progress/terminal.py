@@ -5,6 +5,7 @@ import signal
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
 
@@ -13,15 +14,31 @@ from rich.console import Console
 from hyperpod_cli.aws import cdk_cli
 from hyperpod_cli.aws.assembly import Stack, construct_paths
 from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.stack_progress.display import Display, Followed
 from hyperpod_cli.stack_progress.operation import POLL_SECONDS, Operation
-from hyperpod_cli.stack_progress.outcome import Outcome
 from hyperpod_cli.stack_progress.report import (
     failure_lines,
     interruption_lines,
     untold_failure,
 )
 from hyperpod_cli.terminal.errors import INTERRUPTED
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StackRunResult:
+    """What came of an operation.
+
+    Attributes:
+        code: Exit code of the command; 130 after Ctrl-C.
+        events: Events of each stack since it began, without those of nested stacks.
+        messages: Lines that say why it failed, or what goes on after Ctrl-C; empty for a success.
+    """
+
+    code: int
+    events: Mapping[str, Sequence[StackEvent]]
+    messages: Sequence[str] = ()
+
 
 LOGS = Path("build/cdk")
 _YES = ("y", "yes")
@@ -98,7 +115,7 @@ def run(
     out: Console,
     environment: Mapping[str, str] | None = None,
     poll_seconds: float = POLL_SECONDS,
-) -> Outcome:
+) -> StackRunResult:
     """Run a command of the CDK CLI, show its progress, and say why it failed if it does.
 
     Args:
@@ -132,7 +149,7 @@ def run(
         known = {each.name: operation.events[each.name] for each in stacks if each.changes}
         lines = ["Interrupted.", *interruption_lines(known, region=region, again=again)]
         print("\n".join(["", *lines]), file=sys.stderr)
-        return Outcome(code=INTERRUPTED, events=operation.events, messages=lines)
+        return StackRunResult(code=INTERRUPTED, events=operation.events, messages=lines)
     lines = []
     if code != 0:
         paths = {stack.name: stack.paths for stack in stacks}
@@ -142,4 +159,4 @@ def run(
         lines = told or [*untold_failure(cdk_cli.reported(log), log=log)]
         width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
         print("\n".join(["", *(wrapped(line, width=width) for line in lines)]), file=sys.stderr)
-    return Outcome(code=code, events=operation.events, messages=lines)
+    return StackRunResult(code=code, events=operation.events, messages=lines)

@@ -40,5 +40,5 @@ class FailedError(OpsError):
         return tuple(f"error: {line}" for line in super().lines)
 
 
-class PassingError(OpsError):
+class TransientError(OpsError):
     """What may be done a minute later: a server is throttled, overloaded or being replaced."""

@@ -5,8 +5,34 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Context
 
-from hyperpod_cli.terminal.completion import group_names
+
+def group_names(context: Context, incomplete: str) -> list[str]:
+    """Return the groups whose names begin with what is written; none if they are not known.
+
+    Args:
+        context: What is written before.
+        incomplete: The beginning of a name.
+    """
+    # Not validated: a configuration that is still being written has names, too.
+    import yaml  # noqa: PLC0415
+
+    path = context.params.get("config")
+    if not isinstance(path, Path):
+        return []
+    try:
+        document = yaml.safe_load(path.read_text("utf-8"))
+        cluster = document["cluster"]
+        listed = [
+            *(cluster.get("instance_groups") or ()),
+            *(cluster.get("restricted_instance_groups") or ()),
+        ]
+        names = [str(group["name"]) for group in listed]
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, TypeError, KeyError, AttributeError):
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
 
 DEFAULT_CONFIG = Path("config/default.yaml")
 

@@ -29,7 +29,7 @@ from hyperpod_cdk.node_health.section import NodeHealthConfig
 from hyperpod_cdk.schema.environments import DeploymentName, Region
 from hyperpod_cdk.schema.errors import refuse
 from hyperpod_cdk.schema.limits import OneOf
-from hyperpod_cdk.schema.section import Section, findings_of
+from hyperpod_cdk.schema.section import Section, Task, findings_of
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
 
@@ -45,11 +45,15 @@ LOG_RETENTION_DAYS = (
 class Config(Section):
     """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
 
-    name: DeploymentName
+    name: Annotated[DeploymentName, Task("name the deployment, and run a second one beside it")]
     """Name of the deployment; the stacks are `<name>-platform`, `<name>-addons`, `<name>-storage`
     and `<name>-hyperpod`. 1 to 20 lower-case letters, digits and inner hyphens."""
 
-    region: Region | None = None
+    region: Annotated[
+        Region | None,
+        Field(examples=["us-east-1", "us-east-2"]),
+        Task("choose the region, and the zones"),
+    ] = None
     """AWS region, such as us-west-2. Default: that of the CDK environment."""
 
     network: NetworkConfig = NetworkConfig()
@@ -58,7 +62,11 @@ class Config(Section):
     eks: EksConfig = EksConfig()
     """The Kubernetes control plane."""
 
-    storage: StorageConfig | None = StorageConfig()
+    storage: Annotated[
+        StorageConfig | None,
+        Field(examples=[{}]),
+        Task("size the shared file system, or do without"),
+    ] = StorageConfig()
     """The shared FSx for Lustre file system; null for none."""
 
     helm: HelmConfig = HelmConfig()
@@ -88,7 +96,9 @@ class Config(Section):
     node_health: NodeHealthConfig | None = None
     """A health check of your own on each node with GPUs or Trainium. Default: none."""
 
-    tags: Tags = Field(default_factory=dict)
+    tags: Annotated[Tags, Field(examples=[{"team": "other"}]), Task("tag every resource")] = Field(
+        default_factory=dict
+    )
     """Tags for every resource, at most 46. Default: none."""
 
     @property

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Self
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from hyperpod_cdk.schema.arns import EKS_NAME, EksClusterArn, KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import Matching, OneOf
-from hyperpod_cdk.schema.section import Listed, Section
+from hyperpod_cdk.schema.section import Listed, Section, Task
 
 # The service accounts of EKS and of HyperPod's dependencies, some with rights on the whole cluster.
 _SYSTEM = "kube-system"
@@ -30,7 +30,7 @@ EditorsNamespace = Annotated[
 class EditorsConfig(Section):
     """Principals that run jobs in namespaces."""
 
-    namespaces: Listed[EditorsNamespace]
+    namespaces: Annotated[Listed[EditorsNamespace], Field(examples=[["team-b"]])]
     """Kubernetes namespaces, which need not exist yet; * stands for any characters, as in dev-*.
     Not kube-system, whose service accounts an editor could use."""
 
@@ -140,7 +140,7 @@ _MOST_PUBLIC_ACCESS_CIDRS = 40
 class EksConfig(Section):
     """The Kubernetes control plane: a new one, or one that exists."""
 
-    cluster_name: (
+    cluster_name: Annotated[
         Annotated[
             str,
             Matching(
@@ -149,24 +149,33 @@ class EksConfig(Section):
                 "letter or digit",
             ),
         ]
-        | None
-    ) = None
+        | None,
+        Field(examples=["another"]),
+        Task("name what is made"),
+    ] = None
     """Name of the EKS cluster that is made; it cannot be changed later. Default: `<name>-eks`."""
 
-    cluster_arn: EksClusterArn | None = None
+    cluster_arn: Annotated[EksClusterArn | None, Task("deploy to an EKS cluster that exists")] = (
+        None
+    )
     """ARN of an EKS cluster of your own, of this account and region, instead; it cannot be changed
     later. Needs network.vpc_id and network.security_group_id, those of the cluster. version,
     endpoint_access and public_access_cidrs then say what it has, and change nothing. Default: a
     cluster is made."""
 
-    set_authentication_mode: bool = False
+    set_authentication_mode: Annotated[bool, Task("deploy to an EKS cluster that exists")] = False
     """Whether to change the authentication mode of cluster_arn from CONFIG_MAP to
     API_AND_CONFIG_MAP, which HyperPod needs; EKS never changes it back. Default: false."""
 
-    addons: Listed[
-        Annotated[
-            str, OneOf(values=(*DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON), noun="an add-on for it")
-        ]
+    addons: Annotated[
+        Listed[
+            Annotated[
+                str,
+                OneOf(values=(*DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON), noun="an add-on for it"),
+            ]
+        ],
+        Field(examples=[["eks-pod-identity-agent"]]),
+        Task("deploy to an EKS cluster that exists"),
     ] = ()
     """EKS add-ons to install on cluster_arn, and to remove with the deployment; only such as it
     does not have. Default: none. A cluster that is made has all that it needs."""
@@ -174,37 +183,61 @@ class EksConfig(Section):
     version: Annotated[
         str,
         OneOf(values=HYPERPOD_KUBERNETES_VERSIONS, noun="a Kubernetes version HyperPod supports"),
+        Field(examples=["1.35", "1.33"]),
+        Task("upgrade Kubernetes"),
     ] = "1.34"
     """Kubernetes version, in quotes. Outside 1.33 to 1.35, which the provisioner's kubectl and Helm
     are for, there is a warning."""
 
     endpoint_access: Annotated[
-        str, OneOf(values=ENDPOINT_ACCESS, noun="a way to reach the API server")
+        str,
+        OneOf(values=ENDPOINT_ACCESS, noun="a way to reach the API server"),
+        Task("keep the network off the internet"),
+        Task("limit who reaches the Kubernetes API"),
     ] = "public_and_private"
     """From where the Kubernetes API server is reached: public_and_private, private or public."""
 
-    public_access_cidrs: Listed[Cidr] = (ANYWHERE,)
+    public_access_cidrs: Annotated[
+        Listed[Cidr],
+        Field(examples=[["192.0.2.0/24"]]),
+        Task("limit who reaches the Kubernetes API"),
+    ] = (ANYWHERE,)
     """IPv4 CIDR blocks that may reach the public endpoint; without effect when endpoint_access is
     private. To open a narrower list again, add 0.0.0.0/0 to it: CloudFormation refuses to take it
     away. Default: anywhere, with IAM deciding who gets in."""
 
-    admins: Listed[PrincipalArn] = ()
+    admins: Annotated[Listed[PrincipalArn], Task("let people use kubectl")] = ()
     """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: only
     the provisioner."""
 
-    viewers: Listed[PrincipalArn] = ()
+    viewers: Annotated[Listed[PrincipalArn], Task("let people use kubectl")] = ()
     """ARNs of IAM roles and users that see what Kubernetes itself runs in every namespace: pods and
     their logs, jobs, services, claims. They see no secrets, no nodes, and no objects of
     CustomResourceDefinitions, such as a PyTorchJob. Default: none."""
 
-    editors: Listed[EditorsConfig] = ()
+    editors: Annotated[
+        Listed[EditorsConfig],
+        Field(
+            examples=[
+                [
+                    {
+                        "namespaces": ["team-b"],
+                        "principals": ["arn:aws:iam::111122223333:role/Another"],
+                    }
+                ]
+            ]
+        ),
+        Task("let people use kubectl"),
+    ] = ()
     """Who runs jobs in which namespaces. Default: nobody but admins."""
 
-    secrets_kms_key_arn: KmsKeyArn | None = None
+    secrets_kms_key_arn: Annotated[
+        KmsKeyArn | None, Task("encrypt Kubernetes secrets with a key of yours")
+    ] = None
     """ARN of a symmetric KMS key of this region that encrypts Kubernetes secrets; it cannot be
     changed later. Default: a key that AWS owns."""
 
-    deletion_protection: bool = False
+    deletion_protection: Annotated[bool, Task("protect the control plane from deletion")] = False
     """Whether EKS refuses to delete the cluster until this is false again, rather than left out.
     Default: false."""
 

@@ -24,7 +24,7 @@ from hyperpod_cdk.helm.priority_classes.section import (
     check_priority_classes,
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
-from hyperpod_cdk.schema.section import Listed, Section
+from hyperpod_cdk.schema.section import Listed, Section, Task
 
 # In minutes; CloudFormation gives a custom resource an hour, helm included.
 _LONGEST_WAIT = 45
@@ -37,7 +37,7 @@ Namespace = Annotated[str, NAMESPACE]
 class HelmConfig(Section):
     """The Helm release of HyperPod's dependencies."""
 
-    chart: str | None = None
+    chart: Annotated[str | None, Task("install a chart of your own")] = None
     """Chart to install: a .tgz archive, or a directory with a Chart.yaml; relative to the folder of
     the configuration file. Default: the official chart, built by `make charts`."""
 
@@ -47,7 +47,9 @@ class HelmConfig(Section):
     namespace: Namespace = "kube-system"
     """Kubernetes namespace of the release."""
 
-    components: ComponentsConfig = ComponentsConfig()
+    components: Annotated[ComponentsConfig, Task("switch components of the Helm chart")] = (
+        ComponentsConfig()
+    )
     """What is installed. Default: what HyperPod needs, both job operators, and the device plugins
     for the hardware of the instance groups."""
 
@@ -56,16 +58,26 @@ class HelmConfig(Section):
     refused."""
 
     priority_classes: Annotated[
-        Listed[PriorityClassConfig] | None, AfterValidator(check_priority_classes)
+        Listed[PriorityClassConfig] | None,
+        AfterValidator(check_priority_classes),
+        Task("steer pods to groups"),
     ] = DEFAULT_PRIORITY_CLASSES
     """PriorityClasses, installed as the release hyperpod-priority-classes; null for none. Default:
     inference (100000), training (10000) and best-effort (-10)."""
 
-    image_registry: Annotated[str, IMAGE_REGISTRY] | None = None
+    image_registry: Annotated[
+        Annotated[str, IMAGE_REGISTRY] | None,
+        Field(examples=["registry.example.com"]),
+        Task("keep the network off the internet"),
+    ] = None
     """Registry, perhaps with a folder, that the images of the chart come from in place of their
     own, with the same names; `make images` lists and mirrors them. Default: their own."""
 
-    values: dict[str, JsonValue] = Field(default_factory=dict)
+    values: Annotated[
+        dict[str, JsonValue],
+        Field(examples=[{"a": {"b": "c"}}]),
+        Task("switch components of the Helm chart"),
+    ] = Field(default_factory=dict)
     """Values for the chart, merged last: over its own defaults and over what components set."""
 
     adopt_namespaces: Listed[Namespace] = ("kubeflow", "aws-hyperpod", "mpi-operator")

@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts
 from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits
-from hyperpod_cdk.schema.section import Api, Listed, Section
+from hyperpod_cdk.schema.section import Api, Listed, Section, Task
 
 InstanceType = Annotated[
     str, ApiLimits(shape_name="sagemaker.ClusterInstanceType", noun="a HyperPod instance type")
@@ -56,7 +56,11 @@ class GroupConfig(Section, ABC):
 class OneTypeConfig(GroupConfig):
     """A group of one instance type."""
 
-    instance_type: Annotated[InstanceType, Api("InstanceType")]
+    instance_type: Annotated[
+        InstanceType,
+        Api("InstanceType"),
+        Field(examples=["ml.g5.48xlarge", "ml.p5e.48xlarge", "ml.trn1n.32xlarge", "ml.m5.4xlarge"]),
+    ]
     """Instance type with its ml. prefix. The account needs the quota `<type> for cluster usage`."""
 
     @property
@@ -77,11 +81,17 @@ class SeveralTypesConfig(GroupConfig):
         Listed[InstanceType],
         ListLimits(shape_name="sagemaker.ClusterInstanceTypes", noun="instance types"),
         Api("InstanceRequirements.InstanceTypes"),
+        Task("choose the hardware"),
     ] = ()
     """Instance types to try in this order, in place of instance_type, at most 20; needs continuous
     provisioning. Default: instance_type alone."""
 
-    instance_type: Annotated[InstanceType | None, Api("InstanceType")] = None
+    instance_type: Annotated[
+        InstanceType | None,
+        Api("InstanceType"),
+        Field(examples=["ml.g5.48xlarge", "ml.p5e.48xlarge", "ml.trn1n.32xlarge", "ml.m5.4xlarge"]),
+        Task("choose the hardware"),
+    ] = None
     """Instance type with its ml. prefix; required without instance_types. The account needs the
     quota `<type> for cluster usage`."""
 

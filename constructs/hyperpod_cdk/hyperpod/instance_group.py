@@ -14,7 +14,7 @@ from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, OneOf
-from hyperpod_cdk.schema.section import Api, Listed, Section
+from hyperpod_cdk.schema.section import Api, Listed, Section, Task
 
 # Members of the API's ClusterCapacityRequirements.
 CAPACITIES = ("OnDemand", "Spot")
@@ -48,35 +48,66 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         }
     )
 
-    min_instance_count: Annotated[InstanceCount | None, Api("MinInstanceCount")] = None
+    min_instance_count: Annotated[
+        InstanceCount | None, Api("MinInstanceCount"), Task("wait for all nodes, or for none")
+    ] = None
     """Fewest instances with which the group starts; with fewer after three hours HyperPod takes
     the group back. Needs continuous provisioning. Default: none."""
 
-    capacity: Annotated[str, OneOf(values=CAPACITIES, noun="a kind of capacity")] | None = None
+    capacity: Annotated[
+        Annotated[str, OneOf(values=CAPACITIES, noun="a kind of capacity")] | None,
+        Task("use Spot capacity"),
+    ] = None
     """OnDemand, or Spot: cheaper, and taken away at two minutes' notice. Default: HyperPod's,
     OnDemand."""
 
-    lifecycle: Annotated[LifecycleConfig | None, Api("LifeCycleConfig")] = LifecycleConfig()
+    lifecycle: Annotated[
+        LifecycleConfig | None,
+        Api("LifeCycleConfig"),
+        Field(
+            examples=[{"source_s3_uri": "s3://sagemaker-others/scripts", "on_create": "setup.sh"}]
+        ),
+        Task("run scripts of your own on each node"),
+    ] = LifecycleConfig()
     """The script that nodes run when they are created; null for none but the AMI's own setup.
     Default: as lifecycle_scripts says."""
 
-    image_id: Annotated[ImageId | None, Api("ImageId")] = None
+    image_id: Annotated[
+        ImageId | None,
+        Api("ImageId"),
+        Field(examples=["ami-0fedcba9876543210"]),
+        Task("patch the nodes' AMI, or pin it"),
+    ] = None
     """AMI of your own, made from a HyperPod AMI in this account, or `default` for HyperPod's
     latest. Default: HyperPod's latest."""
 
-    image_release_version: Annotated[ImageRelease | None, Api("ImageReleaseVersion")] = None
+    image_release_version: Annotated[
+        ImageRelease | None,
+        Api("ImageReleaseVersion"),
+        Field(examples=["2.3.4"]),
+        Task("patch the nodes' AMI, or pin it"),
+    ] = None
     """Release of the HyperPod AMI, such as 1.2.3. Default: the latest."""
 
-    auto_patch: Annotated[AutoPatchConfig | None, Api("AutoPatchConfig")] = None
+    auto_patch: Annotated[
+        AutoPatchConfig | None, Api("AutoPatchConfig"), Task("patch the nodes' AMI, or pin it")
+    ] = None
     """Patch releases of the AMI, applied as they come. Default: none."""
 
-    labels: Annotated[Labels, Api("KubernetesConfig.Labels")] = Field(default_factory=dict)
+    labels: Annotated[
+        Labels,
+        Api("KubernetesConfig.Labels"),
+        Field(examples=[{"example.com/team": "other"}]),
+        Task("steer pods to groups"),
+    ] = Field(default_factory=dict)
     """Kubernetes labels of the nodes, at most 50. Default: none."""
 
     taints: Annotated[
         Listed[TaintConfig],
         ListLimits(shape_name="sagemaker.ClusterKubernetesTaints", noun="taints"),
         Api("KubernetesConfig.Taints"),
+        Field(examples=[[{"key": "example.com/other", "effect": "NoSchedule"}]]),
+        Task("steer pods to groups"),
     ] = ()
     """Kubernetes taints of the nodes, at most 50; pods of the Helm chart, device plugins among
     them, then need tolerations. Default: none."""

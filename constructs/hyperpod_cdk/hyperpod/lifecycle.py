@@ -8,7 +8,7 @@ from pydantic import model_validator
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, Matching
-from hyperpod_cdk.schema.section import Api
+from hyperpod_cdk.schema.section import Api, Task
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 _S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)+/?"
@@ -44,7 +44,9 @@ ScriptName = Annotated[
 class LifecycleConfig(OwnScriptsConfig):
     """Which script the nodes run, and when."""
 
-    source_s3_uri: Annotated[ScriptsUri | None, Api("SourceS3Uri")] = None
+    source_s3_uri: Annotated[
+        ScriptsUri | None, Api("SourceS3Uri"), Task("run scripts of your own on each node")
+    ] = None
     """Bucket and prefix of scripts that are there already, in place of directory; the nodes' role
     may then read them: s3://bucket/prefix. Default: those of the deployment."""
 

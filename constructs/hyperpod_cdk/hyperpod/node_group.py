@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from hyperpod_cdk.facts.instance_types import (
     default_threads_per_core,
@@ -26,7 +26,7 @@ from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, Trainin
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits
-from hyperpod_cdk.schema.section import Api, Listed, Section, members
+from hyperpod_cdk.schema.section import Api, Listed, Section, Task, members
 
 _STORAGE_SHAPE = "sagemaker.ClusterInstanceStorageConfigs"
 
@@ -84,19 +84,25 @@ class OverrideVpcConfig(Section):
 class NodeGroupConfig(GroupConfig):
     """A group of identical instances."""
 
-    instance_count: Annotated[InstanceCount, Api("InstanceCount")]
+    instance_count: Annotated[
+        InstanceCount, Api("InstanceCount"), Task("add nodes, remove them, scale to 0")
+    ]
     """Number of instances; each is billed from the start of its lifecycle script."""
 
     threads_per_core: Annotated[ThreadsPerCore | None, Api("ThreadsPerCore")] = None
     """2 turns simultaneous multithreading on, for types that have it; 1 suits every type. Default:
     2 where every type of the group has it, else 1. It cannot change after the group is made."""
 
-    volume_size_gib: VolumeSize | None = 500
+    volume_size_gib: Annotated[
+        VolumeSize | None, Task("give nodes larger or encrypted volumes")
+    ] = 500
     """Size in GiB of the EBS volume of each instance, mounted at /opt/sagemaker; null for none.
     Default: 500, or none beside ebs_volumes."""
 
     ebs_volumes: Annotated[
-        Listed[EbsVolumeConfig], ListLimits(shape_name=_STORAGE_SHAPE, noun="volumes")
+        Listed[EbsVolumeConfig],
+        ListLimits(shape_name=_STORAGE_SHAPE, noun="volumes"),
+        Task("give nodes larger or encrypted volumes"),
     ] = ()
     """The EBS volumes of each instance in full, with their keys, in place of volume_size_gib: the
     root volume, the second one, or both. Default: volume_size_gib."""
@@ -116,16 +122,22 @@ class NodeGroupConfig(GroupConfig):
         Listed[DeepHealthCheck],
         ListLimits(shape_name="sagemaker.OnStartDeepHealthChecks", noun="deep health checks"),
         Api("OnStartDeepHealthChecks"),
+        Field(examples=[["InstanceStress"], ["InstanceConnectivity"], []]),
+        Task("test the hardware before a node joins"),
     ] = ()
     """Tests of the hardware before an instance joins, which take from minutes to hours:
     InstanceStress, InstanceConnectivity, MultiNodeTrainingValidation. GPU and Trainium only.
     Default: none."""
 
-    training_plan_arn: Annotated[TrainingPlanArn | None, Api("TrainingPlanArn")] = None
+    training_plan_arn: Annotated[
+        TrainingPlanArn | None, Api("TrainingPlanArn"), Task("use reserved capacity")
+    ] = None
     """ARN of the SageMaker training plan whose reserved instances to use; the group must be in the
     plan's zone. Default: none."""
 
-    availability_zone_id: AvailabilityZone | None = None
+    availability_zone_id: Annotated[
+        AvailabilityZone | None, Task("run nodes in a further zone")
+    ] = None
     """Zone of the group, by ID; one of the HyperPod subnets' zones. It cannot be changed later.
     Default: that of the first HyperPod subnet."""
 
@@ -133,10 +145,16 @@ class NodeGroupConfig(GroupConfig):
     """Subnets and security groups of your own, in place of availability_zone_id. They cannot be
     changed later. Default: none."""
 
-    scheduled_update: Annotated[ScheduledUpdateConfig | None, Api("ScheduledUpdateConfig")] = None
+    scheduled_update: Annotated[
+        ScheduledUpdateConfig | None,
+        Api("ScheduledUpdateConfig"),
+        Task("patch the nodes' AMI, or pin it"),
+    ] = None
     """Updates of the AMI at set times. Default: none."""
 
-    execution_role_arn: Annotated[RoleArn | None, Api("ExecutionRole")] = None
+    execution_role_arn: Annotated[
+        RoleArn | None, Api("ExecutionRole"), Task("give nodes rights of their own")
+    ] = None
     """ARN of an IAM role of your own for the nodes; HyperPod, the network, the scripts and image
     pulls need its rights. It cannot change after the group is made. Default: the deployment's
     role."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import ConfigDict, ValidationError, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from hyperpod_cdk.facts.service_limits import Shape, shape
 from hyperpod_cdk.hyperpod.instance_group import (
@@ -19,7 +19,7 @@ from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import KmsKeyArn, RoleArn, RoleName
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf, limit_findings
-from hyperpod_cdk.schema.section import Api, Listed, Section, findings_of, members
+from hyperpod_cdk.schema.section import Api, Listed, Section, Task, findings_of, members
 
 Group = TypeVar("Group", bound=NodeGroupConfig)
 
@@ -103,7 +103,7 @@ class DataBucketConfig(Section):
     name: BucketName
     """Name of the bucket."""
 
-    prefix: ObjectPrefix | None = None
+    prefix: Annotated[ObjectPrefix | None, Field(examples=["elsewhere"])] = None
     """What the keys of the objects begin with, up to a slash. Default: every object."""
 
     kms_key_arn: KmsKeyArn | None = None
@@ -176,6 +176,7 @@ class ClusterConfig(WaitingConfig):
             noun="a cluster name (letters, digits, inner hyphens)",
         ),
         Api("ClusterName"),
+        Task("name the deployment, and run a second one beside it"),
     ]
     """Name of the HyperPod cluster, once in the account and region; cannot be changed later.
     Default: `<name>-cluster`, from the name of the deployment."""
@@ -190,38 +191,53 @@ class ClusterConfig(WaitingConfig):
         str,
         ApiLimits(shape_name="sagemaker.ClusterNodeRecovery", noun="a node recovery"),
         Api("NodeRecovery"),
+        Task("decide what happens to a faulty node"),
     ] = "Automatic"
     """Automatic: HyperPod reboots or replaces faulty nodes. None: it only labels them."""
 
-    node_provisioning_mode: Annotated[ProvisioningMode | None, Api("NodeProvisioningMode")] = (
-        "Continuous"
-    )
+    node_provisioning_mode: Annotated[
+        ProvisioningMode | None,
+        Api("NodeProvisioningMode"),
+        Task("wait for all nodes, or for none"),
+    ] = "Continuous"
     """Continuous: nodes join one by one as capacity is found, and missing ones are retried
     indefinitely. null: all nodes or none. It is set when the cluster is created."""
 
-    auto_scaling: Annotated[AutoScalerType | None, Api("AutoScaling.AutoScalerType")] = None
+    auto_scaling: Annotated[
+        AutoScalerType | None, Api("AutoScaling.AutoScalerType"), Task("let pending pods add nodes")
+    ] = None
     """Karpenter: HyperPod adds and removes nodes as pods need them, with continuous provisioning
     only. Default: none, the instance counts are as configured."""
 
-    role_arn: Annotated[RoleArn | None, Api("ClusterRole")] = None
+    role_arn: Annotated[RoleArn | None, Api("ClusterRole"), Task("let pending pods add nodes")] = (
+        None
+    )
     """ARN of an IAM role of your own with which HyperPod scales the cluster; the service
     hyperpod.sagemaker.amazonaws.com must be trusted to assume it. Default: one is made when
     auto_scaling is set."""
 
-    execution_role_arn: RoleArn | None = None
+    execution_role_arn: Annotated[RoleArn | None, Task("use a bucket or a role that exists")] = None
     """ARN of an IAM role of your own that the nodes of groups without an execution_role_arn run as;
     sagemaker.amazonaws.com must be trusted to assume it. Nothing of it is changed; it cannot be
     changed later. Default: a role is made."""
 
-    execution_role_name: RoleName | None = None
+    execution_role_name: Annotated[
+        RoleName | None, Field(examples=["Another"]), Task("name what is made")
+    ] = None
     """Name of the role that is made for the nodes; it cannot be changed later. Default: one that
     CloudFormation draws."""
 
-    tiered_storage: Annotated[TieredStorageConfig | None, Api("TieredStorageConfig")] = None
+    tiered_storage: Annotated[
+        TieredStorageConfig | None, Api("TieredStorageConfig"), Task("keep checkpoints in memory")
+    ] = None
     """Managed tiered checkpointing, which keeps checkpoints in the memory of the nodes. Default:
     off."""
 
-    data_buckets: Listed[DataBucketConfig] = ()
+    data_buckets: Annotated[
+        Listed[DataBucketConfig],
+        Field(examples=[[{"name": "another-bucket"}]]),
+        Task("give nodes rights of their own"),
+    ] = ()
     """S3 buckets that the role of the nodes reads, such as those of training data: for lifecycle
     scripts, and for pods on the network of the host. Other pods get a role of their own by EKS Pod
     Identity. A group with an execution_role_arn reads what that role may. Default: none."""
@@ -230,7 +246,9 @@ class ClusterConfig(WaitingConfig):
     """The groups of nodes, 1 to 100."""
 
     restricted_instance_groups: Annotated[
-        Listed[RestrictedInstanceGroupConfig], Api("RestrictedInstanceGroups")
+        Listed[RestrictedInstanceGroupConfig],
+        Api("RestrictedInstanceGroups"),
+        Task("train Amazon Nova"),
     ] = ()
     """Groups in a restricted environment, for training such models as Amazon Nova, at most 100.
     Default: none."""
@@ -238,6 +256,7 @@ class ClusterConfig(WaitingConfig):
     shared_environment: Annotated[
         SharedEnvironmentConfig | None,
         Api("RestrictedInstanceGroupsConfig.SharedEnvironmentConfig"),
+        Task("train Amazon Nova"),
     ] = None
     """The environment that all restricted instance groups share. Default: none."""
 

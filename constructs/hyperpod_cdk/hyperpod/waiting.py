@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.schema.limits import Matching, OneOf
-from hyperpod_cdk.schema.section import Section
+from hyperpod_cdk.schema.section import Section, Task
 
 WAIT_FOR = ("accepted", "in_service", "nodes")
 ON_SHORTAGE = ("fail", "continue")
@@ -26,7 +26,11 @@ def _minutes(value: int) -> int:
 class WaitingConfig(Section):
     """What a deployment of the cluster waits for, and what happens to a failed cluster."""
 
-    wait_for: Annotated[str, OneOf(values=WAIT_FOR, noun="something to wait for")] = "nodes"
+    wait_for: Annotated[
+        str,
+        OneOf(values=WAIT_FOR, noun="something to wait for"),
+        Task("wait for all nodes, or for none"),
+    ] = "nodes"
     """When a deployment of the cluster is done. accepted: as soon as HyperPod accepted it.
     in_service: when the cluster is in service; with continuous provisioning, nodes come afterwards.
     nodes: when every group has its instances, or its least number of them, or when it is clear
@@ -36,11 +40,14 @@ class WaitingConfig(Section):
         int,
         AfterValidator(_minutes),
         Field(json_schema_extra={"minimum": 1, "maximum": MOST_WAIT_MINUTES}),
+        Task("wait for all nodes, or for none"),
     ] = 50
     """Maximum time to wait, in minutes, 1 to 55. Default: 50."""
 
     on_shortage: Annotated[
-        str, OneOf(values=ON_SHORTAGE, noun="a way to deal with a late cluster")
+        str,
+        OneOf(values=ON_SHORTAGE, noun="a way to deal with a late cluster"),
+        Task("wait for all nodes, or for none"),
     ] = "continue"
     """What happens when the cluster is not ready: fail rolls the deployment back after
     wait_minutes; continue lets it succeed, for missing nodes as soon as it is clear why, and
@@ -53,7 +60,7 @@ class WaitingConfig(Section):
     until the next deployment replaces it or the stack is deleted; delete removes it. Default:
     keep."""
 
-    software_update: (
+    software_update: Annotated[
         Annotated[
             str,
             Matching(
@@ -62,8 +69,9 @@ class WaitingConfig(Section):
                 longest=64,
             ),
         ]
-        | None
-    ) = None
+        | None,
+        Task("patch the nodes' AMI, or pin it"),
+    ] = None
     """A text of your own, such as a date in quotes. Changing it replaces the machine image of every
     group that names none by HyperPod's latest, which takes nodes out of service. Default: none."""
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from hyperpod_cdk.schema.arns import KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import Matching, OneOf
-from hyperpod_cdk.schema.section import Listed, Section
+from hyperpod_cdk.schema.section import Listed, Section, Task
 
 ENTRY_SCRIPT = "on_create.sh"
 """The script of a folder that nodes run; it runs the others."""
@@ -32,11 +32,15 @@ _TEXT = (".sh", ".bash", ".py")
 class OwnScriptsConfig(Section):
     """Scripts of your own."""
 
-    directory: str | None = None
+    directory: Annotated[str | None, Task("run scripts of your own on each node")] = None
     """Folder of scripts of your own, which nodes run as root: its on_create.sh, which runs the
     others. Relative to the folder of the configuration file. Default: none."""
 
-    run: Annotated[str, OneOf(values=RUNS, noun="a time to run own scripts")] = "after"
+    run: Annotated[
+        str,
+        OneOf(values=RUNS, noun="a time to run own scripts"),
+        Task("run scripts of your own on each node"),
+    ] = "after"
     """after: the project's scripts set the node up, then yours run; a failure of either fails the
     node. instead: yours alone run. Default: after."""
 
@@ -163,12 +167,12 @@ _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 class LifecycleScriptsConfig(OwnScriptsConfig):
     """The lifecycle scripts, which every new node runs as root."""
 
-    prefix: Prefix | None = None
+    prefix: Annotated[Prefix | None, Field(examples=["elsewhere"])] = None
     """Where in their bucket the scripts are, such as lifecycle-scripts. A change moves them, and an
     update of the HyperPod stack then tells the cluster: until that, a new node finds none, so make
     it while no node joins. Default: the top of the bucket."""
 
-    bucket_name: (
+    bucket_name: Annotated[
         Annotated[
             str,
             Matching(
@@ -177,12 +181,14 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
                 "hyphens: the managed policy of HyperPod nodes reads no other bucket",
             ),
         ]
-        | None
-    ) = None
+        | None,
+        Field(examples=["sagemaker-another"]),
+        Task("name what is made"),
+    ] = None
     """Name of the bucket that is made for the scripts; it cannot be changed later. Default:
     `sagemaker-<name>-<account>-<region>`."""
 
-    existing_bucket_name: (
+    existing_bucket_name: Annotated[
         Annotated[
             str,
             Matching(
@@ -190,18 +196,22 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
                 rule="must be the name of an S3 bucket, such as sagemaker-my-scripts",
             ),
         ]
-        | None
-    ) = None
+        | None,
+        Field(examples=["another-bucket"]),
+        Task("use a bucket or a role that exists"),
+    ] = None
     """Name of a bucket of your own, of this account and region, that gets the scripts instead.
     Nothing of it is changed, and no object but the scripts; it cannot be changed later. Default: a
     bucket is made."""
 
-    existing_bucket_kms_key_arn: KmsKeyArn | None = None
+    existing_bucket_kms_key_arn: Annotated[
+        KmsKeyArn | None, Task("use a bucket or a role that exists")
+    ] = None
     """ARN of the KMS key that encrypts existing_bucket_name by default: the deployment may encrypt
     the scripts with it, and the nodes decrypt them. Default: none, which is right for a bucket
     encrypted with keys of S3 or of AWS."""
 
-    writers: Listed[PrincipalArn] = ()
+    writers: Annotated[Listed[PrincipalArn], Task("run scripts of your own on each node")] = ()
     """ARNs of IAM roles and users that may change or delete the scripts in their bucket besides the
     deployment, if their own policies allow it too. Default: nobody."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Protocol, Self
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from hyperpod_cdk.network import egress_rules, existing_rules, subnet_rules
 from hyperpod_cdk.schema.arns import (
@@ -18,7 +18,7 @@ from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import OneOf
-from hyperpod_cdk.schema.section import Listed, Section
+from hyperpod_cdk.schema.section import Listed, Section, Task
 
 SECURITY_GROUP_RULES = ("self_ingress", "self_egress", "internet_egress")
 """The rules that an existing security group needs: all traffic from and to itself, and out."""
@@ -29,15 +29,21 @@ _ONE_PER_ZONE, _NONE = "one_per_zone", "none"
 class HyperPodSubnetConfig(Section):
     """A private subnet for HyperPod nodes and their pods: a new one, or one that exists."""
 
-    cidr: AllocatableCidr | None = None
+    cidr: Annotated[
+        AllocatableCidr | None,
+        Field(examples=["10.3.0.0/16"]),
+        Task("fit the addresses into a network plan"),
+    ] = None
     """IPv4 CIDR block of a new subnet, /16 to /28. Nodes and pods take their addresses here (a
     p5.48xlarge up to 81) and the block cannot be resized. Outside vpc_cidr, it is added to the VPC
     as a secondary block."""
 
-    subnet_id: SubnetId | None = None
+    subnet_id: Annotated[SubnetId | None, Task("deploy into a VPC that exists")] = None
     """ID of a private subnet that exists, in place of cidr; needs network.vpc_id."""
 
-    availability_zone_id: AvailabilityZone | None = None
+    availability_zone_id: Annotated[
+        AvailabilityZone | None, Task("choose the region, and the zones")
+    ] = None
     """Zone of the nodes, as in network.availability_zone_ids. It is one of those whose NAT gateway
     the subnet uses, if each zone has one. Needed with subnet_id: the zone that the subnet is in.
     Default: the zone at this subnet's position among the availability zones."""
@@ -72,15 +78,19 @@ _RULES: Mapping[str, _Rule] = {
 class NetworkConfig(Section):
     """VPC, subnets, NAT gateways, security group and availability zones."""
 
-    vpc_id: VpcId | None = None
+    vpc_id: Annotated[VpcId | None, Task("deploy into a VPC that exists")] = None
     """ID of a VPC that exists, in place of vpc_cidr. Of the subnets, those with CIDR blocks are
     created in it and those with IDs are used as they are; nothing else of it is changed, but by the
     keys that begin with `add_`. Default: a new VPC."""
 
-    vpc_cidr: AllocatableCidr | None = "10.192.0.0/16"
+    vpc_cidr: Annotated[
+        AllocatableCidr | None,
+        Field(examples=["10.192.0.0/17", "10.0.0.0/16"]),
+        Task("fit the addresses into a network plan"),
+    ] = "10.192.0.0/16"
     """Primary IPv4 CIDR block of a new VPC, /16 to /28; cannot be changed later."""
 
-    closed: bool = False
+    closed: Annotated[bool, Task("keep the network off the internet")] = False
     """Whether nothing in a new VPC reaches the internet or is reached from it: no internet gateway,
     NAT gateway or public subnet, but VPC endpoints of the AWS services. It needs
     eks.endpoint_access: private, and a registry that the VPC reaches (helm.image_registry).
@@ -91,7 +101,9 @@ class NetworkConfig(Section):
     secondary ones; they go with the deployment. Default: they are within blocks of the VPC."""
 
     nat_gateways: Annotated[
-        str, OneOf(values=(_ONE_PER_ZONE, "single", _NONE), noun="a number of NAT gateways")
+        str,
+        OneOf(values=(_ONE_PER_ZONE, "single", _NONE), noun="a number of NAT gateways"),
+        Task("save NAT gateways"),
     ] = _ONE_PER_ZONE
     """NAT gateways to create: one_per_zone, in each public subnet; single, in the first one, which
     all private subnets use (cheaper, but the loss of its zone cuts all off, and traffic between
@@ -106,35 +118,66 @@ class NetworkConfig(Section):
     """ID of the internet gateway of an existing VPC, for new public subnets: a VPC has one at most.
     Default: a new one in a new VPC."""
 
-    public_subnet_cidrs: Listed[AllocatableCidr] = ("10.192.10.0/24", "10.192.11.0/24")
+    public_subnet_cidrs: Annotated[
+        Listed[AllocatableCidr],
+        Field(examples=[["10.192.12.0/24", "10.192.13.0/24"]]),
+        Task("fit the addresses into a network plan"),
+    ] = ("10.192.10.0/24", "10.192.11.0/24")
     """Public subnets, one in each of the first availability zones, for NAT gateways and load
     balancers; inside vpc_cidr. Default in an existing VPC: none."""
 
-    eks_subnet_cidrs: Listed[AllocatableCidr] = ("10.192.7.0/28", "10.192.8.0/28")
+    eks_subnet_cidrs: Annotated[
+        Listed[AllocatableCidr],
+        Field(examples=[["10.192.5.0/28", "10.192.6.0/28"]]),
+        Task("fit the addresses into a network plan"),
+    ] = ("10.192.7.0/28", "10.192.8.0/28")
     """Private subnets for the network interfaces of the EKS control plane, one in each of the first
     availability zones, at least two; inside vpc_cidr. EKS takes no further zone later, so zones
     that are added for nodes need none."""
 
-    eks_subnet_ids: Listed[SubnetId] = ()
+    eks_subnet_ids: Annotated[
+        Listed[SubnetId],
+        Field(examples=[["subnet-0fedcba9876543211", "subnet-0fedcba9876543212"]]),
+        Task("deploy into a VPC that exists"),
+    ] = ()
     """IDs of subnets that exist, in place of eks_subnet_cidrs, in two zones at least; needs
     vpc_id."""
 
-    availability_zone_ids: Listed[AvailabilityZone] | None = None
+    availability_zone_ids: Annotated[
+        Listed[AvailabilityZone] | None,
+        Field(
+            examples=[
+                ["usw2-az1", "usw2-az3"],
+                ["usw2-az2", "usw2-az3"],
+                ["use1-az5", "use1-az6"],
+                ["use2-az2", "use2-az3"],
+            ]
+        ),
+        Task("choose the region, and the zones"),
+        Task("run nodes in a further zone"),
+    ] = None
     """Zones of the public and EKS subnets, in order, by ID (usw2-az1), which means the same place
     in every account, or by name (us-west-2a), which does not: a name in one account is another
     place in the next. Default: the region's first two zones, by name."""
 
-    hyperpod_subnets: Listed[HyperPodSubnetConfig] = (HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
+    hyperpod_subnets: Annotated[
+        Listed[HyperPodSubnetConfig], Task("run nodes in a further zone")
+    ] = (HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
     """Private subnets for the nodes. EFA traffic does not leave a zone. Once deployed, they cannot
     be changed, only added to; the last one can be removed in a deployment after its groups."""
 
-    security_group_id: SecurityGroupId | None = None
+    security_group_id: Annotated[SecurityGroupId | None, Task("deploy into a VPC that exists")] = (
+        None
+    )
     """ID of a security group of the existing VPC, for control plane, nodes and file system. It must
     let its members talk to each other, by all traffic from and to itself, and reach AWS's APIs.
     Default: a new one."""
 
-    add_security_group_rules: Listed[
-        Annotated[str, OneOf(values=SECURITY_GROUP_RULES, noun="a rule of a security group")]
+    add_security_group_rules: Annotated[
+        Listed[
+            Annotated[str, OneOf(values=SECURITY_GROUP_RULES, noun="a rule of a security group")]
+        ],
+        Field(examples=[["self_ingress", "self_egress"]]),
     ] = ()
     """Rules to add to the security group of security_group_id, and to remove with the deployment:
     self_ingress and self_egress (all traffic from and to itself, which EFA needs) and

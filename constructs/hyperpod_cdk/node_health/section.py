@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.limits import Matching, OneOf
-from hyperpod_cdk.schema.section import Api, Section
+from hyperpod_cdk.schema.section import Api, Section, Task
 
 RELEASE: Final = "node-health"
 """Name of its Helm release."""
@@ -48,7 +48,7 @@ _check_at_once, _at_once_limits = _between(1, _MOST_AT_ONCE)
 class NodeHealthConfig(Section):
     """A script that runs on each node with GPUs or Trainium, and what follows when it fails."""
 
-    script: str
+    script: Annotated[str, Task("check nodes by a script of your own")]
     """The script, relative to the folder of the configuration file: its first line says what runs
     it, and it fails by its exit code. At most 100,000 characters."""
 
@@ -60,17 +60,34 @@ class NodeHealthConfig(Section):
     failures: Annotated[int, AfterValidator(_check_failures), _failures_limits, Api("failures")] = 3
     """For how many intervals in a row it fails until its node is marked, 1 to 100. Default: 3."""
 
-    action: Annotated[str, OneOf(values=_ACTIONS, noun="an action"), Api("action")] = NO_ACTION
+    action: Annotated[
+        str,
+        OneOf(values=_ACTIONS, noun="an action"),
+        Api("action"),
+        Task("check nodes by a script of your own"),
+    ] = NO_ACTION
     """none: a node whose script fails is annotated, and nothing else. reboot, replace: it is also
     labeled, upon which HyperPod does that. Default: none."""
 
     max_at_once: Annotated[
-        int, AfterValidator(_check_at_once), _at_once_limits, Api("maxAtOnce")
+        int,
+        AfterValidator(_check_at_once),
+        _at_once_limits,
+        Api("maxAtOnce"),
+        Task("check nodes by a script of your own"),
     ] = 1
     """How many nodes at a time are marked or on their way back, those that HyperPod marked among
     them; 1 to 25. Default: 1."""
 
-    image: Annotated[Image | None, Api("image")] = None
+    image: Annotated[
+        Image | None,
+        Api("image"),
+        Field(
+            examples=[
+                "registry.example/check@sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+            ]
+        ),
+    ] = None
     """Image of the check and of the controller, by digest: it needs sh, python3, and what the
     script calls. Default: Python on Alpine, as charts/node-health pins it."""
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Annotated
 
+from pydantic import Field
+
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import Matching, is_token
@@ -20,6 +22,7 @@ RoleArn = Annotated[
         rule="must be the ARN of an IAM role, such as arn:aws:iam::111122223333:role/Name",
     ),
     Names("principal"),
+    Field(examples=["arn:aws:iam::111122223333:role/Another"]),
 ]
 RoleName = Annotated[
     str,
@@ -37,6 +40,7 @@ PrincipalArn = Annotated[
         "arn:aws:iam::111122223333:role/Admin (the role's ARN, not that of a session)",
     ),
     Names("principal"),
+    Field(examples=["arn:aws:iam::111122223333:role/Another"]),
 ]
 TrainingPlanArn = Annotated[
     str,
@@ -48,6 +52,7 @@ TrainingPlanArn = Annotated[
         "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-plan",
     ),
     Names("training plan"),
+    Field(examples=["arn:aws:sagemaker:us-west-2:111122223333:training-plan/another-plan"]),
 ]
 KmsKeyArn = Annotated[
     str,
@@ -57,6 +62,7 @@ KmsKeyArn = Annotated[
         "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
     ),
     Names("KMS key"),
+    Field(examples=["arn:aws:kms:us-west-2:111122223333:key/90abcdef-12ab-34cd-56ef-1234567890ab"]),
 ]
 # An alias would pass the API's pattern, but no IAM policy can be limited to the key behind it.
 KmsKeyId = Annotated[
@@ -68,6 +74,7 @@ KmsKeyId = Annotated[
         "1234abcd-12ab-34cd-56ef-1234567890ab",
     ),
     Names("KMS key"),
+    Field(examples=["arn:aws:kms:us-west-2:111122223333:key/90abcdef-12ab-34cd-56ef-1234567890ab"]),
 ]
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html
 EKS_NAME = r"[0-9A-Za-z][A-Za-z0-9_-]{0,99}"
@@ -79,6 +86,7 @@ EksClusterArn = Annotated[
         "arn:aws:eks:us-west-2:111122223333:cluster/mine",
     ),
     Names("EKS cluster"),
+    Field(examples=["arn:aws:eks:us-west-2:111122223333:cluster/another"]),
 ]
 
 
@@ -89,12 +97,20 @@ def _ec2_id(prefix: str, noun: str) -> Matching:
     )
 
 
-SubnetId = Annotated[str, _ec2_id("subnet", "a subnet's ID")]
-SecurityGroupId = Annotated[str, _ec2_id("sg", "a security group's ID")]
-VpcId = Annotated[str, _ec2_id("vpc", "the ID of a VPC")]
+SubnetId = Annotated[
+    str, _ec2_id("subnet", "a subnet's ID"), Field(examples=["subnet-0fedcba9876543210"])
+]
+SecurityGroupId = Annotated[
+    str, _ec2_id("sg", "a security group's ID"), Field(examples=["sg-0fedcba9876543210"])
+]
+VpcId = Annotated[str, _ec2_id("vpc", "the ID of a VPC"), Field(examples=["vpc-0fedcba9876543210"])]
 RouteTableId = Annotated[str, _ec2_id("rtb", "a route table's ID")]
-NatGatewayId = Annotated[str, _ec2_id("nat", "a NAT gateway's ID")]
-InternetGatewayId = Annotated[str, _ec2_id("igw", "an internet gateway's ID")]
+NatGatewayId = Annotated[
+    str, _ec2_id("nat", "a NAT gateway's ID"), Field(examples=["nat-0fedcba9876543210"])
+]
+InternetGatewayId = Annotated[
+    str, _ec2_id("igw", "an internet gateway's ID"), Field(examples=["igw-0fedcba9876543210"])
+]
 
 
 def arn_findings(value: str, *, region: str | None) -> Iterator[Finding]:

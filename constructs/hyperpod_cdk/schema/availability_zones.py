@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.facts.availability_zones import highest_zone_number
 from hyperpod_cdk.facts.service_limits import regions
@@ -41,6 +41,7 @@ AvailabilityZone = Annotated[
         "which is another place in each account; `aws ec2 describe-availability-zones` lists both",
     ),
     AfterValidator(_existing),
+    Field(examples=["usw2-az1", "usw2-az3", "use1-az2", "use1-az4", "use2-az1"]),
 ]
 """An availability zone by ID, such as usw2-az1, or by name, such as us-west-2a."""
 

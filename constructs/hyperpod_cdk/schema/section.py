@@ -43,6 +43,17 @@ class Api:
     member: str
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Marks a field with what users change it for; docs/configuration.md begins with the tasks.
+
+    Attributes:
+        name: What they do. Fields with the same task share its line.
+    """
+
+    name: str
+
+
 class Section(BaseModel):
     """A frozen mapping with a fixed set of keys and no silent conversions.
 

@@ -3,23 +3,25 @@
 from collections.abc import Iterator
 from typing import Annotated, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from hyperpod_cdk.helm.section import Namespace
 from hyperpod_cdk.schema.dns_names import DNS_LABEL
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf
-from hyperpod_cdk.schema.section import Api, Section
+from hyperpod_cdk.schema.section import Api, Section, Task
 
 
 class RetainedFiles(Section):
     """A file system that its stack keeps."""
 
-    delete_with_stack: bool = False
+    delete_with_stack: Annotated[bool, Task("delete the file system with its stack")] = False
     """First half of a two-step switch: whether deleting the stack deletes the file system. Default:
     false, the file system stays and goes on costing."""
 
-    i_understand_all_files_are_deleted: bool = False
+    i_understand_all_files_are_deleted: Annotated[
+        bool, Task("delete the file system with its stack")
+    ] = False
     """Second half of the switch; without it delete_with_stack is refused."""
 
     @model_validator(mode="after")
@@ -61,7 +63,7 @@ class MaintainedFiles(RetainedFiles):
     """When the daily backup starts, in UTC, such as "02:00", in quotes. Default: FSx's choice."""
 
     weekly_maintenance_start_time: Annotated[
-        _TimeOfWeek | None, Api("WeeklyMaintenanceStartTime")
+        _TimeOfWeek | None, Api("WeeklyMaintenanceStartTime"), Field(examples=["7:03:00"])
     ] = None
     """When FSx may maintain the file system, which stops it for minutes: day of the week (1 for
     Monday) and time in UTC, such as "7:03:00", in quotes. Default: FSx's choice."""
@@ -92,7 +94,7 @@ _CLAIM_NAME = Matching(
 class ClaimConfig(Section):
     """A PersistentVolumeClaim of a file system, with a PersistentVolume of its own."""
 
-    namespace: Namespace = "default"
+    namespace: Annotated[Namespace, Task("mount a file system in a namespace")] = "default"
     """Namespace of the pods."""
 
     name: Annotated[str, _CLAIM_NAME] | None = None

@@ -9,7 +9,7 @@ from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.dns_names import DNS_LABEL
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, Matching, OneOf
-from hyperpod_cdk.schema.section import Listed, Section, members
+from hyperpod_cdk.schema.section import Listed, Section, Task, members
 from hyperpod_cdk.storage import lustre_rules as rules
 from hyperpod_cdk.storage.claim_section import ClaimConfig, MaintainedFiles
 
@@ -28,15 +28,18 @@ class DataRepositoryConfig(Section):
         Matching(
             pattern=_DIRECTORY, rule="must be a path such as /s3, from the file system's root"
         ),
+        Field(examples=["/elsewhere"]),
     ] = "/s3"
     """Directory of the file system that shows the S3 objects. None may be inside another."""
 
-    s3_uri: (
+    s3_uri: Annotated[
         Annotated[
             str, Matching(pattern=_S3_URI, rule="must be an S3 URI such as s3://bucket/prefix")
         ]
-        | None
-    ) = None
+        | None,
+        Field(examples=["s3://another-bucket/prefix"]),
+        Task("read a data set from S3, and write checkpoints to it"),
+    ] = None
     """Existing S3 bucket, or prefix in one: s3://bucket/prefix. Default: none, see new_bucket."""
 
     new_bucket: bool = False
@@ -48,12 +51,17 @@ class DataRepositoryConfig(Section):
     when it is first read. Default: true; it cannot be changed later."""
 
     import_events: Annotated[
-        Listed[Event], ListLimits(shape_name="fsx.EventTypes", noun="events of S3 objects")
+        Listed[Event],
+        ListLimits(shape_name="fsx.EventTypes", noun="events of S3 objects"),
+        Field(examples=[["NEW"]]),
     ] = ("NEW", "CHANGED", "DELETED")
     """What happens to objects and then to their files: NEW, CHANGED, DELETED. Default: all."""
 
     export_events: Annotated[
-        Listed[Event], ListLimits(shape_name="fsx.EventTypes", noun="events of files")
+        Listed[Event],
+        ListLimits(shape_name="fsx.EventTypes", noun="events of files"),
+        Field(examples=[["NEW", "CHANGED"]]),
+        Task("read a data set from S3, and write checkpoints to it"),
     ] = ()
     """What happens to files and then to their objects: NEW, CHANGED, DELETED. Default: nothing, S3
     is only read."""
@@ -112,7 +120,11 @@ class LustreConfig(MaintainedFiles):
         "update-file-system --lustre-configuration RootSquashConfiguration=...",
     }
 
-    file_system_id: FileSystemId | None = None
+    file_system_id: Annotated[
+        FileSystemId | None,
+        Field(examples=["fs-0123456789abcdef0"]),
+        Task("use a file system that exists"),
+    ] = None
     """ID of an existing FSx for Lustre file system, which is used and never changed or deleted: of
     the other keys, only claims go with it. Default: none, one is created."""
 
@@ -131,6 +143,8 @@ class LustreConfig(MaintainedFiles):
                 "multipleOf": rules.SMALLEST_GIB,
             }
         ),
+        Field(examples=[2400, 4800, 9600]),
+        Task("size the shared file system, or do without"),
     ] = 1200
     """Size in GiB: 1200, 2400 or a multiple of 2400. It can grow later, every six hours, and never
     shrink."""
@@ -138,15 +152,17 @@ class LustreConfig(MaintainedFiles):
     throughput_mbps_per_tib: Annotated[
         int,
         OneOf(values=rules.THROUGHPUTS, noun="a throughput of PERSISTENT_2 in MB/s per TiB"),
+        Task("size the shared file system, or do without"),
     ] = 250
     """Throughput in MB/s for each TiB of size: 125, 250, 500 or 1000."""
 
-    throughput_mbps: (
+    throughput_mbps: Annotated[
         Annotated[
             int, ApiLimits(shape_name="fsx.ThroughputCapacityMbps", noun="a throughput in MB/s")
         ]
-        | None
-    ) = None
+        | None,
+        Field(examples=[320]),
+    ] = None
     """Throughput of INTELLIGENT_TIERING in MB/s: a multiple of 4000. It can only grow."""
 
     read_cache: Annotated[
@@ -174,13 +190,14 @@ class LustreConfig(MaintainedFiles):
     USER_PROVISIONED. It cannot be added later. Default: USER_PROVISIONED with metadata_iops and
     INTELLIGENT_TIERING, AUTOMATIC with efa_enabled, else none."""
 
-    metadata_iops: (
-        Annotated[int, ApiLimits(shape_name="fsx.MetadataIops", noun="metadata IOPS")] | None
-    ) = None
+    metadata_iops: Annotated[
+        Annotated[int, ApiLimits(shape_name="fsx.MetadataIops", noun="metadata IOPS")] | None,
+        Field(examples=[3000]),
+    ] = None
     """Metadata IOPS: 1500, 3000, 6000, or a multiple of 12000 up to 192000; of INTELLIGENT_TIERING
     6000 or 12000. They can only grow. Default: none given; 6000 of INTELLIGENT_TIERING."""
 
-    efa_enabled: bool = False
+    efa_enabled: Annotated[bool, Task("reach the file system by EFA")] = False
     """Whether nodes with EFA reach it by EFA, and GPUs by GPUDirect Storage. It has a smallest size
     then, by its throughput, and cannot be changed later. Default: false."""
 
@@ -188,11 +205,16 @@ class LustreConfig(MaintainedFiles):
     """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed
     later. Default: the first HyperPod subnet's."""
 
-    data_repositories: Listed[DataRepositoryConfig] = ()
+    data_repositories: Annotated[
+        Listed[DataRepositoryConfig],
+        Field(examples=[[{"path": "/other", "s3_uri": "s3://another-bucket"}]]),
+    ] = ()
     """Directories whose files are the objects of S3 buckets, at most 8. Default: none."""
 
     claims: Annotated[
-        Listed[ClaimConfig], ListLimits(shape_name="fsx.DataRepositoryAssociations", noun="claims")
+        Listed[ClaimConfig],
+        ListLimits(shape_name="fsx.DataRepositoryAssociations", noun="claims"),
+        Field(examples=[[{"namespace": "research"}]]),
     ] = (ClaimConfig(),)
     """What the pods of a namespace mount. Default: one claim, in the namespace default."""
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, OneOf
-from hyperpod_cdk.schema.section import Listed, members
+from hyperpod_cdk.schema.section import Listed, Task, members
 from hyperpod_cdk.storage.claim_section import ClaimConfig, MaintainedFiles
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 
@@ -27,11 +27,13 @@ _THROUGHPUTS = {
 class HomeDirectoriesConfig(MaintainedFiles):
     """An FSx for OpenZFS file system, which pods mount by NFS."""
 
-    capacity_gib: Annotated[int, Field(ge=SMALLEST_GIB, le=_LARGEST_GIB)] = SMALLEST_GIB
+    capacity_gib: Annotated[
+        int, Field(ge=SMALLEST_GIB, le=_LARGEST_GIB), Field(examples=[2400, 4800, 9600])
+    ] = SMALLEST_GIB
     """Size in GiB, 64 to 524288. It can grow later, by a tenth or more every six hours, and never
     shrink."""
 
-    throughput_mbps: int = 160
+    throughput_mbps: Annotated[int, Field(examples=[320])] = 160
     """Throughput in MB/s: 160, 320, 640, 1280, 2560, 3840, 5120, 7680 or 10240; of SINGLE_AZ_HA_1
     and SINGLE_AZ_1 64, 128, 256, 512, 1024, 2048, 3072 or 4096."""
 
@@ -56,7 +58,9 @@ class HomeDirectoriesConfig(MaintainedFiles):
     later. Default: the first HyperPod subnet's."""
 
     claims: Annotated[
-        Listed[ClaimConfig], ListLimits(shape_name="fsx.DataRepositoryAssociations", noun="claims")
+        Listed[ClaimConfig],
+        ListLimits(shape_name="fsx.DataRepositoryAssociations", noun="claims"),
+        Field(examples=[[{"namespace": "research"}]]),
     ] = (ClaimConfig(),)
     """What the pods of a namespace mount. Default: one claim, in the namespace default."""
 
@@ -112,10 +116,18 @@ class StorageConfig(LustreConfig):
     Scripts of your own do not look at it. Default: false, it joins the cluster with a warning in
     its log."""
 
-    more_file_systems: Listed[NamedLustreConfig] = ()
+    more_file_systems: Annotated[
+        Listed[NamedLustreConfig],
+        Field(examples=[[{"name": "shared"}]]),
+        Task("have several file systems, or home directories"),
+    ] = ()
     """Further FSx for Lustre file systems. Default: none."""
 
-    home_directories: HomeDirectoriesConfig | None = None
+    home_directories: Annotated[
+        HomeDirectoriesConfig | None,
+        Field(examples=[{}]),
+        Task("have several file systems, or home directories"),
+    ] = None
     """An FSx for OpenZFS file system for home directories. Default: none."""
 
     dynamic_provisioning: bool = False

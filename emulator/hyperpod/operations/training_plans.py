@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler, page, sort, within
+from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler
 from emulator.hyperpod.simulation.errors import resource_not_found
 from emulator.hyperpod.simulation.state import unique_id
 from emulator.hyperpod.simulation.training_plans import Offering, TrainingPlan, plan_arn
@@ -29,7 +29,6 @@ class TrainingPlanOperations:
             "SearchTrainingPlanOfferings": self._search,
             "CreateTrainingPlan": self._create,
             "DescribeTrainingPlan": self._describe,
-            "ListTrainingPlans": self._list,
         }
 
     def _search(self, call: Call) -> Answer:
@@ -88,25 +87,6 @@ class TrainingPlanOperations:
             message = f"Training plan '{name}' not found."
             raise resource_not_found(message)
         return self._described(plan, call)
-
-    def _list(self, call: Call) -> Answer:
-        request, now = call.request, call.now
-        statuses = [each["Value"] for each in request.get("Filters", [])]
-        plans = [
-            plan
-            for plan in self._plans.of(call.caller)
-            if all(plan.status_at(now) == status for status in statuses)
-            and within(
-                plan.offering.start, request, after="StartTimeAfter", before="StartTimeBefore"
-            )
-        ]
-        keys = {
-            "StartTime": lambda plan: plan.offering.start,
-            "Status": lambda plan: plan.status_at(now),
-            "TrainingPlanName": lambda plan: plan.name,
-        }
-        shown, more = page(sort(plans, request, keys=keys), request)
-        return {"TrainingPlanSummaries": [self._described(plan, call) for plan in shown], **more}
 
     def _described(self, plan: TrainingPlan, call: Call) -> dict[str, Any]:
         offering, status = plan.offering, plan.status_at(call.now)

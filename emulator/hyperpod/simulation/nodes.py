@@ -14,8 +14,15 @@ from typing import Protocol
 from emulator.hyperpod.simulation import faults
 from emulator.hyperpod.simulation.event_log import record_node
 from emulator.hyperpod.simulation.hooks import ClusterView, NodeView
-from emulator.hyperpod.simulation.network import security_groups_of, subnet_of
-from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node, instance_id, unique_id
+from emulator.hyperpod.simulation.state import (
+    Cluster,
+    InstanceGroup,
+    Node,
+    instance_id,
+    security_groups_of,
+    subnet_of,
+    unique_id,
+)
 from emulator.hyperpod.simulation.surroundings import Surroundings
 from emulator.hyperpod.simulation.training_plans import TrainingPlan
 

@@ -16,7 +16,7 @@ from typing import Literal
 from emulator.hardware import HardwareOf
 from emulator.hyperpod.simulation.faults import FaultGate
 from emulator.hyperpod.simulation.hooks import NodeNetwork, Observer, Scripts
-from emulator.hyperpod.simulation.network import AddressBook
+from emulator.hyperpod.simulation.state import AddressBook
 from emulator.hyperpod.simulation.training_plans import TrainingPlans
 
 

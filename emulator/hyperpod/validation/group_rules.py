@@ -1,17 +1,29 @@
-"""What HyperPod refuses of instance groups and of their training plans.
+"""What HyperPod refuses of a request that its model allows: rules, training plans and quotas.
+
+What HyperPod refuses of instance groups and of their training plans.
 
 Rules that one instance group must keep, beyond the service model.
 
 Whether an instance group can use a training plan.
+
+What HyperPod refuses of a request that its model allows, quotas included.
+
+Rules that a whole request must keep, beyond the service model.
+
+Service quotas on instances for cluster usage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from emulator.hyperpod.simulation.errors import limit_exceeded, validation_error
+from emulator.hyperpod.simulation.state import CONTINUOUS, Cluster
 from emulator.hyperpod.simulation.training_plans import HYPERPOD, USABLE, TrainingPlan
+from emulator.hyperpod.validation.service_model import instance_types
 
 # GPU families are p*, g* (gr* among them); AWS Trainium families are trn*.
 ACCELERATOR_FAMILIES = ("p", "g", "trn")
@@ -165,3 +177,192 @@ def training_plan_problem(
     if plan.offering.instance_type not in types:
         return f"is for {plan.offering.instance_type}, not for {', '.join(types)}."
     return None
+
+
+Request = Mapping[str, Any]
+
+
+def groups_of(request: Request) -> list[Mapping[str, Any]]:
+    """Return the instance groups of a request, restricted ones last."""
+    return [*request.get("InstanceGroups", []), *request.get("RestrictedInstanceGroups", [])]
+
+
+def eks_cluster_arn(request: Request) -> str | None:
+    """Return the ARN of the EKS cluster that orchestrates a cluster; None with Slurm."""
+    arn: str | None = request.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn")
+    return arn
+
+
+def validate_create(request: Request) -> None:
+    """Check a CreateCluster request.
+
+    Raises:
+        ApiError: ValidationException with the first broken rule.
+    """
+    _refuse_first(_broken_create_rules(request))
+
+
+def validate_update(request: Request, cluster: Cluster) -> None:
+    """Check an UpdateCluster request against the cluster that it is to change.
+
+    Raises:
+        ApiError: ValidationException with the first broken rule.
+    """
+    _refuse_first(_broken_update_rules(request, cluster))
+
+
+def _refuse_first(sentences: Iterator[str]) -> None:
+    sentence = next(sentences, None)
+    if sentence is not None:
+        raise validation_error(sentence)
+
+
+def _broken_create_rules(request: Request) -> Iterator[str]:
+    orchestrator = request.get("Orchestrator")
+    eks = bool(orchestrator and "Eks" in orchestrator)
+    continuous = request.get("NodeProvisioningMode") == CONTINUOUS
+    if orchestrator is not None and len(orchestrator) != 1:
+        yield "Orchestrator needs exactly one of Eks and Slurm."
+    if eks and "VpcConfig" not in request:
+        yield "VpcConfig must be specified for a cluster with the Amazon EKS orchestrator."
+    yield from _broken_tag_rules(request)
+    yield from _broken_autoscaling_rules(request)
+    yield from _broken_groups_rules(request, GroupContext(eks=eks, continuous=continuous))
+
+
+def _broken_update_rules(request: Request, cluster: Cluster) -> Iterator[str]:
+    settings = cluster.settings
+    orchestrator = settings.get("Orchestrator", {})
+    wanted = request.get("Orchestrator", orchestrator)
+    if wanted.get("Eks") != orchestrator.get("Eks"):
+        yield "Orchestrator.Eks.ClusterArn cannot be changed after the cluster is created."
+    if "NodeProvisioningMode" in request and not cluster.continuous:
+        yield "NodeProvisioningMode cannot be changed after the cluster is created."
+    autoscaling = settings.get("AutoScaling", {}).get("Mode") == "Enable"
+    role = request.get("ClusterRole", settings.get("ClusterRole"))
+    if autoscaling and role != settings.get("ClusterRole"):
+        yield "ClusterRole cannot be updated while autoscaling is enabled."
+    yield from _broken_autoscaling_rules({**settings, **request})
+    yield from _broken_deletion_rules(request, cluster)
+    context = GroupContext(eks="Eks" in orchestrator, continuous=cluster.continuous)
+    yield from _broken_groups_rules(request, context)
+    for spec in groups_of(request):
+        yield from _broken_immutability_rules(spec, cluster)
+
+
+def _broken_groups_rules(request: Request, context: GroupContext) -> Iterator[str]:
+    names = Counter(spec["InstanceGroupName"] for spec in groups_of(request))
+    for name, times in names.items():
+        if times > 1:
+            yield f"Instance group name '{name}' is used more than once; names must be unique."
+    for spec in groups_of(request):
+        yield from broken_group_rules(spec, context)
+
+
+def _broken_deletion_rules(request: Request, cluster: Cluster) -> Iterator[str]:
+    wanted = {spec["InstanceGroupName"] for spec in groups_of(request)}
+    for name in request.get("InstanceGroupsToDelete", []):
+        if name not in cluster.groups:
+            yield f"Instance group '{name}' in InstanceGroupsToDelete does not exist."
+        if name in wanted:
+            yield f"Instance group '{name}' is both to be updated and to be deleted."
+
+
+def _broken_immutability_rules(spec: Mapping[str, Any], cluster: Cluster) -> Iterator[str]:
+    group = cluster.groups.get(spec["InstanceGroupName"])
+    if group is None:
+        return
+    if spec.get("OverrideVpcConfig") != group.spec.get("OverrideVpcConfig"):
+        yield f"Instance group '{group.name}': OverrideVpcConfig cannot be changed."
+    for key in ("ExecutionRole", "ThreadsPerCore"):
+        value = group.spec.get(key)
+        if spec.get(key, value) != value:
+            yield (
+                f"Instance group '{group.name}': {key} must be the one that was specified when the "
+                "group was created."
+            )
+    if _volume_keys(spec) != _volume_keys(group.spec):
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
+        yield f"Instance group '{group.name}': the KMS keys of its volumes cannot be changed."
+    flexible = "InstanceRequirements" in spec and "InstanceRequirements" in group.spec
+    if not flexible and instance_types_of(spec) != instance_types_of(group.spec):
+        yield (
+            f"Instance group '{group.name}': InstanceType must match the type that was specified "
+            "when the group was created."
+        )
+
+
+def _volume_keys(spec: Mapping[str, Any]) -> dict[bool, str | None]:
+    volumes = [each.get("EbsVolumeConfig") for each in spec.get("InstanceStorageConfigs", [])]
+    keys = {
+        volume.get("RootVolume", False): volume.get("VolumeKmsKeyId")
+        for volume in volumes
+        if volume
+    }
+    return {kind: key for kind, key in keys.items() if key}
+
+
+def _broken_autoscaling_rules(request: Request) -> Iterator[str]:
+    if request.get("AutoScaling", {}).get("Mode") != "Enable":
+        return
+    if request.get("NodeProvisioningMode") != CONTINUOUS:
+        yield "AutoScaling is supported only with NodeProvisioningMode Continuous."
+    if "ClusterRole" not in request:
+        yield "ClusterRole must be specified when AutoScaling is enabled."
+
+
+def _broken_tag_rules(request: Request) -> Iterator[str]:
+    keys = Counter(tag["Key"] for tag in request.get("Tags", []))
+    for key, times in keys.items():
+        if times > 1:
+            yield f"Tag key '{key}' is used more than once; tag keys must be unique."
+        if key.lower().startswith("aws:"):
+            yield f"Tag key '{key}': the prefix 'aws:' is reserved."
+
+
+# Of a type that is not limited: as many as a group may have.
+_PLENTY = 6758
+
+
+def quotas_by_name(limits: Mapping[str, int]) -> dict[str, int]:
+    """Return the quota of each instance type by its name in Service Quotas.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+
+    Args:
+        limits: Limit by instance type; a type without one is not limited.
+    """
+    return {
+        f"{name} for cluster{spot} usage": limits.get(name, _PLENTY)
+        for name in instance_types()
+        for spot in ("", " spot instance")
+    }
+
+
+def check_quotas(
+    *, limits: Mapping[str, int], clusters: Iterable[Cluster], wanted: Mapping[str, int]
+) -> None:
+    """Check that additional instances stay within the account's quotas.
+
+    Args:
+        limits: Limit by instance type; a type without one is not limited.
+        clusters: All clusters of the account in the Region.
+        wanted: Additional instances by instance type; not positive: fewer than now.
+
+    Raises:
+        ApiError: ResourceLimitExceeded.
+    """
+    used: Counter[str] = Counter()
+    for cluster in clusters:
+        for group in cluster.groups.values():
+            used[group.instance_type] += group.target_count
+    for instance_type, more in wanted.items():
+        limit = limits.get(instance_type)
+        if limit is not None and more > 0 and used[instance_type] + more > limit:
+            message = (
+                f"The account-level service limit '{instance_type} for cluster usage' is {limit} "
+                f"Instances, with current utilization of {used[instance_type]} Instances and a "
+                f"request delta of {more} Instances. Please use AWS Service Quotas to request an "
+                "increase for this quota."
+            )
+            raise limit_exceeded(message)

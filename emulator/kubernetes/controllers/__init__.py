@@ -9,8 +9,7 @@ from emulator.kubernetes.controllers.deletions import (
     finish_deletions,
 )
 from emulator.kubernetes.controllers.scheduling import offer_devices
-from emulator.kubernetes.controllers.volumes import bind_claims
-from emulator.kubernetes.controllers.workloads import refresh_workloads
+from emulator.kubernetes.controllers.workloads import bind_claims, refresh_workloads
 from emulator.kubernetes.objects.resources import ResourceCatalog
 from emulator.kubernetes.objects.store import Store
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from uuid import uuid4
 
 from emulator.kubernetes.apply.field_paths import after_update
-from emulator.kubernetes.apply.server_side_apply import applied
+from emulator.kubernetes.apply.patches import applied
 from emulator.kubernetes.controllers import Controllers
 from emulator.kubernetes.controllers.deletions import Removal
 from emulator.kubernetes.objects import custom_resources, errors

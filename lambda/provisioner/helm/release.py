@@ -33,7 +33,7 @@ from provisioner.helm.state import (
     is_deployed_as,
     refuse_foreign,
 )
-from provisioner.helm.steps import Outcome, converge, delete, unfinished
+from provisioner.helm.steps import HelmStepResult, converge, delete, unfinished
 from provisioner.kubernetes.eks_cluster import ClusterFailedError, ClusterNotFoundError
 
 _NO_KUBERNETES = (ClusterNotFoundError, ClusterFailedError)
@@ -45,7 +45,7 @@ class HelmRelease:
 
     Args:
         connect: Connects helm and kubectl to a cluster.
-        cloudformation: Tells what the stack is doing.
+        cloudformation: Says what the stack is doing.
     """
 
     def __init__(self, *, connect: Connect, cloudformation: CloudFormationApi) -> None:
@@ -56,7 +56,7 @@ class HelmRelease:
         """Install, upgrade or uninstall; the physical id is known before anything happens."""
         properties = HelmReleaseProperties.parse(request.properties)
         physical_id = properties.physical_id
-        outcome, claim = Outcome(), None
+        outcome, claim = HelmStepResult(), None
         try:
             with self._client(properties, request, clock) as client:
                 outcome = delete(client) if request.type == "Delete" else converge(client)
@@ -66,13 +66,13 @@ class HelmRelease:
             log.info("the cluster is gone, and the release with it", release=physical_id)
         except NotReadyError as error:
             log.warning("not begun yet", release=physical_id, cause=str(error))
-            outcome = Outcome(deferred=True)
+            outcome = HelmStepResult(deferred=True)
             if request.type != "Delete":
                 claim = self._phase(request, clock)  # to compare with, when it begins at last
         if request.type == "Delete":
             if outcome.absent and request.physical_id not in {None, physical_id}:
                 # CloudFormation made up the id: it gave up the Create before that was answered,
-                # and its function may still be on the way to helm. Nobody stops it.
+                # and its function may still be on the way to helm. Nothing stops it.
                 outcome, claim = outcome._replace(deferred=True), str(clock.now())
             physical_id = request.physical_id or physical_id
         return Accepted(
@@ -102,7 +102,7 @@ class HelmRelease:
         return stack_phase(self._cloudformation, request.owner.stack_id, clock=clock).name
 
     def _refuse_if_turned(self, request: Request, clock: Clock) -> None:
-        """Refuse to begin late what the stack may not want any more: nobody stops the polls.
+        """Refuse to begin late what the stack may not want any more: nothing stops the polls.
 
         Raises:
             ProvisioningError: The stack does something else than when the request came.

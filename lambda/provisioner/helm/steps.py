@@ -20,7 +20,7 @@ TRANSIENT_DELAY_SECONDS = 5.0
 _MOST_STEPS = 6
 
 
-class Outcome(NamedTuple):
+class HelmStepResult(NamedTuple):
     """How far the steps came.
 
     Attributes:
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
     absent: bool = False
 
 
-def converge(client: ReleaseClient) -> Outcome:
+def converge(client: ReleaseClient) -> HelmStepResult:
     """Take steps until the release is as wanted.
 
     What fails once the first step is taken is part of the outcome, not raised.
@@ -50,7 +50,7 @@ def converge(client: ReleaseClient) -> Outcome:
     chart: Path | None = None
     for _ in range(_MOST_STEPS):
         if decision.action in {Action.NOTHING, Action.WAIT}:
-            return Outcome()
+            return HelmStepResult()
         chart = chart or client.fetch_chart()
         try:
             outcome = _attempt(client, decision, release, chart)
@@ -59,7 +59,7 @@ def converge(client: ReleaseClient) -> Outcome:
             release = client.read()
             decision = decide(release, client.wanted, claimed=claimed)
         except ProvisioningError as error:
-            return Outcome(failure=str(error))
+            return HelmStepResult(failure=str(error))
     stuck = ProvisioningError(
         f"The Helm release {client.properties.physical_id} did not reach the wanted state in "
         f"{_MOST_STEPS} steps",
@@ -67,10 +67,10 @@ def converge(client: ReleaseClient) -> Outcome:
         secrets=secret_values(client.properties.values),
         next_step="Look at it with helm history, uninstall it by hand and deploy again.",
     )
-    return Outcome(failure=str(stuck))
+    return HelmStepResult(failure=str(stuck))
 
 
-def delete(client: ReleaseClient) -> Outcome:
+def delete(client: ReleaseClient) -> HelmStepResult:
     """Uninstall the release if it is ours, unless users' objects would be deleted.
 
     Raises:
@@ -80,17 +80,17 @@ def delete(client: ReleaseClient) -> Outcome:
     decision = decide_deletion(release, client.wanted)
     if decision.action is Action.WAIT:
         log.info("another run works on it", release=client.properties.physical_id)
-        return Outcome(deferred=True)
+        return HelmStepResult(deferred=True)
     if release is None or decision.action is Action.NOTHING:
         log.info("no release of this resource", release=client.properties.physical_id)
-        return Outcome(absent=release is None)
+        return HelmStepResult(absent=release is None)
     try:
         _uninstall(client, release)
     except CommandFailedError as error:
         if error.is_in_progress:
-            return Outcome(deferred=True)
+            return HelmStepResult(deferred=True)
         raise client.failure("helm could not uninstall", error) from error
-    return Outcome()
+    return HelmStepResult()
 
 
 def unfinished(client: ReleaseClient, release: Release) -> ProvisioningError:
@@ -106,7 +106,7 @@ def unfinished(client: ReleaseClient, release: Release) -> ProvisioningError:
 
 def _attempt(
     client: ReleaseClient, decision: Decision, release: Release | None, chart: Path
-) -> Outcome | None:
+) -> HelmStepResult | None:
     """Take a step and return how it ended; None when another one is to follow.
 
     Raises:
@@ -116,20 +116,20 @@ def _attempt(
     try:
         if release is None or decision.action is Action.UPGRADE:
             _upgrade(client, release, chart)
-            return Outcome()
+            return HelmStepResult()
         if decision.action is Action.UNINSTALL:
             _uninstall(client, release)
         else:
             _roll_back(client, release, decision.revision)
     except TerminatingError as error:
         log.info("still terminating", cause=str(error))
-        return Outcome(deferred=True)
+        return HelmStepResult(deferred=True)
     except CommandFailedError as error:
         if _retry(client, error):
             return None
         serving = _restore(client, release) if decision.action is Action.UPGRADE else ""
         what = f"helm could not {_verb(decision, release)}"
-        return Outcome(failure=str(client.failure(what, error, serving=serving)))
+        return HelmStepResult(failure=str(client.failure(what, error, serving=serving)))
     return None
 
 

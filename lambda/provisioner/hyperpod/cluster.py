@@ -31,7 +31,7 @@ class HyperPodCluster:
 
     Args:
         sagemaker: HyperPod.
-        cloudformation: Tells what the stack is doing.
+        cloudformation: Says what the stack is doing.
         delete_node_objects: Deletes the Kubernetes Nodes of a cluster that is gone.
     """
 
@@ -52,20 +52,20 @@ class HyperPodCluster:
         if request.type == "Update":
             stack = stack_phase(self._cloudformation, request.owner.stack_id, clock=clock)
         rolls_back = stack is StackPhase.ROLLING_BACK
-        made = ClusterRequest.of(request, now=now, waits=False, rolls_back=rolls_back)
-        executor = self._executor(request, made, clock, patient=True)
+        cluster_request = ClusterRequest.of(request, now=now, waits=False, rolls_back=rolls_back)
+        executor = self._executor(request, cluster_request, clock, patient=True)
         described, tags = executor.api.describe()
         found = Found(now=now, described=described, tags=tags, stack=stack)
         answer: Progress | Found = found
         while isinstance(answer, Found):
             found = answer
-            step = decide(found, executor.wanted, made)
+            step = decide(found, executor.wanted, cluster_request)
             # `is_complete` fails: CloudFormation then sends the Delete of what there is.
             answer = executor.take(
                 Wait(why="the cluster failed") if isinstance(step, Fail) else step, found
             )
-        visible = visible_claim(found.tags)
-        seen = visible if visible and visible.request == made.claim.request else made.claim
+        visible, own = visible_claim(found.tags), cluster_request.claim
+        seen = visible if visible and visible.request == own.request else own
         claim = executor.tags.written or seen
         physical_id = executor.wanted.cluster_name
         if request.type == "Delete":
@@ -75,21 +75,21 @@ class HyperPodCluster:
     def is_complete(self, request: Request, clock: Clock) -> Progress:
         """Make the next change if one is due, say whether all is done, or raise why it failed."""
         now = clock.now()
-        made = ClusterRequest.of(request, now=now, waits=True)
-        executor = self._executor(request, made, clock, patient=False)
+        cluster_request = ClusterRequest.of(request, now=now, waits=True)
+        executor = self._executor(request, cluster_request, clock, patient=False)
         try:
             described, tags = executor.api.describe()
             answer: Progress | Found = Found(now=now, described=described, tags=tags)
             while isinstance(answer, Found):
-                answer = executor.take(decide(answer, executor.wanted, made), answer)
+                answer = executor.take(decide(answer, executor.wanted, cluster_request), answer)
         except AWS_ERRORS as error:
             # Gone between two calls: the next poll sees that it is.
-            if is_not_found(error) or made.may_pass(error, now):
+            if is_not_found(error) or cluster_request.may_succeed_later(error, now):
                 log.info(
                     "not yet",
                     cluster=executor.api.name,
                     cause=str(error),
-                    waited_seconds=round(now - made.claim.started_at),
+                    waited_seconds=round(now - cluster_request.claim.started_at),
                 )
                 return NOT_YET
             raise
@@ -98,7 +98,7 @@ class HyperPodCluster:
         return answer
 
     def _executor(
-        self, request: Request, made: ClusterRequest, clock: Clock, *, patient: bool
+        self, request: Request, cluster_request: ClusterRequest, clock: Clock, *, patient: bool
     ) -> Executor:
         wanted = HyperPodClusterProperties.parse(request.properties)
         name = wanted.cluster_name
@@ -107,5 +107,5 @@ class HyperPodCluster:
             events=HyperPodEvents(sagemaker=self._sagemaker, cluster_name=name),
             cloudformation=self._cloudformation,
             wanted=wanted,
-            request=made,
+            request=cluster_request,
         )

@@ -101,7 +101,7 @@ class ClusterRequest:
         """Say whether the request has to be answered now, done or not."""
         return now >= self.claim.started_at + MOST_WAIT_MINUTES * _MINUTE
 
-    def may_pass(self, error: Exception, now: float) -> bool:
+    def may_succeed_later(self, error: Exception, now: float) -> bool:
         """Say whether another poll may succeed, and there is time for one."""
         if not self.waits:
             return is_transient(error)

@@ -6,10 +6,19 @@ import pytest
 
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.assembly import Address
-from hyperpod_cli.inspect.critical_path.durations import DURATIONS, STACK, duration_of
-from hyperpod_cli.inspect.critical_path.graph import Graph, read_graph, start_of
-from hyperpod_cli.inspect.critical_path.page import lines
-from hyperpod_cli.inspect.critical_path.schedule import chain_to, longest_chain, schedule, span_of
+from hyperpod_cli.inspect.critical_path import (
+    DURATIONS,
+    STACK,
+    Graph,
+    chain_to,
+    duration_of,
+    lines,
+    longest_chain,
+    read_graph,
+    schedule,
+    span_of,
+    start_of,
+)
 from tests.conftest import Assemble
 from tests.support.commands import run
 

@@ -8,7 +8,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from hyperpod_cli.main import app
-from hyperpod_cli.terminal.completion import group_names
+from hyperpod_cli.terminal.options import group_names
 from tests.support.configs import REPOSITORY
 
 SHELLS = {

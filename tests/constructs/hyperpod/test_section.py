@@ -18,7 +18,7 @@ from botocore.serialize import create_serializer
 from botocore.validate import ParamValidator
 from constructs import Construct
 
-from emulator.hyperpod.validation.semantic_validation import validate_create
+from emulator.hyperpod.validation.group_rules import validate_create
 from emulator.hyperpod.validation.service_model import violations_of
 from hyperpod_cdk import (
     Eks,

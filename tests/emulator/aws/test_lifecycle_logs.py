@@ -10,7 +10,7 @@ from emulator.aws.local_aws import LocalAws
 from emulator.hyperpod import ClusterView, NodeView
 from emulator.node.lifecycle_logs import LifecycleLogs
 from hyperpod_cdk.facts.instance_types import instance_facts
-from hyperpod_cli.operate.logs.progress import progress_of
+from hyperpod_cli.operate.logs import progress_of
 from tests.support.changed_node import SCRIPTS
 
 BUCKET = "sagemaker-scripts-of-nodes"

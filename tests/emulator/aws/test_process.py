@@ -1,27 +1,23 @@
 """The local AWS starts beside another, tells why it cannot, and leaves nothing behind."""
 
+import ast
 import os
 import re
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from emulator.aws import local_aws
-from emulator.aws.local_aws import (
-    INTERPRETER,
-    LocalAws,
-    LocalAwsError,
-    LocalAwsSettings,
-)
+from emulator.aws import local_aws, ministack
+from emulator.aws.local_aws import INTERPRETER, LocalAws, LocalAwsError, LocalAwsSettings
 from emulator.aws.ministack import MINISTACK_VERSION
 from tests.support.configs import REPOSITORY
 from tests.support.local_aws import client, deploy, role
+from tests.support.patience import eventually
 
 CODE = "import time\n\ndef handler(event, context):\n    return {'tmp': __file__}\n"
 STARTS_AND_HANGS = """
@@ -48,9 +44,7 @@ def processes_with(text: str) -> list[int]:
 
 
 def wait_until_gone(text: str) -> list[int]:
-    deadline = time.monotonic() + 10
-    while processes_with(text) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    eventually(lambda: not processes_with(text))
     return processes_with(text)
 
 
@@ -173,3 +167,49 @@ def test_a_ministack_without_a_needed_name_is_refused() -> None:
 def test_the_version_is_pinned_in_the_requirements() -> None:
     requirements = (REPOSITORY / "emulator" / "requirements.txt").read_text()
     assert f"ministack=={MINISTACK_VERSION}\n" in requirements
+
+
+ADAPTER = "emulator.aws.ministack"
+SOURCES = [
+    path
+    for path in sorted((REPOSITORY / "emulator").rglob("*.py"))
+    if path != Path(ministack.__file__)
+]
+
+
+def used_names(source: Path) -> Iterator[str]:
+    """Yield `module.name` for each attribute of a MiniStack module used in a file."""
+    tree = ast.parse(source.read_text())
+    modules = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == ADAPTER
+        for alias in node.names
+    }
+    # One of several modules that a loop gives the same function.
+    loops = {
+        node.target.id: [each.id for each in node.iter.elts if isinstance(each, ast.Name)]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.For)
+        and isinstance(node.target, ast.Name)
+        and isinstance(node.iter, ast.Tuple)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            for name in loops.get(node.value.id, [node.value.id]):
+                if name in modules:
+                    yield f"{name}.{node.attr}"
+
+
+def test_every_name_in_use_is_listed_and_no_other() -> None:
+    listed = {
+        f"{alias}.{name}"
+        for alias, module in vars(ministack).items()
+        if isinstance(module, type(ministack.eks))
+        for name in vars(module)["_names"]
+    }
+    own = {"responses.get_account_id", "responses.get_region"}
+    used = {name for source in SOURCES for name in used_names(source)} | own
+
+    assert used - listed == set()
+    assert listed - used == set()

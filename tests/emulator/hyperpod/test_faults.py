@@ -1,4 +1,4 @@
-"""What goes wrong in the HyperPod API when it is told to."""
+"""What goes wrong in the HyperPod API when it is asked to, and what AWS does not document."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Faults, Timings
+from emulator.hyperpod import Faults, Timings, Unknowns
 from tests.support.hyperpod_api import (
     CONTINUOUS,
     NAME,
+    ROLE,
     KnownSubnets,
     Subject,
+    create_request,
+    eks,
     group,
     subject,
 )
@@ -50,20 +53,6 @@ def test_classic_cluster_fails_as_a_whole(faults: Faults, words: list[str]) -> N
     assert api.nodes() == []
     assert cluster["InstanceGroups"][0]["Status"] == "Failed"
     api("DeleteCluster", ClusterName=NAME)
-
-
-def test_failed_cluster_can_be_mended_by_an_update() -> None:
-    api = subject(faults=SHORTAGE)
-    api.create(group("a"), group("b"))
-    api.wait()
-    api.service.faults = NONE
-
-    api("UpdateCluster", ClusterName=NAME, InstanceGroups=[group("a", 3)])
-    api.wait()
-
-    assert "FailureMessage" not in described(api)
-    assert (api.status(), api.counts()) == ("InService", {"a": (3, 3), "b": (2, 2)})
-    assert {g["Status"] for g in described(api)["InstanceGroups"]} == {"InService"}
 
 
 def test_classic_update_is_rolled_back() -> None:
@@ -162,29 +151,6 @@ def test_minimum_count_that_is_not_reached_rolls_the_group_back() -> None:
     assert "InstanceGroup a did not reach MinInstanceCount" in messages
 
 
-def test_minimum_count_of_a_superseded_update_is_forgotten() -> None:
-    api = subject(faults=SHORTAGE)
-    api.create(group("a", 5, MinInstanceCount=3), **CONTINUOUS)
-    api.wait(30)
-
-    api("UpdateCluster", ClusterName=NAME, InstanceGroups=[group("a", 4)])
-    api.wait()
-
-    assert api.counts() == {"a": (0, 4)}
-
-
-def test_slow_nodes_arrive_later() -> None:
-    api = subject(faults=Faults(slow_nodes={"a": 10.0}))
-    api.create(group("a"), group("b"), **CONTINUOUS)
-    timings = Timings()
-    start = timings.node_launch + timings.lifecycle_script
-
-    api.wait(timings.create + start)
-    assert api.counts() == {"a": (0, 2), "b": (2, 2)}
-    api.wait(start * 9)
-    assert api.counts() == {"a": (2, 2), "b": (2, 2)}
-
-
 def test_update_refused_in_deep_health_checks() -> None:
     api = subject(faults=Faults(update_refused_in_deep_health_checks=True))
     api.create(group("a", **CHECKED), **CONTINUOUS)
@@ -204,3 +170,108 @@ def test_subnet_without_free_addresses_is_a_failure() -> None:
 
     assert api.status() == "Failed"
     assert "not enough free addresses in subnet 'subnet-1'" in described(api)["FailureMessage"]
+
+
+def test_quota_counts_all_clusters() -> None:
+    api = subject(faults=Faults(quotas={"ml.g5.12xlarge": 3}))
+    api.create(group(count=2))
+    api.wait()
+
+    second = create_request(group(count=2), ClusterName="second", Orchestrator=eks("second"))
+    error = api.refused("CreateCluster", **second)
+    assert error.code == "ResourceLimitExceeded"
+    assert "'ml.g5.12xlarge for cluster usage' is 3 Instances" in error.message
+    assert "current utilization of 2 Instances and a request delta of 2" in error.message
+    grown = api.refused("UpdateCluster", ClusterName=NAME, InstanceGroups=[group(count=4)])
+    assert grown.code == "ResourceLimitExceeded"
+    api("UpdateCluster", ClusterName=NAME, InstanceGroups=[group(count=3)])
+    other = group(InstanceType="ml.m5.2xlarge")
+    api.create(other, ClusterName="third", Orchestrator=eks("third"))
+
+
+def test_first_calls_are_throttled() -> None:
+    api = subject(faults=Faults(throttled_calls={"DescribeCluster": 2}))
+    api.create()
+
+    for _ in range(2):
+        assert api.refused("DescribeCluster", ClusterName=NAME).code == "ThrottlingException"
+    assert api.status() == "Creating"
+
+
+def test_role_is_not_visible_at_first() -> None:
+    api = subject(faults=Faults(role_not_propagated_calls=1))
+
+    error = api.refused("CreateCluster", **create_request())
+    assert error.code == "ValidationException"
+    assert f"Could not assume role {ROLE}" in error.message
+    assert api("ListClusters")["ClusterSummaries"] == []
+    api.create()
+
+
+def test_delete_is_blocked_at_first() -> None:
+    api = subject(faults=Faults(delete_conflicts=2))
+    api.create()
+    api.wait()
+
+    for _ in range(2):
+        assert api.refused("DeleteCluster", ClusterName=NAME).code == "ConflictException"
+    api("DeleteCluster", ClusterName=NAME)
+
+
+def test_counted_faults_start_again_when_replaced() -> None:
+    faults = Faults(throttled_calls={"ListClusters": 1})
+    api = subject(faults=faults)
+    assert api.refused("ListClusters").code == "ThrottlingException"
+    api("ListClusters")
+
+    api.service.faults = faults
+
+    assert api.refused("ListClusters").code == "ThrottlingException"
+
+
+TWO = create_request(group("a"), group("b"), NodeProvisioningMode="Continuous")
+
+
+def _running(unknowns: Unknowns) -> Subject:
+    api = subject(unknowns=unknowns)
+    api("CreateCluster", **TWO)
+    api.wait()
+    return api
+
+
+def test_left_out_groups_are_kept_or_removed() -> None:
+    kept, removed = _running(Unknowns()), _running(Unknowns(left_out_groups="removed"))
+    for api in (kept, removed):
+        api("UpdateCluster", ClusterName=NAME, InstanceGroups=[group("a", 3)])
+        api.wait()
+    assert kept.counts() == {"a": (3, 3), "b": (2, 2)}
+    assert removed.counts() == {"a": (3, 3)}
+
+
+def test_current_count_has_nodes_that_run_or_all_that_were_launched() -> None:
+    counts = {}
+    for counted in ("running", "launched"):
+        api = subject(unknowns=Unknowns(current_count=counted))
+        api("CreateCluster", **create_request(group("a"), NodeProvisioningMode="Continuous"))
+        api.wait(Timings().create + Timings().node_launch)  # the scripts run now
+        counts[counted] = api.counts()["a"]
+    assert counts == {"running": (0, 2), "launched": (2, 2)}
+
+
+def test_list_tags_shows_changes_late() -> None:
+    api = _running(Unknowns(tag_lag=60))
+    arn = api("DescribeCluster", ClusterName=NAME)["ClusterArn"]
+
+    def tags() -> list[dict[str, str]]:
+        listed: list[dict[str, str]] = api("ListTags", ResourceArn=arn)["Tags"]
+        return listed
+
+    api("AddTags", ResourceArn=arn, Tags=[{"Key": "k", "Value": "1"}])
+    api("AddTags", ResourceArn=arn, Tags=[{"Key": "k", "Value": "2"}])
+    assert tags() == []
+    api.wait(60)
+    assert tags() == [{"Key": "k", "Value": "2"}]
+    api("DeleteTags", ResourceArn=arn, TagKeys=["k"])
+    assert tags() == [{"Key": "k", "Value": "2"}]
+    api.wait(60)
+    assert tags() == []

@@ -1,21 +1,20 @@
-"""Nodes of the HyperPod API: what is shown of them, and what can be done to one of them."""
+"""Nodes of the HyperPod API: what is shown of them, and what can be done to them."""
 
 from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
 
 import pytest
 
-from emulator.hyperpod import ApiError, Caller, ClusterView, NodeView, Timings
+from emulator.hyperpod import ApiError, ClusterView, NodeView, Timings, Unknowns
 from tests.support.hyperpod_api import (
     CONTINUOUS,
     EKS_CLUSTER,
     NAME,
     KnownSubnets,
-    create_request,
     eks,
     group,
     ids,
@@ -103,18 +102,6 @@ def test_node_is_found_by_either_id() -> None:
     assert api.refused("DescribeClusterNode", ClusterName=NAME).code == "ValidationException"
 
 
-def test_list_nodes_pages_and_sorts() -> None:
-    api = running()
-
-    first = api("ListClusterNodes", ClusterName=NAME, MaxResults=2)
-    rest = api("ListClusterNodes", ClusterName=NAME, NextToken=first["NextToken"])
-    summaries = first["ClusterNodeSummaries"] + rest["ClusterNodeSummaries"]
-    assert [node["InstanceId"] for node in summaries] == ids(api)
-    ordered = api.nodes(SortBy="NAME", SortOrder="Descending")
-    assert [node["InstanceId"] for node in ordered] == sorted(ids(api), reverse=True)
-    assert api.nodes(CreationTimeAfter=api.clock.now) == []
-
-
 def test_observer_sees_nodes_come_and_go() -> None:
     watcher = Watcher()
     labels = {"example.com/team": "vision"}
@@ -171,27 +158,6 @@ def test_auto_recovery_replaces_the_instance_and_keeps_the_node() -> None:
         api.service.replace_node(cluster=NAME, instance_id=NOBODY)
 
 
-def test_environment_can_refuse_a_cluster() -> None:
-    @dataclass(slots=True)
-    class Environment:
-        seen: list[tuple[Mapping[str, Any], Caller]] = field(default_factory=list)
-
-        def check_cluster(self, request: Mapping[str, Any], caller: Caller) -> None:
-            self.seen.append((request, caller))
-            message = "EKS cluster ml does not exist."
-            raise ApiError(code="ValidationException", message=message)
-
-    environment = Environment()
-    api = subject(environment=environment)
-
-    error = api.refused("CreateCluster", **create_request())
-
-    assert error.message == "EKS cluster ml does not exist."
-    assert environment.seen == [(create_request(), Caller())]
-    assert api("ListClusters")["ClusterSummaries"] == []
-    assert api.refused("CreateCluster", **create_request(VpcConfig=None)).message != error.message
-
-
 def test_events_are_for_continuous_clusters() -> None:
     api = running()
 
@@ -211,3 +177,59 @@ def test_events_are_for_continuous_clusters() -> None:
     api.create(ClusterName="classic", Orchestrator=eks("classic"))
     classic = api.refused("ListClusterEvents", ClusterName="classic")
     assert classic.code == "ValidationException"
+
+
+def test_batch_delete_lowers_the_target() -> None:
+    api = running()
+    first, second = api.nodes(InstanceGroupNameContains="a", IncludeNodeLogicalIds=True)
+
+    answer = api(
+        "BatchDeleteClusterNodes",
+        ClusterName=NAME,
+        NodeIds=[first["InstanceId"], NOBODY],
+        NodeLogicalIds=[second["NodeLogicalId"]],
+    )
+
+    assert answer["Successful"] == [first["InstanceId"]]
+    assert answer["SuccessfulNodeLogicalIds"] == [second["NodeLogicalId"]]
+    assert [failure["Code"] for failure in answer["Failed"]] == ["NodeIdNotFound"]
+    api.wait()
+    assert api.counts() == {"a": (0, 0), "b": (1, 1)}
+    assert api.refused("BatchDeleteClusterNodes", ClusterName=NAME).code == "ValidationException"
+
+
+def test_batch_replace_and_reboot() -> None:
+    api = running()
+    (before,) = ids(api, "b")
+
+    replaced = api("BatchReplaceClusterNodes", ClusterName=NAME, NodeIds=[before, NOBODY])
+    assert replaced["Successful"] == [before]
+    assert [failure["ErrorCode"] for failure in replaced["Failed"]] == ["InstanceIdNotFound"]
+    busy = api("BatchRebootClusterNodes", ClusterName=NAME, NodeIds=[before])
+    assert [failure["ErrorCode"] for failure in busy["Failed"]] == ["InvalidInstanceStatus"]
+    api.wait()
+    (after,) = ids(api, "b")
+    assert after != before
+
+    assert api("BatchRebootClusterNodes", ClusterName=NAME, NodeIds=[after])["Failed"] == []
+    (rebooting,) = api.nodes(InstanceGroupNameContains="b")
+    assert rebooting["InstanceStatus"]["Status"] == "Pending"
+    api.wait()
+    (rebooted,) = api.nodes(InstanceGroupNameContains="b")
+    assert rebooted["InstanceId"] == after
+    assert rebooted["InstanceStatus"]["Status"] == "Running"
+
+
+@pytest.mark.parametrize("status", ["Pending", "Running"])
+def test_a_node_that_reboots_is_in_use(status: Literal["Pending", "Running"]) -> None:
+    api = running(unknowns=Unknowns(rebooting=status))
+    first, *_ = ids(api)
+    api("BatchRebootClusterNodes", ClusterName=NAME, NodeIds=[first])
+
+    for operation, member, code in (
+        ("BatchRebootClusterNodes", "ErrorCode", "InstanceIdInUse"),
+        ("BatchReplaceClusterNodes", "ErrorCode", "InstanceIdInUse"),
+        ("BatchDeleteClusterNodes", "Code", "NodeIdInUse"),
+    ):
+        (failed,) = api(operation, ClusterName=NAME, NodeIds=[first])["Failed"]
+        assert failed[member] == code

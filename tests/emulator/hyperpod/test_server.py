@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
-import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,8 +16,9 @@ from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from emulator.hyperpod import Faults, HyperPodApi, HyperPodService, NodeView, Timings
-from tests.support.hyperpod_api import NAME, create_request, eks, group
+from emulator.hyperpod import Faults, HyperPodApi, HyperPodService, Timings
+from tests.support.hyperpod_api import NAME, create_request, group
+from tests.support.patience import PATIENCE_SECONDS, eventually
 
 QUICK = Timings(
     create=0.1,
@@ -30,7 +29,6 @@ QUICK = Timings(
     node_stop=0.05,
     payment=0.1,
 )
-PATIENCE = 10.0
 
 # boto3 makes a client's methods at run time, so there is no static type with the operations.
 SageMakerClient = Any
@@ -59,13 +57,6 @@ def client(api: HyperPodApi, *, attempts: int = 1) -> SageMakerClient:
     )
 
 
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come true in time"
-        time.sleep(0.02)
-
-
 def test_a_cluster_from_creation_to_deletion(sagemaker: SageMakerClient) -> None:
     request = create_request(group(count=2), NodeProvisioningMode="Continuous")
     arn = sagemaker.create_cluster(**request)["ClusterArn"]
@@ -88,46 +79,9 @@ def test_a_cluster_from_creation_to_deletion(sagemaker: SageMakerClient) -> None
         sagemaker.describe_cluster(ClusterName=NAME)
 
 
-def test_lists_are_filtered_and_paged(sagemaker: SageMakerClient) -> None:
-    for name in ("alpha", "beta", "gamma"):
-        sagemaker.create_cluster(**create_request(ClusterName=name, Orchestrator=eks(name)))
-    [beta] = sagemaker.list_clusters(NameContains="et")["ClusterSummaries"]
-    since = beta["CreationTime"] - timedelta(hours=1)
-
-    pages = sagemaker.get_paginator("list_clusters").paginate(
-        CreationTimeAfter=since, SortBy="NAME", PaginationConfig={"PageSize": 2}
-    )
-    names = [[each["ClusterName"] for each in page["ClusterSummaries"]] for page in pages]
-    assert names == [["alpha", "beta"], ["gamma"]]
-    assert sagemaker.list_clusters(CreationTimeBefore=since)["ClusterSummaries"] == []
-
-
-def test_a_training_plan_is_bought_and_described(sagemaker: SageMakerClient) -> None:
-    start = datetime(2030, 1, 1, tzinfo=UTC)
-    [offering] = sagemaker.search_training_plan_offerings(
-        InstanceType="ml.p5.48xlarge",
-        InstanceCount=4,
-        StartTimeAfter=start,
-        DurationHours=48,
-        TargetResources=["hyperpod-cluster"],
-    )["TrainingPlanOfferings"]
-    sagemaker.create_training_plan(
-        TrainingPlanName="p5", TrainingPlanOfferingId=offering["TrainingPlanOfferingId"]
-    )
-    plan = sagemaker.describe_training_plan(TrainingPlanName="p5")
-    assert (plan["Status"], plan["StartTime"]) == ("Pending", start)
-    eventually(
-        lambda: sagemaker.describe_training_plan(TrainingPlanName="p5")["Status"] == "Scheduled"
-    )
-    [listed] = sagemaker.list_training_plans()["TrainingPlanSummaries"]
-    assert listed["ReservedCapacitySummaries"][0]["InstanceType"] == "ml.p5.48xlarge"
-    with pytest.raises(sagemaker.exceptions.ResourceNotFound):
-        sagemaker.describe_training_plan(TrainingPlanName="unknown")
-
-
 def test_errors_are_those_of_the_model() -> None:
     # Still being created when it is deleted, however slow this machine is.
-    service = HyperPodService(clock=time.time, timings=replace(QUICK, create=60.0))
+    service = HyperPodService(clock=time.time, timings=replace(QUICK, create=PATIENCE_SECONDS))
     with HyperPodApi(service=service) as api:
         sagemaker = client(api)
         sagemaker.create_cluster(**create_request())
@@ -179,40 +133,3 @@ def test_body_that_is_not_an_object(api: HyperPodApi, body: str) -> None:
 
     assert (response.status, answer["__type"]) == (400, "SerializationException")
     assert response.headers["Content-Type"].startswith("application/x-amz-json-1.1")
-
-
-def test_nodes_arrive_although_nobody_asks() -> None:
-    seen: list[str] = []
-
-    class Watcher:
-        def node_running(self, _cluster: object, node: NodeView) -> None:
-            seen.append(node.instance_id)
-
-        def node_silent(self, _cluster: object, node: NodeView) -> None:
-            assert node.instance_id in seen
-
-        def node_removed(self, _cluster: object, node: NodeView) -> None:
-            seen.remove(node.instance_id)
-
-        def marked_nodes(self) -> dict[str, str]:
-            return {}
-
-    service = HyperPodService(clock=time.time, timings=QUICK, observer=Watcher())
-    with HyperPodApi(service=service) as api:
-        client(api).create_cluster(**create_request(group(count=3)))
-        eventually(lambda: len(seen) == 3)
-
-
-def test_port_is_free_after_stop() -> None:
-    api = HyperPodApi()
-    with pytest.raises(RuntimeError, match="has not been started"):
-        _ = api.url
-    api.start()
-    address = urlsplit(api.url)
-    api.stop()
-    api.stop()
-
-    with socket.socket() as probe:
-        assert probe.connect_ex((address.hostname, address.port)) != 0
-    with api:
-        assert client(api).list_clusters()["ClusterSummaries"] == []

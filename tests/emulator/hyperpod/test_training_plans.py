@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Faults, Timings
+from emulator.hyperpod import Timings
 from tests.support.hyperpod_api import (
     CONTINUOUS,
     NAME,
@@ -46,30 +46,6 @@ def test_a_plan_is_paid_for_then_scheduled_then_active_then_expired() -> None:
     assert seen == [(each, each) for each in ("Pending", "Scheduled", "Active", "Expired")]
     assert (plan["StartTime"], plan["EndTime"]) == (LATER, LATER + 2 * DAY)
     assert (plan["DurationHours"], plan["TotalInstanceCount"]) == (48, 2)
-
-
-def test_a_payment_fails() -> None:
-    api = subject(faults=Faults(payment_failure=True))
-    arn = create_plan(api.service)
-    api.wait(10)
-    assert described(api, arn)["Status"] == "Failed"
-
-
-def test_plans_are_listed_filtered_sorted_and_paged() -> None:
-    api = subject(timings=Timings(payment=0))
-    for name, start in (("b", LATER), ("a", LATER + 1), ("now", START)):
-        create_plan(api.service, name, StartTimeAfter=start)
-
-    def names(**request: Any) -> list[str]:
-        plans = api("ListTrainingPlans", **request)["TrainingPlanSummaries"]
-        return [plan["TrainingPlanName"] for plan in plans]
-
-    assert names() == ["now", "b", "a"]
-    assert names(SortBy="TrainingPlanName", SortOrder="Descending") == ["now", "b", "a"]
-    assert names(Filters=[{"Name": "Status", "Value": "Scheduled"}]) == ["b", "a"]
-    assert names(StartTimeAfter=LATER) == ["a"]
-    token = api("ListTrainingPlans", MaxResults=2)["NextToken"]
-    assert names(MaxResults=2, NextToken=token) == ["a"]
 
 
 def test_what_does_not_exist_or_is_taken() -> None:

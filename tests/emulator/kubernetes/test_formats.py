@@ -5,16 +5,17 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from emulator.kubernetes.controllers.volumes import quantity
+from emulator.kubernetes.server.watch import WatchOptions, watch
 
 from emulator.kubernetes import ApiError
-from emulator.kubernetes.controllers.volumes import quantity
 from emulator.kubernetes.objects.metadata import field_predicate, label_predicate
 from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
 from emulator.kubernetes.objects.schemas import BuiltInSchemas
 from emulator.kubernetes.objects.store import Store
 from emulator.kubernetes.server.bodies import decode
 from emulator.kubernetes.server.tables import at, wants_table
-from emulator.kubernetes.server.watch import WatchOptions, watch
+from tests.support.patience import PATIENCE_SECONDS
 
 
 def labelled(**labels: str) -> dict[str, Any]:
@@ -195,16 +196,20 @@ def events(
         accepts=label_predicate("seen=yes"),
         bookmarks=False,
         initial_end=since is None,
-        timeout_seconds=0.2,
+        timeout_seconds=PATIENCE_SECONDS,
     )
 
     async def collect() -> list[tuple[str, str]]:
         stream: AsyncIterator[dict[str, Any]] = watch(store, resource, options)
         told = []
         async for event in stream:
-            told.append((event["type"], event["object"]["metadata"].get("name", "")))
-            while changes:
-                store.put(resource, changes.pop(0))
+            name = event["object"]["metadata"].get("name", "")
+            if name == "last":
+                break
+            told.append((event["type"], name))
+            if len(told) == 1:
+                for change in (*changes, config("last", seen="yes")):
+                    store.put(resource, change)
         return told
 
     return asyncio.run(collect())

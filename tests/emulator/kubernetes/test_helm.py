@@ -13,6 +13,7 @@ from tests.support.kubernetes_api import (
     config_map,
     deployment,
 )
+from tests.support.patience import PATIENCE_SECONDS
 
 
 def chart(folder: Path, *objects: dict[str, Any]) -> str:
@@ -107,12 +108,12 @@ def test_an_object_that_exists_is_not_taken_over(cluster: Cluster, tmp_path: Pat
 def test_wait_returns_when_the_workload_is_ready(cluster: Cluster, tmp_path: Path) -> None:
     workload = chart(tmp_path, deployment("ready", replicas=1))
     flags = ("--wait=watcher", "--timeout")
-    without = cluster.try_helm("install", "ready", workload, *flags, "1s")
+    without = cluster.try_helm("install", "ready", workload, *flags, "3s")
     assert "ready" in without.error
     assert not without.ok
     cluster.api.put_node("ready-node", instance_type="ml.m5.xlarge")
     try:
-        cluster.helm("upgrade", "--install", "ready", workload, *flags, "20s")
+        cluster.helm("upgrade", "--install", "ready", workload, *flags, f"{PATIENCE_SECONDS:g}s")
     finally:
         cluster.api.remove_node("ready-node")
     cluster.helm("uninstall", "ready")

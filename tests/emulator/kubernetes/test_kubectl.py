@@ -1,26 +1,23 @@
-"""The real kubectl against the rehearsal's Kubernetes API."""
+"""The real kubectl against the emulator's Kubernetes API, custom and aggregated APIs included."""
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from threading import Timer
 
 import pytest
 
+from rehearsal.scenarios.destructions import METRICS
 from tests.support.kubernetes_api import (
     Cluster,
     config_map,
     daemon_set,
+    definition,
     deployment,
+    gadget,
+    running_cluster,
 )
-
-
-def test_a_new_cluster_has_its_namespaces_and_priority_classes(cluster: Cluster) -> None:
-    assert cluster.kubectl("get", "ns", "-o", "name").split() == [
-        f"namespace/{name}" for name in ("default", "kube-node-lease", "kube-public", "kube-system")
-    ]
-    assert cluster.kubectl("get", "priorityclass", "-o", "name").split() == [
-        "priorityclass.scheduling.k8s.io/system-cluster-critical",
-        "priorityclass.scheduling.k8s.io/system-node-critical",
-    ]
+from tests.support.patience import PATIENCE_SECONDS
 
 
 def test_version_and_discovery_are_of_the_chosen_kubernetes(cluster: Cluster) -> None:
@@ -29,10 +26,6 @@ def test_version_and_discovery_are_of_the_chosen_kubernetes(cluster: Cluster) ->
     listed = cluster.kubectl("api-resources", "-o", "name").split()
     assert {"daemonsets.apps", "secrets", "clusterroles.rbac.authorization.k8s.io"} <= set(listed)
     assert "clustertrustbundles.certificates.k8s.io" not in listed  # not stable in 1.34
-
-
-def test_explain_reads_the_published_schema(cluster: Cluster) -> None:
-    assert "FIELD: updateStrategy" in cluster.kubectl("explain", "ds.spec.updateStrategy")
 
 
 @pytest.mark.parametrize("server_side", [True, False])
@@ -149,19 +142,13 @@ def test_wait_watches_until_nodes_join(cluster: Cluster) -> None:
     joining = Timer(0.5, cluster.api.put_node, ["wait-node"], {"instance_type": "ml.m5.large"})
     joining.start()
     try:
-        assert "condition met" in cluster.kubectl(*wait, "--timeout=20s")
+        assert "condition met" in cluster.kubectl(*wait, f"--timeout={PATIENCE_SECONDS:g}s")
         assert "successfully rolled out" in cluster.kubectl("rollout", "status", "deploy/waits")
         node = cluster.kubectl("get", "node", "wait-node").splitlines()[1].split()
         assert node[:2] == ["wait-node", "Ready"]
     finally:
         joining.join()
         cluster.api.remove_node("wait-node")
-
-
-def test_delete_waits_until_it_is_gone(cluster: Cluster) -> None:
-    cluster.kubectl("create", "-f", "-", stdin=config_map("short-lived"))
-    assert "deleted" in cluster.kubectl("delete", "cm", "short-lived", "--timeout=5s")
-    assert "NotFound" in cluster.try_kubectl("get", "cm", "short-lived").error
 
 
 def test_delete_by_selector(cluster: Cluster) -> None:
@@ -171,3 +158,148 @@ def test_delete_by_selector(cluster: Cluster) -> None:
         cluster.kubectl("create", "-f", "-", stdin=item)
     cluster.kubectl("delete", "cm", "-l", "many=yes")
     assert cluster.kubectl("get", "cm", "-l", "many=yes", "-o", "name") == ""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    with running_cluster(tmp_path) as running:
+        running.kubectl("apply", "--server-side", "-f", "-", stdin=definition())
+        yield running
+
+
+def test_a_definition_is_established_and_serves_its_resource(cluster: Cluster) -> None:
+    cluster.kubectl("wait", "crd/gadgets.example.org", "--for=condition=Established")
+    stored = "jsonpath={.status.storedVersions[*]} {.status.acceptedNames.listKind}"
+    assert cluster.kubectl("get", "crd", "gadgets.example.org", "-o", stored) == "v1 GadgetList"
+    assert "gad" in cluster.kubectl("api-resources", "--api-group=example.org")
+    assert "colour" in cluster.kubectl("explain", "gadgets.spec")
+
+
+def test_custom_objects_show_the_columns_of_their_definition(cluster: Cluster) -> None:
+    cluster.kubectl("apply", "-f", "-", stdin=gadget("one", size=4))
+    status = '{"status": {"conditions": [{"type": "Created"}, {"type": "Running"}]}}'
+    patch = ("patch", "gadget", "one", "--subresource=status", "--type=merge", "-p", status)
+    cluster.kubectl(*patch)
+    heading, row = cluster.kubectl("get", "gad").splitlines()
+    assert heading.split() == ["NAME", "SIZE", "STATE"]
+    assert row.split() == ["one", "4", "Running"]
+
+
+def test_status_changes_through_its_subresource_alone(cluster: Cluster) -> None:
+    cluster.kubectl("create", "-f", "-", stdin={**gadget("two", size=1), "status": {"a": 1}})
+    patch = ("patch", "gadget", "two", "--type=merge", "-p")
+    cluster.kubectl(*patch, '{"status": {"b": 1}}')
+    cluster.kubectl(*patch, '{"status": {"c": 1}, "spec": {"size": 9}}', "--subresource=status")
+    item = json.loads(cluster.kubectl("get", "gadget", "two", "-o", "json"))
+    assert (item["status"], item["spec"]["size"]) == ({"c": 1}, 1)
+    assert item["metadata"]["generation"] == 1
+
+
+def test_keyed_lists_of_custom_objects_merge_on_apply(cluster: Cluster) -> None:
+    for manager, part in (("a", {"name": "wheel"}), ("b", {"name": "frame", "count": 2})):
+        item = gadget("three", size=1, parts=[part])
+        apply = ("apply", "--server-side", f"--field-manager={manager}", "-f", "-")
+        cluster.kubectl(*apply, stdin=item)
+    parts = cluster.kubectl("get", "gadget", "three", "-o", "jsonpath={.spec.parts[*].name}")
+    assert parts == "wheel frame"
+
+
+def test_a_strategic_patch_is_not_for_custom_objects(cluster: Cluster) -> None:
+    cluster.kubectl("create", "-f", "-", stdin=gadget("four", size=1))
+    refused = cluster.try_kubectl(
+        "patch", "gadget", "four", "--type=strategic", "-p", '{"spec": {"size": 2}}'
+    )
+    assert "application/strategic-merge-patch+json" in refused.error
+
+
+def test_a_definition_that_goes_takes_its_objects_along(cluster: Cluster) -> None:
+    cluster.kubectl("create", "-f", "-", stdin=gadget("five", size=1))
+    cluster.kubectl("delete", "crd", "gadgets.example.org")
+    assert "could not find the requested resource" in cluster.try_kubectl("get", "gadgets").error
+    cluster.kubectl("apply", "--server-side", "-f", "-", stdin=definition())
+    assert cluster.kubectl("get", "gadgets", "-o", "name") == ""
+
+
+def test_only_v1_definitions_are_served(cluster: Cluster) -> None:
+    old = {**definition("widgets", "Widget"), "apiVersion": "apiextensions.k8s.io/v1beta1"}
+    assert "no matches for kind" in cluster.try_kubectl("create", "-f", "-", stdin=old).error
+
+
+def test_a_second_version_shows_the_same_objects(cluster: Cluster) -> None:
+    cluster.kubectl("create", "-f", "-", stdin=gadget("six", size=1))
+    both = definition()
+    newer = {**both["spec"]["versions"][0], "name": "v2", "storage": False}
+    both["spec"]["versions"].append(newer)
+    cluster.kubectl("apply", "--server-side", "-f", "-", stdin=both)
+    item = json.loads(cluster.kubectl("get", "gadgets.v2.example.org", "six", "-o", "json"))
+    assert (item["apiVersion"], item["spec"]["size"]) == ("example.org/v2", 1)
+
+
+@pytest.fixture
+def without_nodes(cluster: Cluster) -> Iterator[Cluster]:
+    """Return a cluster whose metrics API has no node to run on."""
+    cluster.api.create(METRICS)
+    yield cluster
+    cluster.api.delete("apiregistration.k8s.io/v1", "APIService", METRICS["metadata"]["name"])
+    cluster.api.remove_node("hyperpod-i-1")
+
+
+def _terminating(cluster: Cluster, name: str) -> dict[str, str]:
+    """Return the conditions of a namespace that is deleted with what is in it."""
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    cluster.kubectl("create", "-f", "-", stdin=[namespace, config_map("inside", namespace=name)])
+    cluster.kubectl("delete", "namespace", name, "--wait=false")
+    found = json.loads(cluster.kubectl("get", "namespace", name, "-o", "json"))
+    return {item["type"]: item["status"] for item in found["status"]["conditions"]}
+
+
+def test_it_does_not_answer_and_kubectl_says_so(without_nodes: Cluster) -> None:
+    done = without_nodes.try_kubectl("api-resources")
+    assert not done.ok
+    assert "metrics.k8s.io/v1beta1" in done.error
+    asked = without_nodes.try_kubectl("get", "--raw", "/apis/metrics.k8s.io/v1beta1/nodes")
+    assert "currently unable to handle the request" in asked.error
+
+
+def test_it_answers_when_a_node_takes_its_pods(without_nodes: Cluster) -> None:
+    without_nodes.api.put_node("hyperpod-i-1", instance_type="ml.m5.2xlarge")
+    assert "metrics.k8s.io" in without_nodes.kubectl("api-versions")
+    assert without_nodes.try_kubectl("api-resources").ok
+
+
+def test_other_kinds_can_be_listed(without_nodes: Cluster) -> None:
+    assert without_nodes.try_kubectl("get", "pods,jobs.batch", "--all-namespaces").ok
+
+
+def test_an_empty_namespace_stays_until_it_answers(without_nodes: Cluster) -> None:
+    assert _terminating(without_nodes, "waits") == {
+        "NamespaceDeletionDiscoveryFailure": "True",
+        "NamespaceDeletionContentFailure": "False",
+        "NamespaceContentRemaining": "False",
+        "NamespaceFinalizersRemaining": "False",
+    }
+    without_nodes.api.put_node("hyperpod-i-1", instance_type="ml.m5.2xlarge")
+    assert "waits" not in without_nodes.kubectl("get", "namespaces")
+
+
+def test_an_empty_namespace_goes_when_it_is_finalized(
+    without_nodes: Cluster, tmp_path: Path
+) -> None:
+    _terminating(without_nodes, "final")
+    body = json.loads(without_nodes.kubectl("get", "namespace", "final", "-o", "json"))
+    body["spec"] = {"finalizers": []}
+    file = tmp_path / "namespace.json"
+    file.write_text(json.dumps(body))
+    path = "--raw=/api/v1/namespaces/final/finalize"
+    without_nodes.kubectl("replace", path, "-f", str(file))
+    assert "final" not in without_nodes.kubectl("get", "namespaces")
+
+
+def test_a_pod_goes_with_its_node(cluster: Cluster) -> None:
+    cluster.api.put_node("hyperpod-i-2", instance_type="ml.m5.2xlarge")
+    spec = {"nodeName": "hyperpod-i-2", "containers": [{"name": "main", "image": "x/y:1"}]}
+    metadata = {"name": "bound", "namespace": "default"}
+    cluster.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    assert len(cluster.api.objects("v1", "Pod")) == 1
+    cluster.api.remove_node("hyperpod-i-2")
+    assert cluster.api.objects("v1", "Pod") == []

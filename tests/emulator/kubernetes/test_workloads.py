@@ -206,15 +206,6 @@ def test_a_volume_is_bound_once_and_released_with_its_claim(api: KubernetesApi) 
     assert released["status"]["phase"] == "Released"
 
 
-def test_a_namespace_takes_what_it_holds_along(api: KubernetesApi) -> None:
-    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "work"}})
-    api.create(config_map("inside", namespace="work"))
-    api.create(config_map("outside"))
-    api.delete("v1", "Namespace", "work")
-    assert [item["metadata"]["name"] for item in api.objects("v1", "ConfigMap")] == ["outside"]
-    assert "work" not in {item["metadata"]["name"] for item in api.objects("v1", "Namespace")}
-
-
 def test_a_finalizer_holds_an_object_and_its_namespace(api: KubernetesApi) -> None:
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "work"}})
     held = config_map("held", namespace="work")

@@ -10,6 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
@@ -17,6 +19,7 @@ from provisioner.helm.state import Revision, Wanted
 from provisioner.kubernetes.cluster import Cluster, Containers
 from provisioner.kubernetes.eks_cluster import ClusterNotFoundError
 from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.process import Run
 
 CHART = "hyperpod-helm-chart"
 CHART_VERSION = "0.1.0"
@@ -62,6 +65,8 @@ class FakeHelm:
     cluster_exists: bool = True
     unready: list[Exception] = field(default_factory=list)
     charts_fetched: list[str] = field(default_factory=list)
+    manifests: dict[int, str] = field(default_factory=dict)
+    kubectl: Run = field(default_factory=lambda: _no_kubectl)
 
     @contextmanager
     def connect(
@@ -83,7 +88,7 @@ class FakeHelm:
                 clock=clock,
                 cluster=FakeCluster(),
                 run_helm=self.run,
-                run_kubectl=_no_kubectl,
+                run_kubectl=self.kubectl,
                 home=Path(home),
                 fetch_chart=fetch,
             )
@@ -96,7 +101,9 @@ class FakeHelm:
                 return self._metadata(timeout_seconds)
             case "history", _:
                 return json.dumps([_entry(revision) for revision in self.revisions])
-            case ("get", "manifest") | ("template", _):
+            case "get", "manifest":
+                return self.manifests.get(int(options["--revision"]), "")
+            case "template", _:
                 return ""
             case "upgrade", _:
                 labels = dict(pair.split("=") for pair in options["--labels"].split(","))
@@ -188,6 +195,31 @@ def _entry(revision: Revision) -> dict[str, Any]:
 
 def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).isoformat()
+
+
+@dataclass
+class FakeKubectl:
+    """kubectl in a cluster that lists the given rows, by the kinds that are asked for."""
+
+    rows: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
+    annotated: list[str] = field(default_factory=list)
+
+    def __call__(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        """Do what kubectl would; the arguments are those of its command line."""
+        assert timeout_seconds >= 1
+        options = dict(pairwise(arguments))
+        match arguments[0], arguments[1]:
+            case "annotate", "--local":
+                text = Path(options["--filename"]).read_text("utf-8")
+                return "".join(json.dumps(item) for item in yaml.safe_load_all(text) if item)
+            case "annotate", _:
+                self.annotated.append(arguments[-1])
+                return ""
+            case "get", kinds:
+                listed = self.rows.get(kinds, [])
+                return "".join(f"{' '.join(cell or '<none>' for cell in row)}\n" for row in listed)
+            case _:
+                raise AssertionError(arguments)
 
 
 def _no_kubectl(arguments: Sequence[str], *, timeout_seconds: float) -> str:

@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
-from hyperpod_cdk import PipelineFile
+from pydantic.fields import FieldInfo
+
+from hyperpod_cdk import Config, PipelineFile
+from hyperpod_cdk.schema.section import Section, Task, section_in
 from tools.generate import REPOSITORY
-from tools.generate.config_tasks import TASKS
 from tools.generate.pages.config_schema import schema
 
 TARGET = REPOSITORY / "docs" / "configuration.md"
@@ -62,11 +64,7 @@ class _Section:
 
 
 def render() -> Mapping[Path, str]:
-    """Return the page as the model gives it.
-
-    Raises:
-        KeyError: A task names a key that is not in the model.
-    """
+    """Return the page as the model gives it."""
     return {TARGET: _HEADER + "\n".join(_lines()) + "\n"}
 
 
@@ -88,13 +86,9 @@ def _lines() -> Iterator[str]:
     document = schema()
     sections = _sections(document)
     headings = _headings(sections)
-    known = _keys(sections)
     yield "| to | change |"
     yield "|---|---|"
-    for task, named in TASKS.items():
-        unknown = [key for key in named if key not in known]
-        if unknown:
-            raise KeyError(unknown[0])
+    for task, named in tasks().items():
         linked = (f"[`{key}`](#{_anchor(headings[key.rpartition('.')[0]])})" for key in named)
         yield f"| {task} | {', '.join(linked)} |"
     yield from _tables(document, sections)
@@ -102,6 +96,26 @@ def _lines() -> Iterator[str]:
     _, *below = _sections(pipeline)
     yield _PIPELINE
     yield from _tables(pipeline, below)
+
+
+def tasks() -> Mapping[str, Sequence[str]]:
+    """Return the keys of each task, as fields are marked; of several sections' field, the first."""
+    found: dict[str, dict[str, str]] = {}
+    for key, field in _fields(Config, path=""):
+        for mark in field.metadata:
+            if isinstance(mark, Task):
+                found.setdefault(mark.name, {}).setdefault(key.rpartition(".")[2], key)
+    return {task: [*keys.values()] for task, keys in found.items()}
+
+
+def _fields(section: type[Section], *, path: str) -> Iterator[tuple[str, FieldInfo]]:
+    for name, field in section.model_fields.items():
+        key = _joined(path, name)
+        yield key, field
+        inner = section_in(field.annotation)
+        if inner is not None:
+            is_list = get_origin(field.annotation) is tuple
+            yield from _fields(inner, path=f"{key}[]" if is_list else key)
 
 
 def _headings(sections: Sequence[_Section]) -> dict[str, str]:

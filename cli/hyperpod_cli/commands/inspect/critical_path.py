@@ -14,8 +14,7 @@ def critical_path(
 ) -> None:
     """Show the longest chain of resources of a first deployment, with its minutes."""
     from hyperpod_cli.aws.cdk_cli import synthesized
-    from hyperpod_cli.inspect.critical_path.graph import read_graph
-    from hyperpod_cli.inspect.critical_path.page import lines
+    from hyperpod_cli.inspect.critical_path import lines, read_graph
     from hyperpod_cli.terminal.errors import OpsError
 
     with nullcontext(templates) if templates else synthesized(config) as folder:

@@ -14,10 +14,10 @@ def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None
     from hyperpod_cdk.stacks.table import stack_name
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.aws.stacks import outputs_of
-    from hyperpod_cli.operate.workshop import cluster_config as request
+    from hyperpod_cli.operate import workshop
     from hyperpod_cli.terminal.tables import print_json
 
     loaded = load_config(config)
     cloudformation = aws_session(region=region, config=loaded).client("cloudformation")
     outputs = outputs_of(cloudformation, stack_name(loaded, "platform"))
-    print_json(request.cluster_config(loaded, outputs=outputs))
+    print_json(workshop.cluster_config(loaded, outputs=outputs))

@@ -24,7 +24,7 @@ def connect(
     """Open a shell on a node, with Session Manager."""
     from hyperpod_cli.operate.clusters.chosen import chosen_cluster
     from hyperpod_cli.operate.clusters.cluster import nodes_of
-    from hyperpod_cli.operate.connections.session_manager import require_tools, session_command
+    from hyperpod_cli.operate.connections import require_tools, session_command
     from hyperpod_cli.operate.nodes.named import named_nodes
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)

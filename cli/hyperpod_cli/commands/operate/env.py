@@ -18,7 +18,7 @@ def env(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None) -> None:
     from hyperpod_cdk.stacks.table import stack_name
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.aws.stacks import outputs_of
-    from hyperpod_cli.operate.workshop.variables import OUTPUTS, exports, variables
+    from hyperpod_cli.operate.workshop import OUTPUTS, exports, variables
 
     loaded = load_config(config)
     session = aws_session(region=region, config=loaded)

@@ -8,8 +8,14 @@ import typer
 
 from hyperpod_cli.commands import command
 from hyperpod_cli.operate.events.levels import Level
-from hyperpod_cli.terminal.completion import group_names
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, AsJson, ClusterName, ConfigFile, Region
+from hyperpod_cli.terminal.options import (
+    DEFAULT_CONFIG,
+    AsJson,
+    ClusterName,
+    ConfigFile,
+    Region,
+    group_names,
+)
 
 
 @command(
@@ -41,8 +47,7 @@ def events(
     Newest first.
     """
     from hyperpod_cli.operate.clusters.chosen import chosen_cluster
-    from hyperpod_cli.operate.events.history import events_of
-    from hyperpod_cli.operate.events.shown import event_lines
+    from hyperpod_cli.operate.events.history import event_lines, events_of
     from hyperpod_cli.terminal.tables import console, print_json
     from hyperpod_cli.terminal.times import parsed_duration
 

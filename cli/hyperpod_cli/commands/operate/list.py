@@ -14,7 +14,7 @@ def list_clusters(
     """
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
-    from hyperpod_cli.operate.clusters.listing import own_clusters
+    from hyperpod_cli.operate.clusters.cluster import own_clusters
     from hyperpod_cli.terminal.tables import shown
 
     # Elsewhere than in the project there may be no default configuration.

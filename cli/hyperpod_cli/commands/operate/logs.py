@@ -42,8 +42,7 @@ def logs(
     """
     from hyperpod_cli.operate.clusters.chosen import chosen_cluster
     from hyperpod_cli.operate.clusters.cluster import nodes_of
-    from hyperpod_cli.operate.logs.lifecycle_log import LifecycleLog, former_instance
-    from hyperpod_cli.operate.logs.progress import progress_of
+    from hyperpod_cli.operate.logs import LifecycleLog, former_instance, progress_of
     from hyperpod_cli.operate.nodes.named import named_nodes
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)

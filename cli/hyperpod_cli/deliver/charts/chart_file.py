@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cli.deliver.charts.errors import ChartError
+from hyperpod_cli.deliver.charts.commands import ChartError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,17 +8,15 @@ from pathlib import Path
 from hyperpod_cdk import Config
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart.rules import values_for_chart
+from hyperpod_cli.deliver.charts.archives import required_version
 from hyperpod_cli.deliver.charts.chart_file import same_version
-from hyperpod_cli.deliver.charts.commands import CommandError
-from hyperpod_cli.deliver.charts.compare import compare_manifests
-from hyperpod_cli.deliver.charts.errors import ChartError
+from hyperpod_cli.deliver.charts.commands import ChartError, CommandError
 from hyperpod_cli.deliver.charts.git_source import check_out_chart, newest_commit
 from hyperpod_cli.deliver.charts.helm import Helm
+from hyperpod_cli.deliver.charts.manifest import compare_manifests
 from hyperpod_cli.deliver.charts.package import package
-from hyperpod_cli.deliver.charts.pins import Dependency
+from hyperpod_cli.deliver.charts.pins import Dependency, Settings
 from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME, PROVENANCE_NAME
-from hyperpod_cli.deliver.charts.settings import Settings
-from hyperpod_cli.deliver.charts.vendoring import required_version
 
 DIFF_NAME = "upstream.diff"
 

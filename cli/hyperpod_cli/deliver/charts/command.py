@@ -15,13 +15,11 @@ from hyperpod_cdk.stacks.packaged_chart import own_chart
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.deliver.charts.check import check
-from hyperpod_cli.deliver.charts.errors import ChartError
-from hyperpod_cli.deliver.charts.fetch import fetch
+from hyperpod_cli.deliver.charts.commands import ChartError
 from hyperpod_cli.deliver.charts.helm import Helm, helm_binary
 from hyperpod_cli.deliver.charts.package import package
-from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME, publish
-from hyperpod_cli.deliver.charts.record_digests import record_digests
-from hyperpod_cli.deliver.charts.settings import Settings, load_settings
+from hyperpod_cli.deliver.charts.pins import Settings, load_settings, record_digests
+from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME, fetch, publish
 
 PINS = Path("charts/pins.yaml")
 OUTPUT = Path("build/charts")

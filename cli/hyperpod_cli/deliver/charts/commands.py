@@ -5,8 +5,12 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hyperpod_cli.deliver.charts.errors import ChartError
 from hyperpod_cli.terminal.errors import FailedError
+
+
+class ChartError(FailedError):
+    """Packaging failed; the message is one line: what, where, what to do."""
+
 
 # A hook or an outer git command leaves these behind; they would point git at another repository.
 _GIT_LOCATION = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")

@@ -8,8 +8,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cli.deliver.charts.commands import run
-from hyperpod_cli.deliver.charts.errors import ChartError
+from hyperpod_cli.deliver.charts.commands import ChartError, run
 from hyperpod_cli.deliver.layer_binaries import local_binary
 
 # The defaults of a deployment; names and namespaces in the rendered manifest depend on them.

@@ -1,14 +1,16 @@
-"""The pin file, charts/pins.yaml: the exact inputs of the package."""
+"""What is pinned: the pin file, its digests, and the settings of a run."""
 
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.deliver.charts.errors import ChartError
+from hyperpod_cli.deliver.charts.commands import ChartError
 
 NOT_RECORDED: Literal["not-recorded"] = "not-recorded"
 GIT_COMMIT = r"^[0-9a-f]{40}$"
@@ -101,3 +103,101 @@ def load_pins(file: Path) -> Pins:
         key = ".".join(str(part) for part in first["loc"]) or "the file"
         message = f"{file}: {key}: {first['input']!r}: {first['msg']}"
         raise ChartError(message) from error
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """Inputs of one run.
+
+    Attributes:
+        pin_file: The pin file, for messages and for recording.
+        pins: What to package, overrides applied.
+        archives: Folder with the dependency archives; None: the network.
+        digests: `check` the archives' digests against the pins, `record` new ones, or `ignore`
+            them, for a chart that is only rendered and thrown away.
+    """
+
+    pin_file: Path
+    pins: Pins
+    archives: Path | None
+    digests: Literal["check", "record", "ignore"]
+
+
+def load_settings(*, pin_file: Path, environment: Mapping[str, str]) -> Settings:
+    """Read the pin file and the CHART_ variables; an empty variable counts as unset.
+
+    Raises:
+        ChartError: The file or a variable is wrong; one line.
+    """
+    pins = load_pins(pin_file)
+    digests = environment.get("CHART_DIGESTS", "")
+    if digests not in ("", "record"):
+        raise ChartError(
+            f"CHART_DIGESTS is {digests!r}: only `record` is allowed, or leave it unset"
+        )
+    folder = environment.get("CHART_ARCHIVES", "")
+    if folder and not Path(folder).is_dir():
+        raise ChartError(
+            f"CHART_ARCHIVES is {folder!r}, which is not a folder: give the folder with the "
+            "dependencies' .tgz files, or leave it unset"
+        )
+    return Settings(
+        pin_file=pin_file,
+        pins=pins.model_copy(update={"chart": _source(pins.chart, environment=environment)}),
+        archives=Path(folder) if folder else None,
+        digests="record" if digests else "check",
+    )
+
+
+def _source(pinned: ChartSource, *, environment: Mapping[str, str]) -> ChartSource:
+    url = environment.get("CHART_GIT_URL") or pinned.git_url
+    # git runs elsewhere: a relative path would point somewhere else.
+    local = str(Path(url).resolve()) if Path(url).exists() else url
+    commit = environment.get("CHART_GIT_COMMIT") or pinned.git_commit
+    try:
+        return ChartSource(git_url=local, git_commit=commit, path=pinned.path)
+    except ValidationError as error:
+        raise ChartError(
+            f"CHART_GIT_COMMIT is {commit!r}: give all 40 hexadecimal digits of a commit; "
+            "a branch, a tag or a short id can come to mean something else"
+        ) from error
+
+
+def record_digests(file: Path, *, digests: Mapping[tuple[str, str | None], str]) -> list[str]:
+    """Put SHA-256 digests into the pin file.
+
+    Args:
+        file: The pin file.
+        digests: Digest by name and parent of the dependency.
+
+    Returns:
+        One line a digest that changed: `name: old -> new`.
+    """
+    text = file.read_text()
+    changes = []
+    # From the end, so that the positions before stay right.
+    for name, parent, scalar in reversed(list(_digest_nodes(text))):
+        new = digests.get((name, parent))
+        if new is None or new == scalar.value:
+            continue
+        changes.append(f"{name}: {scalar.value} -> {new}")
+        text = text[: scalar.start_mark.index] + new + text[scalar.end_mark.index :]
+    if changes:
+        unfinished = file.with_name(f".{file.name}.new")
+        unfinished.write_text(text)
+        unfinished.replace(file)
+    return changes[::-1]
+
+
+def _digest_nodes(text: str) -> Iterator[tuple[str, str | None, yaml.ScalarNode]]:
+    """Return the position of each dependency's digest in the text of the file."""
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    for dependency in _entries(root)["dependencies"].value:
+        entries = _entries(dependency)
+        parent = entries["parent"].value if "parent" in entries else None
+        yield entries["name"].value, parent, entries["sha256"]
+
+
+def _entries(node: yaml.Node | None) -> dict[str, Any]:
+    """Return the keys of a mapping and their nodes; the file was validated before."""
+    return {key.value: value for key, value in node.value} if node is not None else {}

@@ -28,7 +28,6 @@ from hyperpod_cli.deliver.deploy.changes import (
     described,
     differences,
 )
-from hyperpod_cli.deliver.deploy.readiness import refusals
 from hyperpod_cli.deliver.deploy.reporting import write_report
 from hyperpod_cli.deliver.deploy.verification import not_verified, verified
 from hyperpod_cli.deliver.shell_findings import shell_findings
@@ -44,8 +43,9 @@ from hyperpod_cli.stack_progress.failed_creations import (
     lift_protection,
 )
 from hyperpod_cli.stack_progress.fixed_values import Change, refuse_changes
-from hyperpod_cli.stack_progress.outcome import Outcome
+from hyperpod_cli.stack_progress.next_steps import Situation, next_step
 from hyperpod_cli.stack_progress.terminal import (
+    StackRunResult,
     agreed,
     console,
     followed,
@@ -54,6 +54,25 @@ from hyperpod_cli.stack_progress.terminal import (
 )
 from hyperpod_cli.terminal.errors import FAILED, LinesError
 from hyperpod_cli.terminal.options import make_command
+
+# The CLI deletes a stack whose creation failed, and a change set has touched nothing.
+_DEPLOYABLE = ("REVIEW_IN_PROGRESS", "ROLLBACK_FAILED")
+
+
+def refusals(stacks: Mapping[str, Deployed | None], *, region: str, again: str) -> Iterator[str]:
+    """Yield a line for each stack that CloudFormation would not take a deployment for.
+
+    Args:
+        stacks: What is deployed, by name of the stack.
+        region: Region of the stacks.
+        again: Command that was run.
+    """
+    for name, stack in stacks.items():
+        if stack is None or stack.status in _DEPLOYABLE or stack.status.endswith("_COMPLETE"):
+            continue
+        step = next_step(Situation(stack=name, region=region, status=stack.status, again=again))
+        yield f"{name}: is {stack.status}. {step.meaning} Run: {'; '.join(step.commands)}"
+
 
 _CONCURRENCY = "3"
 
@@ -123,7 +142,7 @@ def deploy(request: Request) -> int:
 
 
 def _end(
-    outcome: Outcome,
+    outcome: StackRunResult,
     *,
     request: Request,
     config: Config,

@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hyperpod_cli.deliver.templates.parameter import Parameter
+from hyperpod_cli.deliver.templates.parameter import Parameter, Rules
 from hyperpod_cli.deliver.templates.parameters import DEPLOYMENT_NAME, PLACEHOLDER
-from hyperpod_cli.deliver.templates.rules import Rules
 
 Document = dict[str, Any]
 

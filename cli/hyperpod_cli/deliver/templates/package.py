@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -15,15 +16,33 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
 from hyperpod_cdk.stacks.deployment import add_stacks
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
-from hyperpod_cli.deliver.templates.archives import write_asset
 from hyperpod_cli.deliver.templates.document import Document, as_json, published
 from hyperpod_cli.deliver.templates.page import page
-from hyperpod_cli.deliver.templates.parameter import Parameter
+from hyperpod_cli.deliver.templates.parameter import Parameter, Rules, distinct, with_values
 from hyperpod_cli.deliver.templates.parameters import PLACEHOLDER, parameters
-from hyperpod_cli.deliver.templates.rules import Rules, distinct
 from hyperpod_cli.deliver.templates.synthesizer import AssetsInBucket
-from hyperpod_cli.deliver.templates.values import with_values
 from hyperpod_cli.deliver.templates.zones import zone_rules
+
+# The earliest that the format has.
+_TIME = (1980, 1, 1, 0, 0, 0)
+_FILE, _PROGRAM = 0o100644, 0o100755
+
+
+def write_asset(source: Path, target: Path) -> None:
+    """Write an asset: a copy of a file, or an archive of a directory."""
+    if source.is_file():
+        shutil.copyfile(source, target)
+        return
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(source.rglob("*")):
+            if path.is_file():
+                entry = zipfile.ZipInfo(path.relative_to(source).as_posix(), _TIME)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.create_system = 3  # Unix, whose permissions follow
+                is_program = path.stat().st_mode & 0o100
+                entry.external_attr = (_PROGRAM if is_program else _FILE) << 16
+                archive.writestr(entry, path.read_bytes())
+
 
 ASSETS, TEMPLATES, MANIFEST, PAGE = "assets", "templates", "manifest.json", "parameters.md"
 _ZONES = ("network", "availability_zone_ids")

@@ -1,8 +1,10 @@
-"""A parameter of the templates, and its definition by the schema of the configuration."""
+"""A parameter of the plain templates: its definition, its values, its rules."""
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, TypeVar, cast
 
 from aws_cdk import Aws, Fn, Token
 
@@ -98,3 +100,62 @@ def _schema(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str
         (value,) = (option for option in node["anyOf"] if option.get("type") != "null")
         return _schema(document, value)
     return _schema(document, node["items"]) if node.get("type") == "array" else node
+
+
+Part = TypeVar("Part")
+
+
+def with_values(part: Part, values: Mapping[KeyPath, object]) -> Part:
+    """Return a part of the configuration with values in place of others, which are not checked.
+
+    Args:
+        part: A section, a list of them, or a value.
+        values: Values by their path from there.
+    """
+    return cast("Part", _with_values(part, values))
+
+
+def _with_values(part: Any, values: Mapping[KeyPath, object]) -> object:  # noqa: ANN401 - any part
+    if () in values:
+        return values[()]
+    inner: defaultdict[str | int, dict[KeyPath, object]] = defaultdict(dict)
+    for (step, *rest), value in values.items():
+        inner[step][tuple(rest)] = value
+    if isinstance(part, Section):
+        return part.model_copy(
+            update={
+                str(step): _with_values(getattr(part, str(step)), below)
+                for step, below in inner.items()
+            }
+        )
+    return (
+        tuple(_with_values(item, inner.get(index, {})) for index, item in enumerate(part))
+        if inner
+        else part
+    )
+
+
+Rules = dict[str, dict[str, Any]]
+
+
+def assertion(condition: object, description: str) -> dict[str, object]:
+    """Return what must be true, and what is said if it is not."""
+    return {"Assert": condition, "AssertDescription": description}
+
+
+def distinct(names: Sequence[str], *, noun: str) -> dict[str, Any]:
+    """Return a rule by which no two parameters have the same value.
+
+    Args:
+        names: The parameters.
+        noun: What they hold, in the plural.
+    """
+    return {
+        "Assertions": [
+            assertion(
+                {"Fn::Not": [{"Fn::Equals": [{"Ref": first}, {"Ref": second}]}]},
+                f"{first} and {second} must be different {noun}",
+            )
+            for first, second in combinations(names, 2)
+        ]
+    }

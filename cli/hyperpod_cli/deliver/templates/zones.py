@@ -9,8 +9,13 @@ from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnet_rules import ZONES_FOUND_BY_NAME, ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.availability_zones import ZONE_ID_PATTERN, zone_id_prefix
 from hyperpod_cdk.schema.errors import KeyPath
-from hyperpod_cli.deliver.templates.parameter import Parameter, definition
-from hyperpod_cli.deliver.templates.rules import Rules, assertion, distinct
+from hyperpod_cli.deliver.templates.parameter import (
+    Parameter,
+    Rules,
+    assertion,
+    definition,
+    distinct,
+)
 
 _KEY = "availability_zone_ids"
 

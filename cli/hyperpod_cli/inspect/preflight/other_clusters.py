@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.validator import Target
-from hyperpod_cli.operate.clusters.pages import pages
+from hyperpod_cli.operate.clusters.cluster import pages
 from hyperpod_shared.aws_errors import is_not_found
 
 _KINDS = ("InstanceGroups", "RestrictedInstanceGroups")

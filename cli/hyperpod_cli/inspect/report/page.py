@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from hyperpod_cli.aws.stacks import is_repeated
 from hyperpod_cli.inspect.cost import UNITS, rounded, summary, what
-from hyperpod_cli.inspect.critical_path.graph import read_graph
+from hyperpod_cli.inspect.critical_path import read_graph
 from hyperpod_cli.inspect.diagram.architecture import StackPicture
 from hyperpod_cli.inspect.diagram.picture import picture, pictured
 from hyperpod_cli.inspect.report.content import Attempt, Content

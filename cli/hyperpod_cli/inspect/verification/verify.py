@@ -8,7 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.stacks.table import STACKS, stack_names
-from hyperpod_cli.aws.kubernetes_api import kubernetes_api, told_in_a_line, unreached
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors, unreached
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.registered import registered
@@ -20,7 +20,7 @@ from hyperpod_cli.inspect.verification.check import (
     Verify,
     several,
 )
-from hyperpod_cli.terminal.errors import OpsError, PassingError
+from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_cli.terminal.explained import explanation
 from hyperpod_shared.aws_errors import is_transient
 
@@ -127,7 +127,7 @@ def verify(
     unknown: dict[tuple[str, bool], list[str]] = {}
     for name, subject in subjects.items():
         try:
-            with told_in_a_line(deployment.kubernetes):
+            with one_line_errors(deployment.kubernetes):
                 yield from subject(deployment)
         except (BotoCoreError, ClientError, OpsError) as error:
             why = explanation(error)
@@ -143,7 +143,7 @@ def is_transient_error(error: Exception) -> bool:
     Args:
         error: What was raised.
     """
-    return isinstance(error, PassingError) or is_transient(error)
+    return isinstance(error, TransientError) or is_transient(error)
 
 
 def not_looked_at(title: str, *, why: str, is_transient: bool = False) -> Check:

@@ -1,15 +1,17 @@
 """The events of a cluster, each with its cause and what to do."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, zip_longest
 
 from botocore.exceptions import ClientError
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
 
 from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
-from hyperpod_cli.operate.clusters.pages import pages
+from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, pages
 from hyperpod_cli.operate.events.faults import (
     Event,
     each_once,
@@ -188,3 +190,31 @@ def _next_step(reported: ReportedFailure, cluster: HyperPodCluster) -> str:
     if reported.cause is LIFECYCLE_SCRIPT and reported.instance:
         return f"{told} To read it: hyperpod-ops logs {reported.instance}"
     return told
+
+
+_STYLES = {"Error": "red", "Warn": "yellow"}
+_INDENT = "  "
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Indented:
+    """A paragraph with an indent; unlike rich's padding, without blanks at the ends of lines."""
+
+    text: str
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        lines = textwrap.wrap(self.text, width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+        yield from map(Text, lines)
+
+
+def event_lines(event: ClusterEvent) -> Iterator[RenderableType]:
+    """Yield what happened, below that why, and what to do."""
+    where = " ".join(part for part in (event.group, event.node) if part)
+    head = Text(f"{event.time} ")
+    head.append(event.level, style=_STYLES.get(event.level, ""))
+    head.append(f" {where}" if where else "")
+    head.append(f" ({event.times} times)" if event.times > 1 else "")
+    yield head
+    for line in filter(None, (event.why or event.description, event.next_step)):
+        yield _Indented(text=line)

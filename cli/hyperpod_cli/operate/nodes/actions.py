@@ -59,7 +59,7 @@ DELETE = Action(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
+class NodeActionResult:
     """What SageMaker answered.
 
     Attributes:
@@ -88,7 +88,9 @@ def refuse_too_many(action: Action, count: int) -> None:
         )
 
 
-def act(sagemaker: AwsClient, action: Action, *, cluster: str, ids: Sequence[str]) -> Outcome:
+def act(
+    sagemaker: AwsClient, action: Action, *, cluster: str, ids: Sequence[str]
+) -> NodeActionResult:
     """Begin to do something to nodes.
 
     Args:
@@ -109,7 +111,7 @@ def act(sagemaker: AwsClient, action: Action, *, cluster: str, ids: Sequence[str
         failed["NodeId"]: _why(failed.get("ErrorCode") or failed["Code"], failed["Message"])
         for failed in answer.get("Failed") or ()
     }
-    return Outcome(accepted=[each for each in ids if each not in refused], refused=refused)
+    return NodeActionResult(accepted=[each for each in ids if each not in refused], refused=refused)
 
 
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodesError.html

@@ -14,7 +14,7 @@ from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, nodes_of
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, Action, act, refuse_too_many
 from hyperpod_cli.operate.nodes.health import Health, health_of_nodes
 from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
-from hyperpod_cli.operate.nodes.pods import pods_on
+from hyperpod_cli.operate.nodes.objects import pods_on
 from hyperpod_cli.operate.nodes.waiting import wait, watched
 from hyperpod_cli.terminal.consent import agreed
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError

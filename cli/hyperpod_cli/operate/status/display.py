@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from hyperpod_cli.operate.events.shown import event_lines
+from hyperpod_cli.operate.events.history import event_lines
 from hyperpod_cli.operate.status.snapshot import GroupState, NodeState, RequestedNode, Snapshot
 
 MOST_NODES = 20

@@ -12,8 +12,8 @@ from kubernetes.client import ApiException, CoreV1Api
 from urllib3.exceptions import NewConnectionError, ReadTimeoutError
 
 from emulator.kubernetes import KubernetesApi, static_tokens
-from hyperpod_cli.aws.kubernetes_api import kubernetes_api, told_in_a_line
-from hyperpod_cli.terminal.errors import OpsError, PassingError
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors
+from hyperpod_cli.terminal.errors import OpsError, TransientError
 from tests.support.kubernetes_api import ADMIN, PRINCIPALS
 
 HOST = SimpleNamespace(configuration=SimpleNamespace(host="https://eks"))
@@ -124,16 +124,16 @@ def test_another_authority_is_told_in_a_sentence(connects: Any) -> None:  # noqa
     [
         (ApiException(status=403, reason="Forbidden"), OpsError, "AmazonEKSAdminViewPolicy"),
         (ApiException(status=401, reason="Unauthorized"), OpsError, "eks.admins"),
-        (ApiException(status=503, reason="busy"), PassingError, "503 busy"),
-        (ApiException(status=429, reason="busy"), PassingError, "429 busy"),
+        (ApiException(status=503, reason="busy"), TransientError, "503 busy"),
+        (ApiException(status=429, reason="busy"), TransientError, "429 busy"),
         (ApiException(status=400, reason="Bad"), OpsError, "400 Bad"),
-        (ReadTimeoutError(None, "/", "slow"), PassingError, "did not answer"),  # type: ignore[arg-type]
+        (ReadTimeoutError(None, "/", "slow"), TransientError, "did not answer"),  # type: ignore[arg-type]
         (NewConnectionError(None, "no"), OpsError, "cannot be reached"),  # type: ignore[arg-type]
     ],
 )
 def test_what_may_pass_is_told_apart(error: Exception, kind: type[OpsError], part: str) -> None:
     client: Any = HOST
-    with pytest.raises(OpsError, match=part) as told, told_in_a_line(client):
+    with pytest.raises(OpsError, match=part) as told, one_line_errors(client):
         raise error
     assert type(told.value) is kind
     assert "list your role under eks.viewers" not in str(told.value)

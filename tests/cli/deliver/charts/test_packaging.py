@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from hyperpod_cli.deliver.charts.archives import sha256_of
-from hyperpod_cli.deliver.charts.named_images import follow_registry
+from hyperpod_cli.deliver.charts.manifest import follow_registry
 from tests.support.upstream_chart import PATH, Command, Outcome, Upstream, pin, read_json
 
 ARCHIVE = "hyperpod-helm-chart.tgz"

@@ -15,7 +15,7 @@ from hyperpod_cli.deliver.deploy.changes import (
     described,
     differences,
 )
-from hyperpod_cli.deliver.deploy.readiness import refusals
+from hyperpod_cli.deliver.deploy.deployment import refusals
 from tests.support.stack_events import refused
 
 ROLE: dict[str, Any] = {

@@ -11,7 +11,7 @@ from hyperpod_cli.deliver.deploy import reporting
 from hyperpod_cli.inspect.report.content import Attempt
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
-from hyperpod_cli.stack_progress.outcome import Outcome
+from hyperpod_cli.stack_progress.terminal import StackRunResult
 from tests.conftest import Assemble
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.stack_events import event
@@ -27,8 +27,8 @@ DONE = [event(NAME, "CREATE_IN_PROGRESS"), event(NAME, "CREATE_COMPLETE", 9)]
 FAILED = [event(NAME, "CREATE_IN_PROGRESS"), event(NAME, "ROLLBACK_COMPLETE", 9)]
 
 
-def ended(code: int, events: list[StackEvent], *told: str) -> Outcome:
-    return Outcome(code=code, events={NAME: events}, messages=told)
+def ended(code: int, events: list[StackEvent], *told: str) -> StackRunResult:
+    return StackRunResult(code=code, events={NAME: events}, messages=told)
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,7 @@ def attempt(default_config: Config, assemble: Assemble) -> Attempt:
 def test_a_report_says_what_came_of_it(
     reports: Path,
     attempt: Attempt,
-    outcome: Outcome,
+    outcome: StackRunResult,
     checks: list[Check],
     said: list[str],
 ) -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from hyperpod_cli.aws.assembly import CDK_METADATA, Address
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.inspect.critical_path.durations import STACK
-from hyperpod_cli.inspect.critical_path.graph import Graph, start_of
+from hyperpod_cli.inspect.critical_path import STACK, Graph, start_of
 from hyperpod_cli.inspect.report.timeline import Timeline, timeline
 from tests.support.stack_events import event
 

@@ -6,7 +6,7 @@ from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutErro
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.display import problems, summary
 from hyperpod_cli.inspect.verification.verify import Clock, check_until_all_hold, not_looked_at
-from hyperpod_cli.terminal.errors import OpsError, PassingError
+from hyperpod_cli.terminal.errors import OpsError, TransientError
 
 
 class Looks:
@@ -68,7 +68,7 @@ BUSY = ClientError({"Error": {"Code": "ServiceUnavailable", "Message": "busy"}},
     [
         BUSY,
         ReadTimeoutError(endpoint_url="https://eks.us-west-2.amazonaws.com/"),
-        PassingError("Kubernetes API: 503 Service Unavailable; run it again in a minute"),
+        TransientError("Kubernetes API: 503 Service Unavailable; run it again in a minute"),
     ],
 )
 def test_what_passes_is_looked_at_again(error: Exception) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hyperpod_cli.operate.connections.kubeconfig import add_context, kubeconfig_file
+from hyperpod_cli.operate.connections import add_context, kubeconfig_file
 from hyperpod_cli.terminal.errors import OpsError
 
 ARN = "arn:aws:eks:us-west-2:111122223333:cluster/ml-eks"

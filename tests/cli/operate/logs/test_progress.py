@@ -2,7 +2,7 @@
 
 import pytest
 
-from hyperpod_cli.operate.logs.progress import progress_of
+from hyperpod_cli.operate.logs import progress_of
 
 Z = "2026-11-01T00:00:00Z"
 BEGUN = f"{Z} start: lifecycle scripts, 6 steps"

@@ -10,7 +10,7 @@ from botocore.validate import ParamValidator
 
 from emulator.hyperpod.validation.service_model import violations_of
 from hyperpod_cdk import Config, load_config
-from hyperpod_cli.operate.workshop.cluster_config import cluster_config
+from hyperpod_cli.operate.workshop import cluster_config
 from hyperpod_cli.terminal.errors import OpsError
 from tests.conftest import Assemble, Configure
 from tests.support.configs import EVERY_FIELD, KEY, SHIPPED

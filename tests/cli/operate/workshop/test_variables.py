@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_cdk import Config
 from hyperpod_cli.commands.operate.env import env
-from hyperpod_cli.operate.workshop.variables import exports, variables
+from hyperpod_cli.operate.workshop import exports, variables
 from hyperpod_cli.terminal.errors import OpsError
 
 Configure = Callable[[Mapping[str, Any]], Config]

@@ -40,7 +40,7 @@ def test_split_values_are_compared(aws: LocalAws) -> None:
         ],
     )
     waiter = cloudformation.get_waiter("stack_create_complete")
-    waiter.wait(StackName="conditions", WaiterConfig={"Delay": 0, "MaxAttempts": 1000})
+    waiter.wait(StackName="conditions", WaiterConfig={"Delay": 0.1, "MaxAttempts": 9000})
 
     made = cloudformation.describe_stack_resources(StackName="conditions")["StackResources"]
     names = sorted(each["LogicalResourceId"] for each in made)

@@ -1,1 +1,0 @@
-"""`make critical-path`: the longest chain of resources of a first deployment."""

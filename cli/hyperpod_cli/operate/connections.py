@@ -1,0 +1,183 @@
+"""How nodes and Kubernetes are reached: Session Manager, and the kubeconfig."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, Node
+from hyperpod_cli.terminal.atomic_file import replace_file
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.aws_errors import is_not_found
+
+_AWS = "aws"
+_PLUGIN = "session-manager-plugin"
+_TOOLS = {
+    _AWS: "https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html",
+    _PLUGIN: (
+        "https://docs.aws.amazon.com/systems-manager/latest/userguide/"
+        "session-manager-working-with-install-plugin.html"
+    ),
+}
+
+
+def session_command(cluster: HyperPodCluster, node: Node, *, region: str) -> list[str]:
+    """Return the command that opens a shell on a node.
+
+    Args:
+        cluster: The cluster.
+        node: The node.
+        region: Their region.
+    """
+    target = f"sagemaker-cluster:{cluster.id}_{node.group}-{node.id}"
+    return [_AWS, "ssm", "start-session", "--target", target, "--region", region]
+
+
+def require_tools(tools: Sequence[str] = (_AWS, _PLUGIN)) -> None:
+    """Refuse to begin without the tools that a session takes.
+
+    Args:
+        tools: Their names.
+
+    Raises:
+        OpsError: One is not installed.
+    """
+    for tool in tools:
+        if shutil.which(tool) is None:
+            raise OpsError(f"{tool}: is not on the PATH; install it: {_TOOLS[tool]}")
+
+
+_API_VERSION = "client.authentication.k8s.io/v1beta1"
+_LISTS = ("clusters", "users", "contexts")
+
+
+def kubeconfig_file(environment: Mapping[str, str]) -> Path:
+    """Return the file that is changed: the first of KUBECONFIG, or that in the home folder.
+
+    https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
+
+    Args:
+        environment: The environment of the shell.
+    """
+    files = [name for name in environment.get("KUBECONFIG", "").split(os.pathsep) if name]
+    return Path(files[0]).expanduser() if files else Path.home() / ".kube" / "config"
+
+
+def missing_tools() -> list[str]:
+    """Return which of the tools that use a kubeconfig are not installed."""
+    return [tool for tool in ("kubectl", "aws") if shutil.which(tool) is None]
+
+
+def eks_cluster(session: AwsSession, name: str) -> Mapping[str, Any]:
+    """Return what DescribeCluster says of an EKS cluster.
+
+    Args:
+        session: The account and the region.
+        name: Its name.
+
+    Raises:
+        OpsError: There is none, or it cannot be reached yet.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    eks = session.client("eks")
+    try:
+        found: Mapping[str, Any] = eks.describe_cluster(name=name)["cluster"]
+    except eks.exceptions.ClientError as error:
+        if not is_not_found(error):
+            raise
+        raise OpsError(f"EKS cluster: {name!r} is not in {session.region}") from None
+    if not found.get("endpoint"):
+        raise OpsError(
+            f"EKS cluster: {name!r} is {found['status']}, without an endpoint; wait until it is "
+            "ACTIVE"
+        )
+    return found
+
+
+def add_context(path: Path, found: Mapping[str, Any], *, region: str, alias: str | None) -> str:
+    """Put a context into a kubeconfig and make it the current one; return its name.
+
+    What else is in the file stays, but for comments.
+
+    Args:
+        path: The file.
+        found: The EKS cluster.
+        region: Its region.
+        alias: Name of the context. Default: the cluster's ARN.
+
+    Raises:
+        OpsError: The file is not a kubeconfig, or cannot be written.
+    """
+    document = _read(path)
+    arn = str(found["arn"])
+    context = alias or arn
+    entries = {
+        "clusters": {
+            "name": arn,
+            "cluster": {
+                "server": found["endpoint"],
+                "certificate-authority-data": found["certificateAuthority"]["data"],
+            },
+        },
+        "users": {"name": arn, "user": {"exec": _token(str(found["name"]), region=region)}},
+        "contexts": {"name": context, "context": {"cluster": arn, "user": arn}},
+    }
+    for key, entry in entries.items():
+        listed = document[key]
+        document[key] = [*(each for each in listed if each.get("name") != entry["name"]), entry]
+    document["current-context"] = context
+    try:
+        replace_file(path, yaml.safe_dump(document, sort_keys=False))
+    except OSError as error:
+        raise OpsError(f"{path}: cannot be written ({error.strerror}); set KUBECONFIG") from None
+    return context
+
+
+def _token(name: str, *, region: str) -> dict[str, Any]:
+    command = {
+        "apiVersion": _API_VERSION,
+        "command": "aws",
+        "args": [
+            "--region",
+            region,
+            "eks",
+            "get-token",
+            "--cluster-name",
+            name,
+            "--output",
+            "json",
+        ],
+    }
+    profile = os.environ.get("AWS_PROFILE")
+    return {**command, **({"env": [{"name": "AWS_PROFILE", "value": profile}]} if profile else {})}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return what a kubeconfig holds; an empty one for a file that is not there."""
+    try:
+        document = yaml.safe_load(path.read_text("utf-8"))
+    except FileNotFoundError:
+        document = {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        raise OpsError(f"{path}: cannot be read as YAML; fix it, or set KUBECONFIG") from None
+    filled = {"apiVersion": "v1", "kind": "Config", **dict.fromkeys(_LISTS), **_mapping(document)}
+    if any(not _is_list_of_mappings(filled[key]) for key in _LISTS) or filled["kind"] != "Config":
+        raise OpsError(f"{path}: is not a kubeconfig; fix it, or set KUBECONFIG")
+    return {**filled, **{key: filled[key] or [] for key in _LISTS}}
+
+
+def _mapping(document: object) -> dict[str, Any]:
+    if document is None:
+        return {}
+    return document if isinstance(document, dict) else {"kind": None}
+
+
+def _is_list_of_mappings(value: object) -> bool:
+    return value is None or (
+        isinstance(value, list) and all(isinstance(each, dict) for each in value)
+    )

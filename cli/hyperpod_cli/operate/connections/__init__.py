@@ -1,1 +1,0 @@
-"""Ways to a cluster with other tools: a shell on a node, kubectl."""

@@ -1,0 +1,201 @@
+"""What the lifecycle scripts of a node wrote, and how far they are."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.times import in_utc
+from hyperpod_shared.aws_errors import is_not_found
+from hyperpod_shared.clusters import log_group, log_stream
+
+_STREAMS = "LifecycleConfig/"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LogLine:
+    """A line of a log.
+
+    Attributes:
+        time: When CloudWatch got it, in UTC.
+        text: The line.
+    """
+
+    time: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LifecycleLog:
+    """The log of the lifecycle scripts of one node.
+
+    Attributes:
+        logs: Client of CloudWatch Logs.
+        cluster: The cluster.
+        instance: ID of the instance.
+        instance_group: Name of its instance group.
+    """
+
+    logs: Any
+    cluster: HyperPodCluster
+    instance: str
+    instance_group: str
+
+    @property
+    def group(self) -> str:
+        """Name of the log group."""
+        return log_group(self.cluster.described)
+
+    @property
+    def stream(self) -> str:
+        """Name of the log stream."""
+        return log_stream(group=self.instance_group, instance=self.instance)
+
+    def lines(self) -> Iterator[LogLine]:
+        """Yield the lines that there are, oldest first.
+
+        Raises:
+            OpsError: There is no such log.
+            ClientError: AWS refused to say.
+            BotoCoreError: AWS could not be asked.
+        """
+        yield from self._lines(follow=None, waiting=lambda _: None)
+
+    def follow(
+        self, *, seconds: float, sleep: Callable[[float], None], waiting: Callable[[str], None]
+    ) -> Iterator[LogLine]:
+        """Yield the lines that there are and those that come; it never ends.
+
+        A log that is not there yet may come: a node that is being launched has none.
+
+        Args:
+            seconds: Between two looks.
+            sleep: Waits so many seconds.
+            waiting: Shows that there is no log yet.
+
+        Raises:
+            ClientError: AWS refused to say.
+            BotoCoreError: AWS could not be asked.
+        """
+        yield from self._lines(follow=lambda: sleep(seconds), waiting=waiting)
+
+    def _lines(
+        self, *, follow: Callable[[], None] | None, waiting: Callable[[str], None]
+    ) -> Iterator[LogLine]:
+        asked = {
+            "logGroupName": self.group,
+            "logStreamName": self.stream,
+            "startFromHead": True,
+        }
+        token: str | None = None
+        told = False
+        while True:
+            try:
+                page = self.logs.get_log_events(**asked, **({"nextToken": token} if token else {}))
+            except ClientError as error:
+                if not is_not_found(error):
+                    raise
+                if follow is None:
+                    raise OpsError(self._absent()) from None
+                if not told:
+                    waiting(f"There is no stream {self.stream} yet; waiting for it.")
+                    told = True
+                follow()
+                continue
+            yield from map(_line, page["events"])
+            # The same token again says that the end is reached:
+            # https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_GetLogEvents.html
+            at_end = page["nextForwardToken"] == token
+            token = page["nextForwardToken"]
+            if at_end:
+                if follow is None:
+                    return
+                follow()
+
+    def _absent(self) -> str:
+        return (
+            f"logs: there is no stream {self.stream} in log group {self.group}; a node has one "
+            "once its lifecycle scripts have begun: --follow waits for it"
+        )
+
+
+def former_instance(
+    logs: AwsClient,
+    cluster: HyperPodCluster,
+    instance: str,
+) -> LifecycleLog | None:
+    """Return the log of an instance that is no node any more; None if it has none.
+
+    Args:
+        logs: Client of CloudWatch Logs.
+        cluster: The cluster.
+        instance: ID of the instance.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    pages = logs.get_paginator("describe_log_streams").paginate(
+        logGroupName=log_group(cluster.described), logStreamNamePrefix=_STREAMS
+    )
+    try:
+        names = [str(each["logStreamName"]) for page in pages for each in page["logStreams"]]
+    except ClientError as error:
+        if not is_not_found(error):
+            raise
+        return None
+    for name in names:
+        group, _, found = name.removeprefix(_STREAMS).partition("/")
+        if found == instance:
+            return LifecycleLog(logs=logs, cluster=cluster, instance=found, instance_group=group)
+    return None
+
+
+def _line(event: dict[str, Any]) -> LogLine:
+    moment = datetime.fromtimestamp(event["timestamp"] / 1000, tz=UTC)
+    return LogLine(time=in_utc(moment), text=event["message"].rstrip("\n"))
+
+
+# lifecycle/lib/log.sh, step.sh and on_create.sh write these.
+_STEP = re.compile(r"(?:^|Z )\[(?P<step>[a-z_]+)\] (?P<text>.*)")
+_BEGUN = re.compile(r"(?:^|Z )start: lifecycle scripts")
+_DONE = re.compile(r"(?:^|Z )done: (?P<text>.*)")
+_FAILED = re.compile(r"(?:^|Z )ERROR step (?P<step>[a-z_]+) failed")
+# HyperPod itself writes these: awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
+_DOWNLOADED = "[SageMaker] Downloading lifecycle scripts"
+_SUCCEEDED = "[SageMaker] The lifecycle scripts succeeded"
+
+
+def progress_of(lines: Iterable[str]) -> str:
+    """Return what lifecycle scripts were doing when they wrote the last line, as a sentence.
+
+    A log may hold several attempts; the last one counts.
+
+    Args:
+        lines: The log, oldest first.
+    """
+    told = "The log does not tell what the scripts do."
+    for line in lines:
+        told = _told(line) or told
+    return told
+
+
+def _told(line: str) -> str | None:
+    """Return what a line says of the progress; None for nothing."""
+    if failed := _FAILED.search(line):
+        return f"Step {failed['step']} failed, and the steps after it did not run."
+    if done := _DONE.search(line):
+        return f"The scripts are done: {done['text']}."
+    if step := _STEP.search(line):
+        return f"The last step that wrote something is {step['step']}: {step['text']}"
+    if _BEGUN.search(line):
+        return "The scripts have begun, and no step has written anything yet."
+    if _DOWNLOADED in line:
+        return "HyperPod downloads the scripts."
+    return "The scripts succeeded." if _SUCCEEDED in line else None

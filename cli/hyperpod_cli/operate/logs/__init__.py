@@ -1,1 +1,0 @@
-"""What lifecycle scripts did on a node."""

@@ -1,0 +1,137 @@
+"""What the HyperPod workshop takes: variables of create_config.sh, the CreateCluster request."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.facts.instance_types import is_accelerated
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
+from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
+from hyperpod_cdk.hyperpod.section import cluster_request
+from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, folder_prefix, joined
+from hyperpod_cli.terminal.errors import OpsError
+
+OUTPUTS: Mapping[str, str] = {
+    "EKS_CLUSTER_ARN": "EKSClusterArn",
+    "EKS_CLUSTER_NAME": "EKSClusterName",
+    "S3_BUCKET_NAME": "S3BucketName",
+    "EXECUTION_ROLE": "SageMakerIAMRoleArn",
+    "VPC_ID": "VpcId",
+    "PRIVATE_SUBNET_ID": "PrivateSubnetId",
+    "SECURITY_GROUP_ID": "SecurityGroupId",
+}
+"""Those that come from outputs of the platform stack."""
+
+# create_config.sh's defaults for a group that is not described.
+_ACCELERATED = {"TYPE": "ml.g5.12xlarge", "COUNT": "1"}
+_GENERAL = {"TYPE": "ml.m5.2xlarge", "COUNT": "1"}
+_VOLUME_GB = "500"
+
+
+def variables(
+    config: Config, *, outputs: Mapping[str, str], region: str, shell: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the value of each variable; one that is set in the shell wins.
+
+    Args:
+        config: The configuration: its first group with accelerators, and its first one without.
+        outputs: Outputs of the platform stack.
+        region: Region of the deployment.
+        shell: The environment of the shell.
+    """
+    own = {
+        "AWS_REGION": region,
+        **{name: outputs[output] for name, output in OUTPUTS.items() if output in outputs},
+        **_of_group("ACCEL", _first(config, accelerated=True), default=_ACCELERATED),
+        **_of_group("GEN", _first(config, accelerated=False), default=_GENERAL),
+        "NODE_RECOVERY": config.cluster.node_recovery,
+    }
+    names = ["AWS_REGION", *OUTPUTS, *(name for name in own if name not in OUTPUTS)]
+    return {
+        name: value for name in dict.fromkeys(names) if (value := shell.get(name) or own.get(name))
+    }
+
+
+def exports(values: Mapping[str, str]) -> Iterator[str]:
+    """Yield the line of each variable for a shell."""
+    for name, value in values.items():
+        yield f"export {name}={shlex.quote(value)}"
+
+
+def _of_group(
+    prefix: str, group: InstanceGroupConfig | None, *, default: Mapping[str, str]
+) -> dict[str, str]:
+    if group is None:
+        volume, facts = _VOLUME_GB, default
+    else:
+        volume = str(group.volume_size_gib or _VOLUME_GB)
+        facts = {"TYPE": group.possible_instance_types[0], "COUNT": str(group.instance_count)}
+    return {
+        f"{prefix}_INSTANCE_TYPE": facts["TYPE"],
+        f"{prefix}_INSTANCE_COUNT": facts["COUNT"],
+        f"{prefix}_VOLUME_SIZE": volume,
+    }
+
+
+def _first(config: Config, *, accelerated: bool) -> InstanceGroupConfig | None:
+    groups = config.cluster.instance_groups
+    fitting = (
+        group for group in groups if is_accelerated(group.possible_instance_types[0]) is accelerated
+    )
+    return next(fitting, None)
+
+
+def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, Any]:
+    """Return the input of CreateCluster that a deployment of a configuration sends.
+
+    Args:
+        config: The configuration.
+        outputs: Outputs of the platform stack.
+
+    Raises:
+        OpsError: The deployment makes the role for autoscaling with the cluster, so there is none
+            yet, or the platform stack has no key yet for the nodes' volumes.
+    """
+    cluster = config.cluster
+    if cluster.auto_scaling is not None and cluster.role_arn is None:
+        raise OpsError(
+            "cluster.role_arn: is missing, and the role that a deployment makes for auto_scaling "
+            "comes with the cluster; name a role, or leave auto_scaling out"
+        )
+    key = outputs.get("EncryptionKeyArn") if config.encryption.encrypts_volumes else None
+    if config.encryption.encrypts_volumes and key is None:
+        raise OpsError(
+            "encryption: is not deployed yet, so there is no key for the nodes' volumes; run "
+            "`make deploy` first"
+        )
+    subnets = outputs["OutputPrivateSubnetIds"].split(",")
+    zones = config.network.hyperpod_zone_ids
+
+    def further_subnet(zone: str) -> str | None:
+        index = zones.index(zone)
+        return None if index == 0 else subnets[index]
+
+    prefix = config.lifecycle_scripts.prefix or ""
+
+    def scripts_at(place: str) -> LifecycleConfig:
+        # Not validated: the section wants a prefix, which a deployment need not have.
+        return LifecycleConfig.model_construct(
+            source_s3_uri=joined(f"s3://{outputs['S3BucketName']}", place), on_create=ENTRY_SCRIPT
+        )
+
+    defaults = ClusterDefaults(
+        execution_role_arn=outputs["SageMakerIAMRoleArn"],
+        security_group_id=outputs["SecurityGroupId"],
+        subnet_id_in=further_subnet,
+        lifecycle=scripts_at(prefix),
+        lifecycle_in=lambda own: scripts_at(folder_prefix(own, prefix=prefix)),
+    )
+    return cluster_request(
+        cluster.with_volume_key(key).filled_in(defaults),
+        orchestrator={"Eks": {"ClusterArn": outputs["EKSClusterArn"]}},
+        security_group_id=outputs["SecurityGroupId"],
+        subnet_id=subnets[0],
+        tags=config.tags,
+    )

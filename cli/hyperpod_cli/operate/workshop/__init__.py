@@ -1,1 +1,0 @@
-"""What the public HyperPod workshop prepares by hand, taken from a deployment."""

@@ -1,0 +1,193 @@
+"""What AWS says of a failure, and the next step a user is given for it."""
+
+from enum import StrEnum
+
+import botocore.session
+import pytest
+
+from hyperpod_shared.clusters import ClusterStatus, GroupStatus, SoftwareUpdateStatus
+from hyperpod_shared.errors import MESSAGE_LIMIT_BYTES
+from hyperpod_shared.failures import CAUSES, UNKNOWN, ReportedFailure, cause_of
+from provisioner.hyperpod.failures import failure, refused_by_service
+
+LOG_GROUP = "/aws/sagemaker/Clusters/ml-cluster/abcdefghij12"
+DESCRIBED = {
+    "ClusterName": "ml-cluster",
+    "ClusterArn": "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12",
+    "ClusterStatus": "Failed",
+}
+SCRIPT = (
+    'Instance i-1 failed to provision with the following error: "Lifecycle scripts did not run '
+    "successfully. Ensure the scripts exist in provided S3 path, are accessible, and run without "
+    'errors." Note that multiple instances may be impacted.'
+)
+MESSAGES = {
+    "lifecycle script": [SCRIPT, "on_create.sh exited with 1"],
+    "deep health check": ['"Deep health checks did not pass."', "DeepHealthCheck InstanceStress"],
+    "IP addresses": [
+        "There are not enough free addresses in subnet 'subnet-1' to satisfy the requested number "
+        "of instances. (InsufficientFreeAddressesInSubnet)",
+        "Insufficient free IP addresses in subnet-1",
+    ],
+    "network interfaces": ["You have reached the limit on the number of network interfaces"],
+    "quota": [
+        "ResourceLimitExceeded: The account-level service limit 'ml.g5.12xlarge for cluster usage' "
+        "is 0 Instances. Please use AWS Service Quotas to request an increase for this quota.",
+    ],
+    "training plan": ["Training plan arn:aws:x is not active"],
+    "capacity": [
+        "We currently do not have sufficient capacity to launch new ml.p5.48xlarge instances. "
+        "Please try again.",
+        "We currently do not have sufficient ml.p5.48xlarge capacity in the Availability Zone you "
+        "requested. Our system will be working on provisioning additional capacity.",
+        "InsufficientInstanceCapacity",
+        "InsufficientCapacityError",
+        "There is insufficient capacity in usw2-az2",
+    ],
+    "access entry": [
+        "The EKS access entry of the execution role could not be created",
+        "EKS cluster has authentication mode CONFIG_MAP: use API",
+    ],
+    "execution role": [
+        "Could not assume role arn:aws:iam::1:role/x. Please ensure that the role exists",
+        "The execution role lacks permissions",
+    ],
+    "encryption key": ["KMS key is disabled", "no CreateGrant on the key"],
+    "EFA": ["EFA health checks did not run successfully", "security group must allow itself"],
+    "machine image": ["The AMI ami-0123456789abcdef0 is encrypted"],
+    "permission": [
+        "User is not authorized to perform: ec2:CreateNetworkInterface",
+        "User: arn:aws:sts::1:assumed-role/x is not authorized to perform: s3:GetObject on "
+        "resource arn:aws:s3:::sagemaker-b/on_create.sh: the lifecycle script cannot be read",
+        "AccessDenied: the lifecycle scripts in s3://sagemaker-b",
+    ],
+    "": ["Something new happened", ""],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name, texts in MESSAGES.items() for text in texts]
+)
+def test_cause(name: str, text: str) -> None:
+    assert cause_of(text).name == name
+
+
+def test_every_cause_is_in_the_table() -> None:
+    assert {cause.name for cause in CAUSES} | {UNKNOWN.name} == set(MESSAGES)
+
+
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
+def test_next_steps_are_whole_sentences_that_fit(cause: object) -> None:
+    longest = "n" * 63
+    described = {**DESCRIBED, "ClusterName": longest}
+    text = next(iter(MESSAGES[getattr(cause, "name", "")]))
+    step = ReportedFailure(text=text, group=longest, instance="i-0123456789abcdef0").next_step(
+        described
+    )
+    assert step.endswith(".")
+    assert len(step.encode()) <= 300, "ProvisioningError would cut it"
+    assert "{" not in step
+
+
+def test_script_failure_names_group_instance_and_log_stream() -> None:
+    error = failure(DESCRIBED, [ReportedFailure(text=SCRIPT, group="workers", instance="i-1")])
+    text = str(error)
+    assert "group workers, instance i-1: lifecycle script: Lifecycle scripts did not run" in text
+    assert (
+        f"Read log stream LifecycleConfig/workers/i-1 in CloudWatch log group {LOG_GROUP}" in text
+    )
+
+
+def test_failure_without_a_cause_says_where_to_look() -> None:
+    text = str(failure(DESCRIBED, []))
+    assert "is Failed. AWS names no cause: look at log group /aws/sagemaker/Clusters/ml-clu" in text
+    assert "aws sagemaker list-cluster-nodes --cluster-name ml-cluster; then deploy again." in text
+
+
+@pytest.mark.parametrize(
+    ("message", "groups", "told"),
+    [
+        ("No capacity", {"a": "Failed", "b": "Creating"}, "is Failed: group a: capacity: No cap"),
+        ("No capacity", {"a": "Failed", "b": "Failed"}, "is Failed: capacity: No cap"),
+        ("Instance i-0123456789abcdef0: KMS", {}, "is Failed: instance i-0123456789abcdef0: enc"),
+        (
+            f"{SCRIPT} See log stream 'LifecycleConfig/b/i-0123456789abcdef0'",
+            {"a": "Failed"},
+            "Read log stream LifecycleConfig/b/i-0123456789abcdef0 in CloudWatch",
+        ),
+    ],
+)
+def test_the_clusters_own_message_is_put_with_its_group(
+    message: str, groups: dict[str, str], told: str
+) -> None:
+    details = [{"InstanceGroupName": name, "Status": is_} for name, is_ in groups.items()]
+    described = {**DESCRIBED, "FailureMessage": message, "InstanceGroups": details}
+    assert told in str(failure(described, []))
+
+
+def test_each_group_and_cause_is_told_once() -> None:
+    capacity = "InsufficientInstanceCapacity"
+    reported = [
+        ReportedFailure(text=f"{capacity} now", group="a", instance="i-1"),
+        ReportedFailure(text=f"{capacity} before", group="a", instance="i-2"),
+        ReportedFailure(text=capacity, group="b"),
+        ReportedFailure(text="Deep health checks did not pass", group="a", instance="i-3"),
+    ]
+    text = str(failure(DESCRIBED, reported))
+    assert text.count(capacity) == 2
+    assert "instance i-2" not in text
+    assert "instance i-3: deep health check" in text
+
+
+def test_the_next_step_is_that_of_the_cause_that_is_known() -> None:
+    described = {**DESCRIBED, "FailureMessage": "Cluster creation failed."}
+    text = str(
+        failure(described, [ReportedFailure(text="InsufficientInstanceCapacity", group="a")])
+    )
+    assert "is Failed: Cluster creation failed; group a: capacity" in text
+    assert text.endswith("training plan.")
+
+
+def test_many_long_causes_fit_a_response() -> None:
+    reported = [
+        ReportedFailure(text=SCRIPT * 9, group=f"{'g' * 60}{n}", instance="i-1") for n in range(9)
+    ]
+    groups = [
+        {"InstanceGroupName": f"{'g' * 60}{n}", "CurrentCount": 0, "TargetCount": 6758}
+        for n in range(100)
+    ]
+    text = str(failure({**DESCRIBED, "InstanceGroups": groups}, reported))
+    assert len(text.encode()) <= MESSAGE_LIMIT_BYTES
+    assert "Read log stream" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "next_step"),
+    [
+        ("ResourceLimitExceeded: the service limit is 0", "in Service Quotas"),
+        ("Could not assume role x", "Check that the execution role exists"),
+        # There is no node yet whose log could be read.
+        (
+            "Instance group a: lifecycle script s3://b/k does not exist",
+            "Fix the cause that the message names",
+        ),
+        ("NewRule: no", "Fix the cause that the message names, then deploy again."),
+    ],
+)
+def test_refusal_of_the_service(error: str, next_step: str) -> None:
+    text = str(refused_by_service("ml-cluster", "create", RuntimeError(error)))
+    assert text.startswith("SageMaker refused to create the HyperPod cluster ml-cluster: ")
+    assert next_step in text
+
+
+@pytest.mark.parametrize(
+    ("shape", "statuses"),
+    [
+        ("ClusterStatus", ClusterStatus),
+        ("InstanceGroupStatus", GroupStatus),
+        ("SoftwareUpdateStatus", SoftwareUpdateStatus),
+    ],
+)
+def test_statuses_are_in_botocores_model(shape: str, statuses: type[StrEnum]) -> None:
+    model = botocore.session.get_session().get_service_model("sagemaker")
+    assert set(statuses) <= set(model.shape_for(shape).metadata["enum"])
