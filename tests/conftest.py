@@ -19,10 +19,11 @@ from filelock import FileLock
 
 from hyperpod_cdk import Config, load_config
 from tests.support.assembly import Assembly, merged, synthesized
+from tests.support.collection import READS
 from tests.support.configs import REPOSITORY
 
-# Tests that several files share are in tests/support.
-pytest.register_assert_rewrite("tests.support.scenario_tests", "tests.support.operations")
+# Tests that several files share are there.
+pytest.register_assert_rewrite("tests.support.scenario_tests")
 
 Configure = Callable[[Mapping[str, Any]], Config]
 Assemble = Callable[[Config], Assembly]
@@ -59,10 +60,12 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(100_000, 50, 50)
     # Each session of the SDK would read the models of its services anew.
     botocore.session.create_loader = functools.cache(botocore.session.create_loader)
+    READS.begin()
 
 
 def pytest_collection_finish() -> None:
     """Look for no garbage among what the collection has made."""
+    READS.end()
     gc.freeze()
 
 

@@ -89,7 +89,7 @@ class LocalAwsSettings:
     instance_types: tuple[str, ...] = ()
     allowed_calls: Path | None = None
     log_file: Path | None = None
-    start_seconds: float = 60
+    start_seconds: float = 300
     stop_seconds: float = 0.5
 
 

@@ -29,7 +29,7 @@ class Fault:
         namespace: Namespace it hits; empty means all.
         name: Object it hits; empty means all.
         times: How many requests it hits before it is over; None means until cleared.
-        delay_seconds: How long the request waits first.
+        delay_seconds: How long the request waits first, unless the faults are cleared.
         drop: Whether the connection is closed without an answer, as if nothing listened.
         passes: Whether the request is served after the delay, so that only time is lost.
     """

@@ -13,7 +13,7 @@ What `decide` says of a cluster that can be used:
 | CONFIG_MAP              | ACTIVE    | the mode is changed, and looked at again        |
 | any                     | any other | waited for                                      |
 
-Whoever asks, asks for the same, so requests may overlap, and a description that lags behind costs
+All requests ask for the same, so they may overlap, and a description that lags behind costs
 no more than one refused change.
 https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
 """
@@ -65,7 +65,7 @@ class AuthenticationMode(WaitingResource):
                 lambda: self._eks.update_cluster_config(name=name, accessConfig=wanted), clock=clock
             )
         except AWS_ERRORS as error:
-            # Somebody else changes the cluster, or has changed its mode since it was described.
+            # Another caller changes the cluster, or has changed its mode since it was described.
             if code(error) != "ResourceInUseException" and not _is_late(error):
                 raise
             log.info("waiting", cluster=name, cause=str(error))

@@ -110,7 +110,7 @@ class DeletionCheck:
 
     Args:
         connection: Connects to the EKS cluster.
-        cloudformation: Tells what the stack is doing.
+        cloudformation: Says what the stack is doing.
     """
 
     def __init__(self, *, connection: EksConnection, cloudformation: CloudFormationApi) -> None:

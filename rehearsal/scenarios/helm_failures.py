@@ -13,7 +13,7 @@ from rehearsal.report import Check
 from rehearsal.scenarios.scenario import Scenario, cluster_is, fails, has_status, succeeds
 from rehearsal.stage import Stage
 
-_LONGEST_SECONDS = 60.0
+_LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.02
 
 

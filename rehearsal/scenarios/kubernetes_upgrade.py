@@ -104,7 +104,7 @@ def _skip_what_failed(stage: Stage) -> None:
     ]
     cloudformation.continue_update_rollback(StackName=name, ResourcesToSkip=failed)
     cloudformation.get_waiter("stack_rollback_complete").wait(
-        StackName=name, WaiterConfig={"Delay": 1}
+        StackName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 600}
     )
 
 

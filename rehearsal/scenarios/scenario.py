@@ -24,7 +24,7 @@ from rehearsal.report import Check
 from rehearsal.stage import Stage
 from rehearsal.verification.inspection import running_nodes, wait_for_nodes
 
-_LONGEST_SECONDS = 60.0
+_LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.02
 
 

@@ -21,12 +21,12 @@ from hyperpod_shared.owner import CONSENT_TAG
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.report import ClusterReport, ReleaseReport, StackReport
 
-_LONGEST_SECONDS = 60.0
+_LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.2
 _PRIVATE = 0o600
 # Made by `cdk bootstrap`, which destroying an app does not undo.
 _BOOTSTRAP = "cdk-hnb659fds-"
-_COMMAND_SECONDS = 30
+_COMMAND_SECONDS = 300
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +76,7 @@ def _node_states(config: Config, *, clients: AwsClients) -> list[str]:
 
 
 def wait_for_nodes(config: Config, *, clients: AwsClients) -> None:
-    """Return when the nodes run and no other is there, or after a minute: checks then say more."""
+    """Return when the nodes run and no other is there, or in the end: checks then say more."""
     deadline = time.monotonic() + _LONGEST_SECONDS
     while _node_states(config, clients=clients) != ["Running"] * wanted_nodes(config):
         if time.monotonic() > deadline:

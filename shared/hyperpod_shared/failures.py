@@ -207,7 +207,7 @@ def own_message(described: Described) -> ReportedFailure | None:
 
 
 def failure_message(answer: Mapping[str, Any]) -> str | None:
-    """Return the cause that DescribeClusterEvent tells; None if it tells none.
+    """Return the cause that DescribeClusterEvent names; None if it names none.
 
     Args:
         answer: Its answer.

@@ -1,7 +1,7 @@
 """Who made a thing: written on a Helm release as labels and on a cluster as tags.
 
 CloudFormation tags nothing that a custom resource makes. Without a mark of our own, a retried
-request could not tell its own work from somebody else's of the same name.
+request could not tell its own work from another owner's of the same name.
 
 Consent to losing users' objects and jobs is a tag of the EKS cluster: a stack in DELETE_FAILED
 takes no new property, and who deletes it may have no access to Kubernetes. The tag can be set in

@@ -15,6 +15,9 @@ export async function chromium() {
   const program = await packed.executablePath();
   await inflate(join(here, "node_modules", "@sparticuz", "chromium", "bin", "al2023.tar.br"));
   setupLambdaEnvironment(join(unpacked, "al2023", "lib"));
+  // The caller's own would go before it; and the cache is not for the caller's HOME.
+  process.env.FONTCONFIG_FILE = join(here, "fonts.conf");
+  process.env.XDG_CACHE_HOME = join(unpacked, "cache");
   return program;
 }
 

@@ -13,6 +13,7 @@ import pytest
 from emulator.kubernetes import unreachable
 from tests.support.kubernetes_api import Cluster, running_cluster
 from tests.support.node_health import CHART, GPU, SCRIPT, api_of, controller
+from tests.support.patience import PATIENCE_SECONDS
 
 CONTROLLER = controller()
 HEALTH = CONTROLLER.HEALTH
@@ -215,7 +216,7 @@ def test_two_controllers_never_mark_more_than_the_limit(cluster: Cluster) -> Non
 
     def together(**given: Any) -> object:
         decision: object = plain(**given)
-        both.wait(timeout=30)
+        both.wait(timeout=PATIENCE_SECONDS)
         return decision
 
     outcomes: list[Any] = []

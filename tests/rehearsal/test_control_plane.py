@@ -2,7 +2,6 @@
 
 import base64
 import secrets
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from rehearsal.environment import EksDependencies, RehearsalEnvironment, rehears
 from rehearsal.verification.inspection import cluster_tools, left_behind
 from tests.support.hyperpod_api import create_request, group
 from tests.support.local_aws import deploy, eks_cluster, network, role
+from tests.support.patience import eventually
 
 
 @dataclass(slots=True)
@@ -80,9 +80,6 @@ class RecordingControlPlane:
 
     def clear_faults(self) -> None:
         self.faults.clear()
-
-
-_LONGEST_SECONDS = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -162,11 +159,11 @@ def _vpc_config(environment: RehearsalEnvironment) -> dict[str, list[str]]:
 def _wait(
     environment: RehearsalEnvironment, control_plane: RecordingControlPlane, *, nodes: int
 ) -> None:
-    deadline = time.monotonic() + _LONGEST_SECONDS
-    while len(control_plane.nodes) != nodes:
-        assert time.monotonic() < deadline, f"{len(control_plane.nodes)} nodes, not {nodes}"
+    def there() -> bool:
         environment.hyperpod.advance()
-        time.sleep(0.05)
+        return len(control_plane.nodes) == nodes
+
+    eventually(there)
 
 
 def test_kubectl_and_helm_reach_it(

@@ -135,9 +135,8 @@ def test_a_dry_run_on_the_server_deletes_nothing(cluster: Cluster) -> None:
 
 def test_a_watch_prints_a_table(cluster: Cluster) -> None:
     cluster.api.create(config_map("watched", a="1", b="2"))
-    watch = ["get", "configmap", "watched", "--watch", "--request-timeout=2s"]
-    lines = cluster.try_kubectl(*watch).out.splitlines()
-    assert [line.split()[:2] for line in lines[:2]] == [["NAME", "DATA"], ["watched", "2"]]
+    lines = cluster.watched("get", "configmap", "watched", "--watch", lines=2)
+    assert [line.split()[:2] for line in lines] == [["NAME", "DATA"], ["watched", "2"]]
 
 
 @pytest.mark.parametrize(

@@ -24,16 +24,19 @@ from rehearsal.verification.inspection import (
 )
 from tests.conftest import Configure
 from tests.support.assembly import synthesized
+from tests.support.patience import PATIENCE_SECONDS
 from tests.support.template_package import template_package
 
 ACCOUNT = "111122223333"
 BUCKET = "our-assets"
 # Its waiters ask every 30 seconds; a local AWS needs seconds where AWS needs minutes.
+_OFTEN = {"Delay": 0.5, "MaxAttempts": int(PATIENCE_SECONDS / 0.5)}
 _AWS = f"""#!{sys.executable}
-import sys, time
+import sys
+from awscli.botocore.waiter import Waiter
 from awscli.clidriver import main
-pause = time.sleep
-time.sleep = lambda seconds: pause(min(seconds, 0.5))
+wait = Waiter.wait
+Waiter.wait = lambda self, **given: wait(self, **given | {{"WaiterConfig": {_OFTEN}}})
 sys.exit(main())
 """
 # Logical ids in which the CDK has the name of the stack, and a digest of it.
@@ -163,7 +166,7 @@ def test_they_are_deployed_updated_and_destroyed(
                 delete_file_systems(clients)
             own.aws("cloudformation", "delete-stack", "--stack-name", stack)
             waiter = clients("cloudformation").get_waiter("stack_delete_complete")
-            waiter.wait(StackName=stack, WaiterConfig={"Delay": 1})
+            waiter.wait(StackName=stack, WaiterConfig=_OFTEN)
         assert left_behind(own.environment, stacks=stacks) == []
 
 

@@ -16,6 +16,7 @@ from rehearsal.environment import ALLOWED_CALLS
 from tests.support.browser import faults, looked_at
 from tests.support.configs import REPOSITORY
 from tests.support.needed_statements import needed_though_listed, unneeded
+from tests.support.patience import PATIENCE_SECONDS
 from tests.support.shell_blocks import (
     IN_A_REHEARSAL,
     Block,
@@ -142,7 +143,7 @@ def test_the_walk_through_prints_what_it_shows(kept: Kept, checkout_folder: Path
 def rehearsed(kept: Kept, directory: Path) -> tuple[int, str, dict[str, Any]]:
     """Exit code, output and report of a rehearsal of the default configuration."""
     kept.process.send_signal(signal.SIGINT)
-    output, _ = kept.process.communicate(timeout=300)
+    output, _ = kept.process.communicate(timeout=PATIENCE_SECONDS)
     report = json.loads((directory / "report.json").read_text())
     return kept.process.returncode, kept.printed + output, report
 
@@ -278,7 +279,7 @@ def test_an_interrupted_rehearsal_leaves_no_process_but_a_report(
     process, started = interrupted
     assert len(started) > 2, "the local AWS, the CLI or the Lambda workers do not run"
     os.kill(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
     assert "Interrupted" in output
     assert "Traceback" not in output
@@ -290,7 +291,7 @@ def test_an_interrupted_rehearsal_leaves_no_process_but_a_report(
 
 def test_a_scenario_that_does_not_apply_is_told_in_a_line() -> None:
     process = _start("--config", "config/spot-dev.yaml", "--scenario", "deep-health-check-fails")
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 2
     assert output == (
         "Scenario deep-health-check-fails needs a group with deep_health_checks, which "
@@ -300,7 +301,7 @@ def test_a_scenario_that_does_not_apply_is_told_in_a_line() -> None:
 
 def test_a_misspelled_scenario_is_told_in_a_line() -> None:
     process = _start("--scenario", "scale-upp")
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 2
     assert output == (
         "--scenario: there is no scenario 'scale-upp'; did you mean scale-up? "
@@ -321,7 +322,7 @@ def test_bad_input_is_told_in_a_line(content: str | None, told: str, tmp_path: P
     if content is not None:
         config.write_text(content)
     process = _start("--config", str(config))
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 2
     assert str(config) in output
     assert told in output

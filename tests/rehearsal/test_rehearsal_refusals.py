@@ -12,6 +12,7 @@ import pytest
 from rehearsal import __main__ as command
 from rehearsal.run import Rehearsal
 from tests.support.configs import REPOSITORY
+from tests.support.patience import PATIENCE_SECONDS
 
 
 def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
@@ -28,7 +29,7 @@ def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
     )
 
     assert done.returncode == 2, done.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.configs import REPOSITORY
+from tests.support.patience import PATIENCE_SECONDS
 
 _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 _WAITS = """
@@ -65,12 +66,12 @@ def test_waiting_ends_with_a_signal(end: signal.Signals) -> None:
     process = _start("-c", _WAITS)
     _read_until(process, "waits")
     os.kill(process.pid, end)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, output) == (0, "goes on\n")
 
 
 def test_children_start_with_the_default_signals() -> None:
-    output, _ = _start("-c", _CHILD).communicate(timeout=30)
+    output, _ = _start("-c", _CHILD).communicate(timeout=PATIENCE_SECONDS)
     status = output.splitlines()
     assert _signals(status, "SigIgn") & _INTERRUPTS == set()
     assert _signals(status, "SigBlk") == set()
@@ -81,7 +82,7 @@ def test_a_rehearsal_is_interrupted(end: signal.Signals, tmp_path: Path) -> None
     process = _start("-m", "rehearsal", "run", "--work-directory", str(tmp_path))
     _read_until(process, "Synthesizing")
     os.kill(process.pid, end)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
     assert "Interrupted; everything that was started has been stopped." in output
     assert "Traceback" not in output

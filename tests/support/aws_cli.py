@@ -8,8 +8,7 @@ from pathlib import Path
 
 from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from rehearsal.environment import RehearsalEnvironment
-
-_SECONDS = 60
+from tests.support.patience import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +38,7 @@ class Person:
             },
             capture_output=True,
             text=True,
-            timeout=_SECONDS,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
 

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from tests.support.patience import PATIENCE_SECONDS
 
 _KUBERNETES = "1.34"
 
@@ -23,7 +24,7 @@ def helm(*arguments: str | Path, values: object, home: Path) -> subprocess.Compl
         capture_output=True,
         text=True,
         env={"HOME": str(home)},
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 
@@ -44,7 +45,7 @@ def assert_valid_for_kubernetes(objects: Iterable[dict[str, Any]], *, folder: Pa
         [validate, "--strict", "--kubernetes-version", _KUBERNETES, manifest],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

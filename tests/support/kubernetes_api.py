@@ -13,6 +13,7 @@ import yaml
 from emulator.kubernetes import Grant, KubernetesApi, Principal, static_tokens
 from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from tests.support.configs import REPOSITORY
+from tests.support.patience import PATIENCE_SECONDS
 
 ADMIN = "admin-token"
 NOBODY = "nobody-token"
@@ -34,7 +35,6 @@ PRINCIPALS = {
     AUDITOR: Principal("auditor", grants=(Grant(policy="AmazonEKSAdminViewPolicy"),)),
 }
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
-_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +73,36 @@ class Cluster:
         """Run helm."""
         return self._run(layer_binaries().helm, arguments, stdin=None, token=token)
 
+    def watched(self, *arguments: str, lines: int) -> list[str]:
+        """Run a kubectl that does not end, and return its first lines."""
+        with subprocess.Popen(
+            [layer_binaries().kubectl, *arguments],
+            env=self._environment(ADMIN),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            seen = [process.stdout.readline() for _ in range(lines)]
+            process.kill()
+        return seen
+
     def _run(self, binary: Path, arguments: tuple[str, ...], *, stdin: object, token: str) -> Done:
         done = subprocess.run(
             [binary, *arguments],
-            # Collecting garbage is a sixth of the work of a command this short.
-            env={
-                "KUBECONFIG": str(self._kubeconfig(token)),
-                "HOME": str(self.home),
-                "GOGC": "off",
-            },
+            env=self._environment(token),
             input=None if stdin is None else _documents(stdin),
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             text=True,
-            timeout=_SECONDS,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
         return Done(done.returncode == 0, done.stdout, done.stderr)
+
+    def _environment(self, token: str) -> dict[str, str]:
+        # Collecting garbage is a sixth of the work of a command this short.
+        return {"KUBECONFIG": str(self._kubeconfig(token)), "HOME": str(self.home), "GOGC": "off"}
 
     def _kubeconfig(self, token: str) -> Path:
         path = self.home / f"{token or 'anonymous'}-{self.api.url.rpartition(':')[2]}.yaml"

@@ -11,9 +11,9 @@ from botocore.config import Config
 
 from emulator.aws.local_aws import LocalAws
 from tests.support.answers import check_answers
+from tests.support.patience import PATIENCE_SECONDS
 
 Template = dict[str, Any]
-DEADLINE_SECONDS = 30
 INTERFACES: Template = {
     "Effect": "Allow",
     "Action": [
@@ -128,14 +128,14 @@ def delete(aws: LocalAws, stack: Stack) -> None:
 
 def settled(cloudformation: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 - a client
     """Return what is said of a stack once nothing is in progress."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         found: dict[str, Any]
         [found] = cloudformation.describe_stacks(StackName=name)["Stacks"]
         if not found["StackStatus"].endswith(("_IN_PROGRESS", "_CLEANUP_IN_PROGRESS")):
             return found
         time.sleep(0.02)
-    raise StackFailedError(f"{name} still {found['StackStatus']} after {DEADLINE_SECONDS} s")
+    raise StackFailedError(f"{name} still {found['StackStatus']} after {PATIENCE_SECONDS:g} s")
 
 
 def events(aws: LocalAws, stack: Stack, logical_id: str) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.configs import REPOSITORY
+from tests.support.patience import PATIENCE_SECONDS
 
 _BLOCK = re.compile(r"^( *)```(?:bash|console|sh|shell)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"\s+#.*$", re.MULTILINE)
@@ -162,7 +163,6 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
 _SHOWN_BLOCK = re.compile(r"^```(bash|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _END = "\0"
 _END_FORMAT = r"\0%d\0\0"
-_SECONDS = 300
 # A checkout of one's own has these itself.
 _OWN = {".git", "build", "cdk.out", "config"}
 
@@ -219,7 +219,7 @@ def outputs(run: Sequence[Block], *, directory: Path) -> list[tuple[str, int]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=_SECONDS,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     *parts, _ = done.stdout.split(_END * 2)

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from tests.support.patience import PATIENCE_SECONDS
 
 PATH = "helm_chart/HyperPodHelmChart"
 _REGIONS = """\
@@ -134,7 +135,7 @@ class Upstream:
             env={"HOME": str(self._home)},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
             check=False,
         )
 
@@ -167,7 +168,7 @@ class Upstream:
             env={"HOME": str(self._home), "GIT_CONFIG_NOSYSTEM": "1", "PATH": "/usr/bin:/bin"},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
             check=True,
         ).stdout
 

@@ -24,6 +24,7 @@ https://github.com/kubernetes-sigs/cluster-api-provider-aws/pull/5269.
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -175,8 +176,11 @@ ADDON = ResourceType(
 )
 
 
-PATIENCE_SECONDS = 4.0
-"""How long an add-on stays CREATING or UPDATING without nodes: as long as the first node takes."""
+LOOKS = 20
+"""How often an add-on without nodes is seen CREATING or UPDATING: until the first node is there.
+
+CloudFormation looks five times a second; a slow machine takes longer for the node and for these.
+"""
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html
 _ISSUE = {
     "code": "InsufficientNumberOfReplicas",
@@ -199,6 +203,7 @@ def install_addon_health(*, settings: Settings) -> None:
         if settings.kubernetes_token
         else None
     )
+    looks: Counter[str] = Counter()
     created, described = eks.create_addon, eks.describe_addon
     updated, deleted = eks.update_addon, eks.delete_addon
 
@@ -221,6 +226,7 @@ def install_addon_health(*, settings: Settings) -> None:
             )
         put(addon)
         addon["status"] = "CREATING"
+        looks[addon["addonArn"]] = 0
         return describe(cluster_name, addon["addonName"])
 
     def update(cluster_name: str, addon_name: str, body: dict[str, Any]) -> EksResponse:
@@ -232,15 +238,17 @@ def install_addon_health(*, settings: Settings) -> None:
             addon = eks.addons[f"{cluster_name}/{addon_name}"]
             put(addon)
             addon["status"] = "UPDATING"
+            looks[addon["addonArn"]] = 0
         return response
 
     def describe(cluster_name: str, addon_name: str) -> EksResponse:
         addon = eks.addons.get(f"{cluster_name}/{addon_name}")
         if addon is not None:
             healthy = manager is None or manager.is_healthy(addon_name)
+            looks[addon["addonArn"]] += 1
             if healthy:
                 addon["status"] = "ACTIVE"
-            elif addon["status"] == "ACTIVE" or _waited(addon):
+            elif addon["status"] == "ACTIVE" or looks[addon["addonArn"]] > LOOKS:
                 addon["status"] = "DEGRADED"
             addon["health"] = {"issues": [] if healthy else [_ISSUE]}
         response: EksResponse = described(cluster_name, addon_name)
@@ -267,7 +275,3 @@ def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> 
         return None
     refusal: EksResponse = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
     return refusal
-
-
-def _waited(addon: Mapping[str, Any]) -> bool:
-    return time.time() - float(addon["modifiedAt"]) >= PATIENCE_SECONDS

@@ -90,8 +90,8 @@ def _certificate(
     )
 
 
-_START_SECONDS = 30.0
-_STOP_SECONDS = 30.0
+_START_SECONDS = 300.0
+_STOP_SECONDS = 300.0
 _HOST = "127.0.0.1"
 
 

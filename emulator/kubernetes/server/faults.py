@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from dataclasses import dataclass, field
 
 from aiohttp import web
@@ -9,12 +10,16 @@ from aiohttp import web
 from emulator.kubernetes.control_plane import Fault
 from emulator.kubernetes.objects.errors import ApiError
 
+# Other threads clear the faults, and no event loop of theirs can wake a request.
+_PAUSE_SECONDS = 0.05
+
 
 @dataclass(slots=True)
 class Faults:
     """The faults in force."""
 
     _faults: list[Fault] = field(default_factory=list)
+    _clearings: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, fault: Fault) -> None:
@@ -23,9 +28,10 @@ class Faults:
             self._faults.append(fault)
 
     def clear(self) -> None:
-        """End all faults."""
+        """End all faults, and the waiting of the requests that they have hit."""
         with self._lock:
             self._faults.clear()
+            self._clearings += 1
 
     async def hit(
         self, request: web.Request, *, verb: str, kind: str, namespace: str, name: str
@@ -36,10 +42,13 @@ class Faults:
             ApiError: The fault answers with an error.
             ConnectionResetError: The fault drops the connection.
         """
+        clearings = self._clearings
         fault = self._take(verb=verb, kind=kind, namespace=namespace, name=name)
         if fault is None:
             return
-        await asyncio.sleep(fault.delay_seconds)
+        end = time.monotonic() + fault.delay_seconds
+        while self._clearings == clearings and (left := end - time.monotonic()) > 0:
+            await asyncio.sleep(min(left, _PAUSE_SECONDS))
         if fault.drop:
             if request.transport is not None:
                 request.transport.abort()

@@ -1,6 +1,6 @@
 """What CloudFormation is doing with a stack: the request itself does not say.
 
-A Delete looks the same whether somebody deletes the stack or a failed deployment is rolled back,
+A Delete looks the same whether a user deletes the stack or a failed deployment is rolled back,
 and so does an Update. Asked for only where the difference matters.
 """
 
@@ -25,7 +25,7 @@ class StackPhase(Enum):
     ROLLING_BACK = auto()
     """A failed deployment is being undone."""
     DELETING = auto()
-    """Somebody deletes the stack, or it is gone."""
+    """A user deletes the stack, or it is gone."""
     SETTLED = auto()
     """Nothing is under way but the removal of what was replaced."""
 

@@ -2,7 +2,7 @@
 
 `--wait` is never passed: a release is installed before the cluster has nodes, so its pods stay
 Pending until HyperPod's nodes join. `--rollback-on-failure` would wait as well. Objects are written
-by server-side apply with `--force-conflicts`: a field that somebody set by hand is set back, where
+by server-side apply with `--force-conflicts`: a field that a user set by hand is set back, where
 helm's default would refuse this upgrade and every later one, rollbacks included.
 """
 

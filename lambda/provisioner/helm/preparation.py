@@ -185,7 +185,7 @@ def _versions(definition: Object) -> list[str]:
 
 
 def _is_applied(wanted: Object, live: Object) -> bool:
-    """Say whether applying would change nothing; the API server adds defaults beside versions."""
+    """Say whether applying would change nothing; the API server adds defaults outside versions."""
     spec = {key: value for key, value in wanted["spec"].items() if key != "versions"}
     return (
         _is_in(spec, live["spec"])

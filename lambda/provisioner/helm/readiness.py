@@ -39,7 +39,7 @@ def readiness(client: ReleaseClient, release: Release, request: Request) -> str 
     """Say how ready the release is; None to ask again.
 
     Only an update that changed the release waits: a release is installed before there are nodes.
-    Going back to what was deployed before never fails: the stack would have no way out.
+    Going back to what was deployed before never fails: the stack could not be repaired.
 
     Raises:
         UnreachableError: The API could not be reached for now.

@@ -45,7 +45,7 @@ class HelmRelease:
 
     Args:
         connect: Connects helm and kubectl to a cluster.
-        cloudformation: Tells what the stack is doing.
+        cloudformation: Says what the stack is doing.
     """
 
     def __init__(self, *, connect: Connect, cloudformation: CloudFormationApi) -> None:
@@ -72,7 +72,7 @@ class HelmRelease:
         if request.type == "Delete":
             if outcome.absent and request.physical_id not in {None, physical_id}:
                 # CloudFormation made up the id: it gave up the Create before that was answered,
-                # and its function may still be on the way to helm. Nobody stops it.
+                # and its function may still be on the way to helm. Nothing stops it.
                 outcome, claim = outcome._replace(deferred=True), str(clock.now())
             physical_id = request.physical_id or physical_id
         return Accepted(
@@ -102,7 +102,7 @@ class HelmRelease:
         return stack_phase(self._cloudformation, request.owner.stack_id, clock=clock).name
 
     def _refuse_if_turned(self, request: Request, clock: Clock) -> None:
-        """Refuse to begin late what the stack may not want any more: nobody stops the polls.
+        """Refuse to begin late what the stack may not want any more: nothing stops the polls.
 
         Raises:
             ProvisioningError: The stack does something else than when the request came.

@@ -174,7 +174,7 @@ def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) ->
         claimed: Whether it was found to be `is_abandoned` when the request began. Default: no.
 
     Raises:
-        ProvisioningError: The release belongs to somebody else.
+        ProvisioningError: The release belongs to another owner.
     """
     if release is None:
         return Decision(action=Action.UPGRADE)
@@ -210,7 +210,7 @@ def refuse_foreign(release: Release, owner: Owner) -> None:
     """Refuse to touch a release that this owner did not make.
 
     Raises:
-        ProvisioningError: The release belongs to somebody else.
+        ProvisioningError: The release belongs to another owner.
     """
     if not owner.owns_labels(release.labels):
         raise ProvisioningError(

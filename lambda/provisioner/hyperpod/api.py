@@ -59,7 +59,7 @@ class HyperPodApi:
 
         Args:
             cluster: The CreateCluster input.
-            marks: Tags beside the user's.
+            marks: Tags added to the user's.
             before_retry: Raises if the cluster is not wanted any more.
         """
         tags = _as_list({**user_tags(cluster), **marks})

@@ -49,7 +49,7 @@ _LAST_LINE_BYTES = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrivals:
-    """What is known of the nodes beside the description of the cluster.
+    """What is known of the nodes besides the description of the cluster.
 
     Attributes:
         nodes: The cluster's nodes; None if they are not known.

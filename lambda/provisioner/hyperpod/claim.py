@@ -17,7 +17,7 @@ from hyperpod_shared.owner import TAG_PREFIX, digest
 REQUEST_TAG = f"{TAG_PREFIX}request"
 """The claim."""
 CREATION_TAG = f"{TAG_PREFIX}creation"
-"""What became of the creation, one of the following; there is none while nobody knows."""
+"""What became of the creation, one of the following; there is none while it is unknown."""
 SUCCEEDED, CREATE_FAILED = "succeeded", "failed"
 ADOPTED = "adopted"
 """The cluster worked before the stack took it over, so that stack's rollback does not delete it."""

@@ -31,7 +31,7 @@ class HyperPodCluster:
 
     Args:
         sagemaker: HyperPod.
-        cloudformation: Tells what the stack is doing.
+        cloudformation: Says what the stack is doing.
         delete_node_objects: Deletes the Kubernetes Nodes of a cluster that is gone.
     """
 

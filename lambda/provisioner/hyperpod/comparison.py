@@ -1,4 +1,4 @@
-"""A described cluster beside a CreateCluster input: answers and requests differ in shape.
+"""Compares a described cluster with a CreateCluster input: answers and requests differ in shape.
 
 Answers show the present state and the wanted one side by side, statuses, and values that HyperPod
 fills in; a request has none of these.

@@ -175,7 +175,7 @@ def _way_on(  # noqa: PLR0911 - each return is a case of the table
     failed, works = status == ClusterStatus.FAILED, status == ClusterStatus.IN_SERVICE
     if claim is None and not makes:  # also what is refused, so that its rollback knows of no call
         return write_claim(found, request, **({CREATION_TAG: SUCCEEDED} if works else {}))
-    # Groups that neither this template nor the former one names are somebody else's, and stay.
+    # Groups that neither this template nor the former one names are another owner's, and stay.
     left = (claim is not None and claim.leaves_groups) or (makes and not found.worked)
     aim = request.aim(wanted, clears_groups=left)
     todo = changes(aim, found.described, found.tags)

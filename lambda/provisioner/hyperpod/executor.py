@@ -1,4 +1,4 @@
-"""Takes one step about a HyperPod cluster: makes its call, or says what CloudFormation is told."""
+"""Takes one step about a HyperPod cluster: makes its call, or returns what CloudFormation gets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,7 +48,7 @@ from provisioner.hyperpod.steps import (
     Wait,
 )
 
-# A Delete that is late fails before it is tried, so the last try before tells what hinders it.
+# A Delete that is late fails before it is tried, so the last try before shows what hinders it.
 _LAST_TRY_SECONDS = 60.0
 # botocore, AddTags: "each resource can have up to 50"; those of AWS itself do not count.
 _MOST_TAGS = 50
@@ -111,7 +111,7 @@ class Executor:
     Attributes:
         api: The cluster.
         events: The cluster's events.
-        cloudformation: Tells what the stack is doing.
+        cloudformation: Says what the stack is doing.
         wanted: What the properties ask for.
         request: CloudFormation's request.
 
@@ -212,7 +212,7 @@ class Executor:
             self.api.create(self.wanted.cluster_input, marks, before_retry=self._refuse_if_turned)
         except AWS_ERRORS as error:
             # It is there after all: made by another attempt, or not visible before. Or the EKS
-            # cluster is being created or updated; AWS does not say in which words that is told.
+            # cluster is being created or updated; AWS does not say in which words it says so.
             if not (is_in_use(error) or is_conflict(error)) or self._gives_up(found):
                 raise self._refused("create", error, found) from error
             return NOT_YET

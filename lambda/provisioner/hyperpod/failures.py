@@ -129,7 +129,7 @@ def belongs_to_another(cluster_name: str, tags: Mapping[str, str]) -> Provisioni
 
 
 def lost_its_tags(cluster_name: str) -> ProvisioningError:
-    """Return the failure for a cluster that is to be deleted and belongs to nobody."""
+    """Return the failure for a cluster that is to be deleted and has no owner."""
     return ProvisioningError(
         f"The HyperPod cluster {cluster_name} has lost the tags that say this stack made it",
         next_step=(

@@ -36,8 +36,8 @@ class Found:
         now: When, in seconds since the epoch.
         described: DescribeCluster's answer; empty when there is no such cluster.
         tags: The cluster's tags, as far as they are visible yet.
-        stack: What CloudFormation does with the stack; None while nobody asked.
-        arrivals: How far the nodes have come; None while nobody asked.
+        stack: What CloudFormation does with the stack; None until it is asked for.
+        arrivals: How far the nodes have come; None until it is asked for.
     """
 
     now: float
@@ -79,7 +79,7 @@ class Found:
     def never_worked(self) -> bool:
         """Whether the cluster is a failed creation, by its mark or because nothing runs on it.
 
-        A deployment can end before the creation does, so that nobody marks its failure.
+        A deployment can end before the creation does, so that its failure is not marked.
         """
         if self.creation == CREATE_FAILED:
             return True

@@ -1,6 +1,6 @@
 """Kubernetes Nodes that outlive their HyperPod cluster.
 
-Nobody else deletes them: the instances are in the service's account, where the cloud controller
+Nothing else deletes them: the instances are in the service's account, where the cloud controller
 manager of EKS does not see them. Pods stay bound to such a Node, and hold up their namespaces.
 """
 

@@ -22,7 +22,7 @@ from provisioner.hyperpod.found import Found
 
 _MOST_NODES = 2000
 """How many nodes a poll can list."""
-# A request that concerns no node tells what it finds, and why that came to be.
+# A request that concerns no node reports what it finds, and why that came to be.
 _HINDSIGHT_SECONDS = 3600.0
 Event = Mapping[str, Any]
 _EVENTS_A_PAGE = 100
@@ -154,9 +154,9 @@ def arrivals_of(
 
     Args:
         found: What there is.
-        request: CloudFormation's request; errors since it began are told.
+        request: CloudFormation's request; errors since it began are reported.
         api: Lists the nodes.
-        events: Tells what went wrong, if anything is short.
+        events: Says what went wrong, if anything is short.
         last: Whether no poll follows that could list the nodes.
 
     Raises:

@@ -80,7 +80,7 @@ class Done:
     """Answer with success.
 
     Attributes:
-        note: What is to be said beside what the cluster lacks.
+        note: What is to be said besides what the cluster lacks.
         worked: Whether the cluster is InService, which is noted on it.
     """
 

@@ -29,7 +29,7 @@ _IN_PROGRESS = re.compile(
 _UNFINISHED_HOOK = re.compile(r"(?s)hooks? failed: .*(not ready|timed out waiting)")
 # What `helm uninstall --debug` says before an error that names nothing but the release.
 _UNINSTALL_ERROR = re.compile(r'msg="uninstall: [Ff]ailed[^"]*" error="?(.+?)"?$')
-# What kubectl logs beside its error, once for each group of the API that it asks for.
+# What kubectl logs besides its error, once for each group of the API that it asks for.
 # https://kubernetes.io/docs/concepts/cluster-administration/system-logs/#klog-output
 _LOGGED = re.compile(r"^[EFIW]\d{4} [\d:.]+\s+\d+ \S+\] ")
 # The size limits of the API server, of etcd, and of gRPC between the two.
@@ -94,7 +94,7 @@ class CommandFailedError(Exception):
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether a read failed because nobody answered."""
+        """Whether a read failed because there was no answer."""
         return self.is_transient
 
     @property
@@ -157,11 +157,11 @@ def last_lines(errors: str) -> str:
     """Return what was printed last, each line once: from the final `Error:` on, else the end.
 
     The error of an uninstall names the release alone; the cause is added from the lines before.
-    What is logged beside an error counts only where there is nothing else.
+    What is logged besides an error counts only where there is nothing else.
     """
     said = [line.strip() for line in errors.splitlines() if line.strip()]
-    told = [line for line in said if not _LOGGED.match(line)]
-    lines = told or [_LOGGED.sub("", line) for line in said]
+    own = [line for line in said if not _LOGGED.match(line)]
+    lines = own or [_LOGGED.sub("", line) for line in said]
     last = lines[-_LAST_LINES:]
     for number in range(len(lines) - 1, -1, -1):
         if lines[number].startswith("Error:"):

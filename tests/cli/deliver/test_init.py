@@ -19,6 +19,7 @@ from hyperpod_cli.deliver.init.template import default_answers
 from hyperpod_cli.inspect.cost import cost_here, summary
 from tests.support.commands import run as run_command
 from tests.support.configs import REPOSITORY
+from tests.support.patience import PATIENCE_SECONDS
 
 DEFAULTS = {question.key: question.given(default_answers()) for question in QUESTIONS}
 
@@ -46,7 +47,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 
     def runs(given: Mapping[str, str], *, name: str = "mine.yaml") -> Said:
         options = [word for key, value in given.items() for word in (f"--{key.lower()}", value)]
-        config = ["--config", tmp_path / name] if name else []
+        config: list[str | Path] = ["--config", tmp_path / name] if name else []
         code = run_command("init", *config, *options)
         said = capsys.readouterr()
         return code, said.out, said.err
@@ -303,7 +304,7 @@ def test_a_person_at_a_terminal_gets_a_file(tmp_path: Path, terminal: tuple[int,
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert (done.returncode, done.stderr) == (0, "")
     config = load_config(path)

@@ -246,10 +246,18 @@ def test_a_chart_that_is_not_there_is_told(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("content", [b"", b"not an archive", pack(Path(__file__).parent)[:5000]])
-def test_a_broken_archive_is_one_line(content: bytes, tmp_path: Path) -> None:
+def cut_off(folder: Path) -> bytes:
+    """Return the first half of an archive."""
+    folder.mkdir()
+    (folder / "Chart.yaml").write_text("name: chart\n" * 500)
+    archive = pack(folder)
+    return archive[: len(archive) // 2]
+
+
+@pytest.mark.parametrize("content", [b"", b"not an archive", None], ids=["none", "text", "half"])
+def test_a_broken_archive_is_one_line(content: bytes | None, tmp_path: Path) -> None:
     chart = tmp_path / "chart.tgz"
-    chart.write_bytes(content)
+    chart.write_bytes(cut_off(tmp_path / "chart") if content is None else content)
 
     with pytest.raises(
         HyperPodChartError, match=r"not a chart that can be read .*make charts"

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from emulator.aws.local_aws import INTERPRETER, LocalAws, LocalAwsError, LocalAw
 from emulator.aws.ministack import MINISTACK_VERSION
 from tests.support.configs import REPOSITORY
 from tests.support.local_aws import client, deploy, role
+from tests.support.patience import eventually
 
 CODE = "import time\n\ndef handler(event, context):\n    return {'tmp': __file__}\n"
 STARTS_AND_HANGS = """
@@ -44,9 +44,7 @@ def processes_with(text: str) -> list[int]:
 
 
 def wait_until_gone(text: str) -> list[int]:
-    deadline = time.monotonic() + 10
-    while processes_with(text) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    eventually(lambda: not processes_with(text))
     return processes_with(text)
 
 

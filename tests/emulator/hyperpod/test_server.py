@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Faults, HyperPodApi, HyperPodService, Timings
 from tests.support.hyperpod_api import NAME, create_request, group
+from tests.support.patience import PATIENCE_SECONDS, eventually
 
 QUICK = Timings(
     create=0.1,
@@ -28,7 +29,6 @@ QUICK = Timings(
     node_stop=0.05,
     payment=0.1,
 )
-PATIENCE = 10.0
 
 # boto3 makes a client's methods at run time, so there is no static type with the operations.
 SageMakerClient = Any
@@ -57,13 +57,6 @@ def client(api: HyperPodApi, *, attempts: int = 1) -> SageMakerClient:
     )
 
 
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come true in time"
-        time.sleep(0.02)
-
-
 def test_a_cluster_from_creation_to_deletion(sagemaker: SageMakerClient) -> None:
     request = create_request(group(count=2), NodeProvisioningMode="Continuous")
     arn = sagemaker.create_cluster(**request)["ClusterArn"]
@@ -88,7 +81,7 @@ def test_a_cluster_from_creation_to_deletion(sagemaker: SageMakerClient) -> None
 
 def test_errors_are_those_of_the_model() -> None:
     # Still being created when it is deleted, however slow this machine is.
-    service = HyperPodService(clock=time.time, timings=replace(QUICK, create=60.0))
+    service = HyperPodService(clock=time.time, timings=replace(QUICK, create=PATIENCE_SECONDS))
     with HyperPodApi(service=service) as api:
         sagemaker = client(api)
         sagemaker.create_cluster(**create_request())

@@ -17,6 +17,7 @@ from tests.support.kubernetes_api import (
     gadget,
     running_cluster,
 )
+from tests.support.patience import PATIENCE_SECONDS
 
 
 def test_version_and_discovery_are_of_the_chosen_kubernetes(cluster: Cluster) -> None:
@@ -141,7 +142,7 @@ def test_wait_watches_until_nodes_join(cluster: Cluster) -> None:
     joining = Timer(0.5, cluster.api.put_node, ["wait-node"], {"instance_type": "ml.m5.large"})
     joining.start()
     try:
-        assert "condition met" in cluster.kubectl(*wait, "--timeout=20s")
+        assert "condition met" in cluster.kubectl(*wait, f"--timeout={PATIENCE_SECONDS:g}s")
         assert "successfully rolled out" in cluster.kubectl("rollout", "status", "deploy/waits")
         node = cluster.kubectl("get", "node", "wait-node").splitlines()[1].split()
         assert node[:2] == ["wait-node", "Ready"]

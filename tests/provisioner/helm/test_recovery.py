@@ -10,6 +10,7 @@ from hyperpod_shared.errors import ProvisioningError
 from provisioner import handler
 from provisioner.framework import retry
 from provisioner.helm import state, steps
+from tests.support.patience import PATIENCE_SECONDS
 from tests.support.provisioner.cloudformation import STACK_ID
 from tests.support.provisioner.helm_accidents import (
     LambdaKilledError,
@@ -57,7 +58,8 @@ def test_install_left_behind_can_be_deleted(cloud: Cloud, monkeypatch: pytest.Mo
 
 
 def test_delete_beside_a_running_install_waits_for_its_end(cloud: Cloud) -> None:
-    cloud.api.inject(Fault(kind="Deployment", delay_seconds=3, passes=True, times=1))
+    held = Fault(kind="Deployment", delay_seconds=PATIENCE_SECONDS, passes=True, times=1)
+    cloud.api.inject(held)
     install = Thread(target=cloud.send, args=("Create", properties()))
     install.start()
     wait_for_status(cloud, "pending-install")
@@ -65,6 +67,7 @@ def test_delete_beside_a_running_install_waits_for_its_end(cloud: Cloud) -> None
     accepted = cloud.start("Delete", properties())
     assert cloud.poll(accepted) == {"IsComplete": False}
     assert cloud.status() == "pending-install"  # the other run goes on
+    cloud.api.clear_faults()
     install.join()
     assert cloud.poll(accepted) == {"IsComplete": True}
     assert cloud.operator() is None

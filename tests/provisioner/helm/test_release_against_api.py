@@ -6,9 +6,12 @@ import pytest
 
 from emulator.kubernetes import Fault, unreachable
 from hyperpod_shared.errors import ProvisioningError
+from provisioner.helm import client
+from provisioner.kubernetes import process
+from tests.support.patience import PATIENCE_SECONDS, end_time_of
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID
 from tests.support.provisioner.fake_s3 import zipped
-from tests.support.provisioner.helm_accidents import delay, helm_by_hand
+from tests.support.provisioner.helm_accidents import delay, has_status, helm_by_hand
 from tests.support.provisioner.helm_charts import chart_files, packaged
 from tests.support.provisioner.helm_cloud import DENIED, Cloud, properties
 
@@ -155,21 +158,23 @@ def test_upgrade_by_hand_is_taken_back(cloud: Cloud, tmp_path: Path) -> None:
     assert cloud.operator() == "1.0.0 x1"
 
 
-def test_helm_out_of_time_records_a_failure(cloud: Cloud) -> None:
+def test_helm_out_of_time_records_a_failure(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     delay(cloud)
-    cloud.context.seconds = 22  # of which 20 are kept back
-    with pytest.raises(ProvisioningError, match="did not end within 2 s"):
-        cloud.send("Create", properties())
+    monkeypatch.setattr(process, "STOP_GRACE_SECONDS", PATIENCE_SECONDS)
+    with monkeypatch.context() as patched:
+        end_time_of("upgrade", patched, when=lambda: has_status(cloud, "pending"))
+        with pytest.raises(ProvisioningError, match=r"did not end within \d+ s"):
+            cloud.send("Create", properties())
     assert cloud.status() == "failed"
     cloud.api.clear_faults()
-    cloud.context.seconds = 300
     assert cloud.send("Update", properties())["Data"]["Status"] == "deployed"
 
 
-def test_hook_that_never_ends_is_named(cloud: Cloud) -> None:
+def test_hook_that_never_ends_is_named(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Helm gets the shortest time for its hooks, and all the time that it needs to begin.
+    monkeypatch.setattr(client, "_HELM_ENDS_EARLIER_SECONDS", PATIENCE_SECONDS)
     cloud.add_chart("3.0.0", {"templates/hook.yaml": HOOK})
     cloud.send("Create", properties())
-    cloud.context.seconds = 32
     with pytest.raises(ProvisioningError, match="Job/training/migrate not ready") as failed:
         cloud.send("Update", properties("3.0.0"))
     assert "Revision 1 serves again. A hook of the chart did not end" in str(failed.value)

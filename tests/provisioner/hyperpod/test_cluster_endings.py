@@ -1,13 +1,22 @@
-"""How a HyperPod cluster ends: deletion, failure, disappearance."""
+"""How a HyperPod cluster ends: deletion, failure, disappearance, and what it leaves behind."""
+
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Caller, Faults
+from emulator.kubernetes import Fault
+from hyperpod_shared.eks_token import TokenSigner
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
 from provisioner.framework.request import Request
+from provisioner.framework.retry import Clock
+from provisioner.hyperpod.node_objects import NodeObjects
+from provisioner.kubernetes.connection import EksConnection
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Time
+from tests.support.provisioner.helm_cloud import Cloud
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
     ONE,
@@ -19,6 +28,10 @@ from tests.support.provisioner.hyperpod_stack import (
     properties,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
+
+EKS = {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/ml"}
+CLUSTER: dict[str, Any] = {"ClusterName": "ml-cluster", "Orchestrator": {"Eks": EKS}}
+LABEL = "sagemaker.amazonaws.com/cluster-name"
 
 
 def test_delete_waits_until_the_cluster_is_gone(
@@ -161,3 +174,108 @@ def test_update_that_is_rolled_back_is_a_failure_and_the_rollback_succeeds(
         stack.update(larger)
     assert stack.roll_back_update(larger, before).complete
     assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 1
+
+
+def govern(sagemaker: LocalSageMaker) -> None:
+    arn = describe(sagemaker)["ClusterArn"]
+    quota = {
+        "Name": "research-quota",
+        "ClusterArn": arn,
+        "ComputeQuotaConfig": {},
+        "ComputeQuotaTarget": {"TeamName": "research"},
+    }
+    policy = {"Name": "fair", "ClusterArn": arn, "SchedulerConfig": {}}
+    sagemaker.service.call("CreateComputeQuota", quota, Caller())
+    sagemaker.service.call("CreateClusterSchedulerConfig", policy, Caller())
+
+
+def test_it_is_named_and_left_to_the_user(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    stack.create(ONE)
+    govern(sagemaker)
+    with pytest.raises(
+        ProvisioningError,
+        match=r"task governance uses it: compute quota research-quota, cluster policy fair\. Del",
+    ):
+        stack.delete()
+    assert describe(sagemaker)["ClusterStatus"] == "InService"
+
+
+def test_a_property_of_earlier_versions_means_nothing(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create({**ONE, "DeleteTaskGovernance": "true"})
+    govern(sagemaker)
+    with pytest.raises(ProvisioningError, match=r"cannot be deleted .* delete-compute-quota"):
+        stack.delete()
+    left = sagemaker.service.call("ListComputeQuotas", {}, Caller())["ComputeQuotaSummaries"]
+    assert len(left) == 1
+
+
+def test_that_of_another_cluster_does_not_matter(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    govern(sagemaker)
+    other = sagemaker.service.call(
+        "ListComputeQuotas", {"ClusterArn": describe(sagemaker)["ClusterArn"][:-1] + "x"}, Caller()
+    )
+    assert other["ComputeQuotaSummaries"] == []
+
+
+def test_a_cluster_without_any_is_deleted_without_asking(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    assert stack.delete().complete
+    assert "ListComputeQuotas" not in [operation for operation, _ in sagemaker.calls]
+
+
+@pytest.fixture
+def nodes(cloud: Cloud) -> Cloud:
+    """Return a cloud with a node of this cluster, one of another, and one of none."""
+    for name, labels in {
+        "hyperpod-i-1": {LABEL: "ml-cluster"},
+        "hyperpod-i-2": {LABEL: "another"},
+        "other": {},
+    }.items():
+        cloud.api.put_node(name, instance_type="ml.m5.2xlarge", labels=labels)
+    return cloud
+
+
+def _delete(cloud: Cloud, cluster: dict[str, Any]) -> list[str]:
+    connection = EksConnection(eks=cloud.eks, token_signer=cast("TokenSigner", cloud))
+    NodeObjects(connection=connection).delete(cluster, Clock(remaining=lambda: 0.0))
+    return cloud.names("v1", "Node")
+
+
+def test_only_nodes_of_the_cluster_are_deleted(nodes: Cloud) -> None:
+    assert _delete(nodes, CLUSTER) == ["hyperpod-i-2", "other"]
+    assert _delete(nodes, CLUSTER) == ["hyperpod-i-2", "other"]
+
+
+@pytest.mark.parametrize("orchestrator", [{}, {"Orchestrator": {"Slurm": {}}}])
+def test_a_cluster_without_kubernetes_has_none(nodes: Cloud, orchestrator: dict[str, Any]) -> None:
+    nodes.exists = False
+    assert len(_delete(nodes, {"ClusterName": "ml-cluster", **orchestrator})) == 3
+
+
+def _gone(cloud: Cloud) -> None:
+    cloud.exists = False
+
+
+def _deleting(cloud: Cloud) -> None:
+    cloud.eks_status = "DELETING"
+
+
+def _refusing(cloud: Cloud) -> None:
+    cloud.api.inject(
+        Fault(code=403, reason="Forbidden", message="no", verbs=frozenset({"list"}), times=None)
+    )
+
+
+@pytest.mark.parametrize("trouble", [_gone, _deleting, _refusing])
+def test_what_cannot_be_reached_hinders_no_deletion(
+    nodes: Cloud, trouble: Callable[[Cloud], None]
+) -> None:
+    trouble(nodes)
+    assert len(_delete(nodes, CLUSTER)) == 3

@@ -48,7 +48,7 @@ def test_namespaces_and_those_that_are_terminating(api: KubernetesApi) -> None:
     api.create(namespace("stays"))
     api.create(namespace("goes", "example.com/hold"))
     api.delete("v1", "Namespace", "goes")
-    found = _listing(api).containers(timeout_seconds=10)
+    found = _listing(api).containers(timeout_seconds=600)
     assert {"stays", "goes"} <= found.names["Namespace"]
     assert found.names["CustomResourceDefinition"] == frozenset()
     assert found.terminating == {("Namespace", "goes")}
@@ -59,10 +59,10 @@ def test_releases_are_told_by_name_and_namespace(api: KubernetesApi) -> None:
     metadata = {"name": "sh.helm.release.v1.deps.v1", "namespace": "default", "labels": labels}
     api.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
     listing = _listing(api)
-    assert listing.has_release("deps", namespace="default", timeout_seconds=10)
-    assert not listing.has_release("dep", namespace="default", timeout_seconds=10)
-    assert not listing.has_release("deps", namespace="kube-system", timeout_seconds=10)
-    assert not listing.has_release("deps", namespace="nowhere", timeout_seconds=10)
+    assert listing.has_release("deps", namespace="default", timeout_seconds=600)
+    assert not listing.has_release("dep", namespace="default", timeout_seconds=600)
+    assert not listing.has_release("deps", namespace="kube-system", timeout_seconds=600)
+    assert not listing.has_release("deps", namespace="nowhere", timeout_seconds=600)
 
 
 @pytest.mark.parametrize(
@@ -77,30 +77,30 @@ def test_releases_are_told_by_name_and_namespace(api: KubernetesApi) -> None:
 def test_refusals(api: KubernetesApi, fault: Fault, transient: bool) -> None:
     api.inject(fault)
     with pytest.raises(CommandFailedError) as refused:
-        _listing(api).containers(timeout_seconds=10)
+        _listing(api).containers(timeout_seconds=600)
     assert refused.value.is_transient is transient
 
 
 def test_token_that_is_not_known(api: KubernetesApi) -> None:
     with pytest.raises(CommandFailedError, match="401 Unauthorized") as refused:
-        _listing(api, token=UNKNOWN).containers(timeout_seconds=10)
+        _listing(api, token=UNKNOWN).containers(timeout_seconds=600)
     assert refused.value.is_transient
 
 
 def test_user_whose_access_policy_is_not_there_yet(api: KubernetesApi) -> None:
     with pytest.raises(CommandFailedError, match="403 Forbidden") as refused:
-        _listing(api, token=REFUSED).containers(timeout_seconds=10)
+        _listing(api, token=REFUSED).containers(timeout_seconds=600)
     assert refused.value.is_transient
 
 
 def test_server_that_is_not_trusted(api: KubernetesApi) -> None:
     with pytest.raises(CommandFailedError, match="certificate verify failed"):
-        _listing(api, trusted=False).containers(timeout_seconds=10)
+        _listing(api, trusted=False).containers(timeout_seconds=600)
 
 
 def test_server_that_is_not_there() -> None:
     with pytest.raises(CommandFailedError, match="cluster unreachable") as refused:
-        _cluster("https://127.0.0.1:1").containers(timeout_seconds=10)
+        _cluster("https://127.0.0.1:1").containers(timeout_seconds=600)
     assert refused.value.is_transient
 
 
@@ -118,7 +118,7 @@ def test_certificates_of_eks_are_trusted_by_python_3_14_too(
     strictly = HTTPSConnection(urlsplit(api.url).netloc, context=strict(cadata=api.ca_pem))
     with pytest.raises(ssl.SSLCertVerificationError, match="Missing Authority Key Identifier"):
         strictly.connect()
-    assert _listing(api).containers(timeout_seconds=10).names
+    assert _listing(api).containers(timeout_seconds=600).names
 
 
 def test_addresses_that_drop_packets_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The token and the kubeconfig with which helm reaches a cluster."""
+"""The EKS cluster as EKS describes it, and the token and kubeconfig with which helm reaches it."""
 
 import base64
 import json
@@ -10,13 +10,21 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from hyperpod_shared.eks_token import TOKEN_PREFIX, TokenSigner
+from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.aws.clients import Clients
 from provisioner.kubernetes.cluster import Cluster
-from provisioner.kubernetes.eks_cluster import ClusterNotFoundError, describe
+from provisioner.kubernetes.eks_cluster import (
+    ClusterFailedError,
+    ClusterNotFoundError,
+    describe,
+    require_usable,
+)
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 
 AUTHORITY = base64.b64encode(b"pem").decode()
+ENDPOINT = "https://ABC.gr7.us-west-2.eks.amazonaws.com"
+ISSUES = {"issues": [{"code": "InsufficientFreeAddresses", "message": "no free IP addresses"}]}
 
 
 @pytest.fixture
@@ -94,3 +102,38 @@ def test_kubeconfig_is_private_and_complete(clients: Clients, tmp_path: Path) ->
 def test_absent_cluster_is_an_error_of_its_own_type(clients: Clients) -> None:
     with pytest.raises(ClusterNotFoundError, match="no EKS cluster ml"):
         _find(Eks(), clients.token_signer)
+
+
+@pytest.mark.parametrize("status", ["ACTIVE", "UPDATING", "PENDING"])
+def test_one_with_an_endpoint_is_used(status: str) -> None:
+    require_usable({"name": "ml", "status": status, "endpoint": ENDPOINT})
+
+
+@pytest.mark.parametrize(
+    ("found", "error", "told"),
+    [
+        ({"status": "CREATING"}, NotReadyError, "is CREATING.*describe-cluster --name ml; deploy"),
+        ({"status": "CREATING", "endpoint": ENDPOINT}, NotReadyError, "is CREATING"),
+        # As logged in https://github.com/aws/aws-cdk/issues/18746.
+        ({"status": "CREATING", "endpoint": None}, NotReadyError, "has no endpoint"),
+        ({"status": "ACTIVE", "endpoint": None}, NotReadyError, "is ACTIVE and has no endpoint"),
+        ({"status": "UPDATING", "endpoint": ""}, NotReadyError, "is UPDATING and has no endpoint"),
+        (
+            {"status": "DELETING", "endpoint": ENDPOINT},
+            ClusterNotFoundError,
+            "is DELETING and cannot be reached.*Wait until it is gone",
+        ),
+        ({"status": "FAILED"}, ClusterFailedError, "is FAILED.*describe-cluster --name ml"),
+        (
+            {"status": "FAILED", "endpoint": ENDPOINT, "health": ISSUES},
+            ClusterFailedError,
+            "is FAILED.*InsufficientFreeAddresses: no free IP addresses.*delete the stacks",
+        ),
+    ],
+)
+def test_any_other_is_waited_for_or_told(
+    found: dict[str, Any], error: type[ProvisioningError], told: str
+) -> None:
+    with pytest.raises(ProvisioningError, match=told) as raised:
+        require_usable({"name": "ml", **found})
+    assert type(raised.value) is error

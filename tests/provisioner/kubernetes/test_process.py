@@ -1,4 +1,4 @@
-"""Running helm: its surroundings, its end, and the real binary's opinion of our arguments."""
+"""Running helm and kubectl: surroundings, end, failures, the real binary's opinion of arguments."""
 
 import json
 import os
@@ -15,10 +15,12 @@ from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted
 from provisioner.kubernetes.failures import CommandFailedError, last_lines
 from provisioner.kubernetes.process import ClusterProcess, Run, layer_binary
+from tests.support.patience import PATIENCE_SECONDS, end_time_of
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_helm import FakeCluster
 
 LABELS = {OWNER_LABEL: "abc", STACK_LABEL: "ml-hyperpod"}
+TOO_LONG = 'Secret "sh.helm.release.v1.deps.v1" is invalid: data: Too long: may not be more than'
 
 
 @pytest.fixture
@@ -39,7 +41,8 @@ def _script(process: ClusterProcess, *lines: str) -> None:
 def test_helm_writes_only_below_its_home(process: ClusterProcess) -> None:
     _script(process, "env")
     variables = dict(
-        line.split("=", 1) for line in process.run(["x"], timeout_seconds=5).splitlines()
+        line.split("=", 1)
+        for line in process.run(["x"], timeout_seconds=PATIENCE_SECONDS).splitlines()
     )
     home = str(process.home)
     for name in ("HOME", "TMPDIR", "HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"):
@@ -51,12 +54,14 @@ def test_helm_writes_only_below_its_home(process: ClusterProcess) -> None:
 def test_helm_that_takes_too_long_may_record_its_failure(
     process: ClusterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("provisioner.kubernetes.process.STOP_GRACE_SECONDS", 5.0)
+    monkeypatch.setattr("provisioner.kubernetes.process.STOP_GRACE_SECONDS", PATIENCE_SECONDS)
     _script(
         process,
         "trap 'touch recorded; echo Error: cancelled >&2; exit 1' TERM",
+        "touch runs",
         "while :; do sleep 0.05; done",
     )
+    end_time_of("upgrade", monkeypatch, when=(process.home / "runs").exists)
     with pytest.raises(CommandFailedError, match=r"did not end within 1 s .* cancelled"):
         process.run(["upgrade"], timeout_seconds=1)
     assert (process.home / "recorded").exists()
@@ -66,7 +71,8 @@ def test_helm_that_ignores_the_signal_is_killed(
     process: ClusterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("provisioner.kubernetes.process.STOP_GRACE_SECONDS", 0.2)
-    _script(process, "trap '' TERM", "exec 1>&- 2>&-", "while :; do :; done")
+    _script(process, "trap '' TERM", "exec 1>&- 2>&-", "touch runs", "while :; do :; done")
+    end_time_of("upgrade", monkeypatch, when=(process.home / "runs").exists)
     with pytest.raises(CommandFailedError, match="was stopped"):
         process.run(["upgrade"], timeout_seconds=1)
 
@@ -203,7 +209,11 @@ def test_the_real_helm_knows_our_arguments(process: ClusterProcess, tmp_path: Pa
         environment=process.environment,
     )
     process.kubeconfig().write_text(_kubeconfig("https://127.0.0.1:1"))
-    client = _client(real.run, tmp_path)
+
+    def patient(arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        return real.run(arguments, timeout_seconds=timeout_seconds + PATIENCE_SECONDS)
+
+    client = _client(patient, tmp_path)
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 0.1.0\n")
     calls: list[Callable[[], object]] = [
         client.read,
@@ -265,3 +275,51 @@ def _kubeconfig(server: str) -> str:
             "current-context": "c",
         }
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "next_step"),
+    [
+        (f"create: failed to create: {TOO_LONG} 1048576 bytes", "one Secret of at most 1 MiB"),
+        ("rpc error: trying to send message larger than max", "one Secret of at most 1 MiB"),
+        ("spec.selector: Invalid value: x: field is immutable", "delete the object, or go back"),
+        ('admission webhook "x" denied the request: no', "A rule of the cluster forbids it"),
+        ('pods "x" is forbidden: exceeded quota: small', "A rule of the cluster forbids it"),
+        ('deployments.apps is forbidden: User "x" cannot', "entry with an access policy"),
+        ('no matches for kind "PodMonitor" in version "x/v1"', "lacks a CustomResourceDefinition"),
+        ("execution error at (c/templates/a.yaml:3:4): set region", "correct helm.values"),
+        ("helm upgrade was killed by signal 9", "more memory"),
+        ("dial tcp 10.0.0.1:443: i/o timeout", "Check that the cluster's endpoint"),
+        ("namespace kubeflow because it is being terminated", "Wait until it is deleted"),
+        (
+            "pre-upgrade hooks failed: resource Job/a/b not ready. status: InProgress, message: "
+            "Job in progress | context deadline exceeded",
+            "A hook of the chart did not end",
+        ),
+        ("something new", "Fix the cause and deploy again"),
+    ],
+)
+def test_next_step_fits_the_cause(said: str, next_step: str) -> None:
+    assert next_step in CommandFailedError(f"Error: UPGRADE FAILED: {said}").next_step
+
+
+@pytest.mark.parametrize(
+    ("said", "passes"),
+    [
+        ("the server has asked for the client to provide credentials", True),
+        ("Post https://x: EOF", True),
+        ("another operation (install/upgrade/rollback) is in progress", True),
+        ('secrets "sh.helm.release.v1.deps.v1" already exists', True),
+        ('no matches for kind "Deployment" in version "apps/v1"', True),
+        ('no matches for kind "Namespace" in version "v1"', True),
+        ('no matches for kind "ClusterRole" in version "rbac.authorization.k8s.io/v1"', True),
+        ('no matches for kind "PodMonitor" in version "monitoring.coreos.com/v1"', False),
+        ('no matches for kind "PodSecurityPolicy" in version "policy/v1beta1"', False),
+        ('configmaps "a" already exists', False),
+        ("pre-install hooks failed: resource Job/a/b not ready | context deadline", False),
+        ("pre-install hooks failed: Post https://x: connection refused", True),
+        ("field is immutable", False),
+    ],
+)
+def test_what_is_worth_another_attempt(said: str, passes: bool) -> None:
+    assert CommandFailedError(f"Error: {said}").is_worth_retrying is passes

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from rehearsal.pipeline.region_router import RegionRouter
+from tests.support.patience import PATIENCE_SECONDS
 
 SCOPE = "AWS4-HMAC-SHA256 Credential=AKIA/20261122/{region}/s3/aws4_request, SignedHeaders=host"
 
@@ -60,7 +61,7 @@ def test_a_request_goes_to_the_region_of_its_signature(
 ) -> None:
     body = b"x" * 200_000
     place = urlsplit(router.endpoint)
-    connection = HTTPConnection(str(place.hostname), place.port, timeout=10)
+    connection = HTTPConnection(str(place.hostname), place.port, timeout=PATIENCE_SECONDS)
     connection.request("POST", path, body=body, headers=headers)
 
     answer = connection.getresponse()

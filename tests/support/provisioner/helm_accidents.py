@@ -1,7 +1,6 @@
 """What happens to a release behind the provisioner's back."""
 
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
@@ -11,9 +10,8 @@ import pytest
 
 from emulator.kubernetes import Fault
 from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from tests.support.patience import PATIENCE_SECONDS, eventually
 from tests.support.provisioner.helm_cloud import TOKEN, Cloud
-
-_SECONDS = 60
 
 
 class LambdaKilledError(BaseException):
@@ -21,8 +19,8 @@ class LambdaKilledError(BaseException):
 
 
 def delay(cloud: Cloud, *, kind: str = "Deployment") -> None:
-    """Let every write of a kind take so long that it is not done before the test goes on."""
-    cloud.api.inject(Fault(kind=kind, delay_seconds=8, times=None))
+    """Let no write of a kind end until faults are cleared, or its connection is."""
+    cloud.api.inject(Fault(kind=kind, delay_seconds=PATIENCE_SECONDS, times=None))
 
 
 def kill_lambda(
@@ -80,12 +78,12 @@ def kill_helm(
 
 def wait_for_status(cloud: Cloud, status: str) -> None:
     """Wait until the release has a status, such as `pending`."""
-    until = time.monotonic() + _SECONDS
-    while time.monotonic() < until:
-        if cloud.api.objects("v1", "Secret", "training") and status in cloud.status():
-            return
-        time.sleep(0.02)
-    raise TimeoutError(f"the release did not become {status}")
+    eventually(lambda: has_status(cloud, status))
+
+
+def has_status(cloud: Cloud, status: str) -> bool:
+    """Say whether the release is there, and its status has something in it."""
+    return bool(cloud.api.objects("v1", "Secret", "training")) and status in cloud.status()
 
 
 def helm_by_hand(cloud: Cloud, home: Path, *arguments: str) -> None:

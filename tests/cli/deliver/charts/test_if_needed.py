@@ -18,7 +18,7 @@ cluster:
 def _run(folder: Path, config: str) -> int:
     (folder / "mine.yaml").write_text(config)
     # Pins that do not exist: packaging would fail.
-    options = ["--pins", folder / "pins.yaml", "--output", folder]
+    options: list[str | Path] = ["--pins", folder / "pins.yaml", "--output", folder]
     return run("charts", *options, "--if-needed-by", folder / "mine.yaml")
 
 

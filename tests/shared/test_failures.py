@@ -1,7 +1,11 @@
 """What AWS says of a failure, and the next step a user is given for it."""
 
+from enum import StrEnum
+
+import botocore.session
 import pytest
 
+from hyperpod_shared.clusters import ClusterStatus, GroupStatus, SoftwareUpdateStatus
 from hyperpod_shared.errors import MESSAGE_LIMIT_BYTES
 from hyperpod_shared.failures import CAUSES, UNKNOWN, ReportedFailure, cause_of
 from provisioner.hyperpod.failures import failure, refused_by_service
@@ -174,3 +178,16 @@ def test_refusal_of_the_service(error: str, next_step: str) -> None:
     text = str(refused_by_service("ml-cluster", "create", RuntimeError(error)))
     assert text.startswith("SageMaker refused to create the HyperPod cluster ml-cluster: ")
     assert next_step in text
+
+
+@pytest.mark.parametrize(
+    ("shape", "statuses"),
+    [
+        ("ClusterStatus", ClusterStatus),
+        ("InstanceGroupStatus", GroupStatus),
+        ("SoftwareUpdateStatus", SoftwareUpdateStatus),
+    ],
+)
+def test_statuses_are_in_botocores_model(shape: str, statuses: type[StrEnum]) -> None:
+    model = botocore.session.get_session().get_service_model("sagemaker")
+    assert set(statuses) <= set(model.shape_for(shape).metadata["enum"])
