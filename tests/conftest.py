@@ -22,8 +22,8 @@ from tests.support.assembly import Assembly, merged, synthesized
 from tests.support.collection import READS
 from tests.support.configs import REPOSITORY
 
-# Tests that several files share are in tests/support.
-pytest.register_assert_rewrite("tests.support.scenario_tests", "tests.support.operations")
+# Tests that several files share are there.
+pytest.register_assert_rewrite("tests.support.scenario_tests")
 
 Configure = Callable[[Mapping[str, Any]], Config]
 Assemble = Callable[[Config], Assembly]

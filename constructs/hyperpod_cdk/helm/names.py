@@ -1,7 +1,6 @@
 """Names of a Helm release and of its namespace, as Helm and Kubernetes take them."""
 
-from hyperpod_cdk.schema.dns_names import DNS_LABEL, DNS_SUBDOMAIN
-from hyperpod_cdk.schema.limits import Matching
+from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Matching
 
 _LONGEST_NAMESPACE = 63
 # Helm keeps 10 characters of the 63 for the suffixes of what a chart creates.

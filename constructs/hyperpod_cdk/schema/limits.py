@@ -18,6 +18,11 @@ from pydantic_core import CoreSchema, core_schema
 from hyperpod_cdk.facts.service_limits import Shape, shape
 from hyperpod_cdk.schema.errors import Finding, refuse
 
+# Names in Kubernetes (RFC 1123):
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+DNS_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+DNS_SUBDOMAIN = rf"{DNS_LABEL}(\.{DNS_LABEL})*"
+
 # Longer lists of values are counted rather than shown.
 _MOST_VALUES_LISTED = 12
 # Of difflib; below it are names with another meaning: role_arn for execution_role_arn.

@@ -1,6 +1,6 @@
 """A section of the configuration: the YAML, a construct's props, and the API's request in one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Strict, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from hyperpod_cdk.schema.errors import ConfigError, Finding, RefusedError
+from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, RefusedError
 from hyperpod_cdk.schema.limits import Limits, allowed, nearest, nearest_name
 
 Item = TypeVar("Item")
@@ -126,6 +126,33 @@ def _api_value(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(sorted(value.items()))
     return value
+
+
+def key_path_of(section: Section, member: KeyPath) -> KeyPath:
+    """Return the path of the key that a member of a section's request is made of.
+
+    It ends at the section whose keys make the member together, as a group's make its volumes.
+
+    Args:
+        section: The section.
+        member: Members and list positions from the top of `section.to_request()`.
+    """
+    for name, field in type(section).model_fields.items():
+        for mark in field.metadata:
+            if isinstance(mark, Api):
+                parts = tuple(mark.member.split("."))
+                shared = min(len(parts), len(member))
+                if parts[:shared] == member[:shared]:
+                    return (name, *_within(getattr(section, name), member[shared:]))
+    return ()
+
+
+def _within(value: object, member: KeyPath) -> KeyPath:
+    if isinstance(value, Section):
+        return key_path_of(value, member)
+    if isinstance(value, Sequence) and member and isinstance(member[0], int):
+        return (member[0], *_within(value[member[0]], member[1:]))
+    return ()
 
 
 def findings_of(error: ValidationError, *, model: type[Section]) -> list[Finding]:

@@ -6,9 +6,8 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from hyperpod_cdk.helm.section import Namespace
-from hyperpod_cdk.schema.dns_names import DNS_LABEL
 from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf
+from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, Matching, OneOf
 from hyperpod_cdk.schema.section import Api, Section, Task
 
 

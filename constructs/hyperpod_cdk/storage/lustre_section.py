@@ -6,9 +6,8 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
-from hyperpod_cdk.schema.dns_names import DNS_LABEL
 from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, Matching, OneOf
+from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Matching, OneOf
 from hyperpod_cdk.schema.section import Listed, Section, Task, members
 from hyperpod_cdk.storage import lustre_rules as rules
 from hyperpod_cdk.storage.claim_section import ClaimConfig, MaintainedFiles

@@ -4,7 +4,7 @@ import pytest
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.schema.errors import KeyPath, key_path
-from hyperpod_cdk.schema.member_paths import key_path_of
+from hyperpod_cdk.schema.section import key_path_of
 from tests.support.configs import EVERY_FIELD
 
 

@@ -1,59 +1,491 @@
 """The operator's commands, on one deployment: what only looks comes before what changes."""
 
-from tests.support.operations.cluster_tests import (
-    test_a_node_is_connected_to,
-    test_kubectl_uses_the_kubeconfig,
-    test_status_shows_groups_and_health,
-    test_the_log_of_a_node_says_what_it_was_doing,
-)
-from tests.support.operations.command_pictures_tests import (
-    test_the_documentation_shows_the_commands_of_today,
-    test_what_differs_each_time_has_a_fixed_value_of_the_same_length,
-)
-from tests.support.operations.env_tests import test_the_manual_path_is_taken_by_the_api
-from tests.support.operations.kubernetes_api_tests import (
-    signed_in,
-    test_each_node_is_found_in_sagemaker_and_in_kubernetes,
-    test_who_may_not_is_told_what_to_do,
-)
-from tests.support.operations.list_tests import test_own_clusters_are_listed
-from tests.support.operations.node_tests import (
-    test_nodes_are_restarted_replaced_and_deleted,
-    test_the_interrupted_wait_says_that_it_goes_on,
-    test_what_aws_does_not_accept_is_told,
-)
-from tests.support.operations.preflight_tests import (
-    test_a_deployment_can_be_deployed_again,
-    test_bad_input_is_a_line,
-    test_what_would_fail_is_told_with_its_fix,
-)
-from tests.support.operations.scale_tests import (
-    test_a_group_is_scaled_by_its_configuration,
-    test_a_shortage_is_explained_and_told_once,
-    test_events_are_explained,
-    test_the_page_names_what_the_commands_call,
-)
+import json
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-__all__ = [
-    "signed_in",
-    "test_a_deployment_can_be_deployed_again",
-    "test_a_group_is_scaled_by_its_configuration",
-    "test_a_node_is_connected_to",
-    "test_a_shortage_is_explained_and_told_once",
-    "test_bad_input_is_a_line",
-    "test_each_node_is_found_in_sagemaker_and_in_kubernetes",
-    "test_events_are_explained",
-    "test_kubectl_uses_the_kubeconfig",
-    "test_nodes_are_restarted_replaced_and_deleted",
-    "test_own_clusters_are_listed",
-    "test_status_shows_groups_and_health",
-    "test_the_documentation_shows_the_commands_of_today",
-    "test_the_interrupted_wait_says_that_it_goes_on",
-    "test_the_log_of_a_node_says_what_it_was_doing",
-    "test_the_manual_path_is_taken_by_the_api",
-    "test_the_page_names_what_the_commands_call",
-    "test_what_aws_does_not_accept_is_told",
-    "test_what_differs_each_time_has_a_fixed_value_of_the_same_length",
-    "test_what_would_fail_is_told_with_its_fix",
-    "test_who_may_not_is_told_what_to_do",
-]
+import pytest
+import yaml
+from kubernetes.client import CoreV1Api
+
+from emulator.hyperpod import Faults
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
+from hyperpod_cli.operate.clusters.chosen import chosen_cluster
+from hyperpod_cli.operate.clusters.cluster import find_cluster, nodes_of
+from hyperpod_cli.terminal.errors import OpsError
+from tests.support.aws_cli import Person
+from tests.support.on_call import CALLS, documented_actions, run
+from tests.support.operator import Operator
+from tests.support.patience import eventually
+from tests.support.terminal_pictures import FOLDER, PICTURES, drawn, settled, shortened
+
+
+@pytest.mark.slow(seconds=2)
+def test_status_shows_groups_and_health(on_call: Operator, operator: Operator) -> None:
+    text = run(on_call, "status")
+    assert "All nodes are healthy." in text
+    assert "1 passed" in text
+    assert "orchestration-ready" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+    found = json.loads(run(on_call, "status", "--json"))
+    assert [(each["name"], each["current"], each["target"]) for each in found["groups"]] == [
+        ("worker-group-1", 1, 1),
+        ("worker-group-2", 1, 1),
+    ]
+    assert [each["health"] for each in found["nodes"]] == ["Schedulable"] * 2
+    # The root user has no access entry.
+    root = Operator(stage=operator.stage, home=operator.home, credentials={})
+    text = root.output("status")
+    assert "Health is not known. Kubernetes API: 401" in text
+    assert "not healthy" not in text
+    assert "2 of 2 nodes are Running; health is not known." in text
+
+
+@pytest.mark.slow(seconds=1)
+def test_a_node_is_connected_to(
+    on_call: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clients = on_call.stage.environment.clients
+    cluster = find_cluster(clients("sagemaker"), "ml-cluster")
+    (node,) = nodes_of(clients("sagemaker"), "ml-cluster", group="worker-group-2")
+    target = f"sagemaker-cluster:{cluster.id}_worker-group-2-{node.id}"
+    expected = ["aws", "ssm", "start-session", "--target", target, "--region", "us-west-2"]
+    for name in ("worker-group-2", "worker-group-2/1", node.id):
+        assert run(on_call, "connect", name, "--print").split() == expected
+
+    told = on_call.run("connect", node.id, PATH=str(tmp_path))
+    assert (told.exit_code, told.output.count("\n")) == (2, 1)
+    assert told.output.startswith("aws: is not on the PATH; install it: https://")
+    tools(tmp_path, "aws")
+    assert (
+        "session-manager-plugin: is not"
+        in on_call.run("connect", node.id, PATH=str(tmp_path)).output
+    )
+    tools(tmp_path, "session-manager-plugin")
+    replaced: list[Sequence[str]] = []
+    monkeypatch.setattr("os.execvp", lambda _, command: replaced.append(command))
+    run(on_call, "connect", node.id, PATH=str(tmp_path))
+    assert replaced == [expected]
+
+
+def tools(folder: Path, name: str) -> None:
+    (folder / name).write_text("#!/bin/sh\n", "utf-8")
+    (folder / name).chmod(0o755)
+
+
+@pytest.mark.slow(seconds=2)
+def test_kubectl_uses_the_kubeconfig(on_call: Operator, operator: Operator) -> None:
+    file = operator.home / ".kube" / "config"
+    told = run(on_call, "kubeconfig", "--alias", "mine", KUBECONFIG="")
+    assert told.startswith(f"{file}: context mine is added")
+
+    document = yaml.safe_load(file.read_text("utf-8"))
+    eks = on_call.stage.environment.clients("eks").describe_cluster(name="ml-eks")["cluster"]
+    assert document["clusters"][0]["cluster"]["server"] == eks["endpoint"]
+    # After `make destroy`, the control plane is there, and the HyperPod cluster is not.
+    named, other = on_call.home / "other.yaml", ("--config", str(on_call.home / "other.yaml"))
+    text = on_call.stage.config_path.read_text("utf-8")
+    named.write_text(text.replace("  name: ml-cluster", "  name: other"), "utf-8")
+    assert "is added" in run(on_call, "kubeconfig", *other, KUBECONFIG="")
+    told = run(on_call, "status", *other, code=2)
+    assert f"run `make deploy CONFIG={named}`, or name one with --cluster" in told
+    assert "'other' is not in" in run(on_call, "kubeconfig", "--cluster", "other", code=2)
+
+
+@pytest.mark.slow(seconds=1)
+def test_the_log_of_a_node_says_what_it_was_doing(on_call: Operator) -> None:
+    on_call.stage.environment.lifecycle_logs.wait()
+    text = run(on_call, "logs", "worker-group-1")
+    assert "[SageMaker] Downloading lifecycle scripts" in text.splitlines()[0]
+    assert "Z [nvidia_runtime] /etc/containerd/config.toml: nvidia is now the default" in text
+    assert "Running: The scripts succeeded." in text
+    assert "Z [nvidia_runtime] no NVIDIA GPU" in run(on_call, "logs", "worker-group-2")
+
+    clients = on_call.stage.environment.clients
+    cluster = find_cluster(clients("sagemaker"), "ml-cluster")
+    (node,) = nodes_of(clients("sagemaker"), "ml-cluster", group="worker-group-1")
+    group = f"/aws/sagemaker/Clusters/ml-cluster/{cluster.id}"
+    stream = f"LifecycleConfig/worker-group-1/{node.id}"
+    logs = clients("logs")
+    logs.delete_log_stream(logGroupName=group, logStreamName=stream)
+    assert "--follow waits for it" in run(on_call, "logs", node.id, code=2)
+    # An instance that is gone is in no list, and status and events name it.
+    gone = "i-0123456789abcdef0"
+    assert "is not in ml-cluster" in run(on_call, "logs", gone, code=2)
+    former = f"LifecycleConfig/worker-group-1/{gone}"
+    logs.create_log_stream(logGroupName=group, logStreamName=former)
+    failed = {"timestamp": int(time.time() * 1000), "message": "Z ERROR step nvidia_runtime failed"}
+    logs.put_log_events(logGroupName=group, logStreamName=former, logEvents=[failed])
+    assert f"worker-group-1 ({gone}), gone: Step nvidia_runtime failed" in run(
+        on_call, "logs", gone
+    )
+
+    logs.create_log_stream(logGroupName=group, logStreamName=stream)
+    now = int(time.time() * 1000)
+    lines = ["Z start: lifecycle scripts, 6 steps", "Z [nvidia_runtime] no GPU"]
+    events = [{"timestamp": now + place, "message": line} for place, line in enumerate(lines)]
+    logs.put_log_events(logGroupName=group, logStreamName=stream, logEvents=events)
+
+    text = run(on_call, "logs", "worker-group-1")
+    assert [line.split("Z ")[1] for line in text.splitlines()[:2]] == [
+        line.removeprefix("Z ") for line in lines
+    ]
+    assert "Running: The last step that wrote something is nvidia_runtime: no GPU" in text
+
+
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_documentation_shows_the_commands_of_today(operator: Operator, name: str) -> None:
+    picture = drawn(name, operator)
+    stale = f"docs/terminal/{name}.svg is stale: run `make rehearsal-picture`"
+    assert (FOLDER / f"{name}.svg").read_text("utf-8") == picture, stale
+    assert "url(http" not in picture
+
+
+def test_what_differs_each_time_has_a_fixed_value_of_the_same_length() -> None:
+    one, other = (
+        f"2026-11-{day} 11:06:55 i-{some * 17} sg-{some * 17} hyperpod-i-{some * 17}"
+        for day, some in (("22", "a"), ("23", "b"))
+    )
+    assert settled(one) == settled(other)
+    assert len(settled(one)) == len(one)
+    first, second = settled(f"i-{'a' * 17} i-{'b' * 17}").split()
+    assert first != second
+
+
+def test_a_row_of_lines_that_say_ok_is_short() -> None:
+    lines = [*(f"\x1b[32mv{index} ok\x1b[0m" for index in range(9)), "v9  blocked", "v10 ok"]
+    assert shortened("\n".join(lines)).splitlines() == [
+        *lines[:2],
+        "…",
+        *lines[7:],
+    ]
+
+
+@pytest.mark.slow(seconds=2)
+def test_the_manual_path_is_taken_by_the_api(operator: Operator, tmp_path: Path) -> None:
+    lines = operator.output("env").splitlines()
+    exported = dict(shlex.split(line)[1].split("=", 1) for line in lines)
+    outputs = operator.stage.outputs()["ml-platform"]
+    assert len(exported) == 15
+    assert exported["PRIVATE_SUBNET_ID"] == outputs["OutputPrivateSubnetIds"].split(",")[0]
+    assert exported["EKS_CLUSTER_ARN"] == outputs["EKSClusterArn"]
+
+    request = json.loads(operator.output("cluster-config"))
+    assert request["Orchestrator"]["Eks"]["ClusterArn"] == exported["EKS_CLUSTER_ARN"]
+    file = tmp_path / "cluster-config.json"
+    file.write_text(json.dumps({**request, "ClusterName": "by-hand"}), "utf-8")
+    person = Person(environment=operator.stage.environment, home=tmp_path)
+    create = f"aws sagemaker create-cluster --cli-input-json file://{file}"
+    # Whatever it names is there and fits: what is left is that the EKS cluster has a cluster.
+    assert person.run(create).stderr.strip().endswith("'ml-cluster'.")
+
+
+@pytest.fixture
+def signed_in(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
+    """Return the environment of somebody who may do all, set for the test."""
+    environment = {**operator.stage.environment.aws.environment(), **operator.credentials}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    return environment
+
+
+@pytest.mark.slow(seconds=1)
+def test_each_node_is_found_in_sagemaker_and_in_kubernetes(
+    operator: Operator, signed_in: Mapping[str, str]
+) -> None:
+    assert signed_in
+    chosen = chosen_cluster(operator.stage.config_path, cluster=None, region=None)
+    found = chosen.found()
+    nodes = nodes_of(chosen.sagemaker, found.name)
+    with kubernetes_api(chosen.session, eks_cluster=found.eks_cluster_name) as api:
+        objects = {item.metadata.name for item in CoreV1Api(api).list_node().items}
+
+    assert [node.group for node in nodes] == sorted(found.groups)
+    assert objects == {node.kubernetes_name for node in nodes}
+    assert [node.id for node in nodes_of(chosen.sagemaker, found.name, group="worker-group-2")] == [
+        node.id for node in nodes if node.group == "worker-group-2"
+    ]
+
+
+@pytest.mark.slow(seconds=1)
+def test_who_may_not_is_told_what_to_do(
+    operator: Operator, signed_in: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = chosen_cluster(operator.stage.config_path, cluster=None, region=None)
+    name = chosen.found().eks_cluster_name
+    # The root user, who has no access entry.
+    for key, value in operator.stage.environment.aws.environment().items():
+        monkeypatch.setenv(key, value)
+    assert signed_in
+    chosen = chosen_cluster(operator.stage.config_path, cluster=None, region=None)
+    with (
+        pytest.raises(
+            OpsError, match=r"Kubernetes API: 40[13] .*; list your role under eks\.admins"
+        ),
+        kubernetes_api(chosen.session, eks_cluster=name) as api,
+    ):
+        CoreV1Api(api).list_node()
+    with (
+        pytest.raises(OpsError, match="EKS cluster: 'none' is not in us-west-2"),
+        kubernetes_api(chosen.session, eks_cluster="none"),
+    ):
+        pass
+    with pytest.raises(
+        OpsError, match=r"cluster: 'none' is not in us-west-2, .*: ml-cluster; name"
+    ):
+        chosen_cluster(operator.stage.config_path, cluster="none", region="us-west-2").found()
+
+
+@pytest.mark.slow(seconds=1)
+def test_own_clusters_are_listed(operator: Operator) -> None:
+    found = json.loads(operator.output("list", "--json"))
+
+    assert found == [{"name": "ml-cluster", "status": "InService", "stack": "ml-hyperpod"}]
+    assert operator.output("list").split()[-3:] == ["ml-cluster", "InService", "ml-hyperpod"]
+    # The configuration has the region.
+    assert "ml-cluster" in operator.output("list", AWS_REGION="us-east-1")
+    assert "No cluster" in operator.output("list", "--region", "us-east-1")
+
+
+# Whoever runs the tests has what they have.
+HERE = ("--skip", "client-tools")
+
+
+@pytest.mark.slow(seconds=3)
+def test_a_deployment_can_be_deployed_again(operator: Operator) -> None:
+    rows = json.loads(operator.output("preflight", "--json", *HERE))
+    assert {row["name"]: row["status"] for row in rows if row["status"] != "ok"} == {}
+
+
+@pytest.mark.slow(seconds=3)
+def test_what_would_fail_is_told_with_its_fix(operator: Operator) -> None:
+    hyperpod = operator.stage.environment.hyperpod
+    instance_type = operator.stage.config.cluster.instance_types[0]
+    before, hyperpod.faults = hyperpod.faults, Faults(quotas={instance_type: 0})
+    try:
+        result = operator.run("preflight", *HERE)
+    finally:
+        hyperpod.faults = before
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 1
+    assert "cluster-quotas blocked" in said
+    assert "request-service-quota-increase" in said
+
+
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--skip", "moon"), "--skip: 'moon' is not a validator; the validators are client-tools"),
+        (("--training-plan", "moon"), "--training-plan: 'moon' is not in us-west-2; `aws"),
+        (("--config", "moon.yaml"), "moon.yaml: "),
+    ],
+)
+def test_bad_input_is_a_line(operator: Operator, arguments: tuple[str, str], said: str) -> None:
+    result = operator.run("preflight", *arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(said)
+    assert result.stderr.count("\n") == 1
+
+
+FAST = ("--every", "0.1")
+
+
+@pytest.mark.slow(seconds=3)
+def test_nodes_are_restarted_replaced_and_deleted(on_call: Operator, tmp_path: Path) -> None:
+    sagemaker = on_call.stage.environment.clients("sagemaker")
+    ids = [node.id for node in nodes_of(sagemaker, "ml-cluster")]
+    with_pod(on_call, ids[0], folder=tmp_path)
+    refused = run(on_call, "reboot", ids[0], code=2)
+    assert "ends pod default/mine" in refused
+    assert refused.splitlines()[-1].startswith("--yes: is missing, and there is no terminal")
+
+    assert run(on_call, "reboot", *ids, "--yes", *FAST).count(": done") == 2
+    text = run(on_call, "replace", "worker-group-1", "--yes", *FAST)
+    assert text.splitlines()[-1] == "worker-group-1: done"
+    replaced = [node.id for node in nodes_of(sagemaker, "ml-cluster")]
+    assert replaced[0] != ids[0] and replaced[1] == ids[1]
+    many = run(on_call, "delete", *(f"worker-group-1/{n}" for n in range(26)), code=2)
+    assert many == (
+        "nodes: 26 are too many; delete takes up to 25 at once: run it again for the others when "
+        "these are done\n"
+    )
+
+    text = run(on_call, "delete", "worker-group-1", "--yes", *FAST)
+    assert "Group worker-group-1 will have 0 of now 1 nodes." in text
+    given = f"--config {on_call.stage.config_path}"
+    assert f"To have both agree: hyperpod-ops scale worker-group-1 0 {given}" in text
+    assert [node.id for node in nodes_of(sagemaker, "ml-cluster")] == ids[1:]
+    told = run(on_call, "connect", "worker-group-1", code=2)
+    assert told.startswith("node: group 'worker-group-1' of ml-cluster has no nodes now; see")
+    assert "it has worker-group-2/1" in run(on_call, "reboot", replaced[0], code=2)
+
+
+def with_pod(operator: Operator, instance: str, *, folder: Path) -> None:
+    """Have a pod of a user run on a node."""
+    spec = {"nodeName": f"hyperpod-{instance}", "containers": [{"name": "a", "image": "a"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "mine"}, "spec": spec}
+    file = folder / "pod.json"
+    file.write_text(json.dumps(pod), "utf-8")
+    done, told = operator.stage.tools.run(f"kubectl apply -f {file}")
+    assert done, told
+
+
+@pytest.mark.slow(seconds=2)
+def test_what_aws_does_not_accept_is_told(on_call: Operator) -> None:
+    sagemaker = on_call.stage.environment.clients("sagemaker")
+    (node,) = nodes_of(sagemaker, "ml-cluster")
+    hyperpod = on_call.stage.environment.hyperpod
+    hyperpod.faults = Faults(slow_nodes={node.group: 4.0})
+    run(on_call, "replace", node.id, "--yes", "--no-wait")
+
+    def refused() -> bool:
+        # On a slow machine what took its place runs by now, and is replaced as well.
+        told = on_call.run("replace", node.group, "--yes", "--no-wait")
+        assert told.exit_code in (0, 2), told.output
+        return ": not accepted: InvalidInstanceStatus: " in told.output
+
+    eventually(refused)
+    hyperpod.faults = Faults()
+    wait_until_settled(on_call)
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.slow(seconds=1)
+def test_the_interrupted_wait_says_that_it_goes_on(
+    on_call: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hyperpod_cli.operate.nodes.command.wait", interrupted)
+
+    text = run(on_call, "reboot", "worker-group-2", "--yes", code=130)
+
+    assert text.splitlines()[-1] == (
+        "Interrupted. HyperPod goes on with it; see `hyperpod-ops status --watch --config "
+        f"{on_call.stage.config_path}`."
+    )
+    wait_until_settled(on_call)
+
+
+def wait_until_settled(operator: Operator) -> None:
+    """Wait until each node that there should be works."""
+    sagemaker = operator.stage.environment.clients("sagemaker")
+    eventually(lambda: [node.status for node in nodes_of(sagemaker, "ml-cluster")] == ["Running"])
+
+
+APP = """
+import json, re, shutil, yaml
+
+def main(*, config, output):
+    shutil.copytree({assembly!r}, output, dirs_exist_ok=True)
+    file = output / "ml-hyperpod.template.json"
+    for group in yaml.safe_load(config.read_text())["cluster"]["instance_groups"]:
+        name = r'(,[^,]+InstanceGroupName[^,]+' + group["name"] + r'[^,]+,)'
+        number = rf'\\g<1>{{group["instance_count"]}}\\2'
+        file.write_text(re.sub(r'(InstanceCount[^0-9,]+)[0-9]+' + name, number, file.read_text()))
+"""
+"""Synthesizes as the stage did, in no time, with the numbers of a configuration."""
+
+
+@pytest.mark.slow(seconds=2)
+def test_a_group_is_scaled_by_its_configuration(
+    on_call: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = on_call.stage.config_path.read_text("utf-8")
+    file = tmp_path / "mine.yaml"
+    file.write_text(text, "utf-8")
+    for name in ("Makefile", "cdk.json"):
+        (tmp_path / name).write_text("deploy:\n\t@echo $(CONFIG) $(YES) >made; exit $(CODE)\n")
+    assembly = str(on_call.stage.work_directory / "cdk.out")
+    (tmp_path / "app.py").write_text(APP.format(assembly=assembly), "utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def scale(group: str, count: int, *, fails: int, code: int) -> str:
+        options = ("--config", str(file), "--yes")
+        return run(on_call, "scale", group, str(count), *options, code=code, CODE=str(fails))
+
+    # Another group was changed by hand: its node would go without having been shown.
+    edited = text.replace("instance_count: 1", "instance_count: 0", 1)
+    file.write_text(edited, "utf-8")
+    told = scale("worker-group-2", 2, fails=0, code=2)
+    assert f"{file}: differs from what is deployed already, in ml-hyperpod" in told
+    assert "make diff" in told
+    assert file.read_text("utf-8") == edited
+    assert not (tmp_path / "made").exists()
+    file.write_text(text, "utf-8")
+    # The deployment failed and the group has the former number: so has the file.
+    told = scale("worker-group-2", 3, fails=1, code=2)
+    assert "is as it was before, because the deployment changed nothing" in told
+    assert file.read_text("utf-8") == text
+    assert (tmp_path / "made").read_text("utf-8") == f"{file} 1\n"
+    # The group has the number wanted, since its node was deleted: so has the file.
+    assert "says instance_count 1 of 'worker-group-1' already" in scale(
+        "worker-group-1", 1, fails=0, code=2
+    )
+    assert "keeps 0, which AWS has" in scale("worker-group-1", 0, fails=1, code=2)
+    # That number is in no template yet, so it is deployed first.
+    assert "differs from what is deployed" in scale("worker-group-2", 2, fails=0, code=2)
+    file.write_text(text, "utf-8")
+    assert scale("worker-group-2", 2, fails=0, code=0)
+    assert file.read_text("utf-8").count("instance_count: 2") == 1
+    (tmp_path / "cdk.json").unlink()
+    assert "is not the folder of the project" in scale("worker-group-2", 4, fails=0, code=2)
+
+
+@pytest.mark.slow(seconds=4)
+def test_a_shortage_is_explained_and_told_once(on_call: Operator) -> None:
+    environment = on_call.stage.environment
+    group = "worker-group-2"
+    environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group}))
+    run(on_call, "replace", group, "--yes", "--no-wait")
+    arguments = ("events", "--level", "error", "--json")
+    eventually(lambda: json.loads(run(on_call, *arguments)))
+    text = run(on_call, "status")
+    assert "1 more is wanted." in text
+    assert "1 node is without an instance yet:\n1 of worker-group-2  Pending" in text
+    assert "capacity: We currently do not have sufficient capacity" in text
+    assert "Wait or try again later" in text
+    assert "orchestration-ready" not in text
+    environment.hyperpod.faults = Faults()
+    eventually(lambda: "healthy." in run(on_call, "status"))
+
+    told = json.loads(run(on_call, *arguments))
+    events = environment.clients("sagemaker").list_cluster_events(ClusterName="ml-cluster")
+    listed = [each for each in events["Events"] if each["EventLevel"] == "Error"]
+    assert len(listed) == 2 * len(told)
+    assert {each["kind"] for each in told} == {"capacity"}
+
+
+@pytest.mark.slow(seconds=2)
+def test_events_are_explained(on_call: Operator) -> None:
+    found = json.loads(run(on_call, "events", "--since", "1h", "--level", "warn", "--json"))
+    texts = [each["description"] for each in found]
+    assert "BatchReplaceClusterNodes was called" in run(on_call, "status")
+    assert any("is being replaced" in text for text in texts)
+    assert {each["level"] for each in found} <= {"Warn", "Error"}
+    assert "There are no such events." in run(on_call, "events", "--since", "0s")
+    assert "which has: worker-group-1, worker-group-2" in run(
+        on_call, "events", "--group", "none", code=2
+    )
+
+
+@pytest.mark.slow(seconds=1)
+def test_the_page_names_what_the_commands_call(on_call: Operator) -> None:
+    run(on_call, "list")
+    run(on_call, "env")
+    run(on_call, "cluster-config")
+    # In IAM's spelling: the service's prefix is that of its endpoint for all of these.
+    documented = documented_actions()
+    assert set(CALLS) == set(documented), (
+        "each command of the page is run by a test of a module above"
+    )
+    unknown_cluster = {"sagemaker:ListClusters", "sagemaker:ListTags"}
+    for command, called in CALLS.items():
+        needed = called - (unknown_cluster if command != "list" else set())
+        assert needed == documented[command], f"docs/operating.md, Permissions: {command}"

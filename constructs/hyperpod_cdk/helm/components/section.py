@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Self
 
 from hyperpod_cdk.facts.instance_types import instance_facts
-from hyperpod_cdk.schema.dns_names import DNS_LABEL
-from hyperpod_cdk.schema.limits import Matching
+from hyperpod_cdk.schema.limits import DNS_LABEL, Matching
 from hyperpod_cdk.schema.section import Api, Section
 
 Keys = tuple[str, ...]

@@ -5,9 +5,8 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from hyperpod_cdk.schema.dns_names import DNS_SUBDOMAIN
 from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.limits import DNS_SUBDOMAIN, Matching, OneOf
 from hyperpod_cdk.schema.section import Api, Section
 
 # https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/

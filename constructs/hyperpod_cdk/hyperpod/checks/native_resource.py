@@ -6,7 +6,7 @@ from hyperpod_cdk.facts.native_cluster import Lacking, lacking
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.member_paths import key_path_of
+from hyperpod_cdk.schema.section import key_path_of
 
 _OR_CUSTOM = "or use cluster.resource: custom"
 

@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -18,6 +19,7 @@ from typer.testing import CliRunner
 from emulator.aws.local_aws import LocalAws, LocalAwsSettings
 from emulator.hyperpod import HyperPodApi, HyperPodService, Timings
 from hyperpod_cdk.facts.instance_types import instance_facts
+from hyperpod_cdk.facts.native_cluster import native_regions
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
@@ -57,7 +59,10 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., D
     """Return a function that begins deployments, each in an account of its own."""
     networks, numbers = Networks(), itertools.count(1)
     synthesis = Synthesis(directory=tmp_path_factory.mktemp("templates"))
-    with HyperPodApi() as api, LocalAws(LocalAwsSettings(hyperpod_api=api.url)) as aws:
+    with ExitStack() as stack:
+        api = stack.enter_context(HyperPodApi())
+        settings = LocalAwsSettings(hyperpod_api=api.url, native_regions=native_regions())
+        aws = stack.enter_context(LocalAws(settings))
         networks.connect(aws)
 
         def begin(failure: Failure, patch: pytest.MonkeyPatch) -> Deployment:
