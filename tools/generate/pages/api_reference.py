@@ -8,9 +8,15 @@ from tools.generate import REPOSITORY
 
 TARGET = REPOSITORY / "docs" / "api.md"
 _PACKAGE = REPOSITORY / "constructs" / "hyperpod_cdk"
+# A whole deployment, above the library.
+_STACKS = (
+    "hyperpod_stacks.deployment.add_stacks",
+    "hyperpod_stacks.pipeline_stack.add_pipeline",
+)
 _HEADER = """# API of the library
 
-The public names of `hyperpod_cdk`, which an app imports from there. A class whose name ends in
+The public names of `hyperpod_cdk`, which an app imports from there, and the functions of `hyperpod_stacks`
+that create a whole deployment. A class whose name ends in
 `Config` is a section of the configuration file, with the same keys ([all of
 them](configuration.md)). `make docs` fills this page with the docstrings. The apps in
 `examples/` use these names.
@@ -34,6 +40,7 @@ def render() -> Mapping[Path, str]:
 
 
 def _public_names() -> Iterator[str]:
+    yield from _STACKS
     stub = ast.parse((_PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
     for node in stub.body:
         if isinstance(node, ast.ImportFrom):
