@@ -261,8 +261,3 @@ def test_group_that_is_being_deleted_cannot_be_updated() -> None:
     assert error.code == "ConflictException"
     api.wait()
     api("UpdateCluster", ClusterName=NAME, InstanceGroups=[group("b")])
-
-
-def _groups(api: Subject) -> dict[str, dict[str, Any]]:
-    groups = api("DescribeCluster", ClusterName=NAME)["InstanceGroups"]
-    return {group["InstanceGroupName"]: group for group in groups}

@@ -21,7 +21,9 @@ EVERYTHING = (
     "pods,replicationcontrollers,deployments.apps,replicasets.apps,statefulsets.apps,"
     "daemonsets.apps,jobs.batch,cronjobs.batch,persistentvolumeclaims,mpijobs.kubeflow.org"
 )
-SERVED = {"customresourcedefinitions": [("mpijobs.kubeflow.org", "Namespaced", "True")]}
+SERVED: dict[str, list[tuple[str, ...]]] = {
+    "customresourcedefinitions": [("mpijobs.kubeflow.org", "Namespaced", "True")]
+}
 KEPT = ["helm.sh/resource-policy=keep"]
 
 

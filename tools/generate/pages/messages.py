@@ -43,7 +43,7 @@ _RULES = """## Rules of a configuration
 
 `make validate`, `make synth` and `make deploy` report a mistake in one line: the file, the line,
 the key, the value and the message. An error refuses the configuration. A warning does not stop the
-deployment; [architecture.md](architecture.md#where-to-find-a-rule) says how to acknowledge it.
+deployment; [architecture.md](architecture.md#rooms) says how to acknowledge it.
 """
 _SECTIONS = """## Sections of a configuration
 
