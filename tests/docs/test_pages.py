@@ -166,4 +166,5 @@ def _without_index(key: str) -> str:
 
 def test_the_api_reference_has_every_public_name() -> None:
     page = (REPOSITORY / "docs" / "api.md").read_text("utf-8")
-    assert set(dir(hyperpod_cdk)) == set(re.findall(r"^::: \S+\.(\w+)$", page, re.MULTILINE))
+    named = re.findall(r"^::: hyperpod_cdk\.\S+\.(\w+)$", page, re.MULTILINE)
+    assert set(dir(hyperpod_cdk)) == set(named)

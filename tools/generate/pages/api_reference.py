@@ -15,11 +15,10 @@ _STACKS = (
 )
 _HEADER = """# API of the library
 
-The public names of `hyperpod_cdk`, which an app imports from there, and the functions of `hyperpod_stacks`
-that create a whole deployment. A class whose name ends in
-`Config` is a section of the configuration file, with the same keys ([all of
-them](configuration.md)). `make docs` fills this page with the docstrings. The apps in
-`examples/` use these names.
+The public names of `hyperpod_cdk`, which an app imports from there, and the functions of
+`hyperpod_stacks` that create a whole deployment. A class whose name ends in `Config` is a section
+of the configuration file, with the same keys ([all of them](configuration.md)). `make docs` fills
+this page with the docstrings. The apps in `examples/` use these names.
 """
 
 
