@@ -21,6 +21,7 @@ from hyperpod_cdk import Config, load_config
 from tests.support.assembly import Assembly, merged, synthesized
 from tests.support.collection import READS
 from tests.support.configs import REPOSITORY
+from tests.support.heartbeat import Heartbeat
 
 # Tests that several files share are there.
 pytest.register_assert_rewrite("tests.support.scenario_tests")
@@ -61,6 +62,16 @@ def pytest_configure(config: pytest.Config) -> None:
     # Each session of the SDK would read the models of its services anew.
     botocore.session.create_loader = functools.cache(botocore.session.create_loader)
     READS.begin()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let the process that starts workers, and it alone has a terminal, say that they work."""
+    plugins = session.config.pluginmanager
+    reporter = plugins.get_plugin("terminalreporter")
+    if reporter is not None and session.config.getoption("dist", "no") != "no":
+        heartbeat = Heartbeat(reporter.write_line)
+        plugins.register(heartbeat)
+        heartbeat.begin()
 
 
 def pytest_collection_finish() -> None:
