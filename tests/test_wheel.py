@@ -134,6 +134,6 @@ def test_it_carries_the_library_with_its_assets_and_the_operators_commands_only(
         names = archive.namelist()
 
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"hyperpod_cdk", "hyperpod_cli", "hyperpod_shared"}
+    assert tops == {"hyperpod_cdk", "hyperpod_cli", "hyperpod_shared", "hyperpod_stacks"}
     assert "hyperpod_cdk/py.typed" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]

@@ -184,7 +184,9 @@ def test_a_build_runs_what_every_change_must_pass(assembly: Assembly) -> None:
     assert (REPOSITORY / ".ci" / "run").is_file()
     assert commands(assembly, "Synth") == [
         ".ci/run",
-        "make chart synth CONFIG=config/pipeline/pipeline.yaml TEMPLATES=cdk.out/assembly",
+        "make setup",
+        ".venv/bin/hyperpod-cdk charts --if-needed-by config/pipeline/pipeline.yaml",
+        "make synth CONFIG=config/pipeline/pipeline.yaml TEMPLATES=cdk.out/assembly",
     ]
 
 

@@ -49,7 +49,9 @@ def _reader() -> str | None:
     frame = sys._getframe(2)
     while frame.f_back is not None:
         name = frame.f_code.co_filename
-        if name.startswith("<frozen importlib") or "site-packages" in name:
+        # `iter_modules` looks whether folders are packages, and yields modules alone.
+        finds_modules = name.startswith("<frozen importlib") or Path(name).name == "pkgutil.py"
+        if finds_modules or "site-packages" in name:
             return None
         if name.startswith(_OWN):
             return f"{name}:{frame.f_lineno}"

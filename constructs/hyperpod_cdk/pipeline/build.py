@@ -123,11 +123,13 @@ def synth_step(
     """
     # CodePipeline unpacks an archive from S3 without its history, and the checks list files by git.
     history = ["git init --quiet", "git add --all"] if kind.s3 is not None else []
-    variables = f"CONFIG={shlex.quote(config_path)} TEMPLATES={_SYNTHESIZED}"
+    path = shlex.quote(config_path)
+    package = f".venv/bin/hyperpod-cdk charts --if-needed-by {path}"
+    synthesize = f"make synth CONFIG={path} TEMPLATES={_SYNTHESIZED}"
     return pipelines.CodeBuildStep(
         "Synth",
         input=source,
-        commands=[*history, ".ci/run", f"make chart synth {variables}"],
+        commands=[*history, ".ci/run", "make setup", package, synthesize],
         primary_output_directory=_SYNTHESIZED,
         partial_build_spec=_PYTHON,
         # The tests keep four cores busy, and take six gigabytes with the local AWS.

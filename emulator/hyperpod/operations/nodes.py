@@ -7,7 +7,8 @@ Add, delete, replace and reboot single nodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,8 @@ from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler, pa
 from emulator.hyperpod.operations.descriptions import creation_time, describe_node, summarize_node
 from emulator.hyperpod.simulation.errors import resource_not_found, validation_error
 from emulator.hyperpod.simulation.nodes import Place
-from emulator.hyperpod.simulation.state import Cluster
+from emulator.hyperpod.simulation.state import Cluster, Node
+from emulator.hyperpod.validation.group_rules import check_quotas
 
 
 class NodeOperations:
@@ -64,6 +66,8 @@ class NodeOperations:
         raise resource_not_found(message)
 
 
+# Most nodes of one BatchAddClusterNodes call, over all its instance groups (API reference).
+MAXIMUM_ADDED = 50
 BUSY = frozenset({"ShuttingDown", "SystemUpdating"})
 
 
@@ -101,10 +105,57 @@ class BatchOperations:
     def handlers(self) -> dict[str, Handler]:
         """Handlers by operation name."""
         return {
+            "BatchAddClusterNodes": self._add,
             "BatchDeleteClusterNodes": self._delete,
             "BatchReplaceClusterNodes": self._replace,
             "BatchRebootClusterNodes": self._reboot,
         }
+
+    def _add(self, call: Call) -> Answer:
+        request = call.request
+        cluster = self._backend.cluster_of(call)
+        if not cluster.continuous:
+            message = "BatchAddClusterNodes needs a cluster with NodeProvisioningMode Continuous."
+            raise validation_error(message)
+        token = request.get("ClientToken")
+        if token in cluster.client_tokens:
+            added = cluster.client_tokens[token]
+            return {"Successful": [_added(node) for node in added], "Failed": []}
+        self._check_added(request, cluster, call)
+        successful: list[Node] = []
+        failed = []
+        for addition in request["NodesToAdd"]:
+            code = _refusal(cluster, addition["InstanceGroupName"])
+            if code is None:
+                successful += self._grow(cluster, addition, call.now)
+            else:
+                failed.append(_not_added(addition, code=code))
+        if token is not None:
+            cluster.client_tokens[token] = successful
+        return {"Successful": [_added(node) for node in successful], "Failed": failed}
+
+    def _check_added(self, request: Mapping[str, Any], cluster: Cluster, call: Call) -> None:
+        wanted: Counter[str] = Counter()
+        for addition in request["NodesToAdd"]:
+            group = cluster.groups.get(addition["InstanceGroupName"])
+            if group is not None:
+                wanted[group.instance_type] += addition["IncrementTargetCountBy"]
+        total = sum(addition["IncrementTargetCountBy"] for addition in request["NodesToAdd"])
+        if total > MAXIMUM_ADDED:
+            message = f"At most {MAXIMUM_ADDED} nodes can be added in one call, not {total}."
+            raise validation_error(message)
+        check_quotas(
+            limits=self._backend.faults.current.quotas,
+            clusters=self._backend.registry.of(call.caller),
+            wanted=wanted,
+        )
+
+    def _grow(self, cluster: Cluster, addition: Mapping[str, Any], now: float) -> list[Node]:
+        group = cluster.groups[addition["InstanceGroupName"]]
+        count = len(group.nodes)
+        group.target_count += addition["IncrementTargetCountBy"]
+        self._backend.lifecycle.reconcile(cluster, group, now)
+        return group.nodes[count:]
 
     def _delete(self, call: Call) -> Answer:
         lifecycle = self._backend.lifecycle
@@ -182,3 +233,29 @@ def _wrong_with(
         return codes.in_use
     busy = place.node.status in BUSY or (joined_only and not place.node.joined)
     return codes.invalid_status if busy or cluster.status != "InService" else None
+
+
+def _refusal(cluster: Cluster, group_name: str) -> str | None:
+    group = cluster.groups.get(group_name)
+    if group is None:
+        return "InstanceGroupNotFound"
+    usable = cluster.status == "InService" and not group.deleting
+    return None if usable else "InvalidInstanceGroupStatus"
+
+
+def _added(node: Node) -> dict[str, Any]:
+    return {
+        "NodeLogicalId": node.logical_id,
+        "InstanceGroupName": node.group_name,
+        "Status": node.status,
+    }
+
+
+def _not_added(addition: Mapping[str, Any], *, code: str) -> dict[str, Any]:
+    name = addition["InstanceGroupName"]
+    return {
+        "InstanceGroupName": name,
+        "ErrorCode": code,
+        "FailedCount": addition["IncrementTargetCountBy"],
+        "Message": f"No nodes were added to instance group '{name}': {code}.",
+    }

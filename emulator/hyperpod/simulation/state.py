@@ -201,6 +201,7 @@ class Cluster:
     provisioning: bool = False
     nodes_requested: int = 0
     events: list[Event] = field(default_factory=list)
+    client_tokens: dict[str, list[Node]] = field(default_factory=dict)
     governance: dict[str, GovernanceObject] = field(default_factory=dict)
 
     def tags_at(self, time: float) -> dict[str, str]:

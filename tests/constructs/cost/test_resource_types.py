@@ -9,9 +9,10 @@ import pytest
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.cost.cost import cost
-from tests.support.configs import CONFIGS, REPOSITORY
+from tests.conftest import Assemble
+from tests.support.assembly import Assembly
+from tests.support.configs import CONFIGS
 
-_TEMPLATES = REPOSITORY / "tests" / "snapshot" / "__snapshots__" / "test_templates"
 _FREE = {
     "AWS::EC2::FlowLog",  # its records are logs
     "AWS::EC2::InternetGateway",
@@ -58,10 +59,10 @@ _BILLED: Mapping[str, str] = {
 """What names it, in a charge or under what is not included."""
 
 
-def kinds(path: Path) -> Iterator[str]:
+def kinds(assembly: Assembly) -> Iterator[str]:
     """Yield the type of each resource of a configuration, or its kind where that decides."""
-    for template in _TEMPLATES.glob(f"{path.stem}.*.json"):
-        for resource in json.loads(template.read_text("utf-8"))["Resources"].values():
+    for template in assembly.texts().values():
+        for resource in json.loads(template)["Resources"].values():
             properties = resource.get("Properties", {})
             match resource["Type"]:
                 case "AWS::EC2::VPCEndpoint":
@@ -74,12 +75,12 @@ def kinds(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_what_is_billed_is_a_charge_or_said_to_be_left_out(path: Path) -> None:
-    found = cost(load_config(path), region=None, day=date(2026, 10, 6))
+def test_what_is_billed_is_a_charge_or_said_to_be_left_out(path: Path, assemble: Assemble) -> None:
+    config = load_config(path)
+    found = cost(config, region=None, day=date(2026, 10, 6))
     named = "\n".join([*(charge.name for charge in found.standing), *found.left_out])
 
-    there = {*kinds(path)} - _FREE
-    assert there, "no snapshot has the name of this configuration"
+    there = {*kinds(assemble(config))} - _FREE
     unknown = there - _BILLED.keys()
     assert not unknown, (
         "is it billed? then a charge, or a text of what is left out, in "

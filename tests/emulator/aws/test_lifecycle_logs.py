@@ -92,5 +92,7 @@ def test_scripts_of_somebody_else_are_not_run(aws: LocalAws, tmp_path: Path) -> 
     assert not touched.exists()
 
     lines = said(aws, "own", {**PACKAGED, "own/on_create.sh": OWN})
-    assert any("[own/on_create.sh] a rehearsal does not run this script" in line for line in lines)
+    assert any(
+        "[own/on_create.sh] a simulated node does not run this script" in line for line in lines
+    )
     assert progress_of(lines) == "The scripts succeeded."

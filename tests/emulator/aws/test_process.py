@@ -170,11 +170,6 @@ def test_the_version_is_pinned_in_the_requirements() -> None:
 
 
 ADAPTER = "emulator.aws.ministack"
-SOURCES = [
-    path
-    for path in sorted((REPOSITORY / "emulator").rglob("*.py"))
-    if path != Path(ministack.__file__)
-]
 
 
 def used_names(source: Path) -> Iterator[str]:
@@ -209,7 +204,8 @@ def test_every_name_in_use_is_listed_and_no_other() -> None:
         for name in vars(module)["_names"]
     }
     own = {"responses.get_account_id", "responses.get_region"}
-    used = {name for source in SOURCES for name in used_names(source)} | own
+    sources = {*(REPOSITORY / "emulator").rglob("*.py")} - {Path(ministack.__file__)}
+    used = {name for source in sources for name in used_names(source)} | own
 
     assert used - listed == set()
     assert listed - used == set()

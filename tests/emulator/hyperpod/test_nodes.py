@@ -9,7 +9,7 @@ from typing import Literal
 
 import pytest
 
-from emulator.hyperpod import ApiError, ClusterView, NodeView, Timings, Unknowns
+from emulator.hyperpod import ApiError, ClusterView, Faults, NodeView, Timings, Unknowns
 from tests.support.hyperpod_api import (
     CONTINUOUS,
     EKS_CLUSTER,
@@ -176,6 +176,41 @@ def test_events_are_for_continuous_clusters() -> None:
 
     api.create(ClusterName="classic", Orchestrator=eks("classic"))
     classic = api.refused("ListClusterEvents", ClusterName="classic")
+    assert classic.code == "ValidationException"
+
+
+def test_batch_add() -> None:
+    api = running()
+    additions = [
+        {"InstanceGroupName": "b", "IncrementTargetCountBy": 3},
+        {"InstanceGroupName": "x", "IncrementTargetCountBy": 1},
+    ]
+
+    answer = api("BatchAddClusterNodes", ClusterName=NAME, NodesToAdd=additions, ClientToken="t")
+
+    assert [node["Status"] for node in answer["Successful"]] == ["Pending"] * 3
+    (failed,) = answer["Failed"]
+    assert (failed["ErrorCode"], failed["FailedCount"]) == ("InstanceGroupNotFound", 1)
+    api.wait()
+    again = api("BatchAddClusterNodes", ClusterName=NAME, NodesToAdd=additions, ClientToken="t")
+    logical_ids = [node["NodeLogicalId"] for node in answer["Successful"]]
+    assert [node["NodeLogicalId"] for node in again["Successful"]] == logical_ids
+    assert [node["Status"] for node in again["Successful"]] == ["Running"] * 3
+    assert api.counts() == {"a": (2, 2), "b": (4, 4)}
+
+
+def test_batch_add_is_refused() -> None:
+    api = running(faults=Faults(quotas={"ml.g5.12xlarge": 3}))
+    addition = {"InstanceGroupName": "a", "IncrementTargetCountBy": 1}
+    over = api.refused("BatchAddClusterNodes", ClusterName=NAME, NodesToAdd=[addition])
+    assert over.code == "ResourceLimitExceeded"
+
+    most = {"InstanceGroupName": "a", "IncrementTargetCountBy": 50}
+    many = api.refused("BatchAddClusterNodes", ClusterName=NAME, NodesToAdd=[most, addition])
+    assert "At most 50" in many.message
+
+    api.create(group(count=0), ClusterName="classic", Orchestrator=eks("classic"))
+    classic = api.refused("BatchAddClusterNodes", ClusterName="classic", NodesToAdd=[addition])
     assert classic.code == "ValidationException"
 
 
