@@ -125,7 +125,7 @@ def synth_step(
     history = ["git init --quiet", "git add --all"] if kind.s3 is not None else []
     path = shlex.quote(config_path)
     package = f".venv/bin/hyperpod-cdk charts --if-needed-by {path}"
-    synthesize = f"make synth CONFIG={path} TEMPLATES={_SYNTHESIZED}"
+    synthesize = f".venv/bin/hyperpod-cdk synth --config {path} --output {_SYNTHESIZED}"
     return pipelines.CodeBuildStep(
         "Synth",
         input=source,

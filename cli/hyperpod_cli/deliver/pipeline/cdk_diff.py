@@ -9,8 +9,7 @@ from pathlib import Path
 
 from hyperpod_cli.terminal.errors import FAILED, LinesError
 
-_REPOSITORY = Path(__file__).resolve().parents[4]
-_CDK = _REPOSITORY / "node_modules" / ".bin" / "cdk"
+_CDK = Path("node_modules", ".bin", "cdk")
 # With a change set it would take the role that deploys.
 _OPTIONS = ("--exclusively", "--method", "template", "--no-color", "--no-notices")
 
@@ -69,7 +68,6 @@ def _path() -> str:
 def _run(command: list[str | Path]) -> tuple[int, str]:
     done = subprocess.run(  # noqa: S603 - the project's own CLI
         command,
-        cwd=_REPOSITORY,
         # The project's own Node.
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{_path()}"},
         stdout=subprocess.PIPE,
