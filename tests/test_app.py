@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from app import main
+from hyperpod_cdk import Config
+from hyperpod_stacks.table import stack_names
 from tests.support.commands import CLI_CONTEXT, bare_environment, desk, start_app
 from tests.support.configs import REPOSITORY
 
-STACKS = {"ml-platform", "ml-addons", "ml-storage", "ml-hyperpod"}
 TWO_FAULTS = """\
 name: ml
 regionn: us-west-2
@@ -207,8 +208,8 @@ def templates(output: Path) -> dict[str, dict[str, Any]]:
     return result
 
 
-def test_it_writes_a_template_a_stack(outputs: dict[str, Path]) -> None:
-    assert templates(outputs["alone"]).keys() == STACKS
+def test_it_writes_a_template_a_stack(outputs: dict[str, Path], default_config: Config) -> None:
+    assert templates(outputs["alone"]).keys() == {*stack_names(default_config).values()}
 
 
 @pytest.mark.parametrize("pattern", ["*.template.json", "*.assets.json", "asset.*/**/*"])

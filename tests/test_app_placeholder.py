@@ -8,7 +8,9 @@ import pytest
 import yaml
 
 from app import main
+from hyperpod_cdk import Config
 from hyperpod_cdk.helm.chart.rules import CHART_CHECKS
+from hyperpod_stacks.table import stack_names
 from tests.support.assembly import merged
 from tests.support.configs import default_document
 from tests.support.linter import findings
@@ -41,9 +43,9 @@ def templates(assembly: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_a_rule_of_every_stack_refuses_it(assembly: Path) -> None:
+def test_a_rule_of_every_stack_refuses_it(assembly: Path, default_config: Config) -> None:
     found = templates(assembly)
-    assert found.keys() == {"ml-platform", "ml-addons", "ml-storage", "ml-hyperpod"}
+    assert found.keys() == {*stack_names(default_config).values()}
     for template in found.values():
         (rule,) = [rule for name, rule in template["Rules"].items() if name.startswith("Chart")]
         (assertion,) = rule["Assertions"]

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from hyperpod_cdk import load_config
+from hyperpod_stacks.table import stack_names
 from tests.support.commands import bare_environment
 
 OUTSIDE_APP = """\
@@ -118,7 +120,7 @@ def test_an_app_of_twelve_lines_deploys_everything(
     )
 
     made = {path.name.partition(".")[0] for path in outside.glob("cdk.out/*.template.json")}
-    assert made == {"ml-platform", "ml-addons", "ml-storage", "ml-hyperpod"}
+    assert made == {*stack_names(load_config(repository / "config" / "default.yaml")).values()}
     assert len(example.read_text("utf-8").splitlines()) <= 12
     charts = installed / "hyperpod_cdk" / "_assets" / "charts"
     assert {"pins.yaml", "value_checks.yaml"} <= {path.name for path in charts.iterdir()}

@@ -180,7 +180,7 @@ def _require_schemas(templates: Templates) -> None:
     lacking = sorted(kind for kind in kinds if kind.startswith("AWS::") and not schema_of(kind))
     if lacking:
         raise LookupError(
-            f"{', '.join(lacking)}: add to TYPES of tools/generate/facts/resource_schemas.py, "
+            f"{', '.join(lacking)}: add a row to cli/hyperpod_cli/inspect/resource_types.py, "
             "and run `make generate`"
         )
 

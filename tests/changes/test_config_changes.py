@@ -23,6 +23,7 @@ import yaml
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import ConfigError
+from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES
 from tests.changes.alternatives import NO_OTHER_VALUE, Document, changes, is_set
 from tests.changes.consequences import Outcome, consequences, worst
 from tests.support.assembly import merged, synthesized
@@ -58,15 +59,8 @@ OPTIONS: dict[str, Any] = {
 # Their change makes other stacks, beside those that are there.
 OTHER_STACKS = ("name", "region")
 DATA = (
-    "/AWS::EC2::Subnet",
-    "/AWS::EC2::VPC",
-    "/AWS::EKS::Cluster",
-    "/AWS::FSx::FileSystem",
-    "/AWS::KMS::Key",
     "/AWS::IAM::Role for sagemaker.amazonaws.com",
-    "/AWS::S3::Bucket",
-    "/AWS::SageMaker::Cluster",
-    "/Custom::HyperPodCluster",
+    *(f"/{name}" for name, row in RESOURCE_TYPES.items() if row.holds_data),
 )
 
 ASKED_FOR = {

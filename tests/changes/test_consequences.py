@@ -132,7 +132,7 @@ def test_an_export_goes_only_with_its_last_import() -> None:
 
 def test_a_type_without_schema_is_told() -> None:
     queue = {"platform": {"Resources": {"Queue": resource("AWS::SQS::Queue")}}}
-    with pytest.raises(LookupError, match="AWS::SQS::Queue: add to TYPES"):
+    with pytest.raises(LookupError, match="AWS::SQS::Queue: add a row to"):
         consequences(queue, queue)
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from hyperpod_cdk import load_config
+from hyperpod_stacks.table import stack_names
 from rehearsal.environment import ALLOWED_CALLS
 from tests.support.browser import faults, looked_at
 from tests.support.configs import REPOSITORY
@@ -159,12 +161,8 @@ def test_the_default_configuration_deploys_verifies_and_goes(
     assert report["error"] is None
     assert report["config"] == "config/default.yaml"
     assert report["scenario"] == "default"
-    assert [stack["name"] for stack in report["stacks"]] == [
-        "ml-platform",
-        "ml-addons",
-        "ml-storage",
-        "ml-hyperpod",
-    ]
+    stacks = stack_names(load_config(REPOSITORY / "config" / "default.yaml"))
+    assert [stack["name"] for stack in report["stacks"]] == [*stacks.values()]
     assert {stack["status"] for stack in report["stacks"]} == {"CREATE_COMPLETE"}
 
 

@@ -9,13 +9,13 @@ import pytest
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.assembly import Address
 from hyperpod_cli.inspect.critical_path import (
-    STACK,
     Graph,
     longest_chain,
     read_graph,
     schedule,
     start_of,
 )
+from hyperpod_cli.inspect.resource_types import STACK
 from tests.conftest import Assemble, Configure
 from tests.support.configs import CONFIGS
 from tests.support.template_view import TemplateView

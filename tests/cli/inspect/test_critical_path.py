@@ -7,11 +7,8 @@ import pytest
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.assembly import Address
 from hyperpod_cli.inspect.critical_path import (
-    DURATIONS,
-    STACK,
     Graph,
     chain_to,
-    duration_of,
     lines,
     longest_chain,
     read_graph,
@@ -19,6 +16,8 @@ from hyperpod_cli.inspect.critical_path import (
     span_of,
     start_of,
 )
+from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, STACK
+from hyperpod_stacks.table import stack_names
 from tests.conftest import Assemble
 from tests.support.commands import run
 
@@ -47,8 +46,8 @@ GRAPH = Graph(
 )
 
 
-def seconds(resource_type: str) -> int:
-    return DURATIONS[resource_type].seconds
+def seconds(name: str) -> int:
+    return RESOURCE_TYPES[name].seconds
 
 
 def test_a_stack_waits_for_all_of_the_one_before_it() -> None:
@@ -79,10 +78,10 @@ def test_what_is_referred_to_is_told_from_what_only_comes_before() -> None:
 
 
 def test_every_duration_that_has_a_source_names_a_page() -> None:
-    sources = [found.source for found in DURATIONS.values() if found.source is not None]
+    sources = [row.source for row in RESOURCE_TYPES.values() if row.source is not None]
     assert len(sources) > 3
     assert all(source.startswith("https://") for source in sources)
-    assert duration_of("AWS::EC2::Route").source is None
+    assert RESOURCE_TYPES["AWS::EC2::Route"].source is None
 
 
 def test_a_page_has_the_chain_each_stack_and_the_sources(
@@ -95,7 +94,7 @@ def test_a_page_has_the_chain_each_stack_and_the_sources(
     total = next(line for line in said if line.endswith("in all"))
     assert said[said.index(total) - 1].split()[2:4] == ["ml-hyperpod", "Custom::DeletionCheck"]
     stacks = {line.split()[2]: line.split()[:2] for line in said if line.count(":") == 2}
-    assert stacks.keys() >= {"ml-platform", "ml-addons", "ml-storage", "ml-hyperpod"}
+    assert stacks.keys() >= {*stack_names(default_config).values()}
     assert stacks["ml-storage"][0] == stacks["ml-platform"][1]
     assert any("AWS::EKS::Cluster: https://" in line for line in said)
     assert any(line.strip().startswith("assumed: ") for line in said)

@@ -12,45 +12,10 @@ from typing import Any
 import cfnlint
 
 from aws_reference.resource_schemas import DATA_FILE
+from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, STACK
 
 REGION = "us-east-1"
 
-# Every type that a configuration can bring into a template; a test compares.
-TYPES = (
-    "AWS::EC2::EIP",
-    "AWS::EC2::FlowLog",
-    "AWS::EC2::InternetGateway",
-    "AWS::EC2::NatGateway",
-    "AWS::EC2::Route",
-    "AWS::EC2::RouteTable",
-    "AWS::EC2::SecurityGroup",
-    "AWS::EC2::SecurityGroupEgress",
-    "AWS::EC2::SecurityGroupIngress",
-    "AWS::EC2::Subnet",
-    "AWS::EC2::SubnetRouteTableAssociation",
-    "AWS::EC2::VPC",
-    "AWS::EC2::VPCCidrBlock",
-    "AWS::EC2::VPCEndpoint",
-    "AWS::EC2::VPCGatewayAttachment",
-    "AWS::EKS::AccessEntry",
-    "AWS::EKS::Addon",
-    "AWS::EKS::Cluster",
-    "AWS::EKS::PodIdentityAssociation",
-    "AWS::FSx::DataRepositoryAssociation",
-    "AWS::FSx::FileSystem",
-    "AWS::IAM::ManagedPolicy",
-    "AWS::IAM::Policy",
-    "AWS::IAM::Role",
-    "AWS::KMS::Alias",
-    "AWS::KMS::Key",
-    "AWS::Lambda::Function",
-    "AWS::Lambda::LayerVersion",
-    "AWS::Logs::LogGroup",
-    "AWS::S3::Bucket",
-    "AWS::S3::BucketPolicy",
-    "AWS::SageMaker::Cluster",
-    "AWS::StepFunctions::StateMachine",
-)
 # What the local AWS and the deployer's policy read; a key that a schema lacks is left out.
 KEYS = (
     "additionalIdentifiers",
@@ -67,7 +32,8 @@ def render() -> Mapping[Path, str]:
     """Return the file as the installed cfn-lint gives it."""
     root = Path(cfnlint.__file__).parent / "data" / "schemas"
     files = json.loads((root / "providers" / f"{REGION}.json").read_text("utf-8"))
-    types = {name: _compact(root / "resources" / f"{files[name]}.json") for name in TYPES}
+    published = [name for name in RESOURCE_TYPES if name.startswith("AWS::") and name != STACK]
+    types = {name: _compact(root / "resources" / f"{files[name]}.json") for name in published}
     content = {
         "cfn_lint": importlib.metadata.version("cfn-lint"),
         "schema_date": json.loads((root / "version.json").read_text("utf-8"))["schema_date"],

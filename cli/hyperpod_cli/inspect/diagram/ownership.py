@@ -2,42 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hyperpod_cli.aws.assembly import Address, Resource, Stack
+from hyperpod_cli.aws.assembly import CDK_METADATA, Address, Resource, Stack
+from hyperpod_cli.inspect.resource_types import resource_type
 
-_VPC, _EKS = "AWS::EC2::VPC", "AWS::EKS::Cluster"
-
-# Types of parts, and the type that each belongs to if it refers to one in the same stack.
-_WHOLE = {
-    "AWS::EC2::EIP": _VPC,
-    "AWS::EC2::FlowLog": _VPC,
-    "AWS::EC2::InternetGateway": _VPC,
-    "AWS::EC2::NatGateway": _VPC,
-    "AWS::EC2::Route": _VPC,
-    "AWS::EC2::RouteTable": _VPC,
-    "AWS::EC2::SecurityGroupEgress": "AWS::EC2::SecurityGroup",
-    "AWS::EC2::SecurityGroupIngress": "AWS::EC2::SecurityGroup",
-    "AWS::EC2::Subnet": _VPC,
-    "AWS::EC2::SubnetRouteTableAssociation": _VPC,
-    "AWS::EC2::VPCCidrBlock": _VPC,
-    "AWS::EC2::VPCEndpoint": _VPC,
-    "AWS::EC2::VPCGatewayAttachment": _VPC,
-    "AWS::EKS::Addon": _EKS,
-    "AWS::EKS::PodIdentityAssociation": _EKS,
-    "AWS::FSx::DataRepositoryAssociation": "AWS::FSx::FileSystem",
-    "AWS::S3::BucketPolicy": "AWS::S3::Bucket",
-}
-# Not drawn unless they are parts: permissions, logs, and what only joins two other resources.
-_BETWEEN = {
-    "AWS::CDK::Metadata",
-    "AWS::EC2::EIP",
-    "AWS::EC2::InternetGateway",
-    "AWS::EKS::AccessEntry",
-    "AWS::IAM::ManagedPolicy",
-    "AWS::IAM::Policy",
-    "AWS::Lambda::LayerVersion",
-    "AWS::Lambda::Permission",
-    "AWS::Logs::LogGroup",
-}
 # These name a role to give it permissions; they do not run as it.
 _GRANTS = {"AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::EKS::AccessEntry"}
 
@@ -50,16 +17,17 @@ def owners(stacks: Sequence[Stack]) -> Mapping[Address, Address]:
     resources = {address: item for stack in stacks for address, item in stack.resources.items()}
     owner = dict(_providers(resources))
     for resource in resources.values():
-        if resource.address not in owner and resource.type in _WHOLE:
+        whole = resource_type(resource.type).part_of
+        if resource.address not in owner and whole is not None:
             for found in _reached(resource, resources):
-                if found.type == _WHOLE[resource.type]:
+                if found.type == whole:
                     owner[resource.address] = found.address
                     break
     for resource in resources.values():
         for named in _run_under_or_logged_to(resource, resources):
             owner.setdefault(named, owner.get(resource.address, resource.address))
     for resource in resources.values():
-        if resource.type not in _BETWEEN:
+        if resource.type != CDK_METADATA and resource_type(resource.type).is_drawn:
             owner.setdefault(resource.address, resource.address)
     return {address: _outermost(address, owner) for address in owner}
 

@@ -8,27 +8,13 @@ from fnmatch import fnmatchcase
 from aws_reference.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Resource, Value
+from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, resource_type
 
 _IN_SUB = re.compile(r"\$\{([^!}]+)\}")
 _ANY = re.compile(r"\*+")
-# Variables of the reference's ARNs that are a name, and the type that has it. Other variables are
-# identifiers that a service draws.
-_NAMED_TYPES = {
-    "Alias": "AWS::KMS::Alias",
-    "BucketName": "AWS::S3::Bucket",
-    "ClusterName": "AWS::EKS::Cluster",
-    "FunctionName": "AWS::Lambda::Function",
-    "GroupNameWithPath": "AWS::IAM::Group",
-    "InstanceProfileNameWithPath": "AWS::IAM::InstanceProfile",
-    "LayerName": "AWS::Lambda::LayerVersion",
-    "LogGroupName": "AWS::Logs::LogGroup",
-    "PolicyNameWithPath": "AWS::IAM::ManagedPolicy",
-    "RoleNameWithPath": "AWS::IAM::Role",
-    "StateMachineName": "AWS::StepFunctions::StateMachine",
-    "UserNameWithPath": "AWS::IAM::User",
-}
-# Types whose `ClusterName` is what they are added to.
-_ADDED_TO = {"AWS::EKS::AccessEntry": "AWS::EKS::Cluster", "AWS::EKS::Addon": "AWS::EKS::Cluster"}
+_NAMED_TYPES = {row.name_in_arn: name for name, row in RESOURCE_TYPES.items() if row.name_in_arn}
+# Names of what no configuration deploys, and a service role could make.
+_OTHER_NAMES = ("GroupNameWithPath", "InstanceProfileNameWithPath", "UserNameWithPath")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,24 +40,26 @@ class Names:
         }
         if variable in known:
             return (known[variable],)
-        resource_type = _NAMED_TYPES.get(variable)
-        return ("*",) if resource_type is None else self.of_type(resource_type)
+        if variable in _NAMED_TYPES:
+            return self.of_type(_NAMED_TYPES[variable])
+        # Other variables are identifiers that a service draws.
+        return (f"{self.deployment}-*",) if variable in _OTHER_NAMES else ("*",)
 
-    def of_type(self, resource_type: str) -> tuple[str, ...]:
+    def of_type(self, name: str) -> tuple[str, ...]:
         """Return the patterns of the names of a type's resources."""
-        found = {self._of(each) for each in self.resources if each.type == resource_type}
+        found = {self._of(each) for each in self.resources if each.type == name}
         patterns = {name for names in found for name in names}
         if not patterns:
-            patterns = {*self._named_by_others(resource_type)} or {f"{self.deployment}-*"}
+            patterns = {*self._named_by_others(name)} or {f"{self.deployment}-*"}
         covered = {
             name for name in patterns for other in patterns - {name} if fnmatchcase(name, other)
         }
         return tuple(sorted(patterns - covered))
 
-    def _named_by_others(self, resource_type: str) -> Iterator[str]:
+    def _named_by_others(self, added_to: str) -> Iterator[str]:
         """Yield the names of what no template makes, and resources are added to."""
         for resource in self.resources:
-            if _ADDED_TO.get(resource.type) == resource_type:
+            if resource_type(resource.type).added_to == added_to:
                 yield pattern(resource.properties["ClusterName"], self.environment)
 
     def _of(self, resource: Resource) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from hyperpod_cli.aws.assembly import CDK_METADATA, Address
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.inspect.critical_path import STACK, Graph, Span, chain_to, longest_chain, start_of
+from hyperpod_cli.inspect.critical_path import Graph, Span, chain_to, longest_chain, start_of
+from hyperpod_cli.inspect.resource_types import STACK
 from hyperpod_cli.stack_progress.failures import failures_of
 from hyperpod_cli.stack_progress.progress import progress_of
 

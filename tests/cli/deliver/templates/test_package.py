@@ -14,6 +14,7 @@ from aws_cdk.aws_ecr_assets import DockerImageAsset
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cli.deliver.templates.synthesizer import AssetsInBucket
+from hyperpod_stacks.table import stack_names
 from tests.conftest import Configure
 from tests.support.assembly import synthesized
 from tests.support.linter import findings
@@ -22,7 +23,6 @@ from tests.support.template_package import ResolvedTemplate, write_default_packa
 Templates = dict[str, dict[str, Any]]
 
 ACCOUNT, REGION = "111122223333", "us-west-2"
-STACKS = {"platform", "addons", "storage", "hyperpod"}
 # As the CDK's own synthesizer names the bucket of its assets.
 PLACE = {
     "AWS::AccountId": ACCOUNT,
@@ -116,7 +116,7 @@ def test_with_their_defaults_they_deploy_what_the_cdk_does(
 ) -> None:
     expected = deployed_by_the_cdk(default_config, chart=chart, directory=tmp_path)
 
-    assert templates.keys() == STACKS
+    assert templates.keys() == stack_names(default_config).keys()
     assert resources(templates, {**PLACE, **ZONES}) == expected
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from hyperpod_cli.aws.assembly import CDK_METADATA, Address
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.inspect.critical_path import STACK, Graph, start_of
+from hyperpod_cli.inspect.critical_path import Graph, start_of
 from hyperpod_cli.inspect.report.timeline import Timeline, timeline
+from hyperpod_cli.inspect.resource_types import STACK
 from tests.support.stack_events import event
 
 FIRST, SECOND = start_of("first"), start_of("second")

@@ -1,0 +1,158 @@
+"""The types of resources that configurations deploy: a row each, and nowhere else."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+STACK = "AWS::CloudFormation::Stack"
+"""Stands for what comes before the first resource of a stack: its change set."""
+
+_VPC, _EKS, _FSX = "AWS::EC2::VPC", "AWS::EKS::Cluster", "AWS::FSx::FileSystem"
+# 15 to 25 minutes until the cluster is in service, and its nodes with it.
+_HYPERPOD = (
+    "https://github.com/awslabs/awsome-distributed-ai/blob/95b939cdc5b24ded03a70da21533964f9354b731/"
+    "1.architectures/5.sagemaker-hyperpod/tools/devops-agent/docs/hyperpod-mental-model.md"
+)
+# Ten minutes and six seconds, and the add-ons after it.
+_EKS_ADDONS = "https://github.com/terraform-aws-modules/terraform-aws-eks/pull/3218"
+_LAMBDA = "Lambda and Step Functions"
+
+Properties = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResourceType:
+    """What a type of resource is to a deployment.
+
+    Attributes:
+        seconds: How long a resource takes from the first call until it is ready: in
+            CloudFormation's standard mode, in a quiet region, without deep health checks.
+        source: Where the number is from; None if it is assumed.
+        waits_for: Types of what it needs that must be ready before AWS takes the call. In express
+            mode, CloudFormation does not wait for them, but repeats the call until they are.
+        name_in_arn: The variable that is its name in the ARNs of the Service Authorization
+            Reference; None if the ARN has an identifier that the service draws.
+        added_to: The type whose name its `ClusterName` is.
+        part_of: The type in whose card the picture of a deployment draws it, if it refers to one in
+            the same stack.
+        is_drawn: Whether the picture draws it by itself: not permissions, logs, and what only joins
+            two other resources.
+        billed_as: Words of a charge, or of what a cost leaves out, by the resource's properties;
+            None if it is free.
+        holds_data: Whether a replacement loses data or the work of a cluster.
+    """
+
+    seconds: int = 10
+    source: str | None = None
+    waits_for: tuple[str, ...] = ()
+    name_in_arn: str | None = None
+    added_to: str | None = None
+    part_of: str | None = None
+    is_drawn: bool = True
+    billed_as: Callable[[Properties], str | None] = lambda _: None
+    holds_data: bool = False
+
+
+def _as(words: str) -> Callable[[Properties], str]:
+    return lambda _: words
+
+
+def _endpoint(properties: Properties) -> str | None:
+    is_interface = properties.get("VpcEndpointType") == "Interface"
+    return "interface endpoint" if is_interface else None
+
+
+def _file_system(properties: Properties) -> str:
+    return {"LUSTRE": "FSx for Lustre", "OPENZFS": "FSx for OpenZFS"}[properties["FileSystemType"]]
+
+
+RESOURCE_TYPES: Mapping[str, ResourceType] = {
+    STACK: ResourceType(seconds=20),
+    "AWS::EC2::EIP": ResourceType(
+        seconds=15, part_of=_VPC, is_drawn=False, billed_as=_as("public IPv4 address")
+    ),
+    # Free but for its records, which are logs.
+    "AWS::EC2::FlowLog": ResourceType(part_of=_VPC),
+    "AWS::EC2::InternetGateway": ResourceType(seconds=15, part_of=_VPC, is_drawn=False),
+    # What Terraform's logs in public repositories say: 94 to 105 seconds.
+    "AWS::EC2::NatGateway": ResourceType(seconds=105, part_of=_VPC, billed_as=_as("NAT gateway")),
+    "AWS::EC2::Route": ResourceType(part_of=_VPC),
+    "AWS::EC2::RouteTable": ResourceType(part_of=_VPC),
+    "AWS::EC2::SecurityGroup": ResourceType(),
+    "AWS::EC2::SecurityGroupEgress": ResourceType(part_of="AWS::EC2::SecurityGroup"),
+    "AWS::EC2::SecurityGroupIngress": ResourceType(part_of="AWS::EC2::SecurityGroup"),
+    "AWS::EC2::Subnet": ResourceType(part_of=_VPC, holds_data=True),
+    "AWS::EC2::SubnetRouteTableAssociation": ResourceType(part_of=_VPC),
+    _VPC: ResourceType(holds_data=True),
+    "AWS::EC2::VPCCidrBlock": ResourceType(part_of=_VPC),
+    "AWS::EC2::VPCEndpoint": ResourceType(seconds=60, part_of=_VPC, billed_as=_endpoint),
+    "AWS::EC2::VPCGatewayAttachment": ResourceType(part_of=_VPC),
+    "AWS::EKS::AccessEntry": ResourceType(
+        seconds=5,
+        source="https://github.com/DevopsArtFactory/terraform-provisioning/pull/47",
+        waits_for=(_EKS,),
+        added_to=_EKS,
+        is_drawn=False,
+    ),
+    "AWS::EKS::Addon": ResourceType(seconds=35, waits_for=(_EKS,), added_to=_EKS, part_of=_EKS),
+    _EKS: ResourceType(
+        seconds=606,
+        source=_EKS_ADDONS,
+        name_in_arn="ClusterName",
+        billed_as=_as("EKS control plane"),
+        holds_data=True,
+    ),
+    "AWS::EKS::PodIdentityAssociation": ResourceType(seconds=5, waits_for=(_EKS,), part_of=_EKS),
+    # Free: the files are billed in S3 and FSx.
+    "AWS::FSx::DataRepositoryAssociation": ResourceType(
+        seconds=600,
+        source="https://github.com/aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow/issues/112",
+        waits_for=(_FSX,),
+        part_of=_FSX,
+    ),
+    _FSX: ResourceType(
+        seconds=600,
+        source="https://github.com/aws-samples/aws-hpc-tutorials/pull/289",
+        billed_as=_file_system,
+        holds_data=True,
+    ),
+    "AWS::IAM::ManagedPolicy": ResourceType(
+        seconds=20, name_in_arn="PolicyNameWithPath", is_drawn=False
+    ),
+    "AWS::IAM::Policy": ResourceType(seconds=15, is_drawn=False),
+    "AWS::IAM::Role": ResourceType(seconds=20, name_in_arn="RoleNameWithPath"),
+    "AWS::KMS::Alias": ResourceType(name_in_arn="Alias"),
+    "AWS::KMS::Key": ResourceType(seconds=60, billed_as=_as("KMS key"), holds_data=True),
+    "AWS::Lambda::Function": ResourceType(name_in_arn="FunctionName", billed_as=_as(_LAMBDA)),
+    "AWS::Lambda::LayerVersion": ResourceType(name_in_arn="LayerName", is_drawn=False),
+    "AWS::Logs::LogGroup": ResourceType(
+        name_in_arn="LogGroupName", is_drawn=False, billed_as=_as("logs (")
+    ),
+    "AWS::S3::Bucket": ResourceType(
+        seconds=20, name_in_arn="BucketName", billed_as=_as("S3"), holds_data=True
+    ),
+    "AWS::S3::BucketPolicy": ResourceType(part_of="AWS::S3::Bucket"),
+    # Free: its nodes are charges of their own.
+    "AWS::SageMaker::Cluster": ResourceType(
+        seconds=1200, source=_HYPERPOD, waits_for=(_EKS,), holds_data=True
+    ),
+    "AWS::StepFunctions::StateMachine": ResourceType(
+        name_in_arn="StateMachineName", billed_as=_as(_LAMBDA)
+    ),
+    "Custom::DeletionCheck": ResourceType(),
+    # EKS says UPDATING for minutes; assumed.
+    "Custom::EksAuthenticationMode": ResourceType(seconds=180),
+    "Custom::FileSystemAvailability": ResourceType(waits_for=(_FSX,)),
+    "Custom::HelmRelease": ResourceType(seconds=60, waits_for=(_EKS,)),
+    "Custom::HyperPodCluster": ResourceType(
+        seconds=1200, source=_HYPERPOD, waits_for=(_EKS,), holds_data=True
+    ),
+    "Custom::LifecycleScripts": ResourceType(seconds=30),
+}
+"""By type. What reads the table follows: the longest chain, the deployer's policy, the picture,
+and the tests of costs and of replacements."""
+
+
+def resource_type(name: str) -> ResourceType:
+    """Return the row of a type; of one that no configuration deploys, a row of defaults."""
+    return RESOURCE_TYPES.get(name, ResourceType())
