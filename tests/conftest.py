@@ -20,7 +20,7 @@ from filelock import FileLock
 from hyperpod_cdk import Config, load_config
 from tests.support.assembly import Assembly, merged, synthesized
 from tests.support.collection import READS
-from tests.support.configs import REPOSITORY
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.heartbeat import Heartbeat
 
 # Tests that several files share are there.
@@ -93,12 +93,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     seconds: defaultdict[Path, float] = defaultdict(float)
     for item in items:
-        if any(folder in item.path.parents for folder in _WHOLE):
+        if any(folder in item.path.parents for folder in _WHOLE) or _synthesizes_an_example(item):
             item.add_marker("whole")
         mark = item.get_closest_marker("slow")
         own = _SECONDS if mark is None else mark.kwargs.get("seconds", _SLOW_SECONDS)
         seconds[item.path] += own
     items.sort(key=lambda item: -seconds[item.path])
+
+
+def _synthesizes_an_example(item: pytest.Item) -> bool:
+    if not isinstance(item, pytest.Function) or "chart" not in item.fixturenames:
+        return False
+    given = getattr(item, "callspec", None)
+    return given is not None and any(
+        isinstance(value, Path) and value.parent == CONFIG_FOLDER / "examples"
+        for value in given.params.values()
+    )
 
 
 @pytest.fixture(scope="session")
