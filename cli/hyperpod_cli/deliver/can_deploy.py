@@ -16,15 +16,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import Config, ConfigError, load_config, load_file
 from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
-from hyperpod_cli.aws.account import (
+from hyperpod_cli.aws.session import (
     AccountError,
     Caller,
     Environment,
     caller_of,
+    profile_session,
 )
-from hyperpod_cli.aws.session import profile_session
-from hyperpod_cli.inspect.preflight.report import TO_PERMIT
-from hyperpod_cli.inspect.preflight.run import VALIDATORS, command_in, results
+from hyperpod_cli.inspect.preflight.run import TO_PERMIT, VALIDATORS, command_in, results
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.bootstrap import bootstrap_finding
 from hyperpod_shared.aws_errors import is_denied

@@ -17,7 +17,7 @@ from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.deliver.layer_binaries import local_binary
 from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_command
-from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS
+from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_cli.terminal.options import make_command
 from hyperpod_stacks.table import stack_name

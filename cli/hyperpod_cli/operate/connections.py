@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, Node
+from hyperpod_cli.operate.clusters import HyperPodCluster, Node
 from hyperpod_cli.terminal.atomic_file import replace_file
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_not_found

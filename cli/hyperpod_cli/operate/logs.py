@@ -9,9 +9,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
+from hyperpod_cli.operate.clusters import HyperPodCluster
+from hyperpod_cli.terminal.console import in_utc
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_cli.terminal.times import in_utc
 from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.clusters import log_group, log_stream
 

@@ -8,8 +8,14 @@ import pytest
 from rich.console import Console
 
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.stack_progress.display import Display, Followed, Moment, duration, state
-from hyperpod_cli.stack_progress.progress import progress_of
+from hyperpod_cli.stack_progress.progress import (
+    Display,
+    Followed,
+    Moment,
+    duration,
+    progress_of,
+    state,
+)
 from tests.support.stack_events import BEGUN, event
 
 PLATFORM, HYPERPOD = "ml-platform", "ml-hyperpod"

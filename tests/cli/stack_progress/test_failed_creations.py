@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cli.aws.stacks import Deployed
-from hyperpod_cli.stack_progress.failed_creations import ProtectedError, lift_protection
+from hyperpod_cli.stack_progress.terminal import ProtectedError, lift_protection
 from tests.support.stack_events import refused
 
 

@@ -3,7 +3,7 @@
 import botocore.session
 import pytest
 
-from hyperpod_cli.stack_progress.next_steps import Situation, interrupted, next_step
+from hyperpod_cli.stack_progress.failures import Situation, interrupted, next_step
 
 AGAIN = "make deploy CONFIG=config/mine.yaml"
 SERVICE = botocore.session.get_session().get_service_model("cloudformation")

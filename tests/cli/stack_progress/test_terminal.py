@@ -12,8 +12,8 @@ from rich.console import Console
 
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.stack_progress import terminal
-from hyperpod_cli.stack_progress.display import Followed
-from hyperpod_cli.stack_progress.report import interruption_lines
+from hyperpod_cli.stack_progress.failures import interruption_lines
+from hyperpod_cli.stack_progress.progress import Followed
 from tests.support.stack_events import CloudFormation, event, refused
 
 NAME = "ml-hyperpod"

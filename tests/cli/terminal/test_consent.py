@@ -3,7 +3,7 @@
 import pytest
 import typer
 
-from hyperpod_cli.terminal import consent
+from hyperpod_cli.terminal import console
 
 
 def test_an_interrupted_question_is_a_no(
@@ -15,7 +15,7 @@ def test_an_interrupted_question_is_a_no(
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr(typer, "confirm", interrupted)
     with pytest.raises(typer.Exit) as ended:
-        consent.agreed("Replace?", yes=False)
+        console.agreed("Replace?", yes=False)
 
     assert ended.value.exit_code == 130
     assert capsys.readouterr().err.strip() == "Nothing was done."

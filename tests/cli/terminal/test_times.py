@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from hyperpod_cli.terminal.console import parsed_duration
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_cli.terminal.times import parsed_duration
 
 
 def test_a_length_has_a_unit() -> None:

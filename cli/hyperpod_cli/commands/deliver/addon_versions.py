@@ -18,8 +18,7 @@ def addon_versions(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
     from botocore.exceptions import BotoCoreError, ClientError
 
     from hyperpod_cdk import load_config
-    from hyperpod_cli.aws.account import region_of
-    from hyperpod_cli.aws.session import profile_session
+    from hyperpod_cli.aws.session import profile_session, region_of
     from hyperpod_cli.inspect.preflight.validators.kubernetes_version import offered_addons
     from hyperpod_cli.terminal.errors import FAILED, OpsError
 

@@ -39,11 +39,11 @@ def verify(
 
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
-    from hyperpod_cli.inspect.verification.display import show
     from hyperpod_cli.inspect.verification.verify import (
         Clock,
         check_once,
         check_until_all_hold,
+        show,
     )
     from hyperpod_cli.terminal.errors import OpsError
 

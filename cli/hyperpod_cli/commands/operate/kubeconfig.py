@@ -24,8 +24,7 @@ def kubeconfig(
     A context is put into KUBECONFIG or ~/.kube/config; other contexts stay.
     """
     from hyperpod_cli.operate import connections as file
-    from hyperpod_cli.operate.clusters.chosen import chosen_cluster
-    from hyperpod_cli.operate.clusters.cluster import NoClusterError
+    from hyperpod_cli.operate.clusters import NoClusterError, chosen_cluster
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     try:

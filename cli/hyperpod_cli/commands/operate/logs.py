@@ -40,8 +40,7 @@ def logs(
 
     And what they were doing last. An instance that is gone is named by its ID.
     """
-    from hyperpod_cli.operate.clusters.chosen import chosen_cluster
-    from hyperpod_cli.operate.clusters.cluster import nodes_of
+    from hyperpod_cli.operate.clusters import chosen_cluster, nodes_of
     from hyperpod_cli.operate.logs import LifecycleLog, former_instance, progress_of
     from hyperpod_cli.operate.nodes.named import named_nodes
 

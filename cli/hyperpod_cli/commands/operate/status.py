@@ -40,11 +40,11 @@ def status(
 
     Of nodes, those that do not work, and why.
     """
-    from hyperpod_cli.operate.clusters.chosen import chosen_cluster
+    from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.status import display, snapshot
-    from hyperpod_cli.operate.status.watch import watch as watched
+    from hyperpod_cli.operate.status.display import watch as watched
+    from hyperpod_cli.terminal.console import console
     from hyperpod_cli.terminal.errors import OpsError
-    from hyperpod_cli.terminal.tables import console
 
     if watch and nodes:
         raise OpsError("--watch: cannot be used with --nodes; run `hyperpod-ops status --nodes`")

@@ -11,8 +11,8 @@ import yaml
 
 from hyperpod_cdk.helm.components.rules import value_at
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cli.deliver.charts.chart_file import ChartFile, Requirement, read_chart_directory
-from hyperpod_cli.deliver.charts.commands import ChartError
+from hyperpod_cli.deliver.charts.archives import ChartFile, Requirement, read_chart_directory
+from hyperpod_cli.deliver.charts.helm import ChartError
 
 _AGENT_TEMPLATE = Path("charts/health-monitoring-agent/templates/_helpers.tpl")
 _REGION_AND_ACCOUNT = re.compile(r'"([a-z]{2}(?:-[a-z]+)+-\d)"\s+"\d{12}"')

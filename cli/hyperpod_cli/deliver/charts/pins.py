@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.deliver.charts.commands import ChartError
+from hyperpod_cli.deliver.charts.helm import ChartError
 
 NOT_RECORDED: Literal["not-recorded"] = "not-recorded"
 GIT_COMMIT = r"^[0-9a-f]{40}$"

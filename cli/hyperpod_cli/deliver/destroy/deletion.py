@@ -18,12 +18,12 @@ from hyperpod_cli.aws.stacks import (
     resources_of,
 )
 from hyperpod_cli.deliver.destroy.plan import Deletion, announced, deletion_of, outcome
-from hyperpod_cli.stack_progress.display import Followed
-from hyperpod_cli.stack_progress.failed_creations import lift_protection
+from hyperpod_cli.stack_progress.progress import Followed
 from hyperpod_cli.stack_progress.terminal import (
     agreed,
     console,
     followed,
+    lift_protection,
     run,
 )
 from hyperpod_cli.terminal.errors import FAILED

@@ -1,9 +1,16 @@
-"""The quotas of an account, by code or by name."""
+"""The quotas of an account, and what they count of its other HyperPod clusters."""
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.operate.clusters import pages
+from hyperpod_shared.aws_errors import is_not_found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,3 +93,79 @@ def _quota(described: dict[str, Any]) -> Quota:
         name=described["QuotaName"],
         value=described["Value"],
     )
+
+
+_KINDS = ("InstanceGroups", "RestrictedInstanceGroups")
+
+
+def other_clusters(config: Config, target: Target) -> Iterator[Mapping[str, Any]]:
+    """Yield the clusters of the region besides the configuration's own, as SageMaker tells them.
+
+    One that is deleted after it was listed is passed over.
+    """
+    client = target.client("sagemaker")
+    for page in pages(client, "list_clusters"):
+        for summary in page["ClusterSummaries"]:
+            name = summary["ClusterName"]
+            if name == config.cluster.name:
+                continue
+            try:
+                # SageMaker need not tell the name again.
+                yield {"ClusterName": name, **client.describe_cluster(ClusterName=name)}
+            except ClientError as gone:
+                if not is_not_found(gone):
+                    raise
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceUsage:
+    """Instances of the clusters besides the configuration's own.
+
+    Attributes:
+        of_types: How many, by the name of the quota that limits them.
+        instances: All of them.
+        spot_instances: Those of Spot capacity.
+    """
+
+    of_types: Counter[str]
+    instances: int
+    spot_instances: int
+
+
+def type_quota(instance_type: str, *, is_spot: bool) -> str:
+    """Return the name of the quota that limits the instances of a type.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+    """
+    usage = "for cluster spot instance usage" if is_spot else "for cluster usage"
+    return f"{instance_type} {usage}"
+
+
+def instance_usage(config: Config, target: Target) -> InstanceUsage:
+    """Count the instances that the other clusters of the region ask for."""
+    of_types, of_capacity = Counter[str](), Counter[bool]()
+    for cluster in other_clusters(config, target):
+        for group in (group for kind in _KINDS for group in cluster.get(kind, ())):
+            is_spot = "Spot" in (group.get("CapacityRequirements") or {})
+            of_capacity[is_spot] += _count(group)
+            for instance_type, count in _types(group):
+                of_types[type_quota(instance_type, is_spot=is_spot)] += count
+    return InstanceUsage(
+        of_types=of_types, instances=of_capacity.total(), spot_instances=of_capacity[True]
+    )
+
+
+def _count(group: Mapping[str, Any]) -> int:
+    return int(max(group.get("TargetCount", 0), group.get("CurrentCount", 0)))
+
+
+def _types(group: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the types of a group with how many there are; those still wanted may be of any.
+
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupDetails.html
+    """
+    if "InstanceRequirements" in group:
+        for each in group.get("InstanceTypeDetails", ()):
+            yield each["InstanceType"], each.get("CurrentCount", 0)
+    elif "InstanceType" in group:
+        yield group["InstanceType"], _count(group)

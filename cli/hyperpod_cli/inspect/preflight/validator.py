@@ -1,14 +1,18 @@
-"""What a validator is, and what it may look at."""
+"""What a validator is, and what it may look at: the account, and what is deployed there already."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, auto
-from typing import Any
+from typing import Any, Protocol
+
+from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cli.aws.account import Environment
+from hyperpod_cli.aws.session import AwsClient, Environment
+from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.inspect.registered import Registered
+from hyperpod_shared.aws_errors import is_unknown_stack
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,3 +92,53 @@ def validator(
     return lambda function: Validator(
         function=function, phase=phase, row=row, source=source, reads=reads
     )
+
+
+class Clients(Protocol):
+    """What makes clients of AWS."""
+
+    @property
+    def client(self) -> Callable[[str], AwsClient]:
+        """Returns the client of a service, by boto3's name of it."""
+
+
+def is_deployed(stack: str, target: Target) -> bool:
+    """Return whether there is a stack."""
+    return _resources(stack, target) is not None
+
+
+def resources_of(
+    stack: str, target: Clients, *, resource_type: str | None = None
+) -> frozenset[str]:
+    """Return the physical IDs of the resources that a stack has; none if there is no stack.
+
+    Args:
+        stack: Name of the stack.
+        target: Makes the client of CloudFormation.
+        resource_type: Only those of this type. Default: all.
+    """
+    found = _resources(stack, target) or {}
+    return frozenset(
+        name for name, type_ in found.items() if resource_type is None or type_ == resource_type
+    )
+
+
+def outputs(stack: str, target: Target) -> dict[str, str]:
+    """Return the outputs of a stack by their keys; none if there is no stack."""
+    found = described_stack(target.client("cloudformation"), stack) or {}
+    return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", ())}
+
+
+def _resources(stack: str, target: Clients) -> dict[str, str] | None:
+    pages = target.client("cloudformation").get_paginator("list_stack_resources")
+    try:
+        return {
+            str(each["PhysicalResourceId"]): str(each["ResourceType"])
+            for page in pages.paginate(StackName=stack)
+            for each in page["StackResourceSummaries"]
+            if each["ResourceStatus"] != "DELETE_COMPLETE" and each.get("PhysicalResourceId")
+        }
+    except ClientError as error:
+        if is_unknown_stack(error):
+            return None
+        raise

@@ -12,7 +12,7 @@ from kubernetes.client import ApiClient, ApiException
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.existing_network import Vpc
 from hyperpod_cli.inspect.registered import Registered
-from hyperpod_cli.operate.nodes.objects import node_objects
+from hyperpod_cli.operate.nodes.health import node_objects
 from hyperpod_stacks.table import StackKind, stack_name
 
 

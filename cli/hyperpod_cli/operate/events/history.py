@@ -11,16 +11,16 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, pages
+from hyperpod_cli.operate.clusters import HyperPodCluster, pages
 from hyperpod_cli.operate.events.faults import (
     Event,
+    Level,
     each_once,
     is_scaling_warning,
     level_of,
     without_misleading,
 )
-from hyperpod_cli.operate.events.levels import Level
-from hyperpod_cli.terminal.times import in_utc
+from hyperpod_cli.terminal.console import in_utc
 from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.failures import LIFECYCLE_SCRIPT, UNKNOWN, ReportedFailure, failure_message
 

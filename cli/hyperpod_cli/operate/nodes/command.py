@@ -9,14 +9,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters.chosen import Chosen, chosen_cluster
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, nodes_of
+from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster, nodes_of
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, Action, act, refuse_too_many
-from hyperpod_cli.operate.nodes.health import Health, health_of_nodes
+from hyperpod_cli.operate.nodes.health import Health, health_of_nodes, pods_on
 from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
-from hyperpod_cli.operate.nodes.objects import pods_on
 from hyperpod_cli.operate.nodes.waiting import wait, watched
-from hyperpod_cli.terminal.consent import agreed
+from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.explained import explanation
 

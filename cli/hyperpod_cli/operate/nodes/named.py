@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from hyperpod_cli.operate.clusters.cluster import Node
+from hyperpod_cli.operate.clusters import Node
 from hyperpod_cli.terminal.errors import OpsError
 
 _MOST_LISTED = 10

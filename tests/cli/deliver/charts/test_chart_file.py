@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cli.deliver.charts.chart_file import read_chart_directory
-from hyperpod_cli.deliver.charts.commands import ChartError
+from hyperpod_cli.deliver.charts.archives import read_chart_directory
+from hyperpod_cli.deliver.charts.helm import ChartError
 
 
 def test_a_chart_file_is_read(tmp_path: Path) -> None:

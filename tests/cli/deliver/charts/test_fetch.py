@@ -9,8 +9,8 @@ import boto3
 import pytest
 
 from hyperpod_cdk.pipeline.section import ChartArchiveConfig
-from hyperpod_cli.deliver.charts.commands import ChartError
-from hyperpod_cli.deliver.charts.publish import fetch
+from hyperpod_cli.deliver.charts.helm import ChartError
+from hyperpod_cli.deliver.charts.package import fetch
 from tests.support.provisioner.fake_s3 import client_error
 
 CONTENT = b"a packaged chart"

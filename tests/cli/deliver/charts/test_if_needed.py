@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME
+from hyperpod_cli.deliver.charts.package import ARCHIVE_NAME
 from tests.support.commands import run
 
 CONFIG = """\

@@ -7,8 +7,8 @@ import pytest
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.deliver.deploy import reporting
-from hyperpod_cli.inspect.report.content import Attempt
+from hyperpod_cli.deliver.deploy import deployment
+from hyperpod_cli.inspect.report.page import Attempt
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
 from hyperpod_cli.stack_progress.terminal import StackRunResult
@@ -34,7 +34,7 @@ def ended(code: int, events: list[StackEvent], *told: str) -> StackRunResult:
 @pytest.fixture(autouse=True)
 def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the reports."""
-    monkeypatch.setattr(reporting, "REPORTS", tmp_path)
+    monkeypatch.setattr(deployment, "REPORTS", tmp_path)
     return tmp_path
 
 
@@ -74,7 +74,7 @@ def test_a_report_says_what_came_of_it(
     checks: list[Check],
     said: list[str],
 ) -> None:
-    line = reporting.write_report(
+    line = deployment.write_report(
         replace(attempt, events=outcome.events, messages=outcome.messages),
         config=load_config(DEFAULT),
         region="us-west-2",
@@ -94,7 +94,7 @@ def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(
     reports: Path, attempt: Attempt
 ) -> None:
     (reports / "ml").touch()
-    line = reporting.write_report(
+    line = deployment.write_report(
         attempt, config=load_config(DEFAULT), region="us-west-2", code=0, outputs={}, checks=[]
     )
     assert line.startswith("There is no report: ")

@@ -12,9 +12,14 @@ from botocore.stub import Stubber
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
-from hyperpod_cli.deliver.images import mirroring
-from hyperpod_cli.deliver.images.listing import Image, listed_images
-from hyperpod_cli.deliver.images.mirroring import MirrorError, commands, mirror
+from hyperpod_cli.deliver.images import (
+    Image,
+    MirrorError,
+    commands,
+    digest,
+    listed_images,
+    mirror,
+)
 from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
@@ -205,4 +210,4 @@ def test_without_crane_the_way_on_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("shutil.which", lambda _name: None)
 
     with pytest.raises(MirrorError, match=r"install it .*MIRROR=1 DRY=1"):
-        mirroring.digest("a/b:1")
+        digest("a/b:1")

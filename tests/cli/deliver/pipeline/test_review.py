@@ -10,9 +10,16 @@ import pytest
 from hyperpod_cdk import load_file
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.deliver.pipeline import review as reviewing
-from hyperpod_cli.deliver.pipeline.cdk_diff import Diff
-from hyperpod_cli.deliver.pipeline.environment import UnreadableError, deployed, reader
-from hyperpod_cli.deliver.pipeline.review import RefusedError, Review, review, write_review
+from hyperpod_cli.deliver.pipeline.review import (
+    Diff,
+    RefusedError,
+    Review,
+    UnreadableError,
+    deployed,
+    reader,
+    review,
+    write_review,
+)
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.provisioner.fake_s3 import client_error
 

@@ -12,16 +12,15 @@ from botocore.exceptions import EndpointConnectionError
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error, warning
 from hyperpod_cdk.schema.yaml_file import read_yaml
-from hyperpod_cli.inspect.preflight.deployed import resources_of
-from hyperpod_cli.inspect.preflight.report import PreflightReport
 from hyperpod_cli.inspect.preflight.run import (
+    PreflightReport,
     Status,
     ValidatorResult,
     command_in,
     exit_code,
     results,
 )
-from hyperpod_cli.inspect.preflight.validator import Problem, Target
+from hyperpod_cli.inspect.preflight.validator import Problem, Target, resources_of
 from tests.support.provisioner.fake_s3 import client_error
 
 

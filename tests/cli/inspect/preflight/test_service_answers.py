@@ -21,8 +21,7 @@ from emulator.hyperpod.server import HyperPodApi
 from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.inspect.preflight.other_clusters import instance_usage, type_quota
-from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
+from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas, instance_usage, type_quota
 from hyperpod_cli.inspect.preflight.run import Status, results
 from hyperpod_cli.inspect.preflight.validator import Target, Validator
 from hyperpod_cli.inspect.preflight.validators import client_tools as tools

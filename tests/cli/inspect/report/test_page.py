@@ -10,10 +10,9 @@ import pytest
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.cost import cost
 from hyperpod_cli.inspect.cost import summary
-from hyperpod_cli.inspect.report.content import Attempt, Content
-from hyperpod_cli.inspect.report.page import page, write
+from hyperpod_cli.inspect.report.page import Attempt, Content, page, write
 from hyperpod_cli.inspect.verification.check import Check
-from hyperpod_cli.stack_progress.report import failure_lines
+from hyperpod_cli.stack_progress.failures import failure_lines
 from tests.conftest import Assemble
 from tests.support.browser import faults, looked_at
 from tests.support.stack_events import event

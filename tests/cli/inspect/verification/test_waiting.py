@@ -4,8 +4,13 @@ import pytest
 from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
 
 from hyperpod_cli.inspect.verification.check import Check
-from hyperpod_cli.inspect.verification.display import problems, summary
-from hyperpod_cli.inspect.verification.verify import Clock, check_until_all_hold, not_looked_at
+from hyperpod_cli.inspect.verification.verify import (
+    Clock,
+    check_until_all_hold,
+    not_looked_at,
+    problems,
+    summary,
+)
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 
 

@@ -7,8 +7,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from hyperpod_cli.operate.clusters.chosen import chosen_cluster
-from hyperpod_cli.operate.clusters.cluster import NoClusterError, find_cluster
+from hyperpod_cli.operate.clusters import NoClusterError, chosen_cluster, find_cluster
 from tests.support.configs import CONFIG_FOLDER
 
 

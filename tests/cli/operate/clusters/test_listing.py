@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from hyperpod_cli.operate.clusters.cluster import ListedCluster, find_cluster, own_clusters
+from hyperpod_cli.operate.clusters import ListedCluster, find_cluster, own_clusters
 from hyperpod_cli.terminal.errors import OpsError
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijk"

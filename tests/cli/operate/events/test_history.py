@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from hyperpod_cli.operate.events.faults import Level
 from hyperpod_cli.operate.events.history import each_kind, events_of
-from hyperpod_cli.operate.events.levels import Level
 from tests.support.clusters import described
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

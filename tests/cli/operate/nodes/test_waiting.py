@@ -11,7 +11,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from hyperpod_cli.operate.clusters.cluster import Node
+from hyperpod_cli.operate.clusters import Node
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, Action
 from hyperpod_cli.operate.nodes.health import Health
 from hyperpod_cli.operate.nodes.waiting import wait, watched

@@ -7,7 +7,7 @@ from typing import Self
 
 import pytest
 
-from hyperpod_cli.operate.scaling.deployment import deploy
+from hyperpod_cli.operate.scaling.command import deploy
 
 
 class Process:

@@ -11,8 +11,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import load_config
-from hyperpod_cli.operate.clusters.chosen import Chosen
-from hyperpod_cli.operate.scaling import pending
+from hyperpod_cli.operate.clusters import Chosen
+from hyperpod_cli.operate.scaling import command
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import described
 from tests.support.configs import CONFIG_FOLDER
@@ -76,7 +76,7 @@ def refuse(
             raise ClientError({"Error": {"Code": "ValidationError"}}, "GetTemplate")
         return {"TemplateBody": deployed}
 
-    monkeypatch.setattr(pending, "synthesized", synthesized)
+    monkeypatch.setattr(command, "synthesized", synthesized)
     config = load_config(DEFAULT)
     config = config.model_copy(
         update={"cluster": config.cluster.model_copy(update={"resource": resource})}
@@ -84,7 +84,7 @@ def refuse(
     session: Any = SimpleNamespace(client=lambda _: SimpleNamespace(get_template=get_template))
     cluster = described({ONE: (targets[0], targets[0]), TWO: (targets[1], targets[1])})
     chosen = Chosen(name="ml", session=session, config=config)
-    pending.refuse_pending(DEFAULT, group=TWO, chosen=chosen, cluster=cluster)
+    command.refuse_pending(DEFAULT, group=TWO, chosen=chosen, cluster=cluster)
 
 
 @pytest.mark.parametrize("two", [1, 7])

@@ -9,9 +9,8 @@ from rich.console import Console
 
 from hyperpod_cli.operate.events.history import ClusterEvent
 from hyperpod_cli.operate.nodes.health import Health
-from hyperpod_cli.operate.status.display import as_json, display
+from hyperpod_cli.operate.status.display import as_json, changes, display
 from hyperpod_cli.operate.status.snapshot import RequestedNode, Snapshot, group_state, node_states
-from hyperpod_cli.operate.status.watch import changes
 from tests.support.clusters import described, node
 
 GROUPS = {"a-group-whose-name-has-as-many-letters-as-hyperpod-allows-63char": 500, "b": 500}

@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters.chosen import Chosen
-from hyperpod_cli.operate.status import watch
+from hyperpod_cli.operate.clusters import Chosen
+from hyperpod_cli.operate.status import display
 from hyperpod_cli.operate.status.snapshot import GroupState, Snapshot
 from hyperpod_cli.terminal.errors import OpsError
 
@@ -52,11 +52,11 @@ def test_it_goes_on_after_an_error_until_interrupted(
             raise found
         return found
 
-    monkeypatch.setattr(watch, "snapshot", look)
+    monkeypatch.setattr(display, "snapshot", look)
     out = Console(file=StringIO(), width=80, height=24, force_terminal=terminal, color_system=None)
     chosen = Chosen(name="ml", session=AwsSession(region="us-west-2"), config=None)
     with pytest.raises(KeyboardInterrupt):
-        watch.watch(chosen, console=out, seconds=1, sleep=lambda _: None)
+        display.watch(chosen, console=out, seconds=1, sleep=lambda _: None)
 
     assert isinstance(out.file, StringIO)
     text = out.file.getvalue()

@@ -7,12 +7,13 @@ from botocore.exceptions import EndpointConnectionError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, warning
-from hyperpod_cli.inspect.preflight.other_clusters import (
+from hyperpod_cli.inspect.preflight.quotas import (
     InstanceUsage,
+    Quota,
+    ServiceQuotas,
     instance_usage,
     type_quota,
 )
-from hyperpod_cli.inspect.preflight.quotas import Quota, ServiceQuotas
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 
 # Their codes are published for no region; the names are in the developer guide:

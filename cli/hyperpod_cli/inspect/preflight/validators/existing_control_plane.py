@@ -14,9 +14,8 @@ from hyperpod_cdk.eks.section import (
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cli.inspect.preflight.deployed import resources_of
-from hyperpod_cli.inspect.preflight.other_clusters import other_clusters
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.quotas import other_clusters
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, resources_of, validator
 from hyperpod_stacks.table import stack_name
 
 Cluster = Mapping[str, Any]

@@ -7,8 +7,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cli.inspect.preflight.deployed import outputs
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, outputs, validator
 from hyperpod_stacks.table import stack_name
 
 Record = dict[str, Any]

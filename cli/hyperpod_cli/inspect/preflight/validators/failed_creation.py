@@ -7,8 +7,7 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.aws.stacks import described_stack
-from hyperpod_cli.inspect.preflight.deployed import resources_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, resources_of, validator
 from hyperpod_stacks.table import stack_name
 
 _EKS_CLUSTER = "AWS::EKS::Cluster"

@@ -6,8 +6,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import KeyPath, error
-from hyperpod_cli.inspect.preflight.deployed import is_deployed
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, is_deployed, validator
 from hyperpod_stacks.table import stack_name
 
 _ABSENT = {"404", "NoSuchEntity", "ResourceNotFoundException"}

@@ -9,8 +9,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
-from hyperpod_cli.inspect.preflight.deployed import is_deployed
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, is_deployed, validator
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_stacks.table import stack_name
 

@@ -17,8 +17,8 @@ from hyperpod_cli.inspect.verification.check import (
     several,
     subject,
 )
+from hyperpod_cli.inspect.verification.nodes import Workload
 from hyperpod_cli.inspect.verification.subjects.addons import WITHOUT
-from hyperpod_cli.inspect.verification.workloads import Workload
 
 _NAMESPACE = "kube-system"
 _DRIVER = "fsx.csi.aws.com"
