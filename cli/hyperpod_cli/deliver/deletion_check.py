@@ -14,6 +14,7 @@ from typing import Any
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cli.aws.session import answered
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.deliver.layer_binaries import local_binary
 from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_command
@@ -25,7 +26,7 @@ from hyperpod_stacks.table import stack_name
 # The function's own check, which no installation puts on the path.
 sys.path.append(str(asset_directory("lambda")))
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, code
+from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError, one_line
 from hyperpod_shared.owner import Owner
 from provisioner.aws.clients import Clients
@@ -150,13 +151,8 @@ def _is_protected(clients: Clients, name: str) -> bool:
 
 
 def _has_deletion_protection(clients: Clients, name: str) -> bool:
-    try:
-        cluster = clients.eks.describe_cluster(name=name)["cluster"]
-    except AWS_ERRORS as error:
-        if code(error) == "ResourceNotFoundException":
-            return False
-        raise
-    return bool(cluster.get("deletionProtection", False))
+    answer = answered(clients.eks.describe_cluster, name=name)
+    return answer is not None and bool(answer["cluster"].get("deletionProtection", False))
 
 
 def _stack(clients: Clients, name: str) -> Mapping[str, Any] | None:

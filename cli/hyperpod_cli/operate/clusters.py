@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cli.aws.session import AwsClient, AwsSession, aws_session
+from hyperpod_cli.aws.session import AwsClient, AwsSession, answered, aws_session, listed
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from hyperpod_shared.aws_errors import is_denied, is_not_found
@@ -23,25 +23,9 @@ from hyperpod_shared.owner import STACK_TAG
 _PAGE = 100
 
 
-def pages(
-    sagemaker: AwsClient,
-    operation: str,
-    **asked: object,
-) -> Iterator[Mapping[str, Any]]:
-    """Yield the pages of a list.
-
-    Args:
-        sagemaker: Client of SageMaker.
-        operation: The operation, by boto3's name of it.
-        asked: Its request.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
-    yield from sagemaker.get_paginator(operation).paginate(
-        **asked, PaginationConfig={"PageSize": _PAGE}
-    )
+def items(sagemaker: AwsClient, operation: str, key: str, **asked: object) -> Iterator[Any]:
+    """Yield the items of a list of SageMaker; otherwise as `listed`."""
+    return listed(sagemaker, operation, key, **asked, PaginationConfig={"PageSize": _PAGE})
 
 
 class NoClusterError(OpsError):
@@ -157,11 +141,9 @@ def find_cluster(
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    try:
-        return HyperPodCluster(described=sagemaker.describe_cluster(ClusterName=name))
-    except ClientError as error:
-        if not is_not_found(error):
-            raise
+    found = answered(sagemaker.describe_cluster, ClusterName=name)
+    if found is not None:
+        return HyperPodCluster(described=found)
     region = sagemaker.meta.region_name
     first = f"run `{deployed_by}`, or " if deployed_by else ""
     raise NoClusterError(
@@ -204,8 +186,7 @@ def nodes_of(
         **({"InstanceGroupNameContains": group} if group else {}),
         **({"IncludeNodeLogicalIds": True} if requested else {}),
     }
-    listed = pages(sagemaker, "list_cluster_nodes", **asked)
-    found = (_node(summary) for page in listed for summary in page["ClusterNodeSummaries"])
+    found = map(_node, items(sagemaker, "list_cluster_nodes", "ClusterNodeSummaries", **asked))
     return sorted(
         (node for node in found if group in (None, node.group)),
         key=lambda node: (node.group, not node.id, node.id, node.logical_id),
@@ -259,31 +240,28 @@ def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
         BotoCoreError: AWS could not be asked.
     """
     found, denied, is_any_read = [], None, False
-    for page in pages(sagemaker, "list_clusters"):
-        for summary in page["ClusterSummaries"]:
-            try:
-                stack = _stack(sagemaker, arn=summary["ClusterArn"])
-            except ClientError as error:
-                if is_denied(error):
-                    denied = error
-                elif not is_not_found(error):
-                    raise
-                continue
-            is_any_read = True
-            if stack is not None:
-                name, status = summary["ClusterName"], summary["ClusterStatus"]
-                found.append(ListedCluster(name=name, status=status, stack=stack))
+    for summary in items(sagemaker, "list_clusters", "ClusterSummaries"):
+        try:
+            stack = _stack(sagemaker, arn=summary["ClusterArn"])
+        except ClientError as error:
+            if is_denied(error):
+                denied = error
+            elif not is_not_found(error):
+                raise
+            continue
+        is_any_read = True
+        if stack is not None:
+            name, status = summary["ClusterName"], summary["ClusterStatus"]
+            found.append(ListedCluster(name=name, status=status, stack=stack))
     if denied is not None and not is_any_read:
         raise denied
     return sorted(found, key=lambda cluster: cluster.name)
 
 
 def _stack(sagemaker: AwsClient, *, arn: str) -> str | None:
-    for page in pages(sagemaker, "list_tags", ResourceArn=arn):
-        for tag in page.get("Tags", ()):
-            if tag["Key"] in _STACK_TAGS:
-                return str(tag["Value"].split("/")[1])
-    return None
+    tags = items(sagemaker, "list_tags", "Tags", ResourceArn=arn)
+    own = (str(tag["Value"].split("/")[1]) for tag in tags if tag["Key"] in _STACK_TAGS)
+    return next(own, None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.session import AwsClient, listed
 from hyperpod_cli.operate.clusters import HyperPodCluster
 from hyperpod_cli.terminal.console import in_utc
 from hyperpod_cli.terminal.errors import OpsError
@@ -141,19 +141,23 @@ def former_instance(
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    pages = logs.get_paginator("describe_log_streams").paginate(
-        logGroupName=log_group(cluster.described), logStreamNamePrefix=_STREAMS
+    streams = listed(
+        logs,
+        "describe_log_streams",
+        "logStreams",
+        logGroupName=log_group(cluster.described),
+        logStreamNamePrefix=_STREAMS,
     )
     try:
-        names = [str(each["logStreamName"]) for page in pages for each in page["logStreams"]]
+        for each in streams:
+            group, _, found = each["logStreamName"].removeprefix(_STREAMS).partition("/")
+            if found == instance:
+                return LifecycleLog(
+                    logs=logs, cluster=cluster, instance=found, instance_group=group
+                )
     except ClientError as error:
         if not is_not_found(error):
             raise
-        return None
-    for name in names:
-        group, _, found = name.removeprefix(_STREAMS).partition("/")
-        if found == instance:
-            return LifecycleLog(logs=logs, cluster=cluster, instance=found, instance_group=group)
     return None
 
 

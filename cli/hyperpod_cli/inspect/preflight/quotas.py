@@ -5,29 +5,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk import Config
+from hyperpod_cli.aws.session import answered, listed
 from hyperpod_cli.inspect.preflight.validator import Target
-from hyperpod_cli.operate.clusters import pages
-from hyperpod_shared.aws_errors import is_not_found
+from hyperpod_cli.operate.clusters import items
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Quota:
-    """A limit of the account in the region.
-
-    Attributes:
-        service: Such as sagemaker.
-        code: Such as L-2CE978FC.
-        name: Such as ml.p5.48xlarge for cluster usage.
-        value: The limit.
-    """
-
-    service: str
-    code: str
-    name: str
-    value: float
+Quota = Mapping[str, Any]
+"""A limit of the account in the region, as Service Quotas describes it; one that has a value."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -47,13 +31,10 @@ class ServiceQuotas:
         """Return a quota; None if the region has none of that code."""
         asked = {"ServiceCode": service, "QuotaCode": code}
         for operation in ("get_service_quota", "get_aws_default_service_quota"):
-            try:
-                quota = getattr(self.client, operation)(**asked)["Quota"]
-                if _is_known(quota):
-                    return _quota(quota)
-            except ClientError as absent:
-                if absent.response["Error"]["Code"] != "NoSuchResourceException":
-                    raise
+            answer = answered(getattr(self.client, operation), "NoSuchResourceException", **asked)
+            if answer is not None and _is_known(answer["Quota"]):
+                quota: Quota = answer["Quota"]
+                return quota
         return None
 
     def by_name(self, service: str, name: str) -> Quota | None:
@@ -68,17 +49,15 @@ class ServiceQuotas:
         """Return the quotas of a service, read once."""
         key = (operation, service)
         if key not in self._by_name:
-            pages = self.client.get_paginator(operation).paginate(ServiceCode=service)
             self._by_name[key] = {
-                quota["QuotaName"]: _quota(quota)
-                for page in pages
-                for quota in page["Quotas"]
+                quota["QuotaName"]: quota
+                for quota in listed(self.client, operation, "Quotas", ServiceCode=service)
                 if _is_known(quota)
             }
         return self._by_name[key]
 
 
-def _is_known(described: dict[str, Any]) -> bool:
+def _is_known(described: Quota) -> bool:
     """Return whether there is a value, in whose place may be an `ErrorReason`.
 
     https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_ServiceQuota.html
@@ -86,40 +65,27 @@ def _is_known(described: dict[str, Any]) -> bool:
     return described.get("Value") is not None
 
 
-def _quota(described: dict[str, Any]) -> Quota:
-    return Quota(
-        service=described["ServiceCode"],
-        code=described["QuotaCode"],
-        name=described["QuotaName"],
-        value=described["Value"],
-    )
-
-
 _KINDS = ("InstanceGroups", "RestrictedInstanceGroups")
 
 
 def other_clusters(config: Config, target: Target) -> Iterator[Mapping[str, Any]]:
-    """Yield the clusters of the region besides the configuration's own, as SageMaker tells them.
+    """Yield the clusters of the region other than the configuration's own, as SageMaker tells them.
 
     One that is deleted after it was listed is passed over.
     """
     client = target.client("sagemaker")
-    for page in pages(client, "list_clusters"):
-        for summary in page["ClusterSummaries"]:
-            name = summary["ClusterName"]
-            if name == config.cluster.name:
-                continue
-            try:
+    for summary in items(client, "list_clusters", "ClusterSummaries"):
+        name = summary["ClusterName"]
+        if name != config.cluster.name:
+            cluster = answered(client.describe_cluster, ClusterName=name)
+            if cluster is not None:
                 # SageMaker need not tell the name again.
-                yield {"ClusterName": name, **client.describe_cluster(ClusterName=name)}
-            except ClientError as gone:
-                if not is_not_found(gone):
-                    raise
+                yield {"ClusterName": name, **cluster}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstanceUsage:
-    """Instances of the clusters besides the configuration's own.
+    """Instances of the clusters other than the configuration's own.
 
     Attributes:
         of_types: How many, by the name of the quota that limits them.

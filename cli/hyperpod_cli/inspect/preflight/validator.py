@@ -8,9 +8,10 @@ from typing import Any, Protocol
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
 from hyperpod_cli.aws.session import AwsClient, Environment
 from hyperpod_cli.aws.stacks import described_stack
+from hyperpod_cli.aws.stacks import resources_of as stack_resources
 from hyperpod_cli.inspect.registered import Registered
 from hyperpod_shared.aws_errors import is_unknown_stack
 
@@ -55,6 +56,32 @@ class Phase(IntEnum):
     QUOTAS = auto()
     NETWORK = auto()
     EXISTING_RESOURCES = auto()
+
+
+def problem(
+    path: KeyPath,
+    value: object,
+    message: str,
+    *,
+    command: str,
+    severity: Severity = Severity.ERROR,
+) -> Problem:
+    """Return what is wrong with the value of a key.
+
+    Args:
+        path: The key.
+        value: Its value.
+        message: What is wrong, and what to do.
+        command: The AWS CLI command that shows it.
+        severity: What follows. Default: a deployment would fail.
+    """
+    finding = Finding(path=path, value=value, message=message, severity=severity)
+    return Problem(finding=finding, command=command)
+
+
+def as_list(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
+    """Return what a policy has alone or in a list, in a list."""
+    return list(value) if isinstance(value, list) else [value]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,14 +157,9 @@ def outputs(stack: str, target: Target) -> dict[str, str]:
 
 
 def _resources(stack: str, target: Clients) -> dict[str, str] | None:
-    pages = target.client("cloudformation").get_paginator("list_stack_resources")
     try:
-        return {
-            str(each["PhysicalResourceId"]): str(each["ResourceType"])
-            for page in pages.paginate(StackName=stack)
-            for each in page["StackResourceSummaries"]
-            if each["ResourceStatus"] != "DELETE_COMPLETE" and each.get("PhysicalResourceId")
-        }
+        there = stack_resources(target.client("cloudformation"), stack)
+        return {each.physical_id: each.type for each in there if each.physical_id}
     except ClientError as error:
         if is_unknown_stack(error):
             return None

@@ -14,14 +14,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.assembly import stacks_by_name
 from hyperpod_cli.aws.cdk_cli import synthesized
-from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.aws.stacks import described_stack
+from hyperpod_cli.aws.stacks import described_stack, template_of
 from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster
 from hyperpod_cli.operate.scaling.change import CountChange, count_change
 from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.explained import explanation
-from hyperpod_shared.aws_errors import is_unknown_stack
 from hyperpod_stacks.table import stack_name
 
 _NATIVE = "native"
@@ -86,20 +84,8 @@ def _differing(config: Path, *, group: str, chosen: Chosen) -> list[str]:
             stack.name
             for stack in stacks_by_name(folder)
             if _content(stack.template, group)
-            != _content(_deployed(cloudformation, stack.name), group)
+            != _content(template_of(cloudformation, stack.name), group)
         ]
-
-
-def _deployed(cloudformation: AwsClient, stack: str) -> Mapping[str, Any]:
-    try:
-        found = cloudformation.get_template(StackName=stack, TemplateStage="Original")
-    except ClientError as error:
-        if is_unknown_stack(error):
-            return {}
-        raise
-    body = found["TemplateBody"]
-    # botocore reads JSON by itself; the CDK CLI deploys nothing else.
-    return body if isinstance(body, Mapping) else {}
 
 
 def _content(template: Mapping[str, Any], group: str) -> str:

@@ -428,7 +428,7 @@ def test_aws_default_takes_the_place_of_a_quota_without_a_value(there: Target) -
         stub.add_response("get_aws_default_service_quota", {"Quota": {**unknown, "Value": 3}})
         read = ServiceQuotas(client=quotas)
         by_name, by_code = read.by_name("sagemaker", "some"), read.by_code("sagemaker", "L-1")
-    assert (by_name and by_name.value, by_code and by_code.value) == (2, 3)
+    assert (by_name and by_name["Value"], by_code and by_code["Value"]) == (2, 3)
 
 
 def test_a_region_without_service_quotas_is_a_warning(configure: Configure, there: Target) -> None:
