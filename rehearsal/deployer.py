@@ -13,7 +13,8 @@ from typing import Any
 import boto3
 
 from emulator.aws.clients import AwsClients
-from hyperpod_cli.aws.session import AwsClient, Environment
+from hyperpod_cli.aws.account import Environment
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.inspect.permissions.policies import Document, policies_of
 
 

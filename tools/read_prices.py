@@ -19,7 +19,7 @@ from typing import Any
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.facts.instance_types import instance_types
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.aws.session import known_region
+from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.terminal.errors import REFUSED
 
 TABLE = Path(__file__).parents[1] / "constructs" / "hyperpod_cdk" / "facts" / "prices.json"

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from hyperpod_cdk import ConfigError
 from hyperpod_cli import main as cli
-from hyperpod_cli.aws.session import AccountError
+from hyperpod_cli.aws.account import AccountError
 from hyperpod_cli.commands import WINGS, Command, commands
 from hyperpod_cli.terminal.errors import FailedError, LinesError, OpsError
 from tests.support.commands import run as run_command

@@ -13,7 +13,7 @@ from kubernetes.client import ApiClient, ApiException, Configuration
 from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError, SSLError
 
-from hyperpod_cli.aws.session import AwsSession, answered
+from hyperpod_cli.aws.session import AwsSession, answer_of
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_shared.eks_token import token_signer
 
@@ -98,7 +98,7 @@ def described_eks_cluster(session: AwsSession, name: str) -> Mapping[str, Any]:
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    answer = answered(session.client("eks").describe_cluster, name=name)
+    answer = answer_of(session.client("eks").describe_cluster, name=name)
     if answer is None:
         raise OpsError(f"EKS cluster: {name!r} is not in {session.region}")
     found: Mapping[str, Any] = answer["cluster"]

@@ -9,26 +9,18 @@ from typing import Any
 import boto3
 import botocore.session
 from botocore.config import Config as ClientConfig
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    ConnectionError,
-    HTTPClientError,
-    NoCredentialsError,
-    ProfileNotFound,
-)
+from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cli.aws.account import known_region, region_of
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_cli.terminal.explained import explanation
 from hyperpod_shared.aws_errors import code, is_not_found
 
 AwsClient = Any
 """boto3 makes the methods of its clients at run time, so they have no types."""
 
 
-def answered(
+def answer_of(
     call: Callable[..., Mapping[str, Any]], *absent: str, **asked: Any
 ) -> Mapping[str, Any] | None:
     """Return what a call of AWS answers; None if what it asks for is not there.
@@ -65,121 +57,6 @@ def listed(client: AwsClient, operation: str, key: str, **asked: Any) -> Iterato
     """
     for page in client.get_paginator(operation).paginate(**asked):
         yield from page.get(key, ())
-
-
-class AccountError(OpsError):
-    """Nothing can be deployed with these credentials; one line that says what to do."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Environment:
-    """An account and a region, to which a deployment goes.
-
-    Attributes:
-        partition: Such as aws.
-        account: Twelve digits.
-        region: Such as us-west-2.
-    """
-
-    partition: str
-    account: str
-    region: str
-
-    def __str__(self) -> str:
-        return f"{self.account}/{self.region}"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Caller:
-    """Who the credentials are for.
-
-    Attributes:
-        arn: Their ARN.
-        environment: Where they deploy to.
-    """
-
-    arn: str
-    environment: Environment
-
-
-def known_region(config: Config | None, *, session: boto3.Session | None = None) -> str | None:
-    """Return the region of a deployment, as the CDK CLI finds it; None if nobody names one.
-
-    That is the configuration's, else that of AWS_REGION, which botocore ignores, of
-    AWS_DEFAULT_REGION, or of the profile.
-
-    Args:
-        config: The configuration, if there is one.
-        session: With the profile. Default: the one that the environment names, if there is one.
-    """
-    configured = config.region if config is not None else None
-    region = configured or os.environ.get("AWS_REGION")
-    if region:
-        return region
-    try:
-        return (session if session is not None else boto3.Session()).region_name
-    except ProfileNotFound:
-        return None
-
-
-def region_of(config: Config, *, session: boto3.Session) -> str:
-    """Return the region of a deployment, as the CDK CLI finds it.
-
-    Raises:
-        AccountError: There is none.
-    """
-    region = known_region(config, session=session)
-    if region is None:
-        raise AccountError(
-            "region: is neither in the configuration nor in the environment; write it into the "
-            "configuration, or set AWS_REGION"
-        )
-    return region
-
-
-def caller_of(config: Config, *, session: boto3.Session) -> Caller:
-    """Return by whom a configuration would be deployed, and where.
-
-    Raises:
-        AccountError: There are no credentials that AWS accepts, or no region.
-    """
-    return caller_in(region_of(config, session=session), session=session)
-
-
-def caller_in(region: str, *, session: boto3.Session) -> Caller:
-    """Return who the credentials are for, and a region of their account.
-
-    Raises:
-        AccountError: There are no credentials that AWS accepts.
-    """
-    try:
-        identity = session.client("sts", region_name=region).get_caller_identity()
-    except (NoCredentialsError, ConnectionError, HTTPClientError) as error:
-        raise AccountError(explanation(error)) from None
-    except (BotoCoreError, ClientError) as error:
-        raise AccountError(
-            f"AWS credentials: {one_line(error)}; {_remedy(error, region)}"
-        ) from None
-    environment = Environment(
-        partition=session.get_partition_for_region(region),
-        account=identity["Account"],
-        region=region,
-    )
-    return Caller(arn=identity["Arn"], environment=environment)
-
-
-def _remedy(refused: BotoCoreError | ClientError, region: str) -> str:
-    """Return what to do; a region that is not enabled does not know credentials that are good.
-
-    https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_temp_enable-regions.html
-    """
-    again = "sign in again"
-    if code(refused) in {"InvalidClientTokenId", "UnrecognizedClientException"}:
-        again += (
-            f", or, if the account has not opted in to {region}: aws account enable-region "
-            f"--region-name {region}"
-        )
-    return again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,18 +141,3 @@ def deployer_session(config: Config) -> AwsSession:
         AccountError: Its region is not known.
     """
     return AwsSession(region=region_of(config, session=boto3.Session()))
-
-
-def profile_session(*, region: str | None = None) -> boto3.Session:
-    """Return a session of the profile that the environment names.
-
-    Args:
-        region: Its region. Default: that of AWS_DEFAULT_REGION or of the profile.
-
-    Raises:
-        AccountError: There is no such profile.
-    """
-    try:
-        return boto3.Session(region_name=region)
-    except ProfileNotFound as error:
-        raise AccountError(explanation(error)) from None

@@ -14,7 +14,7 @@ from typing import Any
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cli.aws.session import answered
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.deliver.layer_binaries import local_binary
 from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_command
@@ -151,7 +151,7 @@ def _is_protected(clients: Clients, name: str) -> bool:
 
 
 def _has_deletion_protection(clients: Clients, name: str) -> bool:
-    answer = answered(clients.eks.describe_cluster, name=name)
+    answer = answer_of(clients.eks.describe_cluster, name=name)
     return answer is not None and bool(answer["cluster"].get("deletionProtection", False))
 
 

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from hyperpod_cdk.helm.chart.chart import HyperPodChart, HyperPodChartError
 from hyperpod_cdk.helm.chart.rules import dependency_values
 from hyperpod_cdk.helm.images.registry import ecr_region, is_from_outside, mirrored, split_image
 from hyperpod_cdk.loading import check_chart
-from hyperpod_cli.aws.session import AwsClient, known_region
+from hyperpod_cli.aws.account import known_region
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.deliver.charts.helm import Helm, helm_binary
 from hyperpod_cli.deliver.charts.manifest import images, parse_objects
 from hyperpod_cli.terminal.errors import FailedError
@@ -281,7 +283,7 @@ def mirror(
         MirrorError: There is no crane, it failed, or a tag in the mirror is another image.
         ClientError: ECR refused.
     """
-    execute = _Crane(run=run)
+    execute = partial(_crane, run=run)
     logged_in: set[str] = set()
     for image in images:
         if image.mirror is None:
@@ -315,33 +317,21 @@ def digest(image: str) -> str:
     Raises:
         MirrorError: There is no crane, or it failed.
     """
-    return _Crane()("digest", image)
+    return _crane("digest", image)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Crane:
-    """Runs crane.
-
-    Attributes:
-        run: Runs a process. Default: `subprocess.run`.
-    """
-
-    run: Run = subprocess.run
-
-    def __call__(self, *arguments: str, password: str | None = None) -> str:
-        """Return what crane prints."""
-        crane = shutil.which(_CRANE)
-        if crane is None:
-            raise MirrorError(
-                "crane is not on PATH: install it (https://github.com/google/go-containerregistry),"
-                " or run the commands of `make images MIRROR=1 DRY=1` where it is"
-            )
-        done = self.run(
-            [crane, *arguments], input=password, capture_output=True, text=True, check=False
+def _crane(*arguments: str, password: str | None = None, run: Run = subprocess.run) -> str:
+    """Return what crane prints."""
+    crane = shutil.which(_CRANE)
+    if crane is None:
+        raise MirrorError(
+            "crane is not on PATH: install it (https://github.com/google/go-containerregistry), or "
+            "run the commands of `make images MIRROR=1 DRY=1` where it is"
         )
-        if done.returncode:
-            raise MirrorError(f"crane {arguments[0]} failed: {' '.join(done.stderr.split())}")
-        return str(done.stdout).strip()
+    done = run([crane, *arguments], input=password, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise MirrorError(f"crane {arguments[0]} failed: {' '.join(done.stderr.split())}")
+    return str(done.stdout).strip()
 
 
 def _credentials(client: AwsClient) -> tuple[str, str]:

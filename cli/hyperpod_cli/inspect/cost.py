@@ -9,7 +9,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Charge, Cost, unpriced
 from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.facts.prices import pricing_pages
-from hyperpod_cli.aws.session import known_region
+from hyperpod_cli.aws.account import known_region
 
 _WIDTH = 100
 _CENT = Decimal("0.01")

@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cli.aws.session import AwsClient, AwsSession, answered, aws_session, listed
+from hyperpod_cli.aws.session import AwsClient, AwsSession, answer_of, aws_session, listed
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from hyperpod_shared.aws_errors import is_denied, is_not_found
@@ -141,7 +141,7 @@ def find_cluster(
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    found = answered(sagemaker.describe_cluster, ClusterName=name)
+    found = answer_of(sagemaker.describe_cluster, ClusterName=name)
     if found is not None:
         return HyperPodCluster(described=found)
     region = sagemaker.meta.region_name

@@ -18,11 +18,7 @@ from hyperpod_cli.aws.assembly import Stack, construct_paths
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed, deployed
-from hyperpod_cli.stack_progress.failures import (
-    failure_lines,
-    interruption_lines,
-    untold_failure,
-)
+from hyperpod_cli.stack_progress.failures import failure_lines, interruption_lines, untold_failure
 from hyperpod_cli.stack_progress.operation import POLL_SECONDS, Operation
 from hyperpod_cli.stack_progress.progress import Display, Followed
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError

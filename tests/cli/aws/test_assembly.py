@@ -2,13 +2,7 @@
 
 import pytest
 
-from hyperpod_cli.aws.assembly import (
-    Stack,
-    UnknownStackError,
-    chosen,
-    construct_paths,
-    stacks_in,
-)
+from hyperpod_cli.aws.assembly import Stack, UnknownStackError, chosen, construct_paths, stacks_in
 from tests.conftest import Assemble, Configure
 
 EMPTY: dict[str, dict[str, str]] = {"Resources": {}}

@@ -10,7 +10,7 @@ from botocore.exceptions import EndpointConnectionError, NoCredentialsError, Tok
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error, warning
-from hyperpod_cli.aws.session import AccountError, Environment, caller_of
+from hyperpod_cli.aws.account import AccountError, Environment, caller_of
 from hyperpod_cli.deliver import can_deploy as account
 from hyperpod_cli.deliver.can_deploy import places_to_bootstrap, refuse_unless_bootstrapped
 from hyperpod_cli.inspect.preflight.validator import Problem, Target

@@ -12,8 +12,8 @@ from policy_sentry.querying.actions import get_action_data
 from aws_reference.action_resources import action_resources
 from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, UnknownTypeError
 from hyperpod_cdk import load_config
+from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Address, Resource
-from hyperpod_cli.aws.session import Environment
 from hyperpod_cli.commands import commands
 from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs

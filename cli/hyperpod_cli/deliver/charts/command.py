@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import boto3
+
 from hyperpod_cdk import Config, load_config, load_file
 from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.deliver.charts.archives import required_version, same_version
 from hyperpod_cli.deliver.charts.git_source import check_out_chart, newest_commit
 from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, Helm, helm_binary
@@ -162,8 +163,7 @@ def package_if_needed(config_path: Path, *, pins: Path = PINS, output: Path = OU
     if all(own_chart(each.config) is not None for each in loaded.deployments):
         return
     if loaded.pipeline is not None and loaded.pipeline.chart is not None:
-        session = profile_session()
-        fetch(loaded.pipeline.chart, session=session, output=output, report=_report)
+        fetch(loaded.pipeline.chart, session=boto3.Session(), output=output, report=_report)
     elif not _is_up_to_date(pins, output):
         package_chart(pins=pins, output=output)
 

@@ -7,7 +7,6 @@ import json
 import shutil
 import struct
 import tarfile
-import tempfile
 import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -35,6 +34,7 @@ from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, Helm
 from hyperpod_cli.deliver.charts.inspection import absent_charts, add_value_checks, agent_regions
 from hyperpod_cli.deliver.charts.manifest import follow_registry, images, parse_objects
 from hyperpod_cli.deliver.charts.pins import Settings
+from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 
 _STORED_BLOCK = 0xFFFF
 # Magic, method deflate, no flags, no time, no hint, unknown system (RFC 1952).
@@ -217,7 +217,6 @@ def publish(package: Package, *, output: Path) -> Path:
     Returns:
         The archive.
     """
-    output.mkdir(parents=True, exist_ok=True)
     archive = output / ARCHIVE_NAME
     described = {
         "package": {
@@ -228,18 +227,10 @@ def publish(package: Package, *, output: Path) -> Path:
         **package.provenance,
     }
     # Provenance last: when it names the archive's digest, both are complete.
-    replace(archive, content=package.file.read_bytes())
+    replace_file(archive, package.file.read_bytes(), mode=PUBLIC)
     text = json.dumps(described, indent=2) + "\n"
-    replace(output / PROVENANCE_NAME, content=text.encode())
+    replace_file(output / PROVENANCE_NAME, text, mode=PUBLIC)
     return archive
-
-
-def replace(file: Path, *, content: bytes) -> None:
-    """Write a file so that a reader sees the old one or the new one."""
-    with tempfile.TemporaryDirectory(prefix=f".{file.name}-", dir=file.parent) as folder:
-        unfinished = Path(folder) / file.name
-        unfinished.write_bytes(content)
-        unfinished.replace(file)
 
 
 def fetch(
@@ -268,6 +259,5 @@ def fetch(
             f"{place}: has SHA-256 {digest}, but pipeline.chart.sha256 pins {chart.sha256}; upload "
             "the pinned file, or pin this one"
         )
-    output.mkdir(parents=True, exist_ok=True)
-    replace(archive, content=content)
+    replace_file(archive, content, mode=PUBLIC)
     report(f"{archive}: from {place}, {len(content) / 1e6:.1f} MB")

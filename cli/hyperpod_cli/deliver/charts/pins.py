@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.deliver.charts.helm import ChartError
+from hyperpod_cli.terminal.atomic_file import replace_file
 
 NOT_RECORDED: Literal["not-recorded"] = "not-recorded"
 GIT_COMMIT = r"^[0-9a-f]{40}$"
@@ -183,9 +184,7 @@ def record_digests(file: Path, *, digests: Mapping[tuple[str, str | None], str])
         changes.append(f"{name}: {scalar.value} -> {new}")
         text = text[: scalar.start_mark.index] + new + text[scalar.end_mark.index :]
     if changes:
-        unfinished = file.with_name(f".{file.name}.new")
-        unfinished.write_text(text)
-        unfinished.replace(file)
+        replace_file(file, text)
     return changes[::-1]
 
 

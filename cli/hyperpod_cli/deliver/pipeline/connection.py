@@ -8,7 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import ConfigError, load_file
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.aws.session import AccountError, caller_in, profile_session
+from hyperpod_cli.aws.account import AccountError, caller_in
 from hyperpod_cli.deliver.can_deploy import refuse_unless_bootstrapped
 from hyperpod_shared.aws_errors import is_denied, is_not_found
 
@@ -29,7 +29,7 @@ def require_creatable(path: Path) -> None:
     pipeline = loaded.pipeline
     if pipeline is None:
         raise ConfigError([f"{path}: describes no pipeline; `make deploy` deploys it"])
-    session = profile_session()
+    session = boto3.Session()
     caller = caller_in(pipeline.region, session=session)
     place = caller.environment
     if place.account != pipeline.account:

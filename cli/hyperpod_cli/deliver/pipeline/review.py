@@ -14,8 +14,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import Deployment, Loaded
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Stack, stacks_in
-from hyperpod_cli.aws.session import Environment
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
 from hyperpod_cli.aws.stacks import deployed as deployed_stack
 from hyperpod_cli.deliver.can_deploy import refuse_problems

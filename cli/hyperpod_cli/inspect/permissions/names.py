@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from aws_reference.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
+from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Resource, Value
-from hyperpod_cli.aws.session import Environment
 
 _IN_SUB = re.compile(r"\$\{([^!}]+)\}")
 _ANY = re.compile(r"\*+")

@@ -7,11 +7,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cli.aws.account import AccountError, Environment, region_of
 from hyperpod_cli.aws.assembly import roles_of_cli, stacks_by_name, stacks_in
-from hyperpod_cli.aws.session import AccountError, Environment, profile_session, region_of
 from hyperpod_cli.inspect.permissions.names import Names, pattern
 from hyperpod_cli.inspect.permissions.needs import Condition, Need, needs
 from hyperpod_cli.inspect.permissions.read_permissions import read_permissions
@@ -193,7 +194,7 @@ def environment_of(config: Config, *, account: str | None) -> Environment:
     Raises:
         AccountError: Region or account are not known.
     """
-    session = profile_session()
+    session = boto3.Session()
     region = region_of(config, session=session)
     if account is None:
         try:

@@ -9,7 +9,8 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import S3_SERVICE, endpoint_services
 from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.preflight.validator import Target, resources_of
+from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_stacks.table import StackKind, stack_name
 
 Record = dict[str, Any]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.session import answered, listed
+from hyperpod_cli.aws.session import answer_of, listed
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.operate.clusters import items
 
@@ -31,7 +31,7 @@ class ServiceQuotas:
         """Return a quota; None if the region has none of that code."""
         asked = {"ServiceCode": service, "QuotaCode": code}
         for operation in ("get_service_quota", "get_aws_default_service_quota"):
-            answer = answered(getattr(self.client, operation), "NoSuchResourceException", **asked)
+            answer = answer_of(getattr(self.client, operation), "NoSuchResourceException", **asked)
             if answer is not None and _is_known(answer["Quota"]):
                 quota: Quota = answer["Quota"]
                 return quota
@@ -77,7 +77,7 @@ def other_clusters(config: Config, target: Target) -> Iterator[Mapping[str, Any]
     for summary in items(client, "list_clusters", "ClusterSummaries"):
         name = summary["ClusterName"]
         if name != config.cluster.name:
-            cluster = answered(client.describe_cluster, ClusterName=name)
+            cluster = answer_of(client.describe_cluster, ClusterName=name)
             if cluster is not None:
                 # SageMaker need not tell the name again.
                 yield {"ClusterName": name, **cluster}

@@ -15,7 +15,8 @@ from rich.text import Text
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cdk.schema.yaml_file import YamlFile, read_yaml
-from hyperpod_cli.aws.session import aws_session, caller_in
+from hyperpod_cli.aws.account import caller_in
+from hyperpod_cli.aws.session import aws_session
 from hyperpod_cli.inspect.preflight import validators as validators_of_preflight
 from hyperpod_cli.inspect.preflight.validator import Problem, Target, Validate, Validator
 from hyperpod_cli.inspect.preflight.validators.training_plans import with_plan
@@ -31,7 +32,7 @@ _ACTION = re.compile(r"not authorized to perform: (?P<action>[\w-]+:\w+)")
 _UNNAMED = {"HeadBucket": "s3:ListBucket (or the bucket is another account's)"}
 
 
-VALIDATORS: Mapping[str, Validator] = registered(validators_of_preflight, Validator)
+VALIDATORS: Mapping[str, Validator] = registered(validators_of_preflight, space="-")
 """By name, in the order in which they run."""
 
 

@@ -1,10 +1,8 @@
 """Verifies a deployment, once or until all holds, and shows what does not."""
 
-import json
-import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -14,37 +12,18 @@ from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.registered import registered
 from hyperpod_cli.inspect.verification import subjects as subjects_to_verify
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    Subject,
-    Verify,
-    several,
-)
-from hyperpod_cli.terminal.console import console
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Subject, Verify, several
+from hyperpod_cli.terminal.console import console, print_json
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_cli.terminal.explained import explanation
 from hyperpod_shared.aws_errors import is_transient
 from hyperpod_stacks.table import STACKS, stack_names
 
-SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, Subject)
+SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, space=" ")
 """Each by name, in the order in which they are checked."""
 READS: Sequence[str] = ("cloudformation:DescribeStacks", "eks:DescribeCluster")
 """The IAM actions of `check_once` itself."""
 _PAUSE_SECONDS = 15.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Clock:
-    """Time, and how it passes.
-
-    Attributes:
-        now: Returns the seconds since some moment.
-        sleep: Lets seconds pass.
-    """
-
-    now: Callable[[], float]
-    sleep: Callable[[float], None]
 
 
 def check_once(config: Config, *, session: AwsSession) -> Iterator[Check]:
@@ -84,38 +63,40 @@ def check_until_all_hold(
     verify: Callable[[], list[Check]],
     *,
     seconds: float,
-    clock: Clock,
     say: Callable[[str], None],
+    now: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> list[Check]:
     """Return the checks once all that can be looked at hold, or those of the last look.
 
     Args:
         verify: Looks at everything.
         seconds: How long to look again; 0 to look once.
-        clock: Time.
         say: Gets a line whenever another number of checks holds.
+        now: Returns the seconds since some moment.
+        sleep: Waits so many seconds.
 
     Raises:
         Exception: What `verify` raises, unless it may pass and there is time to look again.
     """
-    deadline = clock.now() + seconds
+    deadline = now() + seconds
     said = ""
     while True:
         try:
             checks = verify()
             line = _waiting(checks)
-            pause = min(_PAUSE_SECONDS, deadline - clock.now())
+            pause = min(_PAUSE_SECONDS, deadline - now())
             if not line or pause <= 0:
                 return checks
         except (BotoCoreError, ClientError, OpsError) as error:
-            pause = min(_PAUSE_SECONDS, deadline - clock.now())
+            pause = min(_PAUSE_SECONDS, deadline - now())
             if not is_transient_error(error) or pause <= 0:
                 raise
             line = explanation(error)
         if line != said:
             say(line)
             said = line
-        clock.sleep(pause)
+        sleep(pause)
 
 
 def verify(
@@ -187,8 +168,7 @@ def show(checks: Sequence[Check], *, as_json: bool) -> None:
         as_json: Whether a program reads it.
     """
     if as_json:
-        json.dump([check.as_json() for check in checks], sys.stdout, indent=2)
-        sys.stdout.write("\n")
+        print_json([check.as_json() for check in checks])
         return
     shown = console()
     # Not broken: commands can be copied.

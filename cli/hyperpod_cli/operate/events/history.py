@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from hyperpod_cli.aws.session import AwsClient, answered
+from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.operate.clusters import HyperPodCluster, items
 from hyperpod_cli.operate.events.faults import (
     Event,
@@ -153,7 +153,7 @@ def _says(event: Event) -> str:
 
 
 def _cause(sagemaker: AwsClient, cluster: HyperPodCluster, event: Event) -> str:
-    answer = answered(
+    answer = answer_of(
         sagemaker.describe_cluster_event, ClusterName=cluster.name, EventId=event["EventId"]
     )
     # Events are not kept for ever.

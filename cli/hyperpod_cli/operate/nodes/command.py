@@ -76,13 +76,13 @@ def run(
         partial(_health, chosen.session, found) if waits and action is REBOOT else dict
     )
     healthy = look()
-    outcome = act(
+    refused = act(
         chosen.session.writing_client("sagemaker"), action, cluster=found.name, ids=[*nodes]
     )
-    for each, why in outcome.refused.items():
+    for each, why in refused.items():
         typer.echo(f"{each}: not accepted: {why}", err=True)
-    if waits and outcome.accepted:
-        accepted = [nodes[each] for each in outcome.accepted]
+    accepted = [node for each, node in nodes.items() if each not in refused]
+    if waits and accepted:
         try:
             wait(
                 chosen.sagemaker,
@@ -96,9 +96,9 @@ def run(
             look_on = chosen.command("status", "--watch")
             typer.echo(f"Interrupted. HyperPod goes on with it; see `{look_on}`.", err=True)
             raise typer.Exit(INTERRUPTED) from None
-    elif outcome.accepted:
+    elif accepted:
         typer.echo(f"Begun. To look: {chosen.command('status', '--watch')}")
-    if outcome.refused:
+    if refused:
         raise typer.Exit(REFUSED)
 
 

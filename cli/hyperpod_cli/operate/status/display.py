@@ -1,11 +1,10 @@
 """A cluster for a person and for a program: at one moment, or again and again."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -30,11 +29,6 @@ MOST_NODES = 20
 """Nodes that do not work are listed one by one up to this many."""
 _COLUMNS = 80
 _CHECKS = {"InProgress": "running", "Passed": "passed", "Failed": "failed"}
-
-
-def as_json(snapshot: Snapshot) -> str:
-    """Return a snapshot as JSON."""
-    return json.dumps(asdict(snapshot), indent=2)
 
 
 def display(

@@ -12,14 +12,7 @@ from botocore.stub import Stubber
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
-from hyperpod_cli.deliver.images import (
-    Image,
-    MirrorError,
-    commands,
-    digest,
-    listed_images,
-    mirror,
-)
+from hyperpod_cli.deliver.images import Image, MirrorError, commands, digest, listed_images, mirror
 from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 

@@ -12,6 +12,7 @@ from botocore.exceptions import EndpointConnectionError
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error, warning
 from hyperpod_cdk.schema.yaml_file import read_yaml
+from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.run import (
     PreflightReport,
     Status,
@@ -20,7 +21,7 @@ from hyperpod_cli.inspect.preflight.run import (
     exit_code,
     results,
 )
-from hyperpod_cli.inspect.preflight.validator import Problem, Target, resources_of
+from hyperpod_cli.inspect.preflight.validator import Problem, Target
 from tests.support.provisioner.fake_s3 import client_error
 
 

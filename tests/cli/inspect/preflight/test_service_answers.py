@@ -460,7 +460,7 @@ def test_who_may_nothing_is_told_what_is_missing(
     configure: Configure, there: Target, validator: Validator, permission: str
 ) -> None:
     iam = there.client("iam")
-    name = f"nobody-{validator.name}"
+    name = f"nobody-{validator.function.__name__}"
     iam.create_user(UserName=name)
     key = iam.create_access_key(UserName=name)["AccessKey"]
     session: Any = boto3.Session(

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from io import StringIO
 
 from rich.console import Console
 
 from hyperpod_cli.operate.events.history import ClusterEvent
 from hyperpod_cli.operate.nodes.health import Health
-from hyperpod_cli.operate.status.display import as_json, changes, display
+from hyperpod_cli.operate.status.display import changes, display
 from hyperpod_cli.operate.status.snapshot import RequestedNode, Snapshot, group_state, node_states
 from tests.support.clusters import described, node
 
@@ -124,7 +124,7 @@ def test_nodes_whose_health_is_not_known_are_not_called_faulty() -> None:
 
 
 def test_json_has_every_node() -> None:
-    found = json.loads(as_json(look(broken=1)))
+    found = json.loads(json.dumps(asdict(look(broken=1))))
 
     assert len(found["nodes"]) == 1000
     assert [each["healthy"] for each in found["groups"]] == [499, 500]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cli.aws.session import AwsClient, answered
+from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
@@ -36,7 +36,7 @@ def bootstrap_finding(parameters: AwsClient, *, where: str) -> Finding | None:
         ClientError: The parameter may not be read, or not now.
         BotoCoreError: AWS could not be asked.
     """
-    if answered(parameters.get_parameter, "ParameterNotFound", Name=BOOTSTRAP_VERSION) is not None:
+    if answer_of(parameters.get_parameter, "ParameterNotFound", Name=BOOTSTRAP_VERSION) is not None:
         return None
     message = "is not bootstrapped for CDK; run once: make bootstrap, with the same CONFIG"
     return error((), where, message)

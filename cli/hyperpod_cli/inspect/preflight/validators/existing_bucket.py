@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.aws.session import answered
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.validator import (
     Phase,
     Problem,
@@ -80,7 +80,7 @@ def _owner_problem(name: str, target: Target) -> Problem | None:
     if region != target.region:
         message = f"is in {region}; nodes read their scripts from {target.region}: name one there"
         return _problem(message, name, command)
-    if answered(s3.head_bucket, "403", Bucket=name, ExpectedBucketOwner=target.account) is None:
+    if answer_of(s3.head_bucket, "403", Bucket=name, ExpectedBucketOwner=target.account) is None:
         message = f"is not of account {target.account}; name a bucket of this account"
         return _problem(message, name, f"{command} --expected-bucket-owner {target.account}")
     return None
@@ -90,7 +90,7 @@ def _safety_problems(name: str, target: Target) -> Iterator[Problem]:
     """Find what lets others change what nodes run as root, or loses what was there before."""
     s3 = target.client("s3")
     absent = "NoSuchPublicAccessBlockConfiguration"
-    answer = answered(s3.get_public_access_block, absent, Bucket=name)
+    answer = answer_of(s3.get_public_access_block, absent, Bucket=name)
     blocks = {} if answer is None else answer["PublicAccessBlockConfiguration"]
     if not all(blocks.get(block) for block in _BLOCKS):
         settings = ",".join(f"{block}=true" for block in _BLOCKS)
@@ -172,7 +172,7 @@ def _leaves_it_to_iam(key: str, target: Target) -> bool:
 
 def _policy_problems(name: str, target: Target) -> Iterator[Problem]:
     """Find statements of the bucket's policy that may deny what nodes and the deployment do."""
-    answer = answered(target.client("s3").get_bucket_policy, "NoSuchBucketPolicy", Bucket=name)
+    answer = answer_of(target.client("s3").get_bucket_policy, "NoSuchBucketPolicy", Bucket=name)
     statements = [] if answer is None else _statements(answer["Policy"])
     for number, statement in enumerate(statements):
         # Everything here goes by TLS.

@@ -12,16 +12,10 @@ from hyperpod_cdk.eks.section import (
 )
 from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cli.aws.session import answered, listed
+from hyperpod_cli.aws.session import answer_of, listed
+from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.quotas import other_clusters
-from hyperpod_cli.inspect.preflight.validator import (
-    Phase,
-    Problem,
-    Target,
-    problem,
-    resources_of,
-    validator,
-)
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 from hyperpod_stacks.table import stack_name
 
 Cluster = Mapping[str, Any]
@@ -55,7 +49,7 @@ def existing_control_plane(config: Config, target: Target) -> Iterator[Problem]:
         message = f"must be of account {target.account}, which HyperPod's nodes are in"
         yield look.problem(message, path=_ARN, value=arn)
         return
-    answer = answered(target.client("eks").describe_cluster, name=config.eks_cluster_name)
+    answer = answer_of(target.client("eks").describe_cluster, name=config.eks_cluster_name)
     if answer is None:
         message = "does not exist; correct it, or leave it out and a cluster is made"
         yield look.problem(message, path=_ARN, value=arn)

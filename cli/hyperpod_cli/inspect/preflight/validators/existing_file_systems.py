@@ -4,15 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.session import answered
-from hyperpod_cli.inspect.preflight.validator import (
-    Phase,
-    Problem,
-    Target,
-    outputs,
-    problem,
-    validator,
-)
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.deployed import outputs
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 from hyperpod_stacks.table import stack_name
 
 Record = dict[str, Any]
@@ -50,7 +44,7 @@ def existing_file_systems(config: Config, target: Target) -> Iterator[Problem]:
 
 def file_system(identifier: str, target: Target) -> Record | None:
     """Return a file system; None if there is none."""
-    found = answered(target.client("fsx").describe_file_systems, FileSystemIds=[identifier])
+    found = answer_of(target.client("fsx").describe_file_systems, FileSystemIds=[identifier])
     return None if found is None else next(iter(found["FileSystems"]), None)
 
 

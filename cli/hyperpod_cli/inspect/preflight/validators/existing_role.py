@@ -7,7 +7,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.schema.errors import KeyPath
-from hyperpod_cli.aws.session import answered, listed
+from hyperpod_cli.aws.session import answer_of, listed
 from hyperpod_cli.inspect.preflight.validator import (
     Phase,
     Problem,
@@ -33,7 +33,7 @@ def existing_role(config: Config, target: Target) -> Iterator[Problem]:
             message = f"must be a role of account {target.account}, which the cluster is in"
             yield problem(path, arn, message, command=_get_role(arn))
             continue
-        answer = answered(target.client("iam").get_role, "NoSuchEntity", RoleName=_name(arn))
+        answer = answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=_name(arn))
         if answer is None:
             message = "does not exist; correct it, or leave it out and a role is made"
             yield problem(path, arn, message, command=_get_role(arn))

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error
-from hyperpod_cli.aws.session import answered
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.aws.stacks import described_stack
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, resources_of, validator
+from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_stacks.table import stack_name
 
 _EKS_CLUSTER = "AWS::EKS::Cluster"
@@ -47,7 +48,7 @@ def failed_creation(config: Config, target: Target) -> Iterator[Problem]:
 
 
 def _is_protected(name: str, target: Target) -> bool:
-    answer = answered(target.client("eks").describe_cluster, name=name)
+    answer = answer_of(target.client("eks").describe_cluster, name=name)
     # Its owner may have deleted it since.
     return answer is not None and bool(answer["cluster"].get("deletionProtection"))
 

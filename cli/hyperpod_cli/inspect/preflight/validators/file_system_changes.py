@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 from hyperpod_cdk import Config, HomeDirectoriesConfig, LustreConfig
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, outputs, validator
+from hyperpod_cli.inspect.preflight.deployed import outputs
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_cli.inspect.preflight.validators.existing_file_systems import (
     Record,
     describe_command,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from botocore.exceptions import EndpointConnectionError
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.session import answered
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 
 
@@ -24,7 +24,7 @@ def hyperpod_api(_config: Config, target: Target) -> Iterator[Problem]:
     """
     absent = ("UnknownOperationException", "InvalidAction")
     try:
-        answer = answered(target.client("sagemaker").list_clusters, *absent, MaxResults=1)
+        answer = answer_of(target.client("sagemaker").list_clusters, *absent, MaxResults=1)
     except EndpointConnectionError:
         answer = None
     if answer is None:

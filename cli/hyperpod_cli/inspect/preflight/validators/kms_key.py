@@ -6,14 +6,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.encryption.key_policy import (
-    administration,
-    encryption_of_logs,
-    log_group_names,
-)
+from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs, log_group_names
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cli.aws.session import AwsClient, answered
+from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.inspect.preflight.validator import (
     Phase,
     Problem,
@@ -86,7 +82,7 @@ def _unusable(client: AwsClient, key: str, *, region: str) -> str | None:
     """Return why no service can encrypt with a key, or None."""
     if key.startswith("arn:") and key.split(":")[3] != region:
         return f"must be a key of {region}, where it is used"
-    answer = answered(client.describe_key, "NotFoundException", KeyId=key)
+    answer = answer_of(client.describe_key, "NotFoundException", KeyId=key)
     if answer is None:
         return f"does not exist in {region}; name a key that is there"
     found = answer["KeyMetadata"]

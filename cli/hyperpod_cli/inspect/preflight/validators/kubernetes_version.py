@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cli.aws.session import AwsClient, answered, listed
+from hyperpod_cli.aws.session import AwsClient, answer_of, listed
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 
 _VERSION = ("eks", "version")
@@ -153,13 +153,13 @@ def _addon_findings(config: Config, *, deployed: str | None, eks: AwsClient) -> 
 
 def _deployed_version(config: Config, *, eks: AwsClient) -> str | None:
     """Return the version of the deployment's cluster; None if there is none."""
-    answer = answered(eks.describe_cluster, name=config.eks_cluster_name)
+    answer = answer_of(eks.describe_cluster, name=config.eks_cluster_name)
     return None if answer is None else str(answer["cluster"]["version"])
 
 
 def _is_deployed(addon: Versions, *, cluster: str, eks: AwsClient) -> bool:
     """Return whether a cluster has an add-on as it is pinned, so that a deployment leaves it."""
-    answer = answered(eks.describe_addon, clusterName=cluster, addonName=addon.addon_name)
+    answer = answer_of(eks.describe_addon, clusterName=cluster, addonName=addon.addon_name)
     if answer is None:
         return False
     return addon.pinned is None or bool(answer["addon"]["addonVersion"] == addon.pinned)

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk import Config
+from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, is_deployed, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, problems
 from hyperpod_stacks.table import stack_name
 

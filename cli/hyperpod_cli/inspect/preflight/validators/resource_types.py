@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.session import answered
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 
 _NATIVE = "AWS::SageMaker::Cluster"
@@ -22,7 +22,7 @@ def resource_types(config: Config, target: Target) -> Iterator[Problem]:
     cloudformation = target.client("cloudformation")
     absent = ("TypeNotFoundException", "TypeNotFound")
     asked = {"Type": "RESOURCE", "TypeName": _NATIVE}
-    if answered(cloudformation.describe_type, *absent, **asked) is None:
+    if answer_of(cloudformation.describe_type, *absent, **asked) is None:
         message = (
             f"needs {_NATIVE}, which CloudFormation does not have here; set custom or another "
             "region"

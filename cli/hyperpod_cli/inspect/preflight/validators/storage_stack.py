@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, is_deployed, validator
+from hyperpod_cli.inspect.preflight.deployed import is_deployed
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_stacks.table import stack_name
 
 

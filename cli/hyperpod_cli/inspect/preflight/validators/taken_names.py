@@ -6,8 +6,9 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import KeyPath, error
-from hyperpod_cli.aws.session import answered
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, is_deployed, validator
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.deployed import is_deployed
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_shared.aws_errors import code
 from hyperpod_stacks.table import stack_name
 
@@ -95,20 +96,22 @@ def _bucket(config: Config, target: Target) -> Iterator[Problem]:
 
 
 def _is_eks_cluster(name: str, target: Target) -> bool:
-    return answered(target.client("eks").describe_cluster, name=name) is not None
+    return answer_of(target.client("eks").describe_cluster, name=name) is not None
 
 
 def _is_key(alias: str, target: Target) -> bool:
-    return answered(target.client("kms").describe_key, "NotFoundException", KeyId=alias) is not None
+    return (
+        answer_of(target.client("kms").describe_key, "NotFoundException", KeyId=alias) is not None
+    )
 
 
 def _is_role(name: str, target: Target) -> bool:
-    return answered(target.client("iam").get_role, "NoSuchEntity", RoleName=name) is not None
+    return answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=name) is not None
 
 
 def _is_bucket(name: str, target: Target) -> bool:
     try:
-        return answered(target.client("s3").head_bucket, "404", Bucket=name) is not None
+        return answer_of(target.client("s3").head_bucket, "404", Bucket=name) is not None
     except ClientError as refused:
         # One elsewhere. 403 says either that it is another account's or that the caller may not
         # look: https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html

@@ -7,8 +7,9 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
-from hyperpod_cli.aws.session import answered
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, is_deployed, validator
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.deployed import is_deployed
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_stacks.table import stack_name
 
@@ -89,7 +90,7 @@ def with_plan(config: Config, plan: str, *, target: Target) -> Config:
 
 
 def _plan(name: str, target: Target) -> Plan | None:
-    return answered(target.client("sagemaker").describe_training_plan, TrainingPlanName=name)
+    return answer_of(target.client("sagemaker").describe_training_plan, TrainingPlanName=name)
 
 
 def _findings(plan: Plan, groups: Groups, *, config: Config, target: Target) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk.eks.access import access_by_principal
-from hyperpod_cli.aws.session import AwsClient, answered, listed
+from hyperpod_cli.aws.session import AwsClient, answer_of, listed
 from hyperpod_cli.inspect.verification.check import (
     Check,
     LiveDeployment,
@@ -54,7 +54,7 @@ def access_entries(deployment: LiveDeployment) -> Iterator[Check]:
 
 def _type(eks: AwsClient, cluster: str, principal: str) -> str | None:
     """Return the type of an access entry; None if there is no entry."""
-    answer = answered(eks.describe_access_entry, clusterName=cluster, principalArn=principal)
+    answer = answer_of(eks.describe_access_entry, clusterName=cluster, principalArn=principal)
     return None if answer is None else str(answer["accessEntry"]["type"])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.preflight.validator import resources_of
+from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.subjects.scripts import script_key
 from hyperpod_stacks.table import stack_name
