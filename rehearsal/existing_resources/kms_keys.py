@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from emulator.aws.clients import AwsClients
 from emulator.aws.shared_settings import KMS_KEY_ID
 from hyperpod_cdk import Config
-from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs, log_group_names
+from hyperpod_cdk.encryption.key_policy import (
+    administration,
+    encryption_of_logs,
+    log_group_names,
+)
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_stacks.table import stack_name
 from rehearsal.existing_resources.roles import policy

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.kubernetes_api import Cluster, config_map, daemon_set, definition, deployment
+from tests.support.kubernetes_api import (
+    Cluster,
+    config_map,
+    daemon_set,
+    definition,
+    deployment,
+)
 
 
 def applied(cluster: Cluster, item: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,11 @@ from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import load_config
 from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.chart_choice import choose_chart
-from rehearsal.environment import ALLOWED_CALLS, RehearsalEnvironment, rehearsal_environment
+from rehearsal.environment import (
+    ALLOWED_CALLS,
+    RehearsalEnvironment,
+    rehearsal_environment,
+)
 from rehearsal.existing_resources import account_of
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage

@@ -6,7 +6,11 @@ import jsonschema
 import yaml
 
 from hyperpod_cdk import load_config
-from tests.support.configs import CONFIG_FOLDER, EVERY_EXISTING_RESOURCE, EVERY_FIELD
+from tests.support.configs import (
+    CONFIG_FOLDER,
+    EVERY_EXISTING_RESOURCE,
+    EVERY_FIELD,
+)
 
 SCHEMA = json.loads((CONFIG_FOLDER / "schema.json").read_text("utf-8"))
 

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import ConfigError, InstanceGroupConfig, LifecycleConfig, OverrideVpcConfig
-from hyperpod_cdk.hyperpod.instance_group import RestrictedInstanceGroupConfig as RestrictedGroup
+from hyperpod_cdk.hyperpod.instance_group import (
+    RestrictedInstanceGroupConfig as RestrictedGroup,
+)
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 
 ROLE = "arn:aws:iam::111122223333:role/Nodes"

@@ -7,7 +7,14 @@ from botocore.exceptions import ClientError
 
 from emulator.aws.fsx.rules import file_system_problem
 from emulator.aws.local_aws import ACCOUNT, LocalAws
-from tests.support.local_aws import StackFailedError, Template, client, delete, deploy, network
+from tests.support.local_aws import (
+    StackFailedError,
+    Template,
+    client,
+    delete,
+    deploy,
+    network,
+)
 
 LUSTRE = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250}
 OUTPUTS = {

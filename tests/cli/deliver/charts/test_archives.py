@@ -1,4 +1,4 @@
-"""Digests: recorded once on purpose, then every archive must have them."""
+"""Charts' own files, and the digests of archives."""
 
 import re
 from pathlib import Path
@@ -6,8 +6,34 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hyperpod_cli.deliver.charts.archives import sha256_of
+from hyperpod_cli.deliver.charts.archives import read_chart_directory, sha256_of
+from hyperpod_cli.deliver.charts.helm import ChartError
 from tests.support.upstream_chart import Command, Upstream
+
+
+def test_a_chart_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "Chart.yaml").write_text("name: chart\nversion: 0.1\n")
+
+    found = read_chart_directory(tmp_path)
+
+    assert (found.name, found.version, found.requirements) == ("chart", "0.1", [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "version: 0.1.0\n",
+        "name: chart\n",
+        "name: chart\nversion: 0.1.0\ndependencies: [{version: 0.2.0}]\n",
+        "text\n",
+        "a: [\n",
+    ],
+)
+def test_a_chart_file_that_lacks_a_name_or_a_version_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "Chart.yaml").write_text(text)
+
+    with pytest.raises(ChartError, match=r"Chart\.yaml is not a valid Chart\.yaml: "):
+        read_chart_directory(tmp_path)
 
 
 def test_without_a_digest_the_error_names_the_command(run: Command, output: Path) -> None:

@@ -1,8 +1,9 @@
-"""When a replacement, a restart and a deletion of nodes are done."""
+"""Nodes: which one is meant, how healthy it is, what is done to it, and when that is over."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import boto3
 import pytest
@@ -12,11 +13,112 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.nodes import command
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, Action
-from hyperpod_cli.operate.nodes.health import Health
+from hyperpod_cli.operate.nodes.health import Health, trouble_of
+from hyperpod_cli.operate.nodes.named import named_nodes
 from hyperpod_cli.operate.nodes.waiting import wait, watched
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import LAUNCHED, described, node
+from tests.support.commands import run
+
+
+@pytest.mark.parametrize("action", [DELETE, REBOOT, REPLACE], ids=lambda action: action.name)
+def test_it_asks_and_waits_unless_it_is_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch, action: Action
+) -> None:
+    given: list[tuple[tuple[object, ...], dict[str, Any]]] = []
+    monkeypatch.setattr(command, "run", lambda *names, **options: given.append((names, options)))
+
+    assert run(action.name, "worker/1", "worker/2") == 0
+    assert run(action.name, "worker/1", "--yes", "--no-wait") == 0
+
+    (names, asking), (_, sure) = given
+    assert names == (action, ["worker/1", "worker/2"])
+    assert (asking["yes"], asking["waits"]) == (False, True)
+    assert (sure["yes"], sure["waits"]) == (True, False)
+
+
+HEALTHY = Health(status="Schedulable")
+ID = f"i-{1:017x}"
+
+CASES = [
+    ("Running", "", HEALTHY, ""),
+    ("Running", "", Health(), ""),
+    ("Running", "", None, ""),
+    ("Running", "", Health(status="Schedulable", ready=False), "not Ready in Kubernetes"),
+    ("Running", "", Health(status="Unschedulable", deep_health_check="InProgress"), "deep health"),
+    ("DeepHealthCheckInProgress", "", None, "deep health checks run"),
+    ("Running", "", Health(status="Unschedulable"), "Unschedulable"),
+    (
+        "Running",
+        "",
+        Health(status="UnschedulablePendingReplacement", fault="NvidiaGPU: Xid74"),
+        "HyperPod replaces it (NvidiaGPU: Xid74)",
+    ),
+    ("Running", "", Health(status="UnschedulablePendingReboot"), "HyperPod reboots it"),
+    ("Failure", "Insufficient capacity.", HEALTHY, "Failure: capacity: Insufficient capacity."),
+    ("ShuttingDown", "", HEALTHY, "ShuttingDown"),
+]
+
+
+@pytest.mark.parametrize(("status", "message", "health", "told"), CASES)
+def test_trouble_is_told(status: str, message: str, health: Health | None, told: str) -> None:
+    found = trouble_of(node(1, status=status, message=message), health, recovers=True)
+
+    assert found.startswith(told) and bool(found) == bool(told)
+
+
+@pytest.mark.parametrize(("ending", "command"), [("Replacement", "replace"), ("Reboot", "reboot")])
+def test_without_node_recovery_somebody_has_to_act(ending: str, command: str) -> None:
+    health = Health(status=f"UnschedulablePending{ending}")
+
+    assert trouble_of(node(1), health, recovers=False) == f"run `hyperpod-ops {command} {ID}`"
+
+
+NODES = [node(1, "alone"), *(node(number, "many") for number in range(2, 15))]
+
+GROUPS = ("alone", "many", "empty")
+FOUND = {
+    "alone": 1,
+    "alone/1": 1,
+    "many/1": 2,
+    "many/13": 14,
+    f"i-{3:017x}": 3,
+    f"hyperpod-i-{3:017x}": 3,
+}
+REFUSED = {
+    "many": r"^node: 'many' has 13 nodes: many/1 \(i-0*2\), .* and 3 more; name one$",
+    "many/14": r"^node: 'many/14' is not in ml; it has many/1 \(i-0*2\), .* and 3 more$",
+    "many/0": "is not in ml; it has many/1",
+    "none": r"is not in ml; it has alone/1 \(i-0*1\)",
+    "": "is not in ml",
+    "empty": "^node: group 'empty' of ml has no nodes now; see `hyperpod-ops status` and",
+    "empty/1": "has no nodes now",
+}
+
+
+@pytest.mark.parametrize(("name", "number"), FOUND.items())
+def test_a_name_means_one_node(name: str, number: int) -> None:
+    (found,) = named_nodes(NODES, [name], cluster="ml", groups=GROUPS)
+
+    assert found.node.id == f"i-{number:017x}"
+
+
+@pytest.mark.parametrize(("name", "told"), REFUSED.items())
+def test_a_name_that_means_none_or_several_is_refused(name: str, told: str) -> None:
+    with pytest.raises(OpsError, match=told):
+        named_nodes(NODES, [name], cluster="ml", groups=GROUPS)
+
+
+def test_a_node_that_is_named_twice_is_meant_once() -> None:
+    assert len(named_nodes(NODES, ["alone", "alone/1", "many/1"], cluster="ml", groups=GROUPS)) == 2
+
+
+def test_a_cluster_without_nodes_says_so() -> None:
+    with pytest.raises(OpsError, match="which has no nodes now"):
+        named_nodes([], ["workers"], cluster="ml", groups=GROUPS)
+
 
 ONE, TWO, NEW = node(1), node(2), node(3)
 STOPPING, STARTING = replace(ONE, status="ShuttingDown"), replace(ONE, status="Pending")
@@ -24,7 +126,7 @@ AGAIN = replace(ONE, launched=LAUNCHED + timedelta(hours=1))
 WANTED = {"workers": "1 of 2 nodes are Running"}
 
 # What is looked at one after the other, with the seconds since the call, and what is left to do.
-CASES: list[tuple[Action, list[tuple[float, list[Node]]], dict[str, str]]] = [
+STEPS: list[tuple[Action, list[tuple[float, list[Node]]], dict[str, str]]] = [
     # The list lags behind: nothing seems to have happened yet.
     (REPLACE, [(0, [ONE, TWO])], {ONE.id: "Running"} | WANTED),
     (REPLACE, [(0, [STOPPING, TWO])], {ONE.id: "ShuttingDown"} | WANTED),
@@ -52,7 +154,7 @@ CASES: list[tuple[Action, list[tuple[float, list[Node]]], dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("action", "looks", "left"), CASES)
+@pytest.mark.parametrize(("action", "looks", "left"), STEPS)
 def test_what_is_left_to_do(
     action: Action, looks: list[tuple[float, list[Node]]], left: dict[str, str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""The report that `make deploy` leaves behind, whatever came of it."""
+"""What a deployment refuses, and the report that it leaves."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,13 +6,18 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stack_events import StackEvent
+from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.report.page import Attempt
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
+from hyperpod_cli.stack_progress import terminal
 from hyperpod_cli.stack_progress.terminal import StackRunResult
 from tests.conftest import Assemble
+from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.stack_events import event
 
@@ -98,3 +103,39 @@ def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(
         attempt, config=load_config(DEFAULT), region="us-west-2", code=0, outputs={}, checks=[]
     )
     assert line.startswith("There is no report: ")
+
+
+TEMPLATE = {
+    "Resources": {},
+    "Rules": {
+        "CidrUnchanged": {
+            "Assertions": [
+                {
+                    "Assert": {"Fn::Equals": [{"Ref": "Cidr"}, "10.2.0.0/16"]},
+                    "AssertDescription": "network.cidr: '10.2.0.0/16' cannot be changed",
+                }
+            ]
+        }
+    },
+}
+
+
+def test_it_refuses_at_the_line_of_the_key(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = tmp_path / "mine.yaml"
+    config.write_text("name: ml\nnetwork:\n  cidr: 10.2.0.0/16\n")
+    stack = Stack(name="ml-platform", template=TEMPLATE, needs=())
+    found = Deployed(
+        status="CREATE_COMPLETE", template=TEMPLATE, parameters={"Cidr": "10.1.0.0/16"}
+    )
+    for name, value in {
+        "load_config": None,
+        "deployer_session": AwsSession(region="us-west-2"),
+        "stacks_in": [stack],
+        "deployed": found,
+    }.items():
+        monkeypatch.setattr(deployment, name, lambda *_, value=value, **__: value)
+    monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
+    assert run("deploy", "--templates", tmp_path, "--config", config) == 2
+    assert capsys.readouterr().err.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")

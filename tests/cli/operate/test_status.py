@@ -1,16 +1,26 @@
-"""A cluster of 1,000 nodes on a screen of 80 columns, and its changes as lines."""
+"""The state of a cluster, once and again and again."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.operate.events.history import ClusterEvent
 from hyperpod_cli.operate.nodes.health import Health
-from hyperpod_cli.operate.status.display import changes, display
-from hyperpod_cli.operate.status.snapshot import RequestedNode, Snapshot, group_state, node_states
+from hyperpod_cli.operate.status.display import changes, display, watch
+from hyperpod_cli.operate.status.snapshot import (
+    GroupState,
+    RequestedNode,
+    Snapshot,
+    group_state,
+    node_states,
+)
+from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import described, node
 
 GROUPS = {"a-group-whose-name-has-as-many-letters-as-hyperpod-allows-63char": 500, "b": 500}
@@ -145,3 +155,63 @@ def test_changes_are_lines() -> None:
     assert told.startswith("2026-10-31 23:00:00 Error b i-1 capacity: We currently")
     again = replace(CAPACITY, id="2", time="2026-11-01 00:00:00", times=2)
     assert [*changes(before, replace(before, events=[again]))] == []
+
+
+GROUP = GroupState(
+    name="a",
+    instance_type="ml.m5.2xlarge",
+    status="InService",
+    current=1,
+    target=2,
+    running=1,
+    healthy=1,
+    deep_health_checks={},
+)
+FIRST = Snapshot(
+    cluster="ml",
+    region="us-west-2",
+    status="InService",
+    time="2026-11-01 00:00:00",
+    notes=[],
+    groups=[GROUP],
+    nodes=[],
+    requested=[],
+    events=[],
+)
+SECOND = replace(FIRST, time="2026-11-01 00:00:10", groups=[replace(GROUP, current=2)])
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_it_goes_on_after_an_error_until_interrupted(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    error = OpsError("no network")
+    looks: Iterator[Snapshot | Exception] = iter([FIRST, error, error, SECOND, SECOND])
+
+    def look(*_: object, **__: object) -> Snapshot:
+        found = next(looks, None)
+        if found is None:
+            raise KeyboardInterrupt
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr("hyperpod_cli.operate.status.display.snapshot", look)
+    out = Console(file=StringIO(), width=80, height=24, force_terminal=terminal, color_system=None)
+    chosen = Chosen(name="ml", session=AwsSession(region="us-west-2"), config=None)
+    with pytest.raises(KeyboardInterrupt):
+        watch(chosen, console=out, seconds=1, sleep=lambda _: None)
+
+    assert isinstance(out.file, StringIO)
+    text = out.file.getvalue()
+    if terminal:
+        screens = text.split("ml in us-west-2")
+        # Above what was seen last, until a look succeeds; at each error, and no longer.
+        assert [screen.count("no network") for screen in screens[:4]] == [0, 1, 1, 0]
+        assert text.count("no network") == 2
+        assert "2 of 2" in text
+    else:
+        assert text.count("no network") == 1
+        assert text.splitlines()[-1] == (
+            "2026-11-01 00:00:10 a: 2 of 2 nodes, 1 healthy, InService"
+        )
