@@ -77,32 +77,25 @@ def listed_images(config: Config, *, chart: HyperPodChart, region: str | None) -
     registry = config.helm.image_registry
     originals = _rendered(without, chart=chart, region=region)
     used = set(_rendered(config, chart=chart, region=region))
-    found = []
+    # By original: the name that is used, and the mirror.
+    found: dict[str, tuple[str, str | None]] = {}
     for original in originals:
         mirror = None if registry is None else mirrored(original, registry=registry)
         name = mirror if mirror in used else original
         used.discard(name)
         needed = is_from_outside(original, registry=None, region=region)
-        found.append(
-            Image(
-                original=original,
-                used=name,
-                mirror=mirror if needed or name == mirror else None,
-                is_from_outside=is_from_outside(name, registry=registry, region=region),
-            )
-        )
+        found[original] = (name, mirror if needed or name == mirror else None)
     # What helm.values name for the one registry alone.
-    found += [
+    found |= {name: (name, None) for name in used if name not in found}
+    return [
         Image(
-            original=name,
+            original=original,
             used=name,
-            mirror=None,
+            mirror=mirror,
             is_from_outside=is_from_outside(name, registry=registry, region=region),
         )
-        for name in used
-        if name not in originals
+        for original, (name, mirror) in sorted(found.items())
     ]
-    return sorted(found, key=lambda image: image.original)
 
 
 def listed_addons(config: Config) -> Iterator[tuple[str, str | None]]:
@@ -213,10 +206,6 @@ _CRANE = "crane"
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-class MirrorError(FailedError):
-    """An image could not be mirrored; one line that says what to do."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
     """Where an image goes.
@@ -280,7 +269,7 @@ def mirror(
         ecr: Returns ECR's client of a region. Default: boto3's.
 
     Raises:
-        MirrorError: There is no crane, it failed, or a tag in the mirror is another image.
+        FailedError: There is no crane, it failed, or a tag in the mirror is another image.
         ClientError: ECR refused.
     """
     execute = partial(_crane, run=run)
@@ -305,7 +294,7 @@ def mirror(
         elif there == execute("digest", image.original):
             report(f"is there: {image.mirror}")
         else:
-            raise MirrorError(
+            raise FailedError(
                 f"{image.mirror} is there with the digest {there}, which {image.original} does not "
                 "have any more: its tags are immutable, so keep it, or delete it and run this again"
             )
@@ -315,7 +304,7 @@ def digest(image: str) -> str:
     """Ask an image's registry for its digest.
 
     Raises:
-        MirrorError: There is no crane, or it failed.
+        FailedError: There is no crane, or it failed.
     """
     return _crane("digest", image)
 
@@ -324,13 +313,13 @@ def _crane(*arguments: str, password: str | None = None, run: Run = subprocess.r
     """Return what crane prints."""
     crane = shutil.which(_CRANE)
     if crane is None:
-        raise MirrorError(
+        raise FailedError(
             "crane is not on PATH: install it (https://github.com/google/go-containerregistry), or "
             "run the commands of `make images MIRROR=1 DRY=1` where it is"
         )
     done = run([crane, *arguments], input=password, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise MirrorError(f"crane {arguments[0]} failed: {' '.join(done.stderr.split())}")
+        raise FailedError(f"crane {arguments[0]} failed: {' '.join(done.stderr.split())}")
     return str(done.stdout).strip()
 
 

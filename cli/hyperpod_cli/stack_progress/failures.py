@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def failures_of(events: Mapping[str, Iterable[StackEvent]]) -> list[Failure]:
 
 
 def is_cancelled(events: Iterable[StackEvent]) -> bool:
-    """Return whether somebody cancelled the operation."""
+    """Return whether the operation was cancelled."""
     return any(event.is_of_stack and event.reason == "User Initiated" for event in events)
 
 
@@ -163,86 +163,55 @@ class NextStep:
     commands: tuple[str, ...]
 
 
+_PAUSED = "{stack} is left as it was when it failed; a rollback takes that back."
+# What was left, by the status; `{left}` could be neither rolled back nor deleted.
+_MEANINGS = {
+    "": "{stack} was not touched.",
+    "CREATE_FAILED": _PAUSED,
+    "DELETE_FAILED": "{stack} still has {left}.",
+    "REVIEW_IN_PROGRESS": "{stack} has nothing in it yet: its change set was not executed.",
+    "ROLLBACK_COMPLETE": "{stack} is rolled back: what it had created is deleted, unless its "
+    "template retains it. Deploying again deletes the empty stack first.",
+    "ROLLBACK_FAILED": "{stack} still has {left}. Deploying again deletes the stack first.",
+    "UPDATE_FAILED": _PAUSED,
+    "UPDATE_ROLLBACK_COMPLETE": "{stack} is as it was before.",
+    "UPDATE_ROLLBACK_FAILED": "{stack} takes no update until its rollback has ended.",
+}
+
+
 def next_step(situation: Situation) -> NextStep:
     """Return what to do about a stack: every status of CloudFormation has an answer.
 
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
     """
-    status = situation.status
-    answer = _STEPS.get(status, _at_work if status.endswith("_IN_PROGRESS") else _other)
-    meaning, *commands = answer(situation)
-    return NextStep(meaning=meaning, commands=tuple(commands))
+    status, stuck, again = situation.status, situation.stuck, situation.again
+    first: list[str] = []
+    more = ""
+    match status:
+        case "CREATE_FAILED" | "UPDATE_FAILED":
+            first = [situation.aws("rollback-stack")]
+        case "DELETE_FAILED" if not again.startswith("make destroy"):
+            first = [situation.aws("delete-stack"), situation.aws("wait stack-delete-complete")]
+            more = " It takes no update."
+        case "UPDATE_ROLLBACK_FAILED":
+            waiting = situation.aws("wait stack-rollback-complete")
+            first = [situation.aws("continue-update-rollback"), waiting]
+            if stuck:
+                more = (
+                    f" If {', '.join(stuck)} cannot go back to what it was, add: "
+                    f"--resources-to-skip {' '.join(stuck)}"
+                )
+        case _ if _is_at_work(status):
+            first = [_watching(situation)]
+    at_work = "CloudFormation still works on {stack} ({status})."
+    other = at_work if _is_at_work(status) else "{stack} is {status}."
+    left = ", ".join(stuck) or "what could not be deleted"
+    told = _MEANINGS.get(status, other).format(stack=situation.stack, status=status, left=left)
+    return NextStep(meaning=told + more, commands=(*first, again))
 
 
-def _untouched(at: Situation) -> Sequence[str]:
-    return f"{at.stack} was not touched.", at.again
-
-
-def _rolled_back(at: Situation) -> Sequence[str]:
-    return (
-        f"{at.stack} is rolled back: what it had created is deleted, unless its template retains "
-        "it. Deploying again deletes the empty stack first.",
-        at.again,
-    )
-
-
-def _not_rolled_back(at: Situation) -> Sequence[str]:
-    left = ", ".join(at.stuck) or "what could not be deleted"
-    return f"{at.stack} still has {left}. Deploying again deletes the stack first.", at.again
-
-
-def _as_before(at: Situation) -> Sequence[str]:
-    return f"{at.stack} is as it was before.", at.again
-
-
-def _half_back(at: Situation) -> Sequence[str]:
-    meaning = f"{at.stack} takes no update until its rollback has ended."
-    if at.stuck:
-        meaning += (
-            f" If {', '.join(at.stuck)} cannot go back to what it was, add: --resources-to-skip "
-            f"{' '.join(at.stuck)}"
-        )
-    continued = at.aws("continue-update-rollback")
-    return meaning, continued, at.aws("wait stack-rollback-complete"), at.again
-
-
-def _paused(at: Situation) -> Sequence[str]:
-    meaning = f"{at.stack} is left as it was when it failed; a rollback takes that back."
-    return meaning, at.aws("rollback-stack"), at.again
-
-
-def _not_deleted(at: Situation) -> Sequence[str]:
-    meaning = f"{at.stack} still has {', '.join(at.stuck) or 'what could not be deleted'}."
-    if at.again.startswith("make destroy"):
-        return meaning, at.again
-    deletion = (at.aws("delete-stack"), at.aws("wait stack-delete-complete"))
-    return f"{meaning} It takes no update.", *deletion, at.again
-
-
-def _empty(at: Situation) -> Sequence[str]:
-    return f"{at.stack} has nothing in it yet: its change set was not executed.", at.again
-
-
-def _at_work(at: Situation) -> Sequence[str]:
-    meaning = f"CloudFormation still works on {at.stack} ({at.status})."
-    return meaning, _watching(at), at.again
-
-
-def _other(at: Situation) -> Sequence[str]:
-    return f"{at.stack} is {at.status}.", at.again
-
-
-_STEPS: Mapping[str, Callable[[Situation], Sequence[str]]] = {
-    "": _untouched,
-    "CREATE_FAILED": _paused,
-    "DELETE_FAILED": _not_deleted,
-    "REVIEW_IN_PROGRESS": _empty,
-    "ROLLBACK_COMPLETE": _rolled_back,
-    "ROLLBACK_FAILED": _not_rolled_back,
-    "UPDATE_FAILED": _paused,
-    "UPDATE_ROLLBACK_COMPLETE": _as_before,
-    "UPDATE_ROLLBACK_FAILED": _half_back,
-}
+def _is_at_work(status: str) -> bool:
+    return status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS"
 
 
 def _watching(situation: Situation) -> str:
@@ -262,7 +231,7 @@ def _watching(situation: Situation) -> str:
 def interrupted(situation: Situation) -> NextStep | None:
     """Return what goes on in AWS after Ctrl-C; None for a stack that nothing happens to."""
     status = situation.status
-    if not status.endswith("_IN_PROGRESS") or status == "REVIEW_IN_PROGRESS":
+    if not _is_at_work(status):
         return None
     watch = _watching(situation)
     commands: tuple[str, ...] = (watch,)

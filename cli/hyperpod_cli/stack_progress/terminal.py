@@ -26,10 +26,6 @@ from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 FAILED_CREATIONS = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
 
 
-class ProtectedError(OpsError):
-    """A stack whose creation failed cannot be deleted; one line that says what to do."""
-
-
 def lift_protection(
     client: AwsClient,
     stacks: Mapping[str, Deployed | None],
@@ -49,7 +45,7 @@ def lift_protection(
         again: Command that was run.
 
     Raises:
-        ProtectedError: AWS refused it.
+        OpsError: AWS refused it.
     """
     for name, stack in stacks.items():
         if stack is None or not stack.is_protected or stack.status not in FAILED_CREATIONS:
@@ -60,7 +56,7 @@ def lift_protection(
                 continue
             client.update_termination_protection(StackName=name, EnableTerminationProtection=False)
         except (BotoCoreError, ClientError) as error:
-            raise ProtectedError(
+            raise OpsError(
                 f"{name}: is {stack.status}, and its termination protection cannot be lifted: "
                 f"{one_line(error)}. Run: aws cloudformation "
                 f"update-termination-protection --no-enable-termination-protection --stack-name "

@@ -12,7 +12,8 @@ from botocore.stub import Stubber
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
-from hyperpod_cli.deliver.images import Image, MirrorError, commands, digest, listed_images, mirror
+from hyperpod_cli.deliver.images import Image, commands, digest, listed_images, mirror
+from hyperpod_cli.terminal.errors import FailedError
 from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
@@ -190,17 +191,17 @@ def test_another_image_of_the_tag_is_not_overwritten(ecr: Stubber) -> None:
     other = {"imageDetails": [{"imageDigest": "sha256:other"}]}
     ecr.add_response("describe_images", other, THERE)
 
-    with pytest.raises(MirrorError, match="is there with the digest sha256:other"):
+    with pytest.raises(FailedError, match="is there with the digest sha256:other"):
         mirror_with(ecr, Crane())
 
 
 def test_what_crane_says_is_one_line(ecr: Stubber) -> None:
-    with pytest.raises(MirrorError, match="crane auth failed: not found"):
+    with pytest.raises(FailedError, match="crane auth failed: not found"):
         mirror_with(ecr, Crane(code=1))
 
 
 def test_without_crane_the_way_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _name: None)
 
-    with pytest.raises(MirrorError, match=r"install it .*MIRROR=1 DRY=1"):
+    with pytest.raises(FailedError, match=r"install it .*MIRROR=1 DRY=1"):
         digest("a/b:1")

@@ -16,7 +16,8 @@ from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.stack_progress import terminal
 from hyperpod_cli.stack_progress.failures import interruption_lines
 from hyperpod_cli.stack_progress.progress import Followed
-from hyperpod_cli.stack_progress.terminal import ProtectedError, lift_protection
+from hyperpod_cli.stack_progress.terminal import lift_protection
+from hyperpod_cli.terminal.errors import OpsError
 from tests.support.stack_events import CloudFormation, event, refused
 
 
@@ -80,7 +81,7 @@ def test_a_stack_that_was_created_meanwhile_keeps_its_protection() -> None:
 
 def test_who_may_not_lift_it_reads_which_command_does() -> None:
     stack = Deployed(status="ROLLBACK_COMPLETE", template={}, is_protected=True)
-    with pytest.raises(ProtectedError) as told:
+    with pytest.raises(OpsError) as told:
         lifted(Client("ROLLBACK_COMPLETE", refused("AccessDenied")), storage=stack)
     command = (
         "aws cloudformation update-termination-protection --no-enable-termination-protection "

@@ -38,6 +38,7 @@ def images(
 
     from hyperpod_cdk import ConfigError, load_config
     from hyperpod_cli.deliver import images as work
+    from hyperpod_cli.terminal.errors import FailedError
 
     if check:
         work.refuse_unreachable(config)
@@ -58,4 +59,4 @@ def images(
         try:
             work.mirror(found, report=typer.echo)
         except (BotoCoreError, ClientError) as error:
-            raise work.MirrorError(str(error)) from None
+            raise FailedError(str(error)) from None

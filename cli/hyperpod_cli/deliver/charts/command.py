@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import boto3
@@ -81,11 +81,11 @@ def check(
         _installed(chart, config=config, region=region, helm=helm)
         for chart in (output / ARCHIVE_NAME, made.file)
     )
-    comparison = compare_manifests(now, then)
-    for line in comparison.summary:
+    summary, difference = compare_manifests(now, then)
+    for line in summary:
         report(line)
     diff = output / DIFF_NAME
-    diff.write_text(comparison.diff)
+    diff.write_text(difference)
     report(f"diff of the rendered manifests: {diff}")
 
 
@@ -174,8 +174,8 @@ def package_chart(*, pins: Path = PINS, output: Path = OUTPUT) -> None:
     Raises:
         FailedError: It cannot be packaged.
     """
-    with _tools(pins) as tools:
-        _package(tools.settings, helm=tools.helm, workspace=tools.workspace, output=output)
+    with _tools(pins) as (settings, helm, workspace):
+        _package(settings, helm=helm, workspace=workspace, output=output)
 
 
 def check_charts(config_path: Path, *, pins: Path = PINS, output: Path = OUTPUT) -> None:
@@ -185,26 +185,20 @@ def check_charts(config_path: Path, *, pins: Path = PINS, output: Path = OUTPUT)
         FailedError: They cannot be compared.
         ConfigError: The configuration cannot be used.
     """
-    with _tools(pins) as tools:
+    with _tools(pins) as (settings, helm, workspace):
         check(
-            tools.settings,
+            settings,
             config=load_config(config_path),
-            helm=tools.helm,
-            workspace=tools.workspace,
+            helm=helm,
+            workspace=workspace,
             output=output,
             report=_report,
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Tools:
-    settings: Settings
-    helm: Helm
-    workspace: Path
-
-
 @contextmanager
-def _tools(pins: Path) -> Iterator[_Tools]:
+def _tools(pins: Path) -> Iterator[tuple[Settings, Helm, Path]]:
+    """Yield what is pinned, helm, and an empty folder to work in."""
     if pins == PINS and not pins.exists():  # outside a checkout
         pins = asset_directory("charts") / pins.name
     try:
@@ -213,8 +207,7 @@ def _tools(pins: Path) -> Iterator[_Tools]:
             workspace = Path(folder)
             home = workspace / "helm"
             home.mkdir()
-            helm = Helm(binary=helm_binary(), home=home)
-            yield _Tools(settings=settings, helm=helm, workspace=workspace)
+            yield settings, Helm(binary=helm_binary(), home=home), workspace
     except OSError as error:
         raise ChartError(one_line(error)) from error
 

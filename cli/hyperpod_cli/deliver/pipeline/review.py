@@ -27,10 +27,6 @@ _PARTITION = "${AWS::Partition}"
 _EMPTY = "REVIEW_IN_PROGRESS"
 
 
-class UnreadableError(OpsError):
-    """An environment cannot be read; one line that says what to do."""
-
-
 def stage_stacks(assembly: Path, *, environment: str, partition: str) -> Iterator[Stack]:
     """Yield the stacks of an environment, as the pipeline's synthesis wrote them.
 
@@ -51,7 +47,7 @@ def reader(stack: Stack, *, session: boto3.Session) -> boto3.Session:
         session: Who asks for it.
 
     Raises:
-        UnreadableError: The role cannot be assumed.
+        OpsError: The role cannot be assumed.
     """
     sts = session.client("sts", region_name=stack.region)
     place = f"{stack.account}/{stack.region}"
@@ -60,14 +56,14 @@ def reader(stack: Stack, *, session: boto3.Session) -> boto3.Session:
         made = sts.assume_role(RoleArn=stack.lookup_role, RoleSessionName="pipeline-review")
     except ClientError as error:
         if error.response["Error"]["Code"] != "AccessDenied":
-            raise UnreadableError(f"{place}: {one_line(error)}") from None
-        raise UnreadableError(
+            raise OpsError(f"{place}: {one_line(error)}") from None
+        raise OpsError(
             f"{place}: role {stack.lookup_role} cannot be assumed: bootstrap the account and "
             f"region for the pipeline's account, with CONFIG of this environment: make bootstrap "
             f"TRUST={caller} POLICIES=..."
         ) from None
     except BotoCoreError as error:
-        raise UnreadableError(f"{place}: {one_line(error)}") from None
+        raise OpsError(f"{place}: {one_line(error)}") from None
     key = made["Credentials"]
     return boto3.Session(
         aws_access_key_id=key["AccessKeyId"],
@@ -85,13 +81,13 @@ def deployed(stack: Stack, *, session: boto3.Session) -> Deployed | None:
         session: Who may read it.
 
     Raises:
-        UnreadableError: CloudFormation does not answer.
+        OpsError: CloudFormation does not answer.
     """
     client = session.client("cloudformation", region_name=stack.region)
     try:
         found = deployed_stack(client, stack.name)
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
-        raise UnreadableError(f"{stack.name}: {one_line(error)}") from None
+        raise OpsError(f"{stack.name}: {one_line(error)}") from None
     return None if found is None or found.status == _EMPTY else found
 
 
@@ -175,10 +171,6 @@ _STUCK = {
 }
 
 
-class RefusedError(LinesError):
-    """An environment must not be deployed to; one line for each reason."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Review:
     """What a deployment would do to an environment.
@@ -234,8 +226,8 @@ def review(
         AccountError: AWS does not answer.
         ConfigError: A deployment would fail at what the configuration names.
         DiffError: The CDK CLI failed.
-        RefusedError: A value would change that cannot change, or a stack cannot be updated.
-        UnreadableError: The environment cannot be read.
+        LinesError: A value would change that cannot change, or a stack cannot be updated.
+        OpsError: The environment cannot be read.
     """
     deployment = _deployment(loaded, environment)
     config = deployment.config
@@ -247,7 +239,7 @@ def review(
     found = {stack.name: deployed(stack, session=session) for stack in stacks}
     refused = [line for stack in stacks for line in refusals(stack, found[stack.name])]
     if refused:
-        raise RefusedError("\n".join(refused))
+        raise LinesError("\n".join(refused))
     created = [stack.name for stack in stacks if found[stack.name] is None]
     changed = [
         stack.name
@@ -321,4 +313,4 @@ def _deployment(loaded: Loaded, environment: str) -> Deployment:
     for found, deployment in zip(environments, loaded.deployments, strict=True):
         if found.name == environment:
             return deployment
-    raise RefusedError(f"{environment}: is not an environment of the pipeline")
+    raise LinesError(f"{environment}: is not an environment of the pipeline")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -162,23 +163,19 @@ def _kubernetes(config: Config) -> Iterator[Parameter]:
         paths=(("eks", "version"),),
     )
     if config.eks.secrets_kms_key_arn is not None:
-        yield Parameter(
-            name="SecretsKmsKeyArn",
-            label="KMS key of Kubernetes secrets",
-            group=_KUBERNETES,
-            definition=definition(EksConfig, "secrets_kms_key_arn", default=None),
-            paths=(("eks", "secrets_kms_key_arn"),),
-            is_token=True,
-            is_fixed=True,
-        )
+        key, name = "secrets_kms_key_arn", "SecretsKmsKeyArn"
+        label = "KMS key of Kubernetes secrets"
+        found = _existing(EksConfig, key, name=name, label=label, group=_KUBERNETES, path=("eks",))
+        yield replace(found, is_fixed=True)
     for index, _ in enumerate(config.eks.admins):
-        yield Parameter(
+        yield _existing(
+            EksConfig,
+            "admins",
+            index,
             name=f"AdminArn{index + 1}",
             label=f"Administrator {index + 1}",
             group=_KUBERNETES,
-            definition=definition(EksConfig, "admins", default=None),
-            paths=(("eks", "admins", index),),
-            is_token=True,
+            path=("eks",),
         )
 
 
@@ -238,13 +235,13 @@ def _groups(config: Config, *, variants: Variants) -> Iterator[Parameter]:
         place = tuple(int(step) if isinstance(step, int) else step for step in path)
         yield from _group(group, path=place, prefix=names[number] + suffix, variants=variants)
     for index, _ in enumerate(config.lifecycle_scripts.writers):
-        yield Parameter(
+        yield _existing(
+            LifecycleScriptsConfig,
+            "writers",
+            index,
             name=f"ScriptWriterArn{index + 1}",
             label=f"Writer {index + 1} of lifecycle scripts",
-            group=_DEPLOYMENT,
-            definition=definition(LifecycleScriptsConfig, "writers", default=None),
-            paths=(("lifecycle_scripts", "writers", index),),
-            is_token=True,
+            path=("lifecycle_scripts",),
         )
 
 
@@ -331,7 +328,7 @@ def _existing_of_group(
 def _existing(
     section: type[Section],
     key: str,
-    *,
+    *index: int,
     name: str,
     label: str,
     group: str = _DEPLOYMENT,
@@ -343,7 +340,7 @@ def _existing(
         label=label,
         group=group,
         definition=definition(section, key, default=None),
-        paths=((*path, key),),
+        paths=((*path, key, *index),),
         is_token=True,
     )
 

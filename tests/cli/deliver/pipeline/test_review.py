@@ -18,9 +18,7 @@ from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.pipeline import review as reviewing
 from hyperpod_cli.deliver.pipeline.review import (
     Diff,
-    RefusedError,
     Review,
-    UnreadableError,
     deployed,
     is_unprotected,
     reader,
@@ -28,6 +26,7 @@ from hyperpod_cli.deliver.pipeline.review import (
     review,
     write_review,
 )
+from hyperpod_cli.terminal.errors import LinesError, OpsError
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -181,7 +180,7 @@ def test_an_account_that_does_not_trust_the_pipeline_is_named_with_its_fix() -> 
         get_caller_identity={"Account": "111122223333"},
         assume_role=client_error("AccessDenied", "AssumeRole"),
     )
-    with pytest.raises(UnreadableError) as refused:
+    with pytest.raises(OpsError) as refused:
         reader(STACK, session=asks)
 
     line = str(refused.value)
@@ -215,7 +214,7 @@ def test_a_stack_that_is_there_has_its_parameters_and_its_template() -> None:
 
 def test_what_may_not_be_read_is_one_line() -> None:
     denied = client_error("AccessDenied", "DescribeStacks", "not\nauthorized")
-    with pytest.raises(UnreadableError) as refused:
+    with pytest.raises(OpsError) as refused:
         deployed(STACK, session=session(describe_stacks=denied))
 
     assert str(refused.value).startswith("ml-platform: ")
@@ -224,7 +223,7 @@ def test_what_may_not_be_read_is_one_line() -> None:
 
 def test_an_environment_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     loaded = load_file(CONFIG_FOLDER / "pipeline" / "pipeline.yaml")
-    with pytest.raises(RefusedError, match="test: is not an environment of the pipeline"):
+    with pytest.raises(LinesError, match="test: is not an environment of the pipeline"):
         review(loaded, environment="test", assembly=tmp_path, session=session())
 
 
