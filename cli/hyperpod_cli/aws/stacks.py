@@ -17,7 +17,7 @@ _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
 NOTHING_SHORT = "none"
 """What the output with the nodes that are missing says where none is."""
 _OF_CDK = ("ExportsOutput", "PublishOutput")
-# Names that create_config.sh of the HyperPod workshop asks for, beside the plain ones.
+# Names that create_config.sh of the HyperPod workshop asks for, in addition to the plain ones.
 _ALIAS = "Output"
 _NAME_WIDTH, _LINE_WIDTH = 26, 80
 

@@ -31,7 +31,7 @@ def refuse_unless_bootstrapped(
 ) -> None:
     """Refuse an account and region in which `cdk bootstrap` has never run.
 
-    Whoever may not read the parameter passes: the CDK CLI reads it with a role of the bootstrap.
+    Who may not read the parameter passes: the CDK CLI reads it with a role of the bootstrap.
 
     Raises:
         AccountError: There is no bootstrap stack.

@@ -1,6 +1,6 @@
 """Says what users would lose by the deletion of the HyperPod stack, before CloudFormation begins.
 
-`destroy` asks it with the rights of whoever destroys. It looks as the stack's own check does.
+`destroy` asks it with the rights of its caller. It looks as the stack's own check does.
 That one comes too late for a stack that is to stay: once it has refused, CloudFormation takes no
 update any more. So this one also refuses where it cannot look, unless it is told to go on.
 """

@@ -230,7 +230,7 @@ class Target:
 
 
 def commands(images: Sequence[Image]) -> Iterator[str]:
-    """Yield the commands that mirror images, as somebody would type them."""
+    """Yield the commands that mirror images, as they are typed."""
     mirrors = [(image.original, image.mirror) for image in images if image.mirror is not None]
     targets = [Target.of(mirror) for _, mirror in mirrors]
     for host in dict.fromkeys(target.host for target in targets):

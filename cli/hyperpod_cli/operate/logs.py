@@ -18,17 +18,8 @@ from hyperpod_shared.clusters import log_group, log_stream
 _STREAMS = "LifecycleConfig/"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LogLine:
-    """A line of a log.
-
-    Attributes:
-        time: When CloudWatch got it, in UTC.
-        text: The line.
-    """
-
-    time: str
-    text: str
+LogLine = tuple[str, str]
+"""When CloudWatch got a line, in UTC, and the line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +154,7 @@ def former_instance(
 
 def _line(event: dict[str, Any]) -> LogLine:
     moment = datetime.fromtimestamp(event["timestamp"] / 1000, tz=UTC)
-    return LogLine(time=in_utc(moment), text=event["message"].rstrip("\n"))
+    return in_utc(moment), event["message"].rstrip("\n")
 
 
 # lifecycle/lib/log.sh, step.sh and on_create.sh write these.

@@ -16,7 +16,7 @@ from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 
 
 def agreed(question: str, *, yes: bool) -> bool:
-    """Return whether somebody agrees.
+    """Return whether the user agrees.
 
     Args:
         question: What to ask.

@@ -64,9 +64,9 @@ def logs(
     lines = log.follow(seconds=every, sleep=time.sleep, waiting=say) if follow else log.lines()
     seen = []
     try:
-        for line in lines:
-            seen.append(line.text)
-            typer.echo(f"{line.time} {line.text}")
+        for time_of_line, text in lines:
+            seen.append(text)
+            typer.echo(f"{time_of_line} {text}")
     finally:
         # On standard error, because the log may go to a file; also after Ctrl-C.
         if seen:

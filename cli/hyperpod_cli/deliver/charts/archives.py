@@ -215,7 +215,7 @@ def _pull(dependency: Dependency, *, helm: Helm, into: Path) -> Path:
 
 
 def drop_stale_archives(chart: Path) -> list[str]:
-    """Delete archives beside a directory of the same chart; helm would pick either.
+    """Delete archives next to a directory of the same chart; helm would pick either.
 
     Returns:
         The deleted files, relative to the chart.
@@ -224,7 +224,7 @@ def drop_stale_archives(chart: Path) -> list[str]:
     for charts in sorted(chart.rglob("charts")):
         if not charts.is_dir():
             continue
-        directories = set(_subcharts(charts.parent))
+        directories = set(subcharts(charts.parent))
         for archive in sorted(charts.glob("*.tgz")):
             if read_chart_archive(archive).name in directories:
                 archive.unlink()
@@ -285,7 +285,7 @@ def required_version(dependency: Dependency, *, chart: Path) -> str | None:
     return wanted[0] if wanted else None
 
 
-def _subcharts(chart: Path) -> dict[str, Path]:
+def subcharts(chart: Path) -> dict[str, Path]:
     """Return the charts that are unpacked inside a chart, by name."""
     folders = sorted(file.parent for file in (chart / "charts").glob("*/Chart.yaml"))
     return {read_chart_directory(folder).name: folder for folder in folders}
@@ -294,13 +294,13 @@ def _subcharts(chart: Path) -> dict[str, Path]:
 def _home(dependency: Dependency, *, chart: Path) -> Path:
     if dependency.parent is None:
         return chart
-    subcharts = _subcharts(chart)
-    if dependency.parent not in subcharts:
+    found = subcharts(chart)
+    if dependency.parent not in found:
         raise ChartError(
             f"{dependency.label}: parent {dependency.parent!r} is not a component of the chart; "
-            f"components: {', '.join(sorted(subcharts))}"
+            f"components: {', '.join(sorted(found))}"
         )
-    return subcharts[dependency.parent]
+    return found[dependency.parent]
 
 
 def _check_pin(dependency: Dependency, *, chart: Path) -> None:

@@ -48,7 +48,7 @@ def require_creatable(path: Path) -> None:
 def refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) -> None:
     """Refuse a connection that nobody has authorized at the host of the repository.
 
-    Whoever may not read connections passes: the pipeline's source action then says the same.
+    A caller who may not read connections passes: the pipeline's source action then says the same.
 
     Args:
         arn: ARN of the connection.

@@ -3,7 +3,6 @@
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Stack, stacks_in
+from hyperpod_cli.aws.cdk_cli import tools_environment
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
 from hyperpod_cli.aws.stacks import deployed as deployed_stack
 from hyperpod_cli.deliver.can_deploy import refuse_problems
@@ -108,7 +108,7 @@ class Diff:
 
     Attributes:
         text: The differences, for people.
-        broadens_permissions: Whether somebody would be allowed more than now.
+        broadens_permissions: Whether anyone would be allowed more than now.
         destroys: Whether resources would be replaced or deleted.
     """
 
@@ -143,15 +143,10 @@ def cdk_diff(
     return Diff(text=text, broadens_permissions=broadens != 0, destroys=destroys != 0)
 
 
-def _path() -> str:
-    return os.environ.get("PATH", os.defpath)
-
-
 def _run(command: list[str | Path]) -> tuple[int, str]:
     done = subprocess.run(  # noqa: S603 - the project's own CLI
         command,
-        # The project's own Node.
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{_path()}"},
+        env=tools_environment(os.environ),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -180,7 +175,7 @@ class Review:
         created: Names of the stacks that are not there yet.
         changed: Names of the stacks whose template changes.
         unprotected: Names of the stacks that lack their termination protection.
-        broadens_permissions: Whether somebody would be allowed more than now.
+        broadens_permissions: Whether anyone would be allowed more than now.
         destroys: Whether resources would be replaced or deleted.
     """
 
@@ -192,7 +187,7 @@ class Review:
     destroys: bool
 
     def __str__(self) -> str:
-        """Return it for whoever approves, in less than what an approval shows."""
+        """Return it for the approver, in less than what an approval shows."""
         does = [
             f"creates {', '.join(self.created)}" if self.created else "",
             f"changes {', '.join(self.changed)}" if self.changed else "",
@@ -280,7 +275,7 @@ def is_unprotected(stack: Stack, found: Deployed | None) -> bool:
 
 
 def write_review(judged: Review, *, differences: str, folder: Path) -> None:
-    """Write the differences for whoever approves, and the variables that the approval shows.
+    """Write the differences for the approver, and the variables that the approval shows.
 
     Args:
         judged: The judgment.

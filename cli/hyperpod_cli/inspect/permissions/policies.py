@@ -90,7 +90,7 @@ _RECOVER_STACKS = [
 
 
 def deployer_document(assembly: Path, *, names: Names) -> Document:
-    """Return the policy of whoever deploys: all else is done by the roles of `cdk bootstrap`.
+    """Return the policy of who deploys: all else is done by the roles of `cdk bootstrap`.
 
     Args:
         assembly: Directory that `cdk synth` wrote; it says which roles the CDK CLI assumes.
@@ -241,7 +241,7 @@ def next_steps(
     count = len(policies.cloudformation)
     yield f"  {count} of the {POLICIES_OF_A_ROLE} managed policies that a role can have by default"
     yield "Create them, and bootstrap with them:"
-    # A name for each content and region, so that an update's policies fit beside the former ones.
+    # A name for each content and region, so that an update's policies fit next to the former ones.
     names = {
         name: f"{name}-{environment.region}-{sha256(json.dumps(document).encode()).hexdigest()[:8]}"
         for name, document in documents(policies)

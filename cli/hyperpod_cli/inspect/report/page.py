@@ -100,7 +100,7 @@ class _Drawn:
 
 
 def write(content: Content, path: Path) -> None:
-    """Write a report; whoever reads the file sees the former one or this one.
+    """Write a report; who reads the file sees the former one or this one.
 
     Raises:
         OSError: It cannot be written.

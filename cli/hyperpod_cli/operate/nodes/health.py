@@ -111,7 +111,7 @@ _FAULT_LABELS = ("sagemaker.amazonaws.com/fault-type", "sagemaker.amazonaws.com/
 SCHEDULABLE = "Schedulable"
 RUNNING = "Running"
 NOT_READY = "not Ready in Kubernetes"
-# What HyperPod does next, if it recovers nodes itself, and what somebody does otherwise.
+# What HyperPod does next, if it recovers nodes itself, and what its users do otherwise.
 _PENDING = {
     "UnschedulablePendingReplacement": ("HyperPod replaces it", "replace"),
     "UnschedulablePendingReboot": ("HyperPod reboots it", "reboot"),

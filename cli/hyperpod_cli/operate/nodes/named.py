@@ -1,4 +1,4 @@
-"""Which nodes somebody means: by group, by group and number, or by instance ID."""
+"""Which nodes a command means: by group, by group and number, or by instance ID."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -100,7 +100,7 @@ class Snapshot:
         region: Its region.
         status: Its status.
         time: When it was looked at, in UTC.
-        notes: What is to be said besides, such as why health is not known.
+        notes: What else is to be said, such as why health is not known.
         groups: Its groups by name.
         nodes: Its nodes by group and ID.
         requested: Nodes that have no instance yet; SageMaker lists those of clusters with

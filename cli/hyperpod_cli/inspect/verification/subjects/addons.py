@@ -48,6 +48,6 @@ def addons(deployment: LiveDeployment) -> Iterator[Check]:
                 f"aws eks describe-addon --cluster-name {name} --addon-name {addon}: ACTIVE",
                 problem="is not installed",
                 advice=WITHOUT.get(addon, "")
-                + f"Somebody removed it: `aws eks create-addon --cluster-name {name} "
+                + f"It was removed: `aws eks create-addon --cluster-name {name} "
                 f"--addon-name {addon}`",
             )

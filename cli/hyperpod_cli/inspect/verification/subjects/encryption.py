@@ -15,7 +15,7 @@ Clients = Callable[[str], Any]
 
 _LOG_GROUP = "AWS::Logs::LogGroup"
 _ADVICE = (
-    "Somebody has changed it, or it was made before the key was configured: run `make deploy`; "
+    "It was changed, or made before the key was configured: run `make deploy`; "
     "what cannot be encrypted later is made anew"
 )
 
