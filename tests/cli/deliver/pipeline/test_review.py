@@ -78,7 +78,7 @@ def test_a_changed_value_that_cannot_change_is_refused_in_the_words_of_its_rule(
     "find",
     [
         lambda: None,
-        deployed,
+        as_deployed,
         # Created before the value was fixed.
         lambda: Deployed(status="CREATE_COMPLETE", template={}, parameters={}),
     ],

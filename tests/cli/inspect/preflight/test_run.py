@@ -175,7 +175,12 @@ _VPC, _SUBNET = "AWS::EC2::VPC", "AWS::EC2::Subnet"
 
 def summary(name: str, resource_type: str, status: str = "CREATE_COMPLETE") -> dict[str, str]:
     identifier = {"PhysicalResourceId": name} if name else {}
-    return {**identifier, "ResourceType": resource_type, "ResourceStatus": status}
+    return {
+        "LogicalResourceId": "A",
+        **identifier,
+        "ResourceType": resource_type,
+        "ResourceStatus": status,
+    }
 
 
 @pytest.mark.parametrize(
