@@ -46,7 +46,7 @@ class Kms:
 
     def describe_key(self, *, KeyId: str) -> dict[str, Any]:
         if KeyId not in self.keys:
-            raise client_error("NotFoundException")
+            raise client_error("NotFoundException", "DescribeKey")
         return {"KeyMetadata": {"Arn": KeyId, **self.keys[KeyId]}}
 
     def get_key_policy(self, *, KeyId: str, PolicyName: str) -> dict[str, Any]:
