@@ -15,8 +15,7 @@ import boto3
 from emulator.aws.clients import AwsClients
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.inspect.permissions.documents import Document
-from hyperpod_cli.inspect.permissions.policies import policies_of
+from hyperpod_cli.inspect.permissions.policies import Document, policies_of
 
 
 @dataclass(kw_only=True, slots=True)

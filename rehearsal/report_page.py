@@ -6,10 +6,10 @@ from pathlib import Path
 
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.cost import cost_here
-from hyperpod_cli.inspect.report.content import Attempt, Content
+from hyperpod_cli.inspect.report.page import Attempt, Content
 from hyperpod_cli.inspect.verification.check import Check
-from hyperpod_cli.inspect.verification.display import summary
-from hyperpod_cli.stack_progress.display import duration
+from hyperpod_cli.inspect.verification.verify import summary
+from hyperpod_cli.stack_progress.progress import duration
 from rehearsal.report import INTERRUPTED, Report
 
 

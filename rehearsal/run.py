@@ -7,8 +7,7 @@ from pathlib import Path
 
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config
-from hyperpod_cli.inspect.report.content import Attempt
-from hyperpod_cli.inspect.report.page import write
+from hyperpod_cli.inspect.report.page import Attempt, write
 from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.chart_choice import ChartChoice
 from rehearsal.environment import rehearsal_environment

@@ -22,11 +22,10 @@ import yaml
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.assembly import stacks_in
 from hyperpod_cli.aws.stacks import deployed
-from hyperpod_cli.inspect.report.content import Attempt
-from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS, lift_protection
+from hyperpod_cli.inspect.report.page import Attempt
+from hyperpod_cli.stack_progress.failures import failure_lines
 from hyperpod_cli.stack_progress.operation import Operation
-from hyperpod_cli.stack_progress.report import failure_lines
-from hyperpod_cli.stack_progress.terminal import followed
+from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS, followed, lift_protection
 from hyperpod_stacks.table import StackKind, stack_name, stack_names
 from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.chart_choice import ChartChoice

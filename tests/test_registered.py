@@ -11,10 +11,8 @@ from hyperpod_cdk.eks import checks as eks_checks
 from hyperpod_cdk.hyperpod import checks as hyperpod_checks
 from hyperpod_cdk.network import checks as network_checks
 from hyperpod_cli.inspect.preflight import validators
-from hyperpod_cli.inspect.preflight.validator import Validator
 from hyperpod_cli.inspect.registered import modules_of, registered_in
 from hyperpod_cli.inspect.verification import subjects
-from hyperpod_cli.inspect.verification.check import Subject
 
 Names = Callable[[ModuleType], Sequence[str]]
 
@@ -28,14 +26,9 @@ def rules_in(module: ModuleType) -> list[str]:
     ]
 
 
-def validators_in(module: ModuleType) -> list[str]:
-    """Return the validators of a file."""
-    return [each.function.__name__ for each in registered_in(module, Validator)]
-
-
-def subjects_in(module: ModuleType) -> list[str]:
-    """Return the subjects of a file."""
-    return [each.function.__name__ for each in registered_in(module, Subject)]
+def functions_in(module: ModuleType) -> list[str]:
+    """Return the validators, or the subjects, of a file."""
+    return [each.function.__name__ for each in registered_in(module)]
 
 
 DISCOVERED: Sequence[tuple[ModuleType, Names]] = (
@@ -43,8 +36,8 @@ DISCOVERED: Sequence[tuple[ModuleType, Names]] = (
     (eks_checks, rules_in),
     (hyperpod_checks, rules_in),
     (network_checks, rules_in),
-    (validators, validators_in),
-    (subjects, subjects_in),
+    (validators, functions_in),
+    (subjects, functions_in),
 )
 
 

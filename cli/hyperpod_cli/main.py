@@ -20,7 +20,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _OPS = "hyperpod-ops"
 # Commands of other wings that `hyperpod-ops` has, too.
 _ALSO_OPS = ("diagram", "preflight", "verify")
-# What is in the project and not in the package: `app.py` is beside them.
+# What is in the project and not in the package: `app.py` is next to them.
 _OF_PROJECT = ("app", "aws_reference", "stacks")
 
 

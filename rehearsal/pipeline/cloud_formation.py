@@ -17,9 +17,9 @@ from botocore.exceptions import ClientError, WaiterError
 
 from emulator.aws.clients import AwsClients
 from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.stack_progress.display import Followed
+from hyperpod_cli.stack_progress.failures import failure_lines
 from hyperpod_cli.stack_progress.operation import Operation
-from hyperpod_cli.stack_progress.report import failure_lines
+from hyperpod_cli.stack_progress.progress import Followed
 from rehearsal.pipeline.definition import Action
 
 _POLL = {"Delay": 0.2, "MaxAttempts": 3000}

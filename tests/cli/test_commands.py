@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cli.aws import cdk_cli
-from hyperpod_cli.deliver import can_deploy, deletion_check
+from hyperpod_cli.deliver import can_deploy, deletion_check, images
 from hyperpod_cli.deliver.charts import command as charts
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.deliver.destroy import deletion
-from hyperpod_cli.deliver.images import report as images
 from hyperpod_cli.deliver.pipeline import connection
 from hyperpod_cli.stack_progress import terminal
 from hyperpod_cli.terminal.errors import OpsError

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError, NoCredentialsError, ProfileNotFound
 
 from hyperpod_cdk.checks import ALL_RULES
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
+from hyperpod_cli.operate.clusters import HyperPodCluster
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explained
 from hyperpod_shared.errors import ProvisioningError

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, Node
+from hyperpod_cli.operate.clusters import HyperPodCluster, Node
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl"
 LAUNCHED = datetime(2026, 11, 1, tzinfo=UTC)

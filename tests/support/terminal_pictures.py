@@ -24,7 +24,7 @@ from rich.text import Text
 
 from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cli.main import app
-from hyperpod_cli.operate.clusters.cluster import nodes_of
+from hyperpod_cli.operate.clusters import nodes_of
 from rehearsal.kept import operator_credentials
 from rehearsal.progress import picture
 from rehearsal.verification.inspection import wait_for_nodes

@@ -17,6 +17,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
+from hyperpod_shared.aws_errors import code
 
 
 class AccountError(OpsError):
@@ -43,7 +44,7 @@ class Environment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
-    """Whoever the credentials are for.
+    """Who the credentials are for.
 
     Attributes:
         arn: Their ARN.
@@ -126,11 +127,9 @@ def _remedy(refused: BotoCoreError | ClientError, region: str) -> str:
     https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_temp_enable-regions.html
     """
     again = "sign in again"
-    if isinstance(refused, ClientError):
-        code = refused.response["Error"]["Code"]
-        if code in {"InvalidClientTokenId", "UnrecognizedClientException"}:
-            return (
-                f"{again}, or, if the account has not opted in to {region}: aws account "
-                f"enable-region --region-name {region}"
-            )
+    if code(refused) in {"InvalidClientTokenId", "UnrecognizedClientException"}:
+        again += (
+            f", or, if the account has not opted in to {region}: aws account enable-region "
+            f"--region-name {region}"
+        )
     return again

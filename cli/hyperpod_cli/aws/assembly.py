@@ -23,10 +23,6 @@ _SOLE = ("/Resource/Default", "/Resource", "/Default")
 _IN_SUB = re.compile(r"\$\{([^!}.]+)[^}]*\}")
 
 
-class UnknownStackError(OpsError):
-    """No stack of the assembly has the name; the text says which there are."""
-
-
 @dataclass(frozen=True, order=True, slots=True)
 class Address:
     """Where a resource is.
@@ -225,14 +221,14 @@ def chosen(stacks: Iterable[Stack], patterns: Sequence[str]) -> list[Stack]:
         patterns: Names, or patterns such as `*-hyperpod`; none for all stacks.
 
     Raises:
-        UnknownStackError: There is none of a name.
+        OpsError: There is none of a name.
     """
     by_name = {stack.name: stack for stack in stacks}
     matching = {each: [name for name in by_name if fnmatchcase(name, each)] for each in patterns}
     for pattern, names in matching.items():
         if not names:
             close = nearest(pattern, known=by_name)
-            raise UnknownStackError(
+            raise OpsError(
                 f"ONLY: there is no stack {pattern!r}{close} (allowed: {', '.join(by_name)})"
             )
     named = [name for names in matching.values() for name in names] or [*by_name]

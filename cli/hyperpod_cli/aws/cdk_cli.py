@@ -75,13 +75,7 @@ def cdk(*arguments: str, config: Path, output: Path | None = None, shows: bool =
         encoding="utf-8",
         errors="replace",
     )
-    try:
-        for line in without_chatter(process.stderr or ()):
-            print(line, file=sys.stderr, flush=True)
-        return process.wait()
-    except KeyboardInterrupt:
-        process.wait()
-        return INTERRUPTED
+    return _waited(process)
 
 
 def cdk_alone(*arguments: str) -> int:
@@ -94,8 +88,15 @@ def cdk_alone(*arguments: str) -> int:
     process = subprocess.Popen(  # noqa: S603 - our own command line
         ["cdk", "--no-notices", *arguments],  # noqa: S607 - of the project
         env=tools_environment(os.environ),
+        encoding="utf-8",
     )
+    return _waited(process)
+
+
+def _waited(process: subprocess.Popen[str]) -> int:
     try:
+        for line in without_chatter(process.stderr or ()):
+            print(line, file=sys.stderr, flush=True)
         return process.wait()
     except KeyboardInterrupt:
         process.wait()

@@ -2,21 +2,19 @@
 
 import base64
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, NoReturn
 
-from botocore.exceptions import ClientError
 from botocore.httpsession import ProxyConfiguration
 from botocore.utils import get_environ_proxies
 from kubernetes.client import ApiClient, ApiException, Configuration
 from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError, SSLError
 
-from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.aws.session import AwsSession, answer_of
 from hyperpod_cli.terminal.errors import OpsError, TransientError
-from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.eks_token import token_signer
 
 _TIMEOUT_SECONDS = 10.0
@@ -82,16 +80,34 @@ def kubernetes_api(session: AwsSession, *, eks_cluster: str) -> Iterator[ApiClie
         ClientError: AWS refused to describe the cluster.
         BotoCoreError: AWS could not be asked.
     """
-    region = session.region
-    try:
-        found = session.client("eks").describe_cluster(name=eks_cluster)["cluster"]
-    except ClientError as error:
-        if not is_not_found(error):
-            raise
-        raise OpsError(f"EKS cluster: {eks_cluster!r} is not in {region}") from None
+    found = described_eks_cluster(session, eks_cluster)
     signer = token_signer(session.session)
     with _client(found, token=signer.token(eks_cluster)) as client, one_line_errors(client):
         yield client
+
+
+def described_eks_cluster(session: AwsSession, name: str) -> Mapping[str, Any]:
+    """Return what DescribeCluster says of an EKS cluster.
+
+    Args:
+        session: The account and the region.
+        name: Its name.
+
+    Raises:
+        OpsError: There is none, or it cannot be reached yet.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    answer = answer_of(session.client("eks").describe_cluster, name=name)
+    if answer is None:
+        raise OpsError(f"EKS cluster: {name!r} is not in {session.region}")
+    found: Mapping[str, Any] = answer["cluster"]
+    if not found.get("endpoint"):
+        raise OpsError(
+            f"EKS cluster: {name!r} is {found['status']}, without an endpoint; wait until it is "
+            "ACTIVE"
+        )
+    return found
 
 
 @contextmanager
@@ -146,7 +162,7 @@ def _passes(status: int) -> bool:
     return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS
 
 
-def _client(found: dict[str, Any], *, token: str) -> ApiClient:
+def _client(found: Mapping[str, Any], *, token: str) -> ApiClient:
     configuration = Configuration(host=found["endpoint"])
     configuration.api_key = {"authorization": f"Bearer {token}"}
     configuration.retries = False

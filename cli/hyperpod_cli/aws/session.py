@@ -1,6 +1,7 @@
 """The AWS account and region that a command is about, and the clients of its services."""
 
 import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,21 +9,54 @@ from typing import Any
 import boto3
 import botocore.session
 from botocore.config import Config as ClientConfig
-from botocore.exceptions import ProfileNotFound
+from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.account import AccountError, known_region, region_of
+from hyperpod_cli.aws.account import known_region, region_of
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_cli.terminal.explained import explanation
+from hyperpod_shared.aws_errors import code, is_not_found
 
 AwsClient = Any
 """boto3 makes the methods of its clients at run time, so they have no types."""
 
-# A person waits for the answer, so few retries.
-_RETRIES = ClientConfig(retries={"mode": "standard", "total_max_attempts": 4})
-# What fails after that is read again at the next poll.
-_POLLING = ClientConfig(retries={"mode": "standard", "total_max_attempts": 3})
-_ONCE = ClientConfig(retries={"mode": "standard", "total_max_attempts": 1})
+
+def answer_of(
+    call: Callable[..., Mapping[str, Any]], *absent: str, **asked: Any
+) -> Mapping[str, Any] | None:
+    """Return what a call of AWS answers; None if what it asks for is not there.
+
+    Args:
+        call: A method of a client.
+        absent: Codes of AWS's answer where it is not there. Default: those of `is_not_found`.
+        asked: The request.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    try:
+        return call(**asked)
+    except ClientError as error:
+        if not (code(error) in absent if absent else is_not_found(error)):
+            raise
+        return None
+
+
+def listed(client: AwsClient, operation: str, key: str, **asked: Any) -> Iterator[Any]:
+    """Yield the items of a list, from all its pages.
+
+    Args:
+        client: A client.
+        operation: The operation, by boto3's name of it.
+        key: The items in a page.
+        asked: The request.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    for page in client.get_paginator(operation).paginate(**asked):
+        yield from page.get(key, ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,18 +81,20 @@ class AwsSession:
 
     def client(self, service: str) -> AwsClient:
         """Return the client of a service, by boto3's name of it."""
-        clients: Any = self.session.client
-        return clients(service, config=_RETRIES)
+        return self._client(service, attempts=4)  # a person waits for the answer
 
     def polling_client(self, service: str) -> AwsClient:
-        """Return a client for reads that are made again and again."""
-        clients: Any = self.session.client
-        return clients(service, config=_POLLING)
+        """Return a client for reads: what fails is read again at the next poll."""
+        return self._client(service, attempts=3)
 
     def writing_client(self, service: str) -> AwsClient:
         """Return a client that asks once: a call that does something may have arrived."""
+        return self._client(service, attempts=1)
+
+    def _client(self, service: str, *, attempts: int) -> AwsClient:
+        retries = ClientConfig(retries={"mode": "standard", "total_max_attempts": attempts})
         clients: Any = self.session.client
-        return clients(service, config=_ONCE)
+        return clients(service, config=retries)
 
     def cli_environment(self) -> dict[str, str]:
         """Return the environment of the CDK CLI.
@@ -105,18 +141,3 @@ def deployer_session(config: Config) -> AwsSession:
         AccountError: Its region is not known.
     """
     return AwsSession(region=region_of(config, session=boto3.Session()))
-
-
-def profile_session(*, region: str | None = None) -> boto3.Session:
-    """Return a session of the profile that the environment names.
-
-    Args:
-        region: Its region. Default: that of AWS_DEFAULT_REGION or of the profile.
-
-    Raises:
-        AccountError: There is no such profile.
-    """
-    try:
-        return boto3.Session(region_name=region)
-    except ProfileNotFound as error:
-        raise AccountError(explanation(error)) from None

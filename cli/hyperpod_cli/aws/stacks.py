@@ -8,7 +8,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk.config.output_names import SHORTAGE
-from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.session import AwsClient, listed
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_unknown_stack
 
@@ -17,7 +17,7 @@ _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
 NOTHING_SHORT = "none"
 """What the output with the nodes that are missing says where none is."""
 _OF_CDK = ("ExportsOutput", "PublishOutput")
-# Names that create_config.sh of the HyperPod workshop asks for, beside the plain ones.
+# Names that create_config.sh of the HyperPod workshop asks for, in addition to the plain ones.
 _ALIAS = "Output"
 _NAME_WIDTH, _LINE_WIDTH = 26, 80
 
@@ -101,14 +101,34 @@ def resources_of(client: AwsClient, name: str) -> Iterator[DeployedResource]:
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    for page in client.get_paginator("list_stack_resources").paginate(StackName=name):
-        for found in page["StackResourceSummaries"]:
-            if found["ResourceStatus"] != "DELETE_COMPLETE":
-                yield DeployedResource(
-                    logical_id=found["LogicalResourceId"],
-                    physical_id=found.get("PhysicalResourceId", ""),
-                    type=found["ResourceType"],
-                )
+    for found in listed(client, "list_stack_resources", "StackResourceSummaries", StackName=name):
+        if found["ResourceStatus"] != "DELETE_COMPLETE":
+            yield DeployedResource(
+                logical_id=found["LogicalResourceId"],
+                physical_id=found.get("PhysicalResourceId", ""),
+                type=found["ResourceType"],
+            )
+
+
+def template_of(client: AwsClient, name: str) -> Mapping[str, Any]:
+    """Return the template that a stack was deployed with; empty without one that is JSON.
+
+    Args:
+        client: CloudFormation client.
+        name: Name of the stack.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    try:
+        body = client.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
+    except ClientError as error:
+        if is_unknown_stack(error):
+            return {}
+        raise
+    # botocore reads JSON by itself; the CDK CLI deploys nothing else.
+    return body if isinstance(body, Mapping) else {}
 
 
 def described_stack(cloudformation: AwsClient, stack: str) -> Mapping[str, Any] | None:

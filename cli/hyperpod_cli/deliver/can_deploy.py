@@ -16,15 +16,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import Config, ConfigError, load_config, load_file
 from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
-from hyperpod_cli.aws.account import (
-    AccountError,
-    Caller,
-    Environment,
-    caller_of,
-)
-from hyperpod_cli.aws.session import profile_session
-from hyperpod_cli.inspect.preflight.report import TO_PERMIT
-from hyperpod_cli.inspect.preflight.run import VALIDATORS, command_in, results
+from hyperpod_cli.aws.account import AccountError, Caller, Environment, caller_of
+from hyperpod_cli.inspect.preflight.run import TO_PERMIT, VALIDATORS, command_in, results
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.bootstrap import bootstrap_finding
 from hyperpod_shared.aws_errors import is_denied
@@ -38,7 +31,7 @@ def refuse_unless_bootstrapped(
 ) -> None:
     """Refuse an account and region in which `cdk bootstrap` has never run.
 
-    Whoever may not read the parameter passes: the CDK CLI reads it with a role of the bootstrap.
+    Who may not read the parameter passes: the CDK CLI reads it with a role of the bootstrap.
 
     Raises:
         AccountError: There is no bootstrap stack.
@@ -97,7 +90,7 @@ def require_bootstrapped(config_path: Path) -> Caller:
         AccountError: There are no credentials or no region, or `cdk bootstrap` has never run there.
         ConfigError: The configuration cannot be used in that region.
     """
-    session = profile_session()
+    session = boto3.Session()
     caller, _ = _caller(config_path, session=session)
     refuse_unless_bootstrapped(caller.environment, session=session, config_path=config_path)
     return _announced(caller)
@@ -110,7 +103,7 @@ def require_deployable(config_path: Path) -> Caller:
         AccountError: There are no credentials or no region.
         ConfigError: A deployment would fail, or AWS could not be asked.
     """
-    session = profile_session()
+    session = boto3.Session()
     caller, config = _caller(config_path, session=session)
     for line in refuse_problems(
         config, environment=caller.environment, session=session, config_path=config_path
@@ -130,7 +123,7 @@ def places_to_bootstrap(config_path: Path) -> list[str]:
     if loaded.pipeline is not None:
         # It has a bucket in the region of each environment.
         return [f"aws://{loaded.pipeline.account}/{region}" for region in loaded.regions]
-    caller = caller_of(load_config(config_path), session=profile_session())
+    caller = caller_of(load_config(config_path), session=boto3.Session())
     return [f"aws://{caller.environment}"]
 
 

@@ -1,6 +1,6 @@
 """Says what users would lose by the deletion of the HyperPod stack, before CloudFormation begins.
 
-`destroy` asks it with the rights of whoever destroys. It looks as the stack's own check does.
+`destroy` asks it with the rights of its caller. It looks as the stack's own check does.
 That one comes too late for a stack that is to stay: once it has refused, CloudFormation takes no
 update any more. So this one also refuses where it cannot look, unless it is told to go on.
 """
@@ -14,10 +14,11 @@ from typing import Any
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.deliver.layer_binaries import local_binary
 from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_command
-from hyperpod_cli.stack_progress.failed_creations import FAILED_CREATIONS
+from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_cli.terminal.options import make_command
 from hyperpod_stacks.table import stack_name
@@ -25,7 +26,7 @@ from hyperpod_stacks.table import stack_name
 # The function's own check, which no installation puts on the path.
 sys.path.append(str(asset_directory("lambda")))
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, code
+from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError, one_line
 from hyperpod_shared.owner import Owner
 from provisioner.aws.clients import Clients
@@ -150,13 +151,8 @@ def _is_protected(clients: Clients, name: str) -> bool:
 
 
 def _has_deletion_protection(clients: Clients, name: str) -> bool:
-    try:
-        cluster = clients.eks.describe_cluster(name=name)["cluster"]
-    except AWS_ERRORS as error:
-        if code(error) == "ResourceNotFoundException":
-            return False
-        raise
-    return bool(cluster.get("deletionProtection", False))
+    answer = answer_of(clients.eks.describe_cluster, name=name)
+    return answer is not None and bool(answer["cluster"].get("deletionProtection", False))
 
 
 def _stack(clients: Clients, name: str) -> Mapping[str, Any] | None:

@@ -1,16 +1,19 @@
 """What the files of a folder register: each its validator, or its subject to verify."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Registered:
+class Registered(Generic[Given, Found]):
     """A function with what is derived from it: its place in the order, and in the documentation.
 
     Attributes:
@@ -18,28 +21,55 @@ class Registered:
         phase: When it runs; within a phase, the order is that of the names.
         row: What its row of the documentation says.
         reads: The IAM actions of its calls.
+        source: Link to the documentation of what it finds, as Markdown; may be empty.
+        needs_kubernetes: Whether it looks into Kubernetes before anything else.
     """
 
-    function: Callable[..., Any]
+    function: Callable[Given, Iterator[Found]]
     phase: IntEnum
     row: str
-    reads: Iterable[str]
+    reads: Sequence[str] = ()
+    source: str = ""
+    needs_kubernetes: bool = False
 
-    @property
-    def name(self) -> str:
-        """What users call it."""
-        return self.function.__name__
-
-
-AnyRegistered = TypeVar("AnyRegistered", bound=Registered)
+    def __call__(self, *given: Given.args, **named: Given.kwargs) -> Iterator[Found]:
+        """Yield what it finds."""
+        return self.function(*given, **named)
 
 
-def registered_in(module: ModuleType, kind: type[AnyRegistered]) -> list[AnyRegistered]:
+def register(
+    *,
+    phase: IntEnum,
+    row: str,
+    reads: Sequence[str] = (),
+    source: str = "",
+    needs_kubernetes: bool = False,
+) -> Callable[[Callable[Given, Iterator[Found]]], Registered[Given, Found]]:
+    """Register the function of a file.
+
+    Args:
+        phase: When it runs.
+        row: What its row of the documentation says.
+        reads: The IAM actions of its calls. Default: it calls nothing of AWS.
+        source: Link to the documentation of what it finds, as Markdown. Default: none.
+        needs_kubernetes: Whether it looks into Kubernetes before anything else. Default: not.
+    """
+    return lambda function: Registered(
+        function=function,
+        phase=phase,
+        row=row,
+        reads=reads,
+        source=source,
+        needs_kubernetes=needs_kubernetes,
+    )
+
+
+def registered_in(module: ModuleType) -> list[Registered[Any, Any]]:
     """Return what a file registers, without what it imports."""
     return [
         each
         for each in vars(module).values()
-        if isinstance(each, kind) and each.function.__module__ == module.__name__
+        if isinstance(each, Registered) and each.function.__module__ == module.__name__
     ]
 
 
@@ -49,7 +79,13 @@ def modules_of(package: ModuleType) -> list[ModuleType]:
     return [import_module(each.name) for each in found]
 
 
-def registered(package: ModuleType, kind: type[AnyRegistered]) -> dict[str, AnyRegistered]:
-    """Return all that the files of a package register, by name, in its order."""
-    found = [each for module in modules_of(package) for each in registered_in(module, kind)]
-    return {each.name: each for each in sorted(found, key=lambda each: (each.phase, each.name))}
+def registered(package: ModuleType, *, space: str) -> dict[str, Registered[Any, Any]]:
+    """Return all that the files of a package register, by name, in its order.
+
+    Args:
+        package: The package.
+        space: What is between the words of a name.
+    """
+    found = [each for module in modules_of(package) for each in registered_in(module)]
+    named = {each.function.__name__.replace("_", space): each for each in found}
+    return dict(sorted(named.items(), key=lambda item: (item[1].phase, item[0])))

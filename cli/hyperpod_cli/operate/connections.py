@@ -8,11 +8,9 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, Node
+from hyperpod_cli.operate.clusters import HyperPodCluster, Node
 from hyperpod_cli.terminal.atomic_file import replace_file
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_shared.aws_errors import is_not_found
 
 _AWS = "aws"
 _PLUGIN = "session-manager-plugin"
@@ -70,33 +68,6 @@ def kubeconfig_file(environment: Mapping[str, str]) -> Path:
 def missing_tools() -> list[str]:
     """Return which of the tools that use a kubeconfig are not installed."""
     return [tool for tool in ("kubectl", "aws") if shutil.which(tool) is None]
-
-
-def eks_cluster(session: AwsSession, name: str) -> Mapping[str, Any]:
-    """Return what DescribeCluster says of an EKS cluster.
-
-    Args:
-        session: The account and the region.
-        name: Its name.
-
-    Raises:
-        OpsError: There is none, or it cannot be reached yet.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
-    eks = session.client("eks")
-    try:
-        found: Mapping[str, Any] = eks.describe_cluster(name=name)["cluster"]
-    except eks.exceptions.ClientError as error:
-        if not is_not_found(error):
-            raise
-        raise OpsError(f"EKS cluster: {name!r} is not in {session.region}") from None
-    if not found.get("endpoint"):
-        raise OpsError(
-            f"EKS cluster: {name!r} is {found['status']}, without an endpoint; wait until it is "
-            "ACTIVE"
-        )
-    return found
 
 
 def add_context(path: Path, found: Mapping[str, Any], *, region: str, alias: str | None) -> str:

@@ -8,27 +8,18 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster
+from hyperpod_cli.aws.session import AwsClient, listed
+from hyperpod_cli.operate.clusters import HyperPodCluster
+from hyperpod_cli.terminal.console import in_utc
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_cli.terminal.times import in_utc
 from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.clusters import log_group, log_stream
 
 _STREAMS = "LifecycleConfig/"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LogLine:
-    """A line of a log.
-
-    Attributes:
-        time: When CloudWatch got it, in UTC.
-        text: The line.
-    """
-
-    time: str
-    text: str
+LogLine = tuple[str, str]
+"""When CloudWatch got a line, in UTC, and the line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,25 +132,29 @@ def former_instance(
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
-    pages = logs.get_paginator("describe_log_streams").paginate(
-        logGroupName=log_group(cluster.described), logStreamNamePrefix=_STREAMS
+    streams = listed(
+        logs,
+        "describe_log_streams",
+        "logStreams",
+        logGroupName=log_group(cluster.described),
+        logStreamNamePrefix=_STREAMS,
     )
     try:
-        names = [str(each["logStreamName"]) for page in pages for each in page["logStreams"]]
+        for each in streams:
+            group, _, found = each["logStreamName"].removeprefix(_STREAMS).partition("/")
+            if found == instance:
+                return LifecycleLog(
+                    logs=logs, cluster=cluster, instance=found, instance_group=group
+                )
     except ClientError as error:
         if not is_not_found(error):
             raise
-        return None
-    for name in names:
-        group, _, found = name.removeprefix(_STREAMS).partition("/")
-        if found == instance:
-            return LifecycleLog(logs=logs, cluster=cluster, instance=found, instance_group=group)
     return None
 
 
 def _line(event: dict[str, Any]) -> LogLine:
     moment = datetime.fromtimestamp(event["timestamp"] / 1000, tz=UTC)
-    return LogLine(time=in_utc(moment), text=event["message"].rstrip("\n"))
+    return in_utc(moment), event["message"].rstrip("\n")
 
 
 # lifecycle/lib/log.sh, step.sh and on_create.sh write these.

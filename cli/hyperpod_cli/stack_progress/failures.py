@@ -1,12 +1,14 @@
-"""Why an operation on stacks failed: the cause first, without the words around it."""
+"""Why an operation on stacks failed, the cause first, and what to run next."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from hyperpod_cli.aws.stack_events import StackEvent
+from hyperpod_cli.stack_progress.progress import progress_of
 
 # What CloudFormation says of resources that another one's failure stopped.
 _CONSEQUENCES = re.compile(
@@ -62,7 +64,7 @@ def failures_of(events: Mapping[str, Iterable[StackEvent]]) -> list[Failure]:
 
 
 def is_cancelled(events: Iterable[StackEvent]) -> bool:
-    """Return whether somebody cancelled the operation."""
+    """Return whether the operation was cancelled."""
     return any(event.is_of_stack and event.reason == "User Initiated" for event in events)
 
 
@@ -118,3 +120,223 @@ def stuck_resources(events: Iterable[StackEvent]) -> tuple[str, ...]:
         elif status.startswith(("ROLLBACK", "UPDATE_ROLLBACK", "DELETE")):
             stuck[event.logical_id] = event.status.endswith("_FAILED")
     return tuple(name for name, failed in stuck.items() if failed)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Situation:
+    """A stack that is not as it should be.
+
+    Attributes:
+        stack: Its name.
+        region: Its region.
+        status: Its status.
+        again: Command that was run, to run again.
+        stuck: Logical IDs of resources that could be neither rolled back nor deleted.
+    """
+
+    stack: str
+    region: str
+    status: str
+    again: str
+    stuck: Sequence[str] = ()
+
+    def aws(self, command: str, *options: str) -> str:
+        """Return a command of the AWS CLI for the stack."""
+        return " ".join(
+            [
+                f"aws cloudformation {command} --stack-name {self.stack} --region {self.region}",
+                *options,
+            ]
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NextStep:
+    """What a status means and what to do.
+
+    Attributes:
+        meaning: What was left, as a sentence.
+        commands: What to run, in this order.
+    """
+
+    meaning: str
+    commands: tuple[str, ...]
+
+
+_PAUSED = "{stack} is left as it was when it failed; a rollback takes that back."
+# What was left, by the status; `{left}` could be neither rolled back nor deleted.
+_MEANINGS = {
+    "": "{stack} was not touched.",
+    "CREATE_FAILED": _PAUSED,
+    "DELETE_FAILED": "{stack} still has {left}.",
+    "REVIEW_IN_PROGRESS": "{stack} has nothing in it yet: its change set was not executed.",
+    "ROLLBACK_COMPLETE": "{stack} is rolled back: what it had created is deleted, unless its "
+    "template retains it. Deploying again deletes the empty stack first.",
+    "ROLLBACK_FAILED": "{stack} still has {left}. Deploying again deletes the stack first.",
+    "UPDATE_FAILED": _PAUSED,
+    "UPDATE_ROLLBACK_COMPLETE": "{stack} is as it was before.",
+    "UPDATE_ROLLBACK_FAILED": "{stack} takes no update until its rollback has ended.",
+}
+
+
+def next_step(situation: Situation) -> NextStep:
+    """Return what to do about a stack: every status of CloudFormation has an answer.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
+    """
+    status, stuck, again = situation.status, situation.stuck, situation.again
+    first: list[str] = []
+    more = ""
+    match status:
+        case "CREATE_FAILED" | "UPDATE_FAILED":
+            first = [situation.aws("rollback-stack")]
+        case "DELETE_FAILED" if not again.startswith("make destroy"):
+            first = [situation.aws("delete-stack"), situation.aws("wait stack-delete-complete")]
+            more = " It takes no update."
+        case "UPDATE_ROLLBACK_FAILED":
+            waiting = situation.aws("wait stack-rollback-complete")
+            first = [situation.aws("continue-update-rollback"), waiting]
+            if stuck:
+                more = (
+                    f" If {', '.join(stuck)} cannot go back to what it was, add: "
+                    f"--resources-to-skip {' '.join(stuck)}"
+                )
+        case _ if _is_at_work(status):
+            first = [_watching(situation)]
+    at_work = "CloudFormation still works on {stack} ({status})."
+    other = at_work if _is_at_work(status) else "{stack} is {status}."
+    left = ", ".join(stuck) or "what could not be deleted"
+    told = _MEANINGS.get(status, other).format(stack=situation.stack, status=status, left=left)
+    return NextStep(meaning=told + more, commands=(*first, again))
+
+
+def _is_at_work(status: str) -> bool:
+    return status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS"
+
+
+def _watching(situation: Situation) -> str:
+    """Return the command that shows how far CloudFormation is, or waits for its end."""
+    waiters = {
+        "CREATE_IN_PROGRESS": "wait stack-create-complete",
+        "DELETE_IN_PROGRESS": "wait stack-delete-complete",
+        "UPDATE_IN_PROGRESS": "wait stack-update-complete",
+        "UPDATE_ROLLBACK_IN_PROGRESS": "wait stack-rollback-complete",
+    }
+    if situation.status in waiters:
+        return situation.aws(waiters[situation.status])
+    # There is no waiter for the rollback of a creation, nor for what comes after an update.
+    return situation.aws("describe-stacks", "--query 'Stacks[0].StackStatus'")
+
+
+def interrupted(situation: Situation) -> NextStep | None:
+    """Return what goes on in AWS after Ctrl-C; None for a stack that nothing happens to."""
+    status = situation.status
+    if not _is_at_work(status):
+        return None
+    watch = _watching(situation)
+    commands: tuple[str, ...] = (watch,)
+    meaning = f"CloudFormation goes on with {situation.stack} ({status})."
+    if status == "UPDATE_IN_PROGRESS":
+        commands = (watch, situation.aws("cancel-update-stack"))
+        meaning += " To watch it, and to cancel the update:"
+    elif status == "CREATE_IN_PROGRESS":
+        commands = (watch, situation.aws("delete-stack"))
+        meaning += " To watch it, and to delete what it creates:"
+    else:
+        meaning += " It cannot be cancelled. To watch it:"
+    return NextStep(meaning=meaning, commands=commands)
+
+
+Paths = Mapping[str, Mapping[str, str]]
+"""Path of the construct of each resource, by stack and logical ID."""
+
+
+def failure_lines(
+    events: Mapping[str, Sequence[StackEvent]],
+    *,
+    region: str,
+    again: str,
+    paths: Paths,
+) -> Iterator[str]:
+    """Yield what a failed operation comes to: its causes first, then what to do about each stack.
+
+    Nothing, if CloudFormation has no event that says so.
+
+    Args:
+        events: Events of each stack since the operation began.
+        region: Region of the stacks.
+        again: Command that was run.
+        paths: What the resources are called.
+    """
+    causes = failures_of(events)
+    for failure in causes:
+        yield from _cause(failure, paths.get(failure.stack, {}))
+        yield ""
+    failed = {name: own for name, own in events.items() if progress_of(own).has_failed}
+    at_fault = {failure.stack for failure in causes}
+    for name, own in failed.items():
+        if is_cancelled(own) and name not in at_fault:
+            yield f"The update of {name} was cancelled."
+        step = next_step(
+            Situation(
+                stack=name,
+                region=region,
+                status=progress_of(own).status,
+                again=again,
+                stuck=stuck_resources(own),
+            )
+        )
+        yield step.meaning
+        yield from (f"  {command}" for command in step.commands if command != again)
+    if failed:
+        yield f"{'After the fix' if causes else 'To run it again'}: {again}"
+
+
+def _cause(failure: Failure, paths: Mapping[str, str]) -> Iterator[str]:
+    yield failure.message
+    name = paths.get(failure.logical_id, failure.logical_id)
+    yield (
+        f"Resource: {name} ({failure.type}) of {failure.stack}, {failure.resource_status}, "
+        f"logical ID {failure.logical_id}"
+    )
+    if failure.log_group is not None:
+        yield f"Logs: {failure.log_group} in CloudWatch"
+
+
+def interruption_lines(
+    events: Mapping[str, Sequence[StackEvent]], *, region: str, again: str
+) -> Iterator[str]:
+    """Yield what goes on in AWS after Ctrl-C, and how to watch or cancel it.
+
+    Args:
+        events: Events of each stack since the operation began.
+        region: Region of the stacks.
+        again: Command that was run.
+    """
+    going_on = False
+    for name, own in events.items():
+        status = progress_of(own).status
+        step = interrupted(Situation(stack=name, region=region, status=status, again=again))
+        if step is not None:
+            going_on = True
+            yield step.meaning
+            yield from (f"  {command}" for command in step.commands)
+        elif status:
+            yield f"{name} is {status}."
+    not_begun = [name for name, own in events.items() if not progress_of(own).begun]
+    if not_begun:
+        yield f"Not begun: {', '.join(not_begun)}."
+    if not going_on:
+        yield "Nothing goes on in AWS."
+    yield f"To go on afterwards: {again}"
+
+
+def untold_failure(message: str, *, log: Path) -> Iterator[str]:
+    """Yield what is said of a failure that no event of a stack tells.
+
+    Args:
+        message: Why the CDK CLI failed.
+        log: File with all that it has said.
+    """
+    yield message or "The CDK CLI failed and said nothing"
+    yield f"The CDK CLI's output is in {log}."

@@ -13,8 +13,13 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.stack_events import StackEvent, StackReader, nested_events
-from hyperpod_cli.stack_progress.display import Display, Followed, Moment
-from hyperpod_cli.stack_progress.progress import StackProgress, progress_of
+from hyperpod_cli.stack_progress.progress import (
+    Display,
+    Followed,
+    Moment,
+    StackProgress,
+    progress_of,
+)
 
 _Read = TypeVar("_Read")
 

@@ -1,10 +1,19 @@
-"""How far CloudFormation is with a stack, from the stack's events."""
+"""How far CloudFormation is with stacks: lines that change on a terminal, or follow elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
 
 from hyperpod_cli.aws.assembly import CDK_METADATA
 from hyperpod_cli.aws.stack_events import StackEvent
@@ -106,3 +115,224 @@ def progress_of(events: Iterable[StackEvent]) -> StackProgress:
         # The last events of a stack that is done may not have been read.
         waiting=() if over else tuple(sorted(waiting.values(), key=lambda each: each.since)),
     )
+
+
+SILENCE_SECONDS = 30.0
+"""How long a display without a terminal may be silent."""
+_REFRESHES_PER_SECOND = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Followed:
+    """A stack that is followed.
+
+    Attributes:
+        name: Its name.
+        size: Number of resources of its template.
+        paths: Path of the construct of each resource, by logical ID.
+        needs: Names of the stacks that come before it.
+        changes: Whether anything is expected to happen to it.
+    """
+
+    name: str
+    size: int
+    paths: Mapping[str, str] = field(default_factory=dict)
+    needs: Sequence[str] = ()
+    changes: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Moment:
+    """What is known of all stacks, and when it was read.
+
+    Attributes:
+        progress: How far each stack is, by name.
+        now: AWS's time.
+        trouble: Why nothing newer is known; None if all was read.
+    """
+
+    progress: Mapping[str, StackProgress]
+    now: datetime
+    trouble: str | None = None
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as `12 s`, `3 m 04 s` or `1 h 02 m`."""
+    whole = max(0, int(seconds))
+    minutes, rest = divmod(whole, 60)
+    hours, minutes_left = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes_left:02} m"
+    return f"{minutes} m {rest:02} s" if minutes else f"{rest} s"
+
+
+def state(stack: Followed, moment: Moment, *, ended: bool = False) -> str:
+    """Return what happens to a stack in a few words.
+
+    Args:
+        stack: The stack.
+        moment: What is known.
+        ended: Whether the operation is over, so that nothing more will happen.
+    """
+    progress = moment.progress.get(stack.name, StackProgress())
+    if progress.is_over and progress.begun is not None and progress.changed is not None:
+        took = duration((progress.changed - progress.begun).total_seconds())
+        return f"{progress.status} in {took}"
+    if progress.is_running:
+        return progress.status
+    if ended or not stack.changes:
+        return progress.status or "no change"
+    before = [name for name in stack.needs if not _is_done(moment.progress.get(name))]
+    return f"waits for {', '.join(before)}" if before else "prepares"
+
+
+def _is_done(progress: StackProgress | None) -> bool:
+    return progress is not None and progress.is_over and not progress.has_failed
+
+
+def waited_for(stack: Followed, waiting: Waiting) -> str:
+    """Return the name of a resource: the path of its construct, and its type."""
+    name = stack.paths.get(waiting.logical_id, waiting.logical_id)
+    return f"{name} ({waiting.type})"
+
+
+def line(stack: Followed, moment: Moment, *, ended: bool = False) -> str:
+    """Return what happens to a stack in one line."""
+    progress = moment.progress.get(stack.name, StackProgress())
+    text = f"{stack.name}: {state(stack, moment, ended=ended)}"
+    if not progress.is_running:
+        return text
+    text += f", {progress.done} of {stack.size} done"
+    if progress.waiting:
+        first = progress.waiting[0]
+        since = duration((moment.now - first.since).total_seconds())
+        text += f", waits for {waited_for(stack, first)} for {since}"
+    return text
+
+
+class Display:
+    """Shows what happens to stacks until it is left; a context manager.
+
+    Args:
+        stacks: The stacks, in the order in which they are shown.
+        console: Where.
+        clock: Seconds that only grow. Default: this machine's.
+    """
+
+    def __init__(
+        self,
+        stacks: Sequence[Followed],
+        *,
+        console: Console,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stacks = stacks
+        self._console = console
+        self._clock = clock
+        self._started = clock()
+        self._read = self._started
+        self._moment: Moment | None = None
+        self._ended = False
+        self._printed = self._started
+        self._said: dict[str, object] = {}
+        self._spinner = Spinner("dots")
+        self._live = Live(
+            self,
+            console=console,
+            refresh_per_second=_REFRESHES_PER_SECOND,
+            auto_refresh=console.is_terminal,
+        )
+
+    def __enter__(self) -> Self:
+        """Start."""
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Leave the last state on the screen."""
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def show(self, moment: Moment, *, ended: bool = False) -> None:
+        """Show what is known now.
+
+        Args:
+            moment: What is known.
+            ended: Whether the operation is over.
+        """
+        self._moment, self._read, self._ended = moment, self._clock(), ended
+        if self._console.is_terminal:
+            self._live.refresh()
+            return
+        changed = [stack for stack in self._stacks if self._is_news(stack, moment)]
+        if not changed and self._clock() - self._printed >= SILENCE_SECONDS:
+            running = [each for each in self._stacks if self._of(each).is_running]
+            changed = running or [
+                each for each in self._stacks if each.changes and not self._of(each).is_over
+            ]
+        for stack in changed:
+            self._say(stack, moment)
+
+    def _of(self, stack: Followed) -> StackProgress:
+        progress = {} if self._moment is None else self._moment.progress
+        return progress.get(stack.name, StackProgress())
+
+    def _is_news(self, stack: Followed, moment: Moment) -> bool:
+        waiting = self._of(stack).waiting
+        first = waiting[0].logical_id if waiting else None
+        news = (state(stack, moment, ended=self._ended), first, moment.trouble)
+        former, self._said[stack.name] = self._said.get(stack.name), news
+        return former != news
+
+    def _say(self, stack: Followed, moment: Moment) -> None:
+        self._printed = self._clock()
+        late = f" ({moment.trouble})" if moment.trouble else ""
+        elapsed = duration(self._printed - self._started)
+        self._console.print(f"[{elapsed:>8}] {line(stack, moment, ended=self._ended)}{late}")
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Render a line a stack."""
+        if self._moment is None:
+            return
+        moment = self._moment
+        shown = moment.now + timedelta(seconds=self._clock() - self._read)
+        table = Table.grid(padding=(0, 1))
+        table.add_column(width=1)
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+        table.add_column(no_wrap=True, justify="right")
+        table.expand = True
+        for stack in self._stacks:
+            table.add_row(*self._cells(stack, moment, shown))
+        yield table
+        if moment.trouble:
+            yield Text(moment.trouble, style="yellow")
+
+    def _cells(
+        self, stack: Followed, moment: Moment, shown: datetime
+    ) -> Iterator[Text | Spinner | str]:
+        progress = self._of(stack)
+        if not progress.is_running:
+            failed, done = progress.has_failed, progress.is_over
+            mark, style = ("✗", "red") if failed else ("✓", "green") if done else ("·", "dim")
+            yield from (Text(mark, style=style), stack.name)
+            yield Text(state(stack, moment, ended=self._ended), style=style)
+            yield ""
+            return
+        yield from (self._spinner, stack.name)
+        style = "red" if progress.has_failed else ""
+        if not progress.waiting:
+            yield Text(progress.status, style=style)
+            yield ""
+            return
+        first = progress.waiting[0]
+        verb = "rolls back: " if progress.has_failed else ""
+        text = f"{progress.done}/{stack.size} {verb}{waited_for(stack, first)}"
+        yield Text(text, style=style)
+        yield duration((shown - first.since).total_seconds())

@@ -4,25 +4,65 @@ import shutil
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
 
+from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
+from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws import cdk_cli
 from hyperpod_cli.aws.assembly import Stack, construct_paths
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.stack_progress.display import Display, Followed
+from hyperpod_cli.aws.stacks import Deployed, deployed
+from hyperpod_cli.stack_progress.failures import failure_lines, interruption_lines, untold_failure
 from hyperpod_cli.stack_progress.operation import POLL_SECONDS, Operation
-from hyperpod_cli.stack_progress.report import (
-    failure_lines,
-    interruption_lines,
-    untold_failure,
-)
-from hyperpod_cli.terminal.errors import INTERRUPTED
+from hyperpod_cli.stack_progress.progress import Display, Followed
+from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+
+FAILED_CREATIONS = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
+
+
+def lift_protection(
+    client: AwsClient,
+    stacks: Mapping[str, Deployed | None],
+    *,
+    region: str,
+    again: str,
+) -> Iterator[str]:
+    """Lift the termination protection of stacks whose creation failed; yield a line for each.
+
+    The CDK CLI protects a stack before it is created, and deletes one whose creation failed without
+    lifting that.
+
+    Args:
+        client: CloudFormation client.
+        stacks: What is deployed, by name of the stack.
+        region: Region of the stacks.
+        again: Command that was run.
+
+    Raises:
+        OpsError: AWS refused it.
+    """
+    for name, stack in stacks.items():
+        if stack is None or not stack.is_protected or stack.status not in FAILED_CREATIONS:
+            continue
+        try:
+            # A question may have been answered late, when another deployment was done.
+            if deployed(client, name) != stack:
+                continue
+            client.update_termination_protection(StackName=name, EnableTerminationProtection=False)
+        except (BotoCoreError, ClientError) as error:
+            raise OpsError(
+                f"{name}: is {stack.status}, and its termination protection cannot be lifted: "
+                f"{one_line(error)}. Run: aws cloudformation "
+                f"update-termination-protection --no-enable-termination-protection --stack-name "
+                f"{name} --region {region}; {again}"
+            ) from None
+        yield f"{name}: termination protection lifted, since its creation failed ({stack.status})"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

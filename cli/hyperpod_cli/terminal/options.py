@@ -54,18 +54,11 @@ Templates = Annotated[
 Express = Annotated[bool, typer.Option("--express", help="CloudFormation's express mode.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-NodeName = Annotated[
-    str,
-    typer.Argument(
-        metavar="NODE", help="Group, group/number, or instance ID.", autocompletion=group_names
-    ),
-]
-NodeNames = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="NODE", help="Group, group/number, or instance ID.", autocompletion=group_names
-    ),
-]
+_NODE = typer.Argument(
+    metavar="NODE", help="Group, group/number, or instance ID.", autocompletion=group_names
+)
+NodeName = Annotated[str, _NODE]
+NodeNames = Annotated[list[str], _NODE]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it is done.")]
 Every = Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks.")]
 GroupName = Annotated[

@@ -2,13 +2,8 @@
 
 import pytest
 
-from hyperpod_cli.aws.assembly import (
-    Stack,
-    UnknownStackError,
-    chosen,
-    construct_paths,
-    stacks_in,
-)
+from hyperpod_cli.aws.assembly import Stack, chosen, construct_paths, stacks_in
+from hyperpod_cli.terminal.errors import OpsError
 from tests.conftest import Assemble, Configure
 
 EMPTY: dict[str, dict[str, str]] = {"Resources": {}}
@@ -33,7 +28,7 @@ def test_a_stack_comes_with_what_it_needs(patterns: list[str], names: list[str])
 
 
 def test_an_unknown_stack_is_told() -> None:
-    with pytest.raises(UnknownStackError, match=r"'ml-hyperpot'; did you mean ml-hyperpod\?"):
+    with pytest.raises(OpsError, match=r"'ml-hyperpot'; did you mean ml-hyperpod\?"):
         chosen(STACKS, ["ml-hyperpot"])
 
 

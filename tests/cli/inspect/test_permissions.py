@@ -15,17 +15,18 @@ from hyperpod_cdk import load_config
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Address, Resource
 from hyperpod_cli.commands import commands
-from hyperpod_cli.inspect.permissions.documents import (
+from hyperpod_cli.inspect.permissions.names import Names
+from hyperpod_cli.inspect.permissions.needs import needs
+from hyperpod_cli.inspect.permissions.policies import (
     DOCUMENT_CHARACTERS,
     POLICIES_OF_A_ROLE,
+    Policies,
+    policies_of,
     size,
     split,
 )
-from hyperpod_cli.inspect.permissions.names import Names
-from hyperpod_cli.inspect.permissions.needs import needs
-from hyperpod_cli.inspect.permissions.policies import Policies, policies_of
 from hyperpod_cli.inspect.permissions.read_permissions import SCOPES, read_actions, read_permissions
-from hyperpod_cli.stack_progress.next_steps import Situation, interrupted, next_step
+from hyperpod_cli.stack_progress.failures import Situation, interrupted, next_step
 from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
 from tests.support.commands import run

@@ -12,8 +12,7 @@ from kubernetes.client import CoreV1Api
 
 from emulator.hyperpod import Faults
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
-from hyperpod_cli.operate.clusters.chosen import chosen_cluster
-from hyperpod_cli.operate.clusters.cluster import find_cluster, nodes_of
+from hyperpod_cli.operate.clusters import chosen_cluster, find_cluster, nodes_of
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.aws_cli import Person
 from tests.support.on_call import CALLS, documented_actions, run

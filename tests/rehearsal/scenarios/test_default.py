@@ -13,7 +13,7 @@ import yaml
 
 from emulator.node.node import Node
 from hyperpod_cdk.helm.chart.rules import placeholder_chart
-from hyperpod_cli.deliver.deploy import reporting
+from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_cli.stack_progress import terminal
 from hyperpod_stacks.table import StackKind, stack_names
@@ -253,7 +253,7 @@ def _made(
     places = ("--templates", stage.work_directory / "cdk.out", "--config", stage.config_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
-    monkeypatch.setattr(reporting, "REPORTS", stage.work_directory)
+    monkeypatch.setattr(deployment, "REPORTS", stage.work_directory)
     capfd.readouterr()
     code = run(command, *places, *options)
     output, errors = capfd.readouterr()

@@ -15,16 +15,16 @@ def addon_versions(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
 
     Exit code: 1 if EKS does not offer a pinned version.
     """
+    import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.account import region_of
-    from hyperpod_cli.aws.session import profile_session
     from hyperpod_cli.inspect.preflight.validators.kubernetes_version import offered_addons
     from hyperpod_cli.terminal.errors import FAILED, OpsError
 
     loaded = load_config(config)
-    session = profile_session()
+    session = boto3.Session()
     eks = session.client("eks", region_name=region_of(loaded, session=session))
     try:
         found = list(offered_addons(eks, kubernetes_version=loaded.eks.version))

@@ -37,7 +37,7 @@ def deploy(
     from hyperpod_cli.deliver.can_deploy import require_deployable
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.deploy import deployment
-    from hyperpod_cli.deliver.images.report import refuse_unreachable
+    from hyperpod_cli.deliver.images import refuse_unreachable
     from hyperpod_cli.stack_progress import terminal
 
     terminal.raise_on_interrupts()

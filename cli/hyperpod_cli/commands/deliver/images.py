@@ -37,26 +37,26 @@ def images(
     from botocore.exceptions import BotoCoreError, ClientError
 
     from hyperpod_cdk import ConfigError, load_config
-    from hyperpod_cli.deliver.images import mirroring
-    from hyperpod_cli.deliver.images.report import images_of, lines, refuse_unreachable
+    from hyperpod_cli.deliver import images as work
+    from hyperpod_cli.terminal.errors import FailedError
 
     if check:
-        refuse_unreachable(config)
+        work.refuse_unreachable(config)
         return
     loaded = load_config(config)
-    found = images_of(loaded, path=config)
+    found = work.images_of(loaded, path=config)
     if not mirror:
-        digest = mirroring.digest if digests else None
-        for line in lines(loaded, images=found, digest=digest):
+        digest = work.digest if digests else None
+        for line in work.lines(loaded, images=found, digest=digest):
             typer.echo(line)
     elif loaded.helm.image_registry is None:
         message = "helm.image_registry: null names no registry to mirror images into; set it"
         raise ConfigError([f"{config}: {message}"])
     elif dry_run:
-        for line in mirroring.commands(found):
+        for line in work.commands(found):
             typer.echo(line)
     else:
         try:
-            mirroring.mirror(found, report=typer.echo)
+            work.mirror(found, report=typer.echo)
         except (BotoCoreError, ClientError) as error:
-            raise mirroring.MirrorError(str(error)) from None
+            raise FailedError(str(error)) from None

@@ -47,15 +47,16 @@ def review(
     The builds of a pipeline run it. It reads with the role of `cdk bootstrap` that the pipeline's
     account may assume.
     """
+    import boto3
+
     from hyperpod_cdk import load_file
-    from hyperpod_cli.aws.session import profile_session
     from hyperpod_cli.deliver.pipeline import review as reviewing
 
     judged, differences = reviewing.review(
         load_file(config),
         environment=environment,
         assembly=assembly,
-        session=profile_session(),
+        session=boto3.Session(),
     )
     reviewing.write_review(judged, differences=differences, folder=output)
     typer.echo(differences)

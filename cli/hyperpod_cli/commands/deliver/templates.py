@@ -21,8 +21,7 @@ def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from hyperpod_cdk.loading import check_chart
     from hyperpod_cdk.schema.yaml_file import read_yaml
     from hyperpod_cli.deliver.charts.command import package_if_needed
-    from hyperpod_cli.deliver.templates.findings import template_findings
-    from hyperpod_cli.deliver.templates.package import write_package
+    from hyperpod_cli.deliver.templates.package import template_findings, write_package
     from hyperpod_cli.deliver.templates.parameters import PLACEHOLDER
     from hyperpod_cli.terminal.errors import OpsError
     from hyperpod_stacks.packaged_chart import OFFICIAL_CHART, packaged_chart

@@ -29,15 +29,15 @@ def deployer_policy(
     from aws_reference.resource_schemas import UnknownTypeError
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.cdk_cli import synthesized
-    from hyperpod_cli.inspect.permissions.policies import policies_of
-    from hyperpod_cli.inspect.permissions.written import (
+    from hyperpod_cli.inspect.permissions.policies import (
         documents,
         environment_of,
         next_steps,
+        policies_of,
         write,
     )
+    from hyperpod_cli.terminal.console import print_json
     from hyperpod_cli.terminal.errors import OpsError
-    from hyperpod_cli.terminal.tables import print_json
 
     loaded = load_config(config)
     place = environment_of(loaded, account=account)

@@ -31,8 +31,7 @@ def preflight(
 
     Exit code: 0 if nothing would fail, 1 if something would, 2 if AWS does not say.
     """
-    from hyperpod_cli.inspect.preflight.report import preflight_report
-    from hyperpod_cli.inspect.preflight.run import exit_code
+    from hyperpod_cli.inspect.preflight.run import exit_code, preflight_report
 
     report = preflight_report(config, region=region, skip=skip or [], plan=plan)
     report.show(as_json=as_json)

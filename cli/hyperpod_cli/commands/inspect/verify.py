@@ -34,17 +34,11 @@ def verify(
 
     What does not is shown with what to do about it, and the exit code is 1.
     """
-    import time
     from functools import partial
 
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
-    from hyperpod_cli.inspect.verification.display import show
-    from hyperpod_cli.inspect.verification.verify import (
-        Clock,
-        check_once,
-        check_until_all_hold,
-    )
+    from hyperpod_cli.inspect.verification.verify import check_once, check_until_all_hold, show
     from hyperpod_cli.terminal.errors import OpsError
 
     if timeout is not None and not wait:
@@ -54,7 +48,6 @@ def verify(
     checks = check_until_all_hold(
         lambda: list(check_once(loaded, session=session)),
         seconds=60.0 * (_MINUTES if timeout is None else timeout) if wait else 0.0,
-        clock=Clock(now=time.monotonic, sleep=time.sleep),
         say=partial(typer.echo, err=True),
     )
     show(checks, as_json=as_json)

@@ -14,7 +14,7 @@ def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.aws.stacks import outputs_of
     from hyperpod_cli.operate import workshop
-    from hyperpod_cli.terminal.tables import print_json
+    from hyperpod_cli.terminal.console import print_json
     from hyperpod_stacks.table import stack_name
 
     loaded = load_config(config)

@@ -22,8 +22,7 @@ def connect(
     ] = False,
 ) -> None:
     """Open a shell on a node, with Session Manager."""
-    from hyperpod_cli.operate.clusters.chosen import chosen_cluster
-    from hyperpod_cli.operate.clusters.cluster import nodes_of
+    from hyperpod_cli.operate.clusters import chosen_cluster, nodes_of
     from hyperpod_cli.operate.connections import require_tools, session_command
     from hyperpod_cli.operate.nodes.named import named_nodes
 

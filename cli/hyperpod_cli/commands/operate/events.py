@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.operate.events.levels import Level
+from hyperpod_cli.operate.events.faults import Level
 from hyperpod_cli.terminal.options import (
     DEFAULT_CONFIG,
     AsJson,
@@ -46,10 +46,9 @@ def events(
 
     Newest first.
     """
-    from hyperpod_cli.operate.clusters.chosen import chosen_cluster
+    from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.events.history import event_lines, events_of
-    from hyperpod_cli.terminal.tables import console, print_json
-    from hyperpod_cli.terminal.times import parsed_duration
+    from hyperpod_cli.terminal.console import console, parsed_duration, print_json
 
     age = parsed_duration(since, option="--since")
     chosen = chosen_cluster(config, cluster=cluster, region=region)

@@ -23,9 +23,9 @@ def kubeconfig(
 
     A context is put into KUBECONFIG or ~/.kube/config; other contexts stay.
     """
+    from hyperpod_cli.aws.kubernetes_api import described_eks_cluster
     from hyperpod_cli.operate import connections as file
-    from hyperpod_cli.operate.clusters.chosen import chosen_cluster
-    from hyperpod_cli.operate.clusters.cluster import NoClusterError
+    from hyperpod_cli.operate.clusters import NoClusterError, chosen_cluster
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     try:
@@ -35,7 +35,7 @@ def kubeconfig(
         if chosen.config is None:
             raise
         name = chosen.config.eks_cluster_name
-    found = file.eks_cluster(chosen.session, name)
+    found = described_eks_cluster(chosen.session, name)
     path = file.kubeconfig_file(os.environ)
     context = file.add_context(path, found, region=chosen.session.region, alias=alias)
     typer.echo(f"{path}: context {context} is added, and is the current one.")

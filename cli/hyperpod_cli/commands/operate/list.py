@@ -14,8 +14,8 @@ def list_clusters(
     """
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
-    from hyperpod_cli.operate.clusters.cluster import own_clusters
-    from hyperpod_cli.terminal.tables import shown
+    from hyperpod_cli.operate.clusters import own_clusters
+    from hyperpod_cli.terminal.console import shown
 
     # Elsewhere than in the project there may be no default configuration.
     is_read = region is None and (config != DEFAULT_CONFIG or config.is_file())

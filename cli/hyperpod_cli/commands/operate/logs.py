@@ -40,8 +40,7 @@ def logs(
 
     And what they were doing last. An instance that is gone is named by its ID.
     """
-    from hyperpod_cli.operate.clusters.chosen import chosen_cluster
-    from hyperpod_cli.operate.clusters.cluster import nodes_of
+    from hyperpod_cli.operate.clusters import chosen_cluster, nodes_of
     from hyperpod_cli.operate.logs import LifecycleLog, former_instance, progress_of
     from hyperpod_cli.operate.nodes.named import named_nodes
 
@@ -65,9 +64,9 @@ def logs(
     lines = log.follow(seconds=every, sleep=time.sleep, waiting=say) if follow else log.lines()
     seen = []
     try:
-        for line in lines:
-            seen.append(line.text)
-            typer.echo(f"{line.time} {line.text}")
+        for time_of_line, text in lines:
+            seen.append(text)
+            typer.echo(f"{time_of_line} {text}")
     finally:
         # On standard error, because the log may go to a file; also after Ctrl-C.
         if seen:

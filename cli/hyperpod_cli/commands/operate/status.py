@@ -1,5 +1,6 @@
 """`hyperpod-ops status`."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -40,11 +41,11 @@ def status(
 
     Of nodes, those that do not work, and why.
     """
-    from hyperpod_cli.operate.clusters.chosen import chosen_cluster
+    from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.status import display, snapshot
-    from hyperpod_cli.operate.status.watch import watch as watched
+    from hyperpod_cli.operate.status.display import watch as watched
+    from hyperpod_cli.terminal.console import console, print_json
     from hyperpod_cli.terminal.errors import OpsError
-    from hyperpod_cli.terminal.tables import console
 
     if watch and nodes:
         raise OpsError("--watch: cannot be used with --nodes; run `hyperpod-ops status --nodes`")
@@ -58,6 +59,6 @@ def status(
         return
     found = snapshot.snapshot(chosen, now=datetime.now(UTC))
     if as_json:
-        typer.echo(display.as_json(found))
+        print_json(asdict(found))
     else:
         console().print(display.display(found, every_node=nodes))

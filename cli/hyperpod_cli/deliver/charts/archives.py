@@ -1,21 +1,111 @@
-"""Archives of charts: fetched, checked against their pins, put into the chart that takes them."""
+"""Charts: their Chart.yaml, and their archives, checked and put into the chart that needs them."""
 
 import hashlib
 import shutil
+import tarfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from hyperpod_cli.deliver.charts.chart_file import (
-    read_chart_archive,
-    read_chart_directory,
-    same_version,
-)
-from hyperpod_cli.deliver.charts.commands import ChartError, CommandError
-from hyperpod_cli.deliver.charts.helm import Helm
+from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, Helm
 from hyperpod_cli.deliver.charts.pins import NOT_RECORDED, Dependency, Pins
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Requirement:
+    """One entry of `dependencies` in Chart.yaml.
+
+    Attributes:
+        name: Chart it names.
+        version: Version it asks for.
+        repository: Where from; `file://…` or empty: from the chart's own folder.
+        alias: Key of its values, when other than the name.
+        condition: Comma-separated paths of values that switch it on.
+    """
+
+    name: str
+    version: str
+    repository: str = ""
+    alias: str = ""
+    condition: str = ""
+
+    @property
+    def key(self) -> str:
+        """Key of its values in the parent's values."""
+        return self.alias or self.name
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether helm would take it from a chart repository."""
+        return "://" in self.repository and not self.repository.startswith("file://")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChartFile:
+    """What Chart.yaml says."""
+
+    name: str
+    version: str
+    app_version: str = ""
+    requirements: list[Requirement] = field(default_factory=list)
+
+
+def same_version(one: str, other: str) -> bool:
+    """Whether two versions are the same; helm takes `v0.5.20` for `0.5.20`."""
+    return one.removeprefix("v") == other.removeprefix("v")
+
+
+def read_chart_directory(folder: Path) -> ChartFile:
+    """Read Chart.yaml of a chart directory."""
+    return _parse((folder / "Chart.yaml").read_text(), where=str(folder / "Chart.yaml"))
+
+
+def read_chart_archive(archive: Path) -> ChartFile:
+    """Read Chart.yaml of a packaged chart.
+
+    Raises:
+        ChartError: Not a packaged chart.
+    """
+    try:
+        with tarfile.open(archive, "r:gz") as tar:
+            for member in tar:
+                stream = tar.extractfile(member) if _is_chart_file(member.name) else None
+                if stream is not None:
+                    return _parse(stream.read().decode(), where=f"{archive}: {member.name}")
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise ChartError(f"{archive} is not a packaged chart: {error}; fetch it again") from error
+    raise ChartError(f"{archive} is not a packaged chart: it has no Chart.yaml; fetch it again")
+
+
+def _is_chart_file(name: str) -> bool:
+    """Whether this is the chart's own Chart.yaml, not one of a chart inside it."""
+    return name.count("/") == 1 and name.endswith("/Chart.yaml")
+
+
+def _parse(text: str, *, where: str) -> ChartFile:
+    try:
+        content: dict[str, Any] = yaml.safe_load(text)
+        return ChartFile(
+            name=content["name"],
+            version=str(content["version"]),
+            app_version=str(content.get("appVersion", "")),
+            requirements=[_requirement(entry) for entry in content.get("dependencies") or []],
+        )
+    except (yaml.YAMLError, KeyError, TypeError) as error:
+        raise ChartError(f"{where} is not a valid Chart.yaml: {error!r}") from error
+
+
+def _requirement(entry: dict[str, Any]) -> Requirement:
+    return Requirement(
+        name=entry["name"],
+        version=str(entry.get("version", "")),
+        repository=entry.get("repository", ""),
+        alias=entry.get("alias", ""),
+        condition=entry.get("condition", ""),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,7 +215,7 @@ def _pull(dependency: Dependency, *, helm: Helm, into: Path) -> Path:
 
 
 def drop_stale_archives(chart: Path) -> list[str]:
-    """Delete archives beside a directory of the same chart; helm would pick either.
+    """Delete archives next to a directory of the same chart; helm would pick either.
 
     Returns:
         The deleted files, relative to the chart.
@@ -134,7 +224,7 @@ def drop_stale_archives(chart: Path) -> list[str]:
     for charts in sorted(chart.rglob("charts")):
         if not charts.is_dir():
             continue
-        directories = set(_subcharts(charts.parent))
+        directories = set(subcharts(charts.parent))
         for archive in sorted(charts.glob("*.tgz")):
             if read_chart_archive(archive).name in directories:
                 archive.unlink()
@@ -195,7 +285,7 @@ def required_version(dependency: Dependency, *, chart: Path) -> str | None:
     return wanted[0] if wanted else None
 
 
-def _subcharts(chart: Path) -> dict[str, Path]:
+def subcharts(chart: Path) -> dict[str, Path]:
     """Return the charts that are unpacked inside a chart, by name."""
     folders = sorted(file.parent for file in (chart / "charts").glob("*/Chart.yaml"))
     return {read_chart_directory(folder).name: folder for folder in folders}
@@ -204,13 +294,13 @@ def _subcharts(chart: Path) -> dict[str, Path]:
 def _home(dependency: Dependency, *, chart: Path) -> Path:
     if dependency.parent is None:
         return chart
-    subcharts = _subcharts(chart)
-    if dependency.parent not in subcharts:
+    found = subcharts(chart)
+    if dependency.parent not in found:
         raise ChartError(
             f"{dependency.label}: parent {dependency.parent!r} is not a component of the chart; "
-            f"components: {', '.join(sorted(subcharts))}"
+            f"components: {', '.join(sorted(found))}"
         )
-    return subcharts[dependency.parent]
+    return found[dependency.parent]
 
 
 def _check_pin(dependency: Dependency, *, chart: Path) -> None:

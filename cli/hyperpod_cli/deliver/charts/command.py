@@ -1,25 +1,146 @@
-"""Packages the official chart, or fetches it, or compares it with newer ones."""
+"""Packages the official chart, or fetches it, or says what newer versions would change."""
 
+import json
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
-from hyperpod_cdk import load_config, load_file
+import boto3
+
+from hyperpod_cdk import Config, load_config, load_file
+from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart.rules import values_for_chart
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cli.aws.session import profile_session
-from hyperpod_cli.deliver.charts.check import check
-from hyperpod_cli.deliver.charts.commands import ChartError
-from hyperpod_cli.deliver.charts.helm import Helm, helm_binary
-from hyperpod_cli.deliver.charts.package import package
-from hyperpod_cli.deliver.charts.pins import Settings, load_settings, record_digests
-from hyperpod_cli.deliver.charts.publish import ARCHIVE_NAME, fetch, publish
+from hyperpod_cli.deliver.charts.archives import required_version, same_version
+from hyperpod_cli.deliver.charts.git_source import check_out_chart, newest_commit
+from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, Helm, helm_binary
+from hyperpod_cli.deliver.charts.manifest import compare_manifests
+from hyperpod_cli.deliver.charts.package import (
+    ARCHIVE_NAME,
+    PROVENANCE_NAME,
+    fetch,
+    package,
+    publish,
+)
+from hyperpod_cli.deliver.charts.pins import Dependency, Settings, load_settings, record_digests
 from hyperpod_stacks.packaged_chart import own_chart
+
+DIFF_NAME = "upstream.diff"
+
+Report = Callable[[str], None]
+
+
+def check(
+    settings: Settings,
+    *,
+    config: Config,
+    helm: Helm,
+    workspace: Path,
+    output: Path,
+    report: Report,
+) -> None:
+    """Report newer versions upstream, and write what the newest commit would change to a diff.
+
+    A chart repository that cannot be reached is reported and skipped.
+
+    Args:
+        settings: What is packaged now.
+        config: Says what of the chart is installed: components, values, region.
+        helm: The helm to use.
+        workspace: Empty directory to work in.
+        output: Folder with the packaged chart; the diff goes there too.
+        report: Called with a line each.
+
+    Raises:
+        ChartError: Nothing could be compared: no packaged chart, no access to the newest one, or
+            one of the two cannot be installed with the configuration.
+    """
+    if config.helm.chart is not None:
+        raise ChartError(
+            f"helm.chart names {config.helm.chart}, so the official chart is not installed: give "
+            "a configuration without helm.chart (CONFIG=...)"
+        )
+    packaged_region = _packaged_region(settings, output=output)
+    region = config.region or packaged_region
+    _report_versions(settings, helm=helm, report=report)
+    source = settings.pins.chart
+    newest = newest_commit(source, workspace=workspace)
+    if newest == source.git_commit:
+        report(f"chart: {source.git_commit} is the newest commit")
+        return
+    report(f"chart: pinned {source.git_commit}, newest {newest}")
+    candidate = _candidate(settings, commit=newest, workspace=workspace)
+    made = package(candidate, helm=helm, workspace=workspace / "newest", report=report)
+    now, then = (
+        _installed(chart, config=config, region=region, helm=helm)
+        for chart in (output / ARCHIVE_NAME, made.file)
+    )
+    summary, difference = compare_manifests(now, then)
+    for line in summary:
+        report(line)
+    diff = output / DIFF_NAME
+    diff.write_text(difference)
+    report(f"diff of the rendered manifests: {diff}")
+
+
+def _installed(chart: Path, *, config: Config, region: str, helm: Helm) -> str:
+    """Return what the configuration installs of a chart."""
+    try:
+        values = values_for_chart(
+            read_hyperpod_chart(chart),
+            helm=config.helm,
+            region=region,
+            instance_types=config.cluster.instance_types,
+        )
+        release, namespace = config.helm.release, config.helm.namespace
+        return helm.template(chart, values=values, release=release, namespace=namespace)
+    except (HyperPodChartError, CommandError) as error:
+        raise ChartError(f"the configuration does not fit the chart: {error}") from error
+
+
+def _packaged_region(settings: Settings, *, output: Path) -> str:
+    """Return the region that the packaged chart's provenance was rendered for."""
+    provenance = output / PROVENANCE_NAME
+    if not provenance.is_file():
+        raise ChartError(f"{provenance} does not exist: run `make charts` first")
+    content = json.loads(provenance.read_text())
+    if content["source"]["git_commit"] != settings.pins.chart.git_commit:
+        raise ChartError(f"{output / ARCHIVE_NAME} is of another commit: run `make charts` first")
+    return str(content["rendered"]["region"])
+
+
+def _report_versions(settings: Settings, *, helm: Helm, report: Report) -> None:
+    if settings.archives is not None:
+        report("dependencies: not looked up, CHART_ARCHIVES is set")
+        return
+    for entry in settings.pins.dependencies:
+        try:
+            newest = helm.newest_version(name=entry.name, repository=entry.repository)
+        except CommandError as error:
+            report(f"{entry.name}: pinned {entry.version}, {entry.repository} not reached: {error}")
+            continue
+        verdict = "the newest" if same_version(newest, entry.version) else f"newest {newest}"
+        report(f"{entry.name}: pinned {entry.version}, {verdict}")
+
+
+def _candidate(settings: Settings, *, commit: str, workspace: Path) -> Settings:
+    """Return the settings with the newest commit and the versions that it requires."""
+    source = settings.pins.chart.model_copy(update={"git_commit": commit})
+    chart = check_out_chart(source=source, workspace=workspace / "candidate")
+    dependencies: list[Dependency] = []
+    for entry in settings.pins.dependencies:
+        version = required_version(entry, chart=chart)
+        if version is not None:
+            dependencies.append(entry.model_copy(update={"version": version}))
+    update = {"chart": source, "dependencies": dependencies}
+    return replace(settings, pins=settings.pins.model_copy(update=update), digests="ignore")
+
 
 PINS = Path("charts/pins.yaml")
 OUTPUT = Path("build/charts")
@@ -42,8 +163,7 @@ def package_if_needed(config_path: Path, *, pins: Path = PINS, output: Path = OU
     if all(own_chart(each.config) is not None for each in loaded.deployments):
         return
     if loaded.pipeline is not None and loaded.pipeline.chart is not None:
-        session = profile_session()
-        fetch(loaded.pipeline.chart, session=session, output=output, report=_report)
+        fetch(loaded.pipeline.chart, session=boto3.Session(), output=output, report=_report)
     elif not _is_up_to_date(pins, output):
         package_chart(pins=pins, output=output)
 
@@ -54,8 +174,8 @@ def package_chart(*, pins: Path = PINS, output: Path = OUTPUT) -> None:
     Raises:
         FailedError: It cannot be packaged.
     """
-    with _tools(pins) as tools:
-        _package(tools.settings, helm=tools.helm, workspace=tools.workspace, output=output)
+    with _tools(pins) as (settings, helm, workspace):
+        _package(settings, helm=helm, workspace=workspace, output=output)
 
 
 def check_charts(config_path: Path, *, pins: Path = PINS, output: Path = OUTPUT) -> None:
@@ -65,26 +185,20 @@ def check_charts(config_path: Path, *, pins: Path = PINS, output: Path = OUTPUT)
         FailedError: They cannot be compared.
         ConfigError: The configuration cannot be used.
     """
-    with _tools(pins) as tools:
+    with _tools(pins) as (settings, helm, workspace):
         check(
-            tools.settings,
+            settings,
             config=load_config(config_path),
-            helm=tools.helm,
-            workspace=tools.workspace,
+            helm=helm,
+            workspace=workspace,
             output=output,
             report=_report,
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Tools:
-    settings: Settings
-    helm: Helm
-    workspace: Path
-
-
 @contextmanager
-def _tools(pins: Path) -> Iterator[_Tools]:
+def _tools(pins: Path) -> Iterator[tuple[Settings, Helm, Path]]:
+    """Yield what is pinned, helm, and an empty folder to work in."""
     if pins == PINS and not pins.exists():  # outside a checkout
         pins = asset_directory("charts") / pins.name
     try:
@@ -93,8 +207,7 @@ def _tools(pins: Path) -> Iterator[_Tools]:
             workspace = Path(folder)
             home = workspace / "helm"
             home.mkdir()
-            helm = Helm(binary=helm_binary(), home=home)
-            yield _Tools(settings=settings, helm=helm, workspace=workspace)
+            yield settings, Helm(binary=helm_binary(), home=home), workspace
     except OSError as error:
         raise ChartError(one_line(error)) from error
 

@@ -3,7 +3,7 @@
 import zipfile
 from pathlib import Path
 
-from hyperpod_cli.deliver.charts.commands import ChartError, CommandError, run
+from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, run
 from hyperpod_cli.deliver.charts.pins import ChartSource
 
 # Line ends as committed, whatever this machine's git is set to.

@@ -11,8 +11,13 @@ import yaml
 
 from hyperpod_cdk.helm.components.rules import value_at
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cli.deliver.charts.chart_file import ChartFile, Requirement, read_chart_directory
-from hyperpod_cli.deliver.charts.commands import ChartError
+from hyperpod_cli.deliver.charts.archives import (
+    ChartFile,
+    Requirement,
+    read_chart_directory,
+    subcharts,
+)
+from hyperpod_cli.deliver.charts.helm import ChartError
 
 _AGENT_TEMPLATE = Path("charts/health-monitoring-agent/templates/_helpers.tpl")
 _REGION_AND_ACCOUNT = re.compile(r'"([a-z]{2}(?:-[a-z]+)+-\d)"\s+"\d{12}"')
@@ -67,10 +72,7 @@ def agent_regions(chart: Path) -> list[str]:
 
 def _absent_below(chart: Path, *, prefix: str, conditions: list[str]) -> Iterator[AbsentChart]:
     content = read_chart_directory(chart)
-    present = {
-        read_chart_directory(file.parent).name: file.parent
-        for file in sorted((chart / "charts").glob("*/Chart.yaml"))
-    }
+    present = subcharts(chart)
     for entry in content.requirements:
         own = [_from_the_top(entry.condition, prefix=prefix)] if entry.condition else []
         if entry.name in present:

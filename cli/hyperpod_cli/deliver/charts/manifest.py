@@ -3,7 +3,6 @@
 import difflib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -86,21 +85,12 @@ def _with_registry(found: re.Match[str]) -> str:
     return f'{found["key"]}"{value}"'
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Comparison:
-    """What differs.
+def compare_manifests(now: str, then: str) -> tuple[list[str], str]:
+    """Compare two manifests object by object, whatever the order and layout of their text.
 
-    Attributes:
-        summary: One line an object or image that comes, goes or changes.
-        diff: Unified diff of the objects; empty when there is none.
+    Returns:
+        A line for each object or image that comes, goes or changes, and a unified diff.
     """
-
-    summary: list[str]
-    diff: str
-
-
-def compare_manifests(now: str, then: str) -> Comparison:
-    """Compare two manifests object by object, whatever the order and layout of their text."""
     before, after = parse_objects(now), parse_objects(then)
     changed = [name for name in before if name in after and before[name] != after[name]]
     summary = [
@@ -114,7 +104,7 @@ def compare_manifests(now: str, then: str) -> Comparison:
     ]
     different = sorted({*changed, *(before.keys() ^ after.keys())})
     diff = "".join(_diff(name, before.get(name), after.get(name)) for name in different)
-    return Comparison(summary=summary or ["the rendered manifests are the same"], diff=diff)
+    return summary or ["the rendered manifests are the same"], diff
 
 
 def _lines(kind: str, *, removed: Iterable[str], added: Iterable[str]) -> list[str]:

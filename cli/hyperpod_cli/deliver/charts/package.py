@@ -1,7 +1,9 @@
-"""Packages the official chart as pinned, and records its provenance."""
+"""Packages the official chart as pinned with its provenance, where the deployment expects it."""
 
 import gzip
+import hashlib
 import io
+import json
 import shutil
 import struct
 import tarfile
@@ -11,22 +13,28 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk.pipeline.section import ChartArchiveConfig
 from hyperpod_cli.deliver.charts.archives import (
     Archive,
+    ChartFile,
     check_digests,
     check_requirements,
     collect_archives,
     drop_stale_archives,
     leave_out,
     place_archives,
+    read_chart_directory,
+    sha256_of,
 )
-from hyperpod_cli.deliver.charts.chart_file import ChartFile, read_chart_directory
-from hyperpod_cli.deliver.charts.commands import ChartError, CommandError
 from hyperpod_cli.deliver.charts.git_source import check_out_chart
-from hyperpod_cli.deliver.charts.helm import Helm
+from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, Helm
 from hyperpod_cli.deliver.charts.inspection import absent_charts, add_value_checks, agent_regions
 from hyperpod_cli.deliver.charts.manifest import follow_registry, images, parse_objects
 from hyperpod_cli.deliver.charts.pins import Settings
+from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 
 _STORED_BLOCK = 0xFFFF
 # Magic, method deflate, no flags, no time, no hint, unknown system (RFC 1952).
@@ -196,3 +204,60 @@ def _archive_entry(archive: Archive) -> dict[str, str | None]:
         "parent": entry.parent,
         "sha256": archive.sha256,
     }
+
+
+# The name does not carry the chart's version: upstream never raises it.
+ARCHIVE_NAME = "hyperpod-helm-chart.tgz"
+PROVENANCE_NAME = "hyperpod-helm-chart.provenance.json"
+
+
+def publish(package: Package, *, output: Path) -> Path:
+    """Write the archive and its provenance into a folder.
+
+    Returns:
+        The archive.
+    """
+    archive = output / ARCHIVE_NAME
+    described = {
+        "package": {
+            "file": ARCHIVE_NAME,
+            "sha256": sha256_of(package.file),
+            "bytes": package.file.stat().st_size,
+        },
+        **package.provenance,
+    }
+    # Provenance last: when it names the archive's digest, both are complete.
+    replace_file(archive, package.file.read_bytes(), mode=PUBLIC)
+    text = json.dumps(described, indent=2) + "\n"
+    replace_file(output / PROVENANCE_NAME, text, mode=PUBLIC)
+    return archive
+
+
+def fetch(
+    chart: ChartArchiveConfig,
+    *,
+    session: boto3.Session,
+    output: Path,
+    report: Callable[[str], None],
+) -> None:
+    """Write the archive into a folder, unless it is there.
+
+    Raises:
+        ChartError: It cannot be read, or is another file than the pinned one.
+    """
+    archive, place = output / ARCHIVE_NAME, f"s3://{chart.bucket}/{chart.key}"
+    if archive.is_file() and sha256_of(archive) == chart.sha256:
+        return
+    try:
+        found = session.client("s3").get_object(Bucket=chart.bucket, Key=chart.key)
+        content = found["Body"].read()
+    except (BotoCoreError, ClientError) as error:
+        raise ChartError(f"{place}: cannot be read: {error}") from error
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != chart.sha256:
+        raise ChartError(
+            f"{place}: has SHA-256 {digest}, but pipeline.chart.sha256 pins {chart.sha256}; upload "
+            "the pinned file, or pin this one"
+        )
+    replace_file(archive, content, mode=PUBLIC)
+    report(f"{archive}: from {place}, {len(content) / 1e6:.1f} MB")

@@ -1,16 +1,18 @@
 """What is pinned: the pin file, its digests, and the settings of a run."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.deliver.charts.commands import ChartError
+from hyperpod_cli.deliver.charts.helm import ChartError
+from hyperpod_cli.deliver.yaml_text import YamlText
+from hyperpod_cli.terminal.atomic_file import replace_file
 
 NOT_RECORDED: Literal["not-recorded"] = "not-recorded"
 GIT_COMMIT = r"^[0-9a-f]{40}$"
@@ -173,31 +175,12 @@ def record_digests(file: Path, *, digests: Mapping[tuple[str, str | None], str])
     Returns:
         One line a digest that changed: `name: old -> new`.
     """
-    text = file.read_text()
-    changes = []
-    # From the end, so that the positions before stay right.
-    for name, parent, scalar in reversed(list(_digest_nodes(text))):
-        new = digests.get((name, parent))
-        if new is None or new == scalar.value:
-            continue
-        changes.append(f"{name}: {scalar.value} -> {new}")
-        text = text[: scalar.start_mark.index] + new + text[scalar.end_mark.index :]
+    text, changes = YamlText(file.read_text()), []
+    for index, entry in enumerate(load_pins(file).dependencies):
+        new = digests.get((entry.name, entry.parent), entry.sha256)
+        if new != entry.sha256:
+            changes.append(f"{entry.name}: {entry.sha256} -> {new}")
+            text.set(("dependencies", index, "sha256"), new)
     if changes:
-        unfinished = file.with_name(f".{file.name}.new")
-        unfinished.write_text(text)
-        unfinished.replace(file)
-    return changes[::-1]
-
-
-def _digest_nodes(text: str) -> Iterator[tuple[str, str | None, yaml.ScalarNode]]:
-    """Return the position of each dependency's digest in the text of the file."""
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    for dependency in _entries(root)["dependencies"].value:
-        entries = _entries(dependency)
-        parent = entries["parent"].value if "parent" in entries else None
-        yield entries["name"].value, parent, entries["sha256"]
-
-
-def _entries(node: yaml.Node | None) -> dict[str, Any]:
-    """Return the keys of a mapping and their nodes; the file was validated before."""
-    return {key.value: value for key, value in node.value} if node is not None else {}
+        replace_file(file, text.text)
+    return changes

@@ -16,7 +16,7 @@ from hyperpod_cli.aws.stacks import Deployed
 _PROGRAM = Path(__file__).with_name("differences.cjs")
 _COMPILED = Path("build/node-compile-cache")
 _COLUMNS = "80"
-# What nobody should find out afterwards is named one by one, as far as it fits.
+# What users should not find out afterwards is named one by one, as far as it fits.
 _NAMED = {
     "replaced": "replaces",
     "perhaps_replaced": "may replace",

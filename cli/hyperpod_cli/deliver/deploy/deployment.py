@@ -1,9 +1,10 @@
-"""Deploys stacks that `cdk synth` has written."""
+"""Deploys stacks that `cdk synth` has written, and leaves a report behind."""
 
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,32 +29,79 @@ from hyperpod_cli.deliver.deploy.changes import (
     described,
     differences,
 )
-from hyperpod_cli.deliver.deploy.reporting import write_report
 from hyperpod_cli.deliver.deploy.verification import not_verified, verified
 from hyperpod_cli.deliver.shell_findings import shell_findings
 from hyperpod_cli.inspect.cost import cost_here, summary
-from hyperpod_cli.inspect.report.content import Attempt
+from hyperpod_cli.inspect.report.page import Attempt, Content, write
 from hyperpod_cli.inspect.verification.check import Check
-from hyperpod_cli.inspect.verification.display import problems
-from hyperpod_cli.inspect.verification.display import summary as summary_of
-from hyperpod_cli.inspect.verification.verify import check_once
+from hyperpod_cli.inspect.verification.verify import check_once, problems
+from hyperpod_cli.inspect.verification.verify import summary as summary_of
 from hyperpod_cli.stack_progress import fixed_values
-from hyperpod_cli.stack_progress.failed_creations import (
-    FAILED_CREATIONS,
-    lift_protection,
-)
+from hyperpod_cli.stack_progress.failures import Situation, next_step
 from hyperpod_cli.stack_progress.fixed_values import Change, refuse_changes
-from hyperpod_cli.stack_progress.next_steps import Situation, next_step
 from hyperpod_cli.stack_progress.terminal import (
+    FAILED_CREATIONS,
     StackRunResult,
     agreed,
     console,
     followed,
+    lift_protection,
     run,
     wrapped,
 )
-from hyperpod_cli.terminal.errors import FAILED, LinesError
+from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, LinesError
 from hyperpod_cli.terminal.options import make_command
+
+REPORTS = Path("build/deploy")
+
+
+def write_report(
+    attempt: Attempt,
+    *,
+    config: Config,
+    region: str,
+    code: int,
+    outputs: Mapping[str, Mapping[str, str]],
+    checks: Sequence[Check],
+    following: Sequence[str] = (),
+) -> str:
+    """Write the report of a deployment; return the line that says where it is, or why not.
+
+    Args:
+        attempt: The deployment.
+        config: What was deployed.
+        region: Where.
+        code: Exit code of the CDK CLI; 130 after Ctrl-C.
+        outputs: Outputs of each stack; empty for a deployment that failed.
+        checks: What was found of it afterwards.
+        following: Lines of the terminal that say what to run next.
+    """
+    path = REPORTS / config.name / "report.html"
+    content = Content(
+        title=f"Deployment of {config.name}",
+        verdict=_verdict(code, checks),
+        ok=code == 0,
+        written=datetime.now(UTC),
+        facts={"Command": attempt.command, "Region": region},
+        assembly=attempt.assembly,
+        cost=cost_here(config),
+        attempts=[attempt],
+        outputs=outputs,
+        checks=checks,
+        following=following,
+    )
+    try:
+        write(content, path)
+    except OSError as error:
+        return f"There is no report: {error}"
+    return f"Report: {path}"
+
+
+def _verdict(code: int, checks: Sequence[Check]) -> str:
+    if code == INTERRUPTED:
+        return "The deployment was interrupted."
+    return "The deployment failed." if code else f"The deployment succeeded. {summary_of(checks)}"
+
 
 # The CLI deletes a stack whose creation failed, and a change set has touched nothing.
 _DEPLOYABLE = ("REVIEW_IN_PROGRESS", "ROLLBACK_FAILED")

@@ -11,21 +11,10 @@ from hyperpod_cdk import load_config
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.assembly import Stack, stacks_in
 from hyperpod_cli.aws.session import AwsClient, deployer_session
-from hyperpod_cli.aws.stacks import (
-    Deployed,
-    UnreadableTemplateError,
-    deployed,
-    resources_of,
-)
+from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed, resources_of
 from hyperpod_cli.deliver.destroy.plan import Deletion, announced, deletion_of, outcome
-from hyperpod_cli.stack_progress.display import Followed
-from hyperpod_cli.stack_progress.failed_creations import lift_protection
-from hyperpod_cli.stack_progress.terminal import (
-    agreed,
-    console,
-    followed,
-    run,
-)
+from hyperpod_cli.stack_progress.progress import Followed
+from hyperpod_cli.stack_progress.terminal import agreed, console, followed, lift_protection, run
 from hyperpod_cli.terminal.errors import FAILED
 from hyperpod_cli.terminal.options import make_command
 from hyperpod_stacks.table import stack_name

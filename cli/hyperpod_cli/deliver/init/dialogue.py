@@ -21,10 +21,6 @@ from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 from hyperpod_stacks.table import description
 
 
-class InitError(OpsError):
-    """No file can be written; one line that says what to do."""
-
-
 def write_configuration(given: Mapping[str, str | None], *, config: Path | None) -> int:
     """Write a file; return 0, or 130 after Ctrl-C.
 
@@ -55,12 +51,12 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None) -> Answers
 
     Raises:
         AnswerError: A given answer cannot be deployed; all of them, if nothing is asked.
-        InitError: Answers are missing, and there is nobody to ask.
+        OpsError: Answers are missing, and there is nobody to ask.
     """
     missing = [question.key for question in QUESTIONS if given[question.key] is None]
     if missing and not sys.stdin.isatty():
         keys = " ".join(f"{key}=" for key in missing)
-        raise InitError(f"There is no terminal to ask on; add to the command line: {keys}")
+        raise OpsError(f"There is no terminal to ask on; add to the command line: {keys}")
     if missing:
         print("Return takes what is in brackets; Ctrl-C ends without a file.")
     answers = first_answers()
@@ -102,7 +98,7 @@ def _path(name: str) -> Path:
 
 def _refuse_existing(path: Path) -> None:
     if path.exists():
-        raise InitError(f"{path}: exists, and stays as it is; write another one with CONFIG=")
+        raise OpsError(f"{path}: exists, and stays as it is; write another one with CONFIG=")
 
 
 def _write(text: str, *, path: Path) -> Config:
@@ -110,7 +106,7 @@ def _write(text: str, *, path: Path) -> Config:
 
     Raises:
         ConfigError: It cannot be deployed.
-        InitError: The file cannot be written.
+        OpsError: The file cannot be written.
     """
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".init-") as folder:
@@ -120,7 +116,7 @@ def _write(text: str, *, path: Path) -> Config:
             _refuse_existing(path)
             draft.rename(path)
     except OSError as error:
-        raise InitError(f"{path}: cannot be written: {error.strerror}") from None
+        raise OpsError(f"{path}: cannot be written: {error.strerror}") from None
     return config
 
 

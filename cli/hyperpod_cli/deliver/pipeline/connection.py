@@ -9,7 +9,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import ConfigError, load_file
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.account import AccountError, caller_in
-from hyperpod_cli.aws.session import profile_session
 from hyperpod_cli.deliver.can_deploy import refuse_unless_bootstrapped
 from hyperpod_shared.aws_errors import is_denied, is_not_found
 
@@ -30,7 +29,7 @@ def require_creatable(path: Path) -> None:
     pipeline = loaded.pipeline
     if pipeline is None:
         raise ConfigError([f"{path}: describes no pipeline; `make deploy` deploys it"])
-    session = profile_session()
+    session = boto3.Session()
     caller = caller_in(pipeline.region, session=session)
     place = caller.environment
     if place.account != pipeline.account:
@@ -49,7 +48,7 @@ def require_creatable(path: Path) -> None:
 def refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) -> None:
     """Refuse a connection that nobody has authorized at the host of the repository.
 
-    Whoever may not read connections passes: the pipeline's source action then says the same.
+    A caller who may not read connections passes: the pipeline's source action then says the same.
 
     Args:
         arn: ARN of the connection.

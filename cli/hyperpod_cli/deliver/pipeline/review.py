@@ -1,23 +1,159 @@
-"""The step before each environment: what would change, and whether it may."""
+"""The step before each environment of a pipeline: what would change, and whether it may."""
 
 import os
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import boto3
+from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Deployment, Loaded
 from hyperpod_cdk.facts.service_limits import regions
+from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.assembly import Stack
-from hyperpod_cli.aws.stacks import Deployed
+from hyperpod_cli.aws.assembly import Stack, stacks_in
+from hyperpod_cli.aws.cdk_cli import tools_environment
+from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
+from hyperpod_cli.aws.stacks import deployed as deployed_stack
 from hyperpod_cli.deliver.can_deploy import refuse_problems
-from hyperpod_cli.deliver.pipeline.cdk_diff import cdk_diff
-from hyperpod_cli.deliver.pipeline.environment import deployed, reader, stage_stacks
 from hyperpod_cli.stack_progress.fixed_values import changes
-from hyperpod_cli.terminal.errors import LinesError
+from hyperpod_cli.terminal.errors import FAILED, LinesError, OpsError
+
+_PARTITION = "${AWS::Partition}"
+# There is such a stack once a change set would create it, and nothing in it.
+_EMPTY = "REVIEW_IN_PROGRESS"
+
+
+def stage_stacks(assembly: Path, *, environment: str, partition: str) -> Iterator[Stack]:
+    """Yield the stacks of an environment, as the pipeline's synthesis wrote them.
+
+    Args:
+        assembly: What the synthesis wrote.
+        environment: Name of the environment.
+        partition: Partition of its account.
+    """
+    for stack in stacks_in(assembly / f"assembly-{environment}"):
+        yield replace(stack, lookup_role=stack.lookup_role.replace(_PARTITION, partition))
+
+
+def reader(stack: Stack, *, session: boto3.Session) -> boto3.Session:
+    """Return a session that may read the account and region of a stack.
+
+    Args:
+        stack: The stack.
+        session: Who asks for it.
+
+    Raises:
+        OpsError: The role cannot be assumed.
+    """
+    sts = session.client("sts", region_name=stack.region)
+    place = f"{stack.account}/{stack.region}"
+    try:
+        caller = sts.get_caller_identity()["Account"]
+        made = sts.assume_role(RoleArn=stack.lookup_role, RoleSessionName="pipeline-review")
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "AccessDenied":
+            raise OpsError(f"{place}: {one_line(error)}") from None
+        raise OpsError(
+            f"{place}: role {stack.lookup_role} cannot be assumed: bootstrap the account and "
+            f"region for the pipeline's account, with CONFIG of this environment: make bootstrap "
+            f"TRUST={caller} POLICIES=..."
+        ) from None
+    except BotoCoreError as error:
+        raise OpsError(f"{place}: {one_line(error)}") from None
+    key = made["Credentials"]
+    return boto3.Session(
+        aws_access_key_id=key["AccessKeyId"],
+        aws_secret_access_key=key["SecretAccessKey"],
+        aws_session_token=key["SessionToken"],
+        region_name=stack.region,
+    )
+
+
+def deployed(stack: Stack, *, session: boto3.Session) -> Deployed | None:
+    """Return what is deployed of a stack; None when nothing is.
+
+    Args:
+        stack: The stack.
+        session: Who may read it.
+
+    Raises:
+        OpsError: CloudFormation does not answer.
+    """
+    client = session.client("cloudformation", region_name=stack.region)
+    try:
+        found = deployed_stack(client, stack.name)
+    except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
+        raise OpsError(f"{stack.name}: {one_line(error)}") from None
+    return None if found is None or found.status == _EMPTY else found
+
+
+_CDK = Path("node_modules", ".bin", "cdk")
+# With a change set it would take the role that deploys.
+_OPTIONS = ("--exclusively", "--method", "template", "--no-color", "--no-notices")
+
+
+class DiffError(LinesError):
+    """The CDK CLI failed; the text is what it printed."""
+
+    code = FAILED
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Diff:
+    """How an environment differs from what is deployed.
+
+    Attributes:
+        text: The differences, for people.
+        broadens_permissions: Whether anyone would be allowed more than now.
+        destroys: Whether resources would be replaced or deleted.
+    """
+
+    text: str
+    broadens_permissions: bool
+    destroys: bool
+
+
+def cdk_diff(
+    assembly: Path, *, environment: str, created: Sequence[str], changed: Sequence[str]
+) -> Diff:
+    """Compare stacks of an environment with what is deployed.
+
+    Args:
+        assembly: What the pipeline's synthesis wrote.
+        environment: Name of the environment.
+        created: Names of its stacks that are not there yet.
+        changed: Names of its stacks whose template differs.
+
+    Raises:
+        DiffError: The CDK CLI failed.
+    """
+    paths = [f"{environment}/{stack}" for stack in (*created, *changed)]
+    if not paths:
+        return Diff(text="", broadens_permissions=False, destroys=False)
+    command: list[str | Path] = [_CDK, "diff", "--app", assembly, *paths, *_OPTIONS]
+    code, text = _run(command)
+    if code != 0:
+        raise DiffError(text)
+    broadens, _ = _run([*command, "--fail-on", "broadening"])
+    destroys, _ = _run([*command, "--fail-on", "destructive"]) if changed else (0, "")
+    return Diff(text=text, broadens_permissions=broadens != 0, destroys=destroys != 0)
+
+
+def _run(command: list[str | Path]) -> tuple[int, str]:
+    done = subprocess.run(  # noqa: S603 - the project's own CLI
+        command,
+        env=tools_environment(os.environ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
 
 # https://docs.aws.amazon.com/general/latest/gr/rande.html
 _CONSOLES = {"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}
@@ -30,10 +166,6 @@ _STUCK = {
 }
 
 
-class RefusedError(LinesError):
-    """An environment must not be deployed to; one line for each reason."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Review:
     """What a deployment would do to an environment.
@@ -43,7 +175,7 @@ class Review:
         created: Names of the stacks that are not there yet.
         changed: Names of the stacks whose template changes.
         unprotected: Names of the stacks that lack their termination protection.
-        broadens_permissions: Whether somebody would be allowed more than now.
+        broadens_permissions: Whether anyone would be allowed more than now.
         destroys: Whether resources would be replaced or deleted.
     """
 
@@ -55,7 +187,7 @@ class Review:
     destroys: bool
 
     def __str__(self) -> str:
-        """Return it for whoever approves, in less than what an approval shows."""
+        """Return it for the approver, in less than what an approval shows."""
         does = [
             f"creates {', '.join(self.created)}" if self.created else "",
             f"changes {', '.join(self.changed)}" if self.changed else "",
@@ -89,8 +221,8 @@ def review(
         AccountError: AWS does not answer.
         ConfigError: A deployment would fail at what the configuration names.
         DiffError: The CDK CLI failed.
-        RefusedError: A value would change that cannot change, or a stack cannot be updated.
-        UnreadableError: The environment cannot be read.
+        LinesError: A value would change that cannot change, or a stack cannot be updated.
+        OpsError: The environment cannot be read.
     """
     deployment = _deployment(loaded, environment)
     config = deployment.config
@@ -102,7 +234,7 @@ def review(
     found = {stack.name: deployed(stack, session=session) for stack in stacks}
     refused = [line for stack in stacks for line in refusals(stack, found[stack.name])]
     if refused:
-        raise RefusedError("\n".join(refused))
+        raise LinesError("\n".join(refused))
     created = [stack.name for stack in stacks if found[stack.name] is None]
     changed = [
         stack.name
@@ -143,7 +275,7 @@ def is_unprotected(stack: Stack, found: Deployed | None) -> bool:
 
 
 def write_review(judged: Review, *, differences: str, folder: Path) -> None:
-    """Write the differences for whoever approves, and the variables that the approval shows.
+    """Write the differences for the approver, and the variables that the approval shows.
 
     Args:
         judged: The judgment.
@@ -176,4 +308,4 @@ def _deployment(loaded: Loaded, environment: str) -> Deployment:
     for found, deployment in zip(environments, loaded.deployments, strict=True):
         if found.name == environment:
             return deployment
-    raise RefusedError(f"{environment}: is not an environment of the pipeline")
+    raise LinesError(f"{environment}: is not an environment of the pipeline")

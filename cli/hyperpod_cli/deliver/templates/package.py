@@ -1,27 +1,154 @@
-"""The folder that `make templates` writes."""
+"""The folder that `make templates` writes, and what templates cannot hold."""
 
 import hashlib
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
 import aws_cdk as cdk
+import jsii
 import yaml
+from aws_cdk import (
+    Aws,
+    DockerImageAssetLocation,
+    DockerImageAssetSource,
+    FileAssetLocation,
+    FileAssetPackaging,
+    FileAssetSource,
+    Fn,
+    IReusableStackSynthesizer,
+    ISynthesisSession,
+    Stack,
+    StackSynthesizer,
+)
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.helm.chart.rules import dependency_values, needs_registry
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.schema.availability_zones import is_zone_name
+from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
-from hyperpod_cli.deliver.templates.document import Document, as_json, published
-from hyperpod_cli.deliver.templates.page import page
+from hyperpod_cli.deliver.templates.document import Document, as_json, page, published
 from hyperpod_cli.deliver.templates.parameter import Parameter, Rules, distinct, with_values
-from hyperpod_cli.deliver.templates.parameters import PLACEHOLDER, parameters
-from hyperpod_cli.deliver.templates.synthesizer import AssetsInBucket
+from hyperpod_cli.deliver.templates.parameters import (
+    ASSETS_BUCKET,
+    ASSETS_PREFIX,
+    PLACEHOLDER,
+    parameters,
+)
 from hyperpod_cli.deliver.templates.zones import zone_rules
 from hyperpod_stacks.deployment import add_stacks
+
+
+def template_findings(config: Config) -> Iterator[Finding]:
+    """Find what templates of no region, and of any name, cannot hold."""
+    if len(config.name) > len(PLACEHOLDER):
+        message = (
+            f"must be at most {len(PLACEHOLDER)} characters for templates, which cannot shorten "
+            "the names that begin with it; deploy it with the CDK, or take a shorter name"
+        )
+        yield error(("name",), config.name, message)
+    yield from _network_findings(config.network)
+    values = dependency_values(config.helm, region="", instance_types=config.cluster.instance_types)
+    if needs_registry(config.helm, values=values):
+        message = (
+            "has its images in a registry of the region, which templates do not know; name one in "
+            "helm.values.gpu-operator.gpu-operator.operator.repository, or deploy it with the CDK"
+        )
+        yield error(("helm", "components", "gpu_operator"), True, message)
+
+
+def _network_findings(network: NetworkConfig) -> Iterator[Finding]:
+    if network.vpc_id is not None:
+        message = (
+            "is a VPC of one account and region, and templates are for any: they make a network of "
+            "their own; leave it out, or deploy it with the CDK"
+        )
+        yield error(("network", "vpc_id"), network.vpc_id, message)
+        return
+    named = [
+        *network.zones,
+        *(subnet.availability_zone_id for subnet in network.hyperpod_subnets),
+    ]
+    for zone in named:
+        if zone is not None and is_zone_name(zone):
+            message = (
+                "is the name of a zone, which is another place in each account; templates take "
+                "IDs, such as usw2-az1, as parameters"
+            )
+            yield error(("network", "availability_zone_ids"), zone, message)
+            return
+    homes = set(network.zones)
+    for index, zone in enumerate(network.hyperpod_zone_ids):
+        if zone not in homes:
+            message = (
+                "is not among network.availability_zone_ids, which are the parameters of "
+                "templates; add it there"
+            )
+            path = ("network", "hyperpod_subnets", index, "availability_zone_id")
+            yield error(path, zone, message)
+
+
+@jsii.implements(IReusableStackSynthesizer)
+class AssetsInBucket(StackSynthesizer):
+    """Writes templates that need neither a bootstrap stack nor an account or a region.
+
+    Attributes:
+        assets: Path of each asset's file or directory in the cloud assembly, by its name in the
+            bucket.
+    """
+
+    def __init__(self, assets: dict[str, str] | None = None) -> None:
+        super().__init__()
+        self.assets = assets if assets is not None else {}
+
+    def reusable_bind(self, stack: Stack) -> "AssetsInBucket":
+        """Return the synthesizer of one stack; all of them list the same assets."""
+        own = AssetsInBucket(self.assets)
+        own.bind(stack)
+        return own
+
+    def add_file_asset(  # type: ignore[override] # the struct, which jsii passes in one
+        self, asset: FileAssetSource
+    ) -> FileAssetLocation:
+        """Return where a template finds a file, or a directory as an archive."""
+        assert asset.file_name is not None  # noqa: S101 - of an asset that no command makes
+        is_directory = asset.packaging == FileAssetPackaging.ZIP_DIRECTORY
+        suffix = ".zip" if is_directory else asset.file_name[asset.file_name.rindex(".") :]
+        name = f"{asset.source_hash}{suffix}"
+        self.assets[name] = asset.file_name
+        bucket = Fn.ref(ASSETS_BUCKET)
+        key = Fn.join("", [Fn.ref(ASSETS_PREFIX), name])
+        return FileAssetLocation(
+            bucket_name=bucket,
+            object_key=key,
+            http_url=f"https://s3.{Aws.REGION}.{Aws.URL_SUFFIX}/{bucket}/{key}",
+            s3_object_url=f"s3://{bucket}/{key}",
+        )
+
+    def add_docker_image_asset(  # type: ignore[override] # likewise
+        self, asset: DockerImageAssetSource
+    ) -> DockerImageAssetLocation:
+        """Refuse an image: it would need a repository of every reader's own.
+
+        Raises:
+            ValueError: Always; no stack of this project has an image.
+        """
+        raise ValueError(
+            f"{asset.directory_name}: plain templates hold files, and no container image; let the "
+            "stack name an image that is in a registry"
+        )
+
+    def synthesize(self, session: ISynthesisSession) -> None:
+        """Write the stack's template."""
+        self._synthesize_template(session)
+        self._emit_artifact(session)
+
 
 # The earliest that the format has.
 _TIME = (1980, 1, 1, 0, 0, 0)

@@ -1,22 +1,89 @@
-"""All parameters of the templates of a configuration."""
+"""All parameters of the templates of a configuration, and the values that each may take."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
+from typing import Any
+
+from pydantic import ValidationError
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.config import SAGEMAKER
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.facts.instance_types import instance_types
+from hyperpod_cdk.facts.instance_types import default_threads_per_core, instance_types
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig, OverrideVpcConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
-from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cdk.schema.section import Section
 from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cli.deliver.templates.parameter import Parameter, definition
-from hyperpod_cli.deliver.templates.variants import Variants
 from hyperpod_cli.deliver.templates.zones import zone_parameters
+
+
+class Variants:
+    """What a value of a configuration may become without another template.
+
+    The configuration's own rules decide. A template also holds what was derived from the value:
+    which components are installed, and the threads per core of a group.
+
+    Args:
+        config: The configuration.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._document = config.model_dump(exclude_unset=True)
+        self._components = _installed(config)
+        self._threads = _default_threads(config)
+
+    def accepted(self, path: KeyPath, values: Iterable[str | int]) -> list[str | int]:
+        """Return those of some values that may be at a path."""
+        return [value for value in values if self._accepts(path, value)]
+
+    def most(self, path: KeyPath, *, least: int, most: int) -> int:
+        """Return the greatest number that may be at a path, at least `least`."""
+        while least < most:
+            middle = (least + most + 1) // 2
+            if self._accepts(path, middle):
+                least = middle
+            else:
+                most = middle - 1
+        return least
+
+    def _accepts(self, path: KeyPath, value: str | int) -> bool:
+        try:
+            config = Config.model_validate(_replaced(self._document, path, value))
+        except ValidationError:
+            return False
+        return (
+            _installed(config) <= self._components
+            and _default_threads(config) == self._threads
+            and all(finding.severity is not Severity.ERROR for finding in findings(config))
+        )
+
+
+def _installed(config: Config) -> set[str]:
+    return {name for name, is_on in config.components.switches().items() if is_on}
+
+
+def _default_threads(config: Config) -> list[int | None]:
+    return [
+        default_threads_per_core(group.possible_instance_types)
+        for group in config.cluster.all_groups
+        if group.threads_per_core is None
+    ]
+
+
+def _replaced(node: Any, path: Sequence[str | int], value: str | int) -> Any:  # noqa: ANN401 - any JSON
+    if not path:
+        return value
+    step, *rest = path
+    if isinstance(step, int):
+        return [_replaced(v, rest, value) if i == step else v for i, v in enumerate(node)]
+    return {**node, step: _replaced(node.get(step) or {}, rest, value)}
+
 
 DEPLOYMENT_NAME = "DeploymentName"
 # The CDK makes names of a stack's own one, which it must know: exports, functions, tags. So it gets
@@ -96,23 +163,19 @@ def _kubernetes(config: Config) -> Iterator[Parameter]:
         paths=(("eks", "version"),),
     )
     if config.eks.secrets_kms_key_arn is not None:
-        yield Parameter(
-            name="SecretsKmsKeyArn",
-            label="KMS key of Kubernetes secrets",
-            group=_KUBERNETES,
-            definition=definition(EksConfig, "secrets_kms_key_arn", default=None),
-            paths=(("eks", "secrets_kms_key_arn"),),
-            is_token=True,
-            is_fixed=True,
-        )
+        key, name = "secrets_kms_key_arn", "SecretsKmsKeyArn"
+        label = "KMS key of Kubernetes secrets"
+        found = _existing(EksConfig, key, name=name, label=label, group=_KUBERNETES, path=("eks",))
+        yield replace(found, is_fixed=True)
     for index, _ in enumerate(config.eks.admins):
-        yield Parameter(
+        yield _existing(
+            EksConfig,
+            "admins",
+            index,
             name=f"AdminArn{index + 1}",
             label=f"Administrator {index + 1}",
             group=_KUBERNETES,
-            definition=definition(EksConfig, "admins", default=None),
-            paths=(("eks", "admins", index),),
-            is_token=True,
+            path=("eks",),
         )
 
 
@@ -172,13 +235,13 @@ def _groups(config: Config, *, variants: Variants) -> Iterator[Parameter]:
         place = tuple(int(step) if isinstance(step, int) else step for step in path)
         yield from _group(group, path=place, prefix=names[number] + suffix, variants=variants)
     for index, _ in enumerate(config.lifecycle_scripts.writers):
-        yield Parameter(
+        yield _existing(
+            LifecycleScriptsConfig,
+            "writers",
+            index,
             name=f"ScriptWriterArn{index + 1}",
             label=f"Writer {index + 1} of lifecycle scripts",
-            group=_DEPLOYMENT,
-            definition=definition(LifecycleScriptsConfig, "writers", default=None),
-            paths=(("lifecycle_scripts", "writers", index),),
-            is_token=True,
+            path=("lifecycle_scripts",),
         )
 
 
@@ -265,7 +328,7 @@ def _existing_of_group(
 def _existing(
     section: type[Section],
     key: str,
-    *,
+    *index: int,
     name: str,
     label: str,
     group: str = _DEPLOYMENT,
@@ -277,7 +340,7 @@ def _existing(
         label=label,
         group=group,
         definition=definition(section, key, default=None),
-        paths=((*path, key),),
+        paths=((*path, key, *index),),
         is_token=True,
     )
 

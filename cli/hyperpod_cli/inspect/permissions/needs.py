@@ -17,7 +17,7 @@ from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 HANDLERS = ("create", "read", "update", "delete")
 _LAST = re.compile(r"(/\*)+$")
 KEY = re.compile(r"arn:[\w-]+:kms:[^:]*:[^:]*:key/.+")
-# As the API takes it besides the ARN.
+# As the API takes it in addition to the ARN.
 KEY_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32}")
 _KEY_FORM = "arn:${Partition}:kms:${Region}:${Account}:key/${KeyId}"
 # Such as KmsKeyId, VolumeKmsKeyId, and KeyArn of a Provider.

@@ -1,14 +1,148 @@
-"""All policies of a deployment."""
+"""All policies of a deployment: their documents, and the files that they are written to."""
 
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.assembly import stacks_by_name
-from hyperpod_cli.inspect.permissions.deployer import deployer_document, execution_roles
-from hyperpod_cli.inspect.permissions.documents import Document, split, statements_of
-from hyperpod_cli.inspect.permissions.names import Names
-from hyperpod_cli.inspect.permissions.needs import needs
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cli.aws.account import AccountError, Environment, region_of
+from hyperpod_cli.aws.assembly import roles_of_cli, stacks_by_name, stacks_in
+from hyperpod_cli.inspect.permissions.names import Names, pattern
+from hyperpod_cli.inspect.permissions.needs import Condition, Need, needs
+from hyperpod_cli.inspect.permissions.read_permissions import read_permissions
+from hyperpod_shared.owner import CONSENT_TAG
+
+Document = Mapping[str, Any]
+Statement = dict[str, Any]
+
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html: without white space.
+DOCUMENT_CHARACTERS = 6144
+POLICIES_OF_A_ROLE = 10
+
+
+def size(document: Document) -> int:
+    """Return the characters of a document that count."""
+    return len(json.dumps(document, separators=(",", ":")))
+
+
+def document_of(statements: Iterable[Statement]) -> Document:
+    """Return a policy document."""
+    return {"Version": "2012-10-17", "Statement": [*statements]}
+
+
+def statements_of(needs: Iterable[Need]) -> Iterator[Statement]:
+    """Yield statements that allow what is needed, one for each set of resources."""
+    resources: dict[tuple[str, Condition | None], set[str]] = {}
+    for need in needs:
+        resources.setdefault((need.action, need.condition), set()).update(need.resources)
+    allowed: dict[tuple[tuple[str, ...], str], tuple[set[str], set[str]]] = {}
+    for (action, condition), found in resources.items():
+        arns = ("*",) if "*" in found else tuple(sorted(found))
+        key, equals = condition or ("", ())
+        actions, values = allowed.setdefault((arns, key), (set(), set()))
+        actions.add(action)
+        values.update(equals)
+    for (arns, key), (actions, values) in sorted(allowed.items(), key=lambda item: min(item[1][0])):
+        statement: Statement = {
+            "Effect": "Allow",
+            "Action": sorted(actions),
+            "Resource": [*arns],
+        }
+        if key:
+            statement["Condition"] = {"StringEquals": {key: sorted(values)}}
+        yield statement
+
+
+def split(statements: Iterable[Statement]) -> list[Document]:
+    """Return as few documents as the order of the statements allows."""
+    documents: list[list[Statement]] = [[]]
+    for statement in statements:
+        for part in _parts(statement):
+            if size(document_of([*documents[-1], part])) > DOCUMENT_CHARACTERS:
+                documents.append([])
+            documents[-1].append(part)
+    return [document_of(each) for each in documents]
+
+
+def _parts(statement: Statement) -> Iterator[Statement]:
+    """Yield a statement, or the halves of one that is too large by itself."""
+    actions = statement["Action"]
+    if size(document_of([statement])) <= DOCUMENT_CHARACTERS or len(actions) == 1:
+        yield statement
+        return
+    middle = len(actions) // 2
+    for half in (actions[:middle], actions[middle:]):
+        yield from _parts({**statement, "Action": half})
+
+
+_RECOVER_STACKS = [
+    "cloudformation:CancelUpdateStack",
+    "cloudformation:ContinueUpdateRollback",
+    "cloudformation:DeleteStack",
+    "cloudformation:RollbackStack",
+]
+
+
+def deployer_document(assembly: Path, *, names: Names) -> Document:
+    """Return the policy of who deploys: all else is done by the roles of `cdk bootstrap`.
+
+    Args:
+        assembly: Directory that `cdk synth` wrote; it says which roles the CDK CLI assumes.
+        names: Names of the deployment's resources.
+    """
+    return document_of(_statements(assembly, names))
+
+
+def execution_roles(assembly: Path, environment: Environment) -> Iterator[str]:
+    """Yield the roles with which CloudFormation works on the stacks."""
+    for stack in stacks_in(assembly):
+        if stack.execution_role:
+            yield pattern({"Fn::Sub": stack.execution_role}, environment)
+
+
+def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
+    environment, (cluster,) = names.environment, names.of_type("AWS::EKS::Cluster")
+    where = f"{environment.region}:{environment.account}"
+    eks = f"arn:{environment.partition}:eks:{where}"
+    stacks = f"arn:{environment.partition}:cloudformation:{where}:stack"
+    roles = sorted({pattern({"Fn::Sub": arn}, environment) for arn in roles_of_cli(assembly)})
+    if roles:
+        yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
+    storage = f"{names.deployment}-storage"
+    compared = sorted({*(stack.name for stack in stacks_in(assembly)), storage})
+    own = [f"{stacks}/{name}/*" for name in compared]
+    for name, actions, resources in read_permissions(names, eks_cluster=cluster, stacks=compared):
+        yield _allow(name, actions, resources)
+    # What `make deploy` says to run after a failure; CloudFormation does it with the stack's role.
+    yield _allow("RecoverStacks", _RECOVER_STACKS, own)
+    # Of a stack whose creation failed. No more than CDK's bootstrap gives its role for deployments.
+    lifted = ["cloudformation:UpdateTerminationProtection"]
+    yield _allow("LiftProtection", lifted, [f"{stacks}/{storage}/*"])
+    # The command with which a refused deletion is consented to.
+    yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {
+        "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}
+    }
+    # The command in the output GrantAdminCommand of the platform stack.
+    yield _allow("CreateAccessEntries", ["eks:CreateAccessEntry"], [f"{eks}:cluster/{cluster}"])
+    entries = f"{eks}:access-entry/{cluster}/*"
+    yield _allow("MakeAdmins", ["eks:AssociateAccessPolicy"], [entries]) | {
+        "Condition": {
+            "StringEquals": {
+                "eks:policyArn": f"arn:{environment.partition}:eks::aws:cluster-access-policy/"
+                "AmazonEKSClusterAdminPolicy"
+            }
+        }
+    }
+
+
+def _allow(name: str, actions: list[str], resources: list[str]) -> Statement:
+    return {"Sid": name, "Effect": "Allow", "Action": actions, "Resource": resources}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,3 +182,78 @@ def policies_of(assembly: Path, *, deployment: str, environment: Environment) ->
         cloudformation=tuple(split(statements_of(needed))),
         execution_roles=tuple(sorted(set(execution_roles(assembly, environment)))),
     )
+
+
+def environment_of(config: Config, *, account: str | None) -> Environment:
+    """Return where a configuration goes.
+
+    Args:
+        config: The configuration.
+        account: Account ID. Default: that of the credentials.
+
+    Raises:
+        AccountError: Region or account are not known.
+    """
+    session = boto3.Session()
+    region = region_of(config, session=session)
+    if account is None:
+        try:
+            account = session.client("sts", region_name=region).get_caller_identity()["Account"]
+        except (BotoCoreError, ClientError) as error:
+            raise AccountError(
+                f"The account is not known ({error}): name it with ACCOUNT=111122223333."
+            ) from error
+    partition = session.get_partition_for_region(region)
+    return Environment(partition=partition, region=region, account=account)
+
+
+def documents(policies: Policies) -> Iterator[tuple[str, Document]]:
+    """Yield the documents, each with its name."""
+    yield "deployer", policies.deployer
+    for number, document in enumerate(policies.cloudformation, start=1):
+        yield f"cloudformation-{number}", document
+
+
+def write(documents: dict[str, Document], directory: Path) -> None:
+    """Write documents into a folder, in the place of all that are there."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for earlier in directory.glob("*.json"):
+        earlier.unlink()
+    for name, document in documents.items():
+        text = json.dumps(document, indent=2) + "\n"
+        (directory / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def next_steps(
+    config_path: Path,
+    deployment: str,
+    policies: Policies,
+    environment: Environment,
+    directory: Path,
+) -> Iterator[str]:
+    """Yield what the documents are for, and the commands that use them."""
+    yield "For the person or pipeline that runs make:"
+    yield f"  {directory}/deployer.json ({size(policies.deployer)} characters)"
+    roles = ", ".join(policies.execution_roles)
+    yield f"For CloudFormation's role {roles}, instead of AdministratorAccess:"
+    for number, document in enumerate(policies.cloudformation, start=1):
+        yield f"  {directory}/cloudformation-{number}.json ({size(document)} characters)"
+    count = len(policies.cloudformation)
+    yield f"  {count} of the {POLICIES_OF_A_ROLE} managed policies that a role can have by default"
+    yield "Create them, and bootstrap with them:"
+    # A name for each content and region, so that an update's policies fit next to the former ones.
+    names = {
+        name: f"{name}-{environment.region}-{sha256(json.dumps(document).encode()).hexdigest()[:8]}"
+        for name, document in documents(policies)
+    }
+    for name, _ in documents(policies):
+        yield (
+            f"  aws iam create-policy --policy-name {deployment}-{names[name]} "
+            f"--policy-document file://{directory}/{name}.json"
+        )
+    arns = ",".join(
+        f"arn:{environment.partition}:iam::{environment.account}:policy/{deployment}-{names[name]}"
+        for name, _ in documents(policies)
+        if name != "deployer"
+    )
+    yield f"  make bootstrap CONFIG={config_path} POLICIES={arns}"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cli.aws.assembly import Resource, Value
@@ -10,6 +11,7 @@ from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 from hyperpod_cli.inspect.permissions.needs import KEY, KEY_ID
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
+from hyperpod_cli.inspect.registered import Registered
 from hyperpod_cli.inspect.verification.verify import READS, SUBJECTS
 
 # What `make deploy` and `make destroy` follow, and compare with.
@@ -27,7 +29,7 @@ Permission = tuple[str, list[str], list[str]]
 
 def read_actions() -> set[str]:
     """Return the IAM actions of all that is read."""
-    registered = [*VALIDATORS.values(), *SUBJECTS.values()]
+    registered: Iterable[Registered[Any, Any]] = (*VALIDATORS.values(), *SUBJECTS.values())
     return {*_FOLLOWED, *READS, *(action for each in registered for action in each.reads)}
 
 

@@ -7,6 +7,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.aws.stacks import described_stack
+from hyperpod_cli.aws.stacks import resources_of as stack_resources
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import is_unknown_stack
 
@@ -47,14 +48,9 @@ def outputs(stack: str, target: Target) -> dict[str, str]:
 
 
 def _resources(stack: str, target: Clients) -> dict[str, str] | None:
-    pages = target.client("cloudformation").get_paginator("list_stack_resources")
     try:
-        return {
-            str(each["PhysicalResourceId"]): str(each["ResourceType"])
-            for page in pages.paginate(StackName=stack)
-            for each in page["StackResourceSummaries"]
-            if each["ResourceStatus"] != "DELETE_COMPLETE" and each.get("PhysicalResourceId")
-        }
+        there = stack_resources(target.client("cloudformation"), stack)
+        return {each.physical_id: each.type for each in there if each.physical_id}
     except ClientError as error:
         if is_unknown_stack(error):
             return None

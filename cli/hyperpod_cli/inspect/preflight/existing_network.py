@@ -8,6 +8,7 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import S3_SERVICE, endpoint_services
+from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_stacks.table import StackKind, stack_name
@@ -98,10 +99,9 @@ class Vpc:
 
     def rules(self, group_id: str) -> list[Record]:
         """Return the rules of one of its security groups."""
-        pages = self.ec2.get_paginator("describe_security_group_rules").paginate(
-            Filters=[{"Name": "group-id", "Values": [group_id]}]
-        )
-        return [rule for page in pages for rule in page["SecurityGroupRules"]]
+        filters = [{"Name": "group-id", "Values": [group_id]}]
+        found = "describe_security_group_rules", "SecurityGroupRules"
+        return [*listed(self.ec2, *found, Filters=filters)]
 
     def has_attribute(self, name: str) -> bool:
         """Tell whether an attribute of it is on, such as `enableDnsSupport`."""
@@ -111,9 +111,7 @@ class Vpc:
     def _found(self, call: str, key: str, *, name: str = "vpc-id") -> Iterator[Record]:
         # A filter finds nothing where an id would be an error.
         argument = "Filter" if call == "describe_nat_gateways" else "Filters"
-        filters: dict[str, Any] = {argument: [{"Name": name, "Values": [self.id]}]}
-        for page in self.ec2.get_paginator(call).paginate(**filters):
-            yield from page[key]
+        return listed(self.ec2, call, key, **{argument: [{"Name": name, "Values": [self.id]}]})
 
 
 def existing_vpc(config: Config, target: Target) -> Vpc | None:

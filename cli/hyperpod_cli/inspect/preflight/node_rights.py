@@ -10,7 +10,7 @@ from hyperpod_cdk import Config, Eks
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_permissions import node_statements
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
-from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validator import Target, as_list
 
 Statement = dict[str, Any]
 
@@ -18,7 +18,7 @@ Statement = dict[str, Any]
 def needed_statements(
     config: Config, target: Target, *, groups: Sequence[NodeGroupConfig]
 ) -> list[Statement]:
-    """Return the statements that the role of some groups needs beside HyperPod's managed policy.
+    """Return the statements that the role of some groups needs, without HyperPod's managed policy.
 
     What the deployment makes has an ID that is not known yet, for which `*` stands.
 
@@ -90,9 +90,5 @@ def managed_statements(target: Target) -> list[Statement]:
     return [
         statement
         for statement in found["Statement"]
-        if not any(action.startswith("s3:") for action in _listed(statement["Action"]))
+        if not any(action.startswith("s3:") for action in as_list(statement["Action"]))
     ]
-
-
-def _listed(value: Any) -> list[str]:  # noqa: ANN401 - text or a list of texts
-    return [value] if isinstance(value, str) else list(value)

@@ -1,26 +1,17 @@
-"""The quotas of an account, by code or by name."""
+"""The quotas of an account, and what they count of its other HyperPod clusters."""
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.exceptions import ClientError
+from hyperpod_cdk import Config
+from hyperpod_cli.aws.session import answer_of, listed
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.operate.clusters import items
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Quota:
-    """A limit of the account in the region.
-
-    Attributes:
-        service: Such as sagemaker.
-        code: Such as L-2CE978FC.
-        name: Such as ml.p5.48xlarge for cluster usage.
-        value: The limit.
-    """
-
-    service: str
-    code: str
-    name: str
-    value: float
+Quota = Mapping[str, Any]
+"""A limit of the account in the region, as Service Quotas describes it; one that has a value."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -40,13 +31,10 @@ class ServiceQuotas:
         """Return a quota; None if the region has none of that code."""
         asked = {"ServiceCode": service, "QuotaCode": code}
         for operation in ("get_service_quota", "get_aws_default_service_quota"):
-            try:
-                quota = getattr(self.client, operation)(**asked)["Quota"]
-                if _is_known(quota):
-                    return _quota(quota)
-            except ClientError as absent:
-                if absent.response["Error"]["Code"] != "NoSuchResourceException":
-                    raise
+            answer = answer_of(getattr(self.client, operation), "NoSuchResourceException", **asked)
+            if answer is not None and _is_known(answer["Quota"]):
+                quota: Quota = answer["Quota"]
+                return quota
         return None
 
     def by_name(self, service: str, name: str) -> Quota | None:
@@ -61,17 +49,15 @@ class ServiceQuotas:
         """Return the quotas of a service, read once."""
         key = (operation, service)
         if key not in self._by_name:
-            pages = self.client.get_paginator(operation).paginate(ServiceCode=service)
             self._by_name[key] = {
-                quota["QuotaName"]: _quota(quota)
-                for page in pages
-                for quota in page["Quotas"]
+                quota["QuotaName"]: quota
+                for quota in listed(self.client, operation, "Quotas", ServiceCode=service)
                 if _is_known(quota)
             }
         return self._by_name[key]
 
 
-def _is_known(described: dict[str, Any]) -> bool:
+def _is_known(described: Quota) -> bool:
     """Return whether there is a value, in whose place may be an `ErrorReason`.
 
     https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_ServiceQuota.html
@@ -79,10 +65,73 @@ def _is_known(described: dict[str, Any]) -> bool:
     return described.get("Value") is not None
 
 
-def _quota(described: dict[str, Any]) -> Quota:
-    return Quota(
-        service=described["ServiceCode"],
-        code=described["QuotaCode"],
-        name=described["QuotaName"],
-        value=described["Value"],
+_KINDS = ("InstanceGroups", "RestrictedInstanceGroups")
+
+
+def other_clusters(config: Config, target: Target) -> Iterator[Mapping[str, Any]]:
+    """Yield the clusters of the region other than the configuration's own, as SageMaker tells them.
+
+    One that is deleted after it was listed is passed over.
+    """
+    client = target.client("sagemaker")
+    for summary in items(client, "list_clusters", "ClusterSummaries"):
+        name = summary["ClusterName"]
+        if name != config.cluster.name:
+            cluster = answer_of(client.describe_cluster, ClusterName=name)
+            if cluster is not None:
+                # SageMaker need not tell the name again.
+                yield {"ClusterName": name, **cluster}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceUsage:
+    """Instances of the clusters other than the configuration's own.
+
+    Attributes:
+        of_types: How many, by the name of the quota that limits them.
+        instances: All of them.
+        spot_instances: Those of Spot capacity.
+    """
+
+    of_types: Counter[str]
+    instances: int
+    spot_instances: int
+
+
+def type_quota(instance_type: str, *, is_spot: bool) -> str:
+    """Return the name of the quota that limits the instances of a type.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+    """
+    usage = "for cluster spot instance usage" if is_spot else "for cluster usage"
+    return f"{instance_type} {usage}"
+
+
+def instance_usage(config: Config, target: Target) -> InstanceUsage:
+    """Count the instances that the other clusters of the region ask for."""
+    of_types, of_capacity = Counter[str](), Counter[bool]()
+    for cluster in other_clusters(config, target):
+        for group in (group for kind in _KINDS for group in cluster.get(kind, ())):
+            is_spot = "Spot" in (group.get("CapacityRequirements") or {})
+            of_capacity[is_spot] += _count(group)
+            for instance_type, count in _types(group):
+                of_types[type_quota(instance_type, is_spot=is_spot)] += count
+    return InstanceUsage(
+        of_types=of_types, instances=of_capacity.total(), spot_instances=of_capacity[True]
     )
+
+
+def _count(group: Mapping[str, Any]) -> int:
+    return int(max(group.get("TargetCount", 0), group.get("CurrentCount", 0)))
+
+
+def _types(group: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the types of a group with how many there are; those still wanted may be of any.
+
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupDetails.html
+    """
+    if "InstanceRequirements" in group:
+        for each in group.get("InstanceTypeDetails", ()):
+            yield each["InstanceType"], each.get("CurrentCount", 0)
+    elif "InstanceType" in group:
+        yield group["InstanceType"], _count(group)

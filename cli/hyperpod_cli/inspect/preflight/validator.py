@@ -1,14 +1,14 @@
-"""What a validator is, and what it may look at."""
+"""What a validator is, and what it may look at: the account, and what is deployed there already."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum, auto
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.inspect.registered import Registered
+from hyperpod_cli.inspect.registered import Registered, register
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,38 +53,32 @@ class Phase(IntEnum):
     EXISTING_RESOURCES = auto()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Validator(Registered):
-    """A validator.
-
-    Attributes:
-        source: Link to the documentation of what it finds, as Markdown.
-    """
-
-    source: str
-
-    @property
-    def name(self) -> str:
-        """What `--skip` takes."""
-        return self.function.__name__.replace("_", "-")
-
-    def __call__(self, config: Config, target: Target) -> Iterator[Problem]:
-        """Yield what would fail."""
-        validate: Validate = self.function
-        return validate(config, target)
-
-
-def validator(
-    *, phase: Phase, row: str, source: str, reads: Sequence[str] = ()
-) -> Callable[[Validate], Validator]:
-    """Register the validator of a file of `validators/`.
+def problem(
+    path: KeyPath,
+    value: object,
+    message: str,
+    *,
+    command: str,
+    severity: Severity = Severity.ERROR,
+) -> Problem:
+    """Return what is wrong with the value of a key.
 
     Args:
-        phase: When it runs.
-        row: What is blocked, or a warning, as docs/preflight.md says it.
-        source: Link to the documentation of what it finds, as Markdown.
-        reads: The IAM actions of its calls. Default: it calls nothing.
+        path: The key.
+        value: Its value.
+        message: What is wrong, and what to do.
+        command: The AWS CLI command that shows it.
+        severity: What follows. Default: a deployment would fail.
     """
-    return lambda function: Validator(
-        function=function, phase=phase, row=row, source=source, reads=reads
-    )
+    finding = Finding(path=path, value=value, message=message, severity=severity)
+    return Problem(finding=finding, command=command)
+
+
+def as_list(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
+    """Return what a policy has alone or in a list, in a list."""
+    return list(value) if isinstance(value, list) else [value]
+
+
+validator = register
+"""Registers the validator of a file of `validators/`; its row says what it blocks or warns of."""
+Validator = Registered[[Config, Target], Problem]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -13,17 +14,70 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from hyperpod_cdk.cost.charges import Cost
+from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import is_repeated
 from hyperpod_cli.inspect.cost import UNITS, rounded, summary, what
 from hyperpod_cli.inspect.critical_path import read_graph
 from hyperpod_cli.inspect.diagram.architecture import StackPicture
 from hyperpod_cli.inspect.diagram.picture import picture, pictured
-from hyperpod_cli.inspect.report.content import Attempt, Content
 from hyperpod_cli.inspect.report.timeline import Timeline, timeline
-from hyperpod_cli.inspect.verification.display import summary as summary_of_checks
-from hyperpod_cli.stack_progress.display import duration
+from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.inspect.verification.verify import summary as summary_of_checks
+from hyperpod_cli.stack_progress.progress import duration
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_shared.redaction import redacted
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Attempt:
+    """One deployment, whatever came of it.
+
+    Attributes:
+        command: What the user ran, or would.
+        assembly: Directory of the templates.
+        events: Events of each stack since it began.
+        messages: What was said at the terminal of its failure or interruption; empty for a success.
+    """
+
+    command: str
+    assembly: Path
+    events: Mapping[str, Sequence[StackEvent]]
+    messages: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Content:
+    """All that a report tells.
+
+    Attributes:
+        title: What it is about.
+        verdict: What came of it, in a sentence.
+        ok: Whether that is as it should be.
+        written: When.
+        facts: What else to know at the top, by name.
+        assembly: Directory of the templates that are drawn.
+        attempts: The deployments, the first first.
+        errors: Lines of what went wrong outside of a deployment.
+        outputs: Outputs of each stack.
+        checks: What was verified afterwards.
+        following: Lines of the terminal that say what to run next.
+        cost: What the deployment costs.
+    """
+
+    title: str
+    verdict: str
+    ok: bool
+    written: datetime
+    facts: Mapping[str, str]
+    assembly: Path
+    cost: Cost
+    attempts: Sequence[Attempt] = ()
+    errors: Sequence[str] = ()
+    outputs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    checks: Sequence[Check] = ()
+    following: Sequence[str] = ()
+
 
 TEMPLATE = Path(__file__).with_name("page.html")
 _COMMAND = "  "
@@ -46,7 +100,7 @@ class _Drawn:
 
 
 def write(content: Content, path: Path) -> None:
-    """Write a report; whoever reads the file sees the former one or this one.
+    """Write a report; who reads the file sees the former one or this one.
 
     Raises:
         OSError: It cannot be written.

@@ -11,8 +11,8 @@ from kubernetes.client import ApiClient, ApiException
 
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.existing_network import Vpc
-from hyperpod_cli.inspect.registered import Registered
-from hyperpod_cli.operate.nodes.objects import node_objects
+from hyperpod_cli.inspect.registered import Registered, register
+from hyperpod_cli.operate.nodes.health import node_objects
 from hyperpod_stacks.table import StackKind, stack_name
 
 
@@ -114,41 +114,9 @@ class Phase(IntEnum):
     DATA = auto()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Subject(Registered):
-    """A subject to verify.
-
-    Attributes:
-        needs_kubernetes: Whether it looks into Kubernetes before anything else.
-    """
-
-    needs_kubernetes: bool
-
-    @property
-    def name(self) -> str:
-        """What it is called where it could not be looked at."""
-        return self.function.__name__.replace("_", " ")
-
-    def __call__(self, deployment: LiveDeployment) -> Iterator[Check]:
-        """Yield its checks."""
-        verify: Verify = self.function
-        return verify(deployment)
-
-
-def subject(
-    *, phase: Phase, row: str, reads: Sequence[str] = (), needs_kubernetes: bool = False
-) -> Callable[[Verify], Subject]:
-    """Register the subject of a file of `subjects/`.
-
-    Args:
-        phase: When it is checked.
-        row: When it holds, as docs/verify.md says it.
-        reads: The IAM actions of its calls. Default: it calls nothing of AWS.
-        needs_kubernetes: Whether it looks into Kubernetes before anything else.
-    """
-    return lambda function: Subject(
-        function=function, phase=phase, row=row, reads=reads, needs_kubernetes=needs_kubernetes
-    )
+subject = register
+"""Registers the subject of a file of `subjects/`; its row says when it holds."""
+Subject = Registered[[LiveDeployment], Check]
 
 
 def existing(read: Callable[..., Any], *names: str, **options: Any) -> Any | None:  # noqa: ANN401

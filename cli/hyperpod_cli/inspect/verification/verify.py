@@ -1,8 +1,8 @@
-"""Verifies a deployment: once, or until all holds."""
+"""Verifies a deployment, once or until all holds, and shows what does not."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -12,36 +12,18 @@ from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.registered import registered
 from hyperpod_cli.inspect.verification import subjects as subjects_to_verify
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    Subject,
-    Verify,
-    several,
-)
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Subject, Verify, several
+from hyperpod_cli.terminal.console import console, print_json
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_cli.terminal.explained import explanation
 from hyperpod_shared.aws_errors import is_transient
 from hyperpod_stacks.table import STACKS, stack_names
 
-SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, Subject)
+SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, space=" ")
 """Each by name, in the order in which they are checked."""
 READS: Sequence[str] = ("cloudformation:DescribeStacks", "eks:DescribeCluster")
 """The IAM actions of `check_once` itself."""
 _PAUSE_SECONDS = 15.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Clock:
-    """Time, and how it passes.
-
-    Attributes:
-        now: Returns the seconds since some moment.
-        sleep: Lets seconds pass.
-    """
-
-    now: Callable[[], float]
-    sleep: Callable[[float], None]
 
 
 def check_once(config: Config, *, session: AwsSession) -> Iterator[Check]:
@@ -81,38 +63,40 @@ def check_until_all_hold(
     verify: Callable[[], list[Check]],
     *,
     seconds: float,
-    clock: Clock,
     say: Callable[[str], None],
+    now: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> list[Check]:
     """Return the checks once all that can be looked at hold, or those of the last look.
 
     Args:
         verify: Looks at everything.
         seconds: How long to look again; 0 to look once.
-        clock: Time.
         say: Gets a line whenever another number of checks holds.
+        now: Returns the seconds since some moment.
+        sleep: Waits so many seconds.
 
     Raises:
         Exception: What `verify` raises, unless it may pass and there is time to look again.
     """
-    deadline = clock.now() + seconds
+    deadline = now() + seconds
     said = ""
     while True:
         try:
             checks = verify()
             line = _waiting(checks)
-            pause = min(_PAUSE_SECONDS, deadline - clock.now())
+            pause = min(_PAUSE_SECONDS, deadline - now())
             if not line or pause <= 0:
                 return checks
         except (BotoCoreError, ClientError, OpsError) as error:
-            pause = min(_PAUSE_SECONDS, deadline - clock.now())
+            pause = min(_PAUSE_SECONDS, deadline - now())
             if not is_transient_error(error) or pause <= 0:
                 raise
             line = explanation(error)
         if line != said:
             say(line)
             said = line
-        clock.sleep(pause)
+        sleep(pause)
 
 
 def verify(
@@ -174,3 +158,54 @@ def _waiting(checks: Sequence[Check]) -> str:
         return ""
     held = sum(check.ok for check in checks)
     return f"{held} of {len(checks)} hold; waiting for: {several(waiting, most=2)}"
+
+
+def show(checks: Sequence[Check], *, as_json: bool) -> None:
+    """Show checks.
+
+    Args:
+        checks: In the order of the lines.
+        as_json: Whether a program reads it.
+    """
+    if as_json:
+        print_json([check.as_json() for check in checks])
+        return
+    shown = console()
+    # Not broken: commands can be copied.
+    for check in checks:
+        shown.print(f"{_mark(check):<4} {check.title}", soft_wrap=True)
+    for line in problems(checks):
+        shown.print(line, soft_wrap=True)
+    shown.print(f"\n{summary(checks)}")
+
+
+def problems(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield what does not hold or is not known, and what to do about it.
+
+    Args:
+        checks: All of them.
+    """
+    for check in checks:
+        if not check.ok:
+            yield f"\n{_mark(check)} {check.title}"
+            yield f"  {'Found' if check.is_known else 'Not looked at'}: {check.found}"
+            yield f"  {check.advice}"
+
+
+def summary(checks: Sequence[Check]) -> str:
+    """Return how many checks hold, in a sentence.
+
+    Args:
+        checks: All of them.
+    """
+    known = [check for check in checks if check.is_known]
+    if not known:
+        return "Nothing was checked."
+    said = f"{sum(check.ok for check in known)} of {len(known)} checks hold"
+    return f"{said}." if len(known) == len(checks) else f"{said}; not everything was looked at."
+
+
+def _mark(check: Check) -> str:
+    if check.ok:
+        return "ok"
+    return "FAIL" if check.is_known else "?"

@@ -1,13 +1,22 @@
-"""What is worth telling of a cluster's events: each fault once, and nothing that misleads."""
+"""The events of a cluster: how grave each is, each fault once, and nothing that misleads."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any
 
-from hyperpod_cli.operate.events.levels import Level
 from hyperpod_shared.clusters import Groups
+
+
+class Level(StrEnum):
+    """SageMaker's levels of events, from the least."""
+
+    INFO = "Info"
+    WARN = "Warn"
+    ERROR = "Error"
+
 
 Event = Mapping[str, Any]
 """An entry of ListClusterEvents."""

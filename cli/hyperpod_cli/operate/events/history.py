@@ -6,22 +6,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, zip_longest
 
-from botocore.exceptions import ClientError
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, pages
+from hyperpod_cli.aws.session import AwsClient, answer_of
+from hyperpod_cli.operate.clusters import HyperPodCluster, items
 from hyperpod_cli.operate.events.faults import (
     Event,
+    Level,
     each_once,
     is_scaling_warning,
     level_of,
     without_misleading,
 )
-from hyperpod_cli.operate.events.levels import Level
-from hyperpod_cli.terminal.times import in_utc
-from hyperpod_shared.aws_errors import is_not_found
+from hyperpod_cli.terminal.console import in_utc
 from hyperpod_shared.failures import LIFECYCLE_SCRIPT, UNKNOWN, ReportedFailure, failure_message
 
 # Limits the calls of one look at a large cluster: each cause costs one.
@@ -115,8 +113,7 @@ def events_of(
         "EventTimeAfter": since,
         **({"InstanceGroupName": group} if group else {}),
     }
-    found = pages(sagemaker, "list_cluster_events", **asked)
-    listed = [*islice((event for page in found for event in page.get("Events", ())), _MOST_READ)]
+    listed = [*islice(items(sagemaker, "list_cluster_events", "Events", **asked), _MOST_READ)]
     levels = [*Level][[*Level].index(least) :]
     telling = without_misleading(listed, cluster.groups)
     told = each_once([event for event in telling if level_of(event) in levels])
@@ -156,15 +153,11 @@ def _says(event: Event) -> str:
 
 
 def _cause(sagemaker: AwsClient, cluster: HyperPodCluster, event: Event) -> str:
-    try:
-        answer = sagemaker.describe_cluster_event(
-            ClusterName=cluster.name, EventId=event["EventId"]
-        )
-    except ClientError as error:
-        if is_not_found(error):  # it is older than events are kept
-            return ""
-        raise
-    return failure_message(answer) or ""
+    answer = answer_of(
+        sagemaker.describe_cluster_event, ClusterName=cluster.name, EventId=event["EventId"]
+    )
+    # Events are not kept for ever.
+    return "" if answer is None else failure_message(answer) or ""
 
 
 def _event(event: Event, cluster: HyperPodCluster, *, cause: str) -> ClusterEvent:

@@ -58,19 +58,6 @@ DELETE = Action(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NodeActionResult:
-    """What SageMaker answered.
-
-    Attributes:
-        accepted: IDs of the nodes to which it happens.
-        refused: Why it does not happen to the others, by ID.
-    """
-
-    accepted: Sequence[str]
-    refused: Mapping[str, str]
-
-
 def refuse_too_many(action: Action, count: int) -> None:
     """Refuse more nodes than one call takes.
 
@@ -90,8 +77,8 @@ def refuse_too_many(action: Action, count: int) -> None:
 
 def act(
     sagemaker: AwsClient, action: Action, *, cluster: str, ids: Sequence[str]
-) -> NodeActionResult:
-    """Begin to do something to nodes.
+) -> dict[str, str]:
+    """Begin to do something to nodes; return why it does not happen to some, by ID.
 
     Args:
         sagemaker: Client of SageMaker.
@@ -107,11 +94,10 @@ def act(
         sagemaker, f"batch_{action.name}_cluster_nodes"
     )
     answer = call(ClusterName=cluster, NodeIds=[*ids])
-    refused = {
+    return {
         failed["NodeId"]: _why(failed.get("ErrorCode") or failed["Code"], failed["Message"])
         for failed in answer.get("Failed") or ()
     }
-    return NodeActionResult(accepted=[each for each in ids if each not in refused], refused=refused)
 
 
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodesError.html

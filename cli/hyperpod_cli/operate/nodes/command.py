@@ -9,14 +9,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters.chosen import Chosen, chosen_cluster
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, nodes_of
+from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster, nodes_of
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, Action, act, refuse_too_many
-from hyperpod_cli.operate.nodes.health import Health, health_of_nodes
+from hyperpod_cli.operate.nodes.health import Health, health_of_nodes, pods_on
 from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
-from hyperpod_cli.operate.nodes.objects import pods_on
 from hyperpod_cli.operate.nodes.waiting import wait, watched
-from hyperpod_cli.terminal.consent import agreed
+from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.explained import explanation
 
@@ -78,13 +76,13 @@ def run(
         partial(_health, chosen.session, found) if waits and action is REBOOT else dict
     )
     healthy = look()
-    outcome = act(
+    refused = act(
         chosen.session.writing_client("sagemaker"), action, cluster=found.name, ids=[*nodes]
     )
-    for each, why in outcome.refused.items():
+    for each, why in refused.items():
         typer.echo(f"{each}: not accepted: {why}", err=True)
-    if waits and outcome.accepted:
-        accepted = [nodes[each] for each in outcome.accepted]
+    accepted = [node for each, node in nodes.items() if each not in refused]
+    if waits and accepted:
         try:
             wait(
                 chosen.sagemaker,
@@ -98,9 +96,9 @@ def run(
             look_on = chosen.command("status", "--watch")
             typer.echo(f"Interrupted. HyperPod goes on with it; see `{look_on}`.", err=True)
             raise typer.Exit(INTERRUPTED) from None
-    elif outcome.accepted:
+    elif accepted:
         typer.echo(f"Begun. To look: {chosen.command('status', '--watch')}")
-    if outcome.refused:
+    if refused:
         raise typer.Exit(REFUSED)
 
 

@@ -1,9 +1,9 @@
-"""Which nodes somebody means: by group, by group and number, or by instance ID."""
+"""Which nodes a command means: by group, by group and number, or by instance ID."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from hyperpod_cli.operate.clusters.cluster import Node
+from hyperpod_cli.operate.clusters import Node
 from hyperpod_cli.terminal.errors import OpsError
 
 _MOST_LISTED = 10

@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, Node, nodes_of
+from hyperpod_cli.operate.clusters import HyperPodCluster, Node, nodes_of
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, Action
 from hyperpod_cli.operate.nodes.health import NOT_READY, RUNNING, Health, trouble_of
 from hyperpod_cli.terminal.errors import OpsError

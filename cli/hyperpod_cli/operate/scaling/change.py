@@ -132,7 +132,7 @@ class CountChange:
 
     def _replace(self, expected: str, text: str) -> None:
         if _text(self.path) != expected:
-            raise OpsError(f"{self.path}: was changed by somebody else meanwhile; run it again")
+            raise OpsError(f"{self.path}: was changed by another program meanwhile; run it again")
         try:
             replace_file(self.path, text)
         except OSError as error:

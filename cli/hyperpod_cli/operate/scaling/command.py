@@ -1,18 +1,182 @@
-"""`scale`: changes the configuration and deploys it."""
+"""`scale`: changes the configuration and deploys it, unless that would deploy anything else."""
 
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cdk import load_config
-from hyperpod_cli.operate.clusters.chosen import Chosen, chosen_cluster
+from hyperpod_cdk import Config, load_config
+from hyperpod_cli.aws.assembly import stacks_by_name
+from hyperpod_cli.aws.cdk_cli import synthesized
+from hyperpod_cli.aws.stacks import described_stack, template_of
+from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster
 from hyperpod_cli.operate.scaling.change import CountChange, count_change
-from hyperpod_cli.operate.scaling.deployment import deploy, deploy_command, is_undone
-from hyperpod_cli.operate.scaling.pending import refuse_pending
-from hyperpod_cli.terminal.consent import agreed
+from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.explained import explanation
+from hyperpod_stacks.table import stack_name
+
+_NATIVE = "native"
+# The CDK CLI has its usage reported by them; the app alone does not.
+# https://docs.aws.amazon.com/cdk/v2/guide/usage-data.html
+_OF_CLI = "AWS::CDK::Metadata"
+_CONDITION_OF_CLI = "CDKMetadataAvailable"
+
+
+def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: HyperPodCluster) -> None:
+    """Refuse to deploy a configuration that differs from what is deployed already.
+
+    Only the number of the group is shown before its deployment.
+
+    Args:
+        config: The file; which number it has for the group does not matter.
+        group: Name of the group that is scaled.
+        chosen: The cluster.
+        cluster: The same, as described.
+
+    Raises:
+        OpsError: A stack differs from what is deployed, or, with CloudFormation's own resource,
+            which sends all groups as they are written, another group has another number.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    loaded = chosen.config
+    if loaded is None:
+        return
+    drifted = [*_other_counts(loaded, group=group, cluster=cluster)]
+    differing = _differing(config, group=group, chosen=chosen)
+    if differing:
+        counts = f" ({'; '.join(drifted)})" if drifted else ""
+        raise OpsError(
+            f"{config}: differs from what is deployed already, in {', '.join(differing)}{counts}; "
+            f"`make diff CONFIG={config}` shows what else this would deploy: deploy that first, or "
+            "take it back; nothing was done"
+        )
+    if drifted and loaded.cluster.resource == _NATIVE:
+        raise OpsError(
+            f"{config}: with cluster.resource native, all groups are sent as written, and "
+            f"{'; '.join(drifted)}; scale those first; nothing was done"
+        )
+
+
+def _other_counts(config: Config, *, group: str, cluster: HyperPodCluster) -> Iterator[str]:
+    written = {each.name: each.instance_count for each in config.cluster.all_groups}
+    for name, count in written.items():
+        found = cluster.groups.get(name, {}).get("TargetCount", 0)
+        if name != group and found != count:
+            yield f"{name}: {count} in the file, {found} in the cluster"
+    for name in cluster.groups:
+        if name not in written:
+            yield f"{name}: not in the file"
+
+
+def _differing(config: Path, *, group: str, chosen: Chosen) -> list[str]:
+    """Return the names of the stacks that a deployment would create or change."""
+    cloudformation = chosen.session.client("cloudformation")
+    with synthesized(config) as folder:
+        return [
+            stack.name
+            for stack in stacks_by_name(folder)
+            if _content(stack.template, group)
+            != _content(template_of(cloudformation, stack.name), group)
+        ]
+
+
+def _content(template: Mapping[str, Any], group: str) -> str:
+    """Return what CloudFormation acts on, without the number of a group."""
+    resources = {
+        name: {key: value for key, value in resource.items() if key != "Metadata"}
+        for name, resource in template.get("Resources", {}).items()
+        if resource["Type"] != _OF_CLI
+    }
+    conditions = {
+        name: condition
+        for name, condition in template.get("Conditions", {}).items()
+        if name != _CONDITION_OF_CLI
+    }
+    acted_on = {key: value for key, value in template.items() if key != "Metadata"}
+    content = {**acted_on, "Resources": resources, "Conditions": conditions}
+    text = json.dumps(content, sort_keys=True)
+    return _count_of(group).sub(r"\1\2", text)
+
+
+def _count_of(group: str) -> re.Pattern[str]:
+    """Return what finds a group's number: in a property, or in a request that is text."""
+    quote = r'\\*"'
+    return re.compile(
+        rf"({quote}InstanceCount{quote}: ?)\d+"
+        rf"(, ?{quote}InstanceGroupName{quote}: ?{quote}{re.escape(group)}{quote})"
+    )
+
+
+_MAKE = "make"
+
+
+def deploy_command(config: Path, *, folder: Path) -> list[str]:
+    """Return the command that deploys a configuration without asking.
+
+    Args:
+        config: Its file.
+        folder: The project's folder.
+
+    Raises:
+        OpsError: Nothing can be deployed from this folder.
+    """
+    if not (folder / "Makefile").is_file() or not (folder / "cdk.json").is_file():
+        raise OpsError(f"{folder}: is not the folder of the project; run it there, to deploy")
+    if shutil.which(_MAKE) is None:
+        raise OpsError("make: is not on the PATH; install it, to deploy")
+    return [_MAKE, "deploy", f"CONFIG={config}", "YES=1"]
+
+
+def deploy(command: Sequence[str], *, folder: Path) -> int:
+    """Run a deployment; return its exit code, 130 after Ctrl-C.
+
+    Ctrl-C interrupts the deployment, which then says what goes on at AWS.
+
+    Args:
+        command: The command.
+        folder: The project's folder.
+    """
+    interrupted = False
+    with subprocess.Popen(command, cwd=folder) as process:  # noqa: S603 - of fixed form
+        while True:
+            try:
+                code = process.wait()
+            except KeyboardInterrupt:
+                interrupted = True
+            else:
+                return INTERRUPTED if code and interrupted else code
+
+
+def is_undone(chosen: Chosen, config: Config, *, group: str, count: int) -> bool:
+    """Say whether a deployment that failed has left a group as it was.
+
+    While CloudFormation still works, and where the group is to have that many nodes, it has not.
+
+    Args:
+        chosen: The cluster.
+        config: The configuration.
+        group: Name of the group.
+        count: How many nodes it was to have.
+
+    Raises:
+        OpsError: There is no cluster any more.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    cloudformation = chosen.session.client("cloudformation")
+    stack = described_stack(cloudformation, stack_name(config, "hyperpod"))
+    if stack is not None and stack["StackStatus"].endswith("_IN_PROGRESS"):
+        return False
+    described = chosen.found().groups.get(group) or {}
+    return described.get("TargetCount") != count
 
 
 def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) -> None:

@@ -8,16 +8,14 @@ from datetime import datetime, timedelta
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
-from hyperpod_cli.operate.clusters.chosen import Chosen
-from hyperpod_cli.operate.clusters.cluster import HyperPodCluster, Node, nodes_of
-from hyperpod_cli.operate.events.faults import is_scaling_warning
+from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node, nodes_of
+from hyperpod_cli.operate.events.faults import Level, is_scaling_warning
 from hyperpod_cli.operate.events.history import ClusterEvent, each_kind, events_of
-from hyperpod_cli.operate.events.levels import Level
 from hyperpod_cli.operate.nodes.health import ABSENT, RUNNING, Health, health_of_nodes, trouble_of
 from hyperpod_cli.operate.nodes.named import numbered
+from hyperpod_cli.terminal.console import in_utc
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
-from hyperpod_cli.terminal.times import in_utc
 from hyperpod_shared.aws_errors import is_denied
 from hyperpod_shared.clusters import Group, NodeStatus, is_updated
 
@@ -102,7 +100,7 @@ class Snapshot:
         region: Its region.
         status: Its status.
         time: When it was looked at, in UTC.
-        notes: What is to be said besides, such as why health is not known.
+        notes: What else is to be said, such as why health is not known.
         groups: Its groups by name.
         nodes: Its nodes by group and ID.
         requested: Nodes that have no instance yet; SageMaker lists those of clusters with

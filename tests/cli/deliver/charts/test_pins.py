@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hyperpod_cli.deliver.charts.commands import ChartError
+from hyperpod_cli.deliver.charts.helm import ChartError
 from hyperpod_cli.deliver.charts.pins import load_pins
 from tests.support.configs import REPOSITORY
 

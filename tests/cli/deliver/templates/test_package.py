@@ -13,7 +13,7 @@ from aws_cdk.aws_ecr_assets import DockerImageAsset
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cli.deliver.templates.synthesizer import AssetsInBucket
+from hyperpod_cli.deliver.templates.package import AssetsInBucket
 from hyperpod_stacks.table import stack_names
 from tests.conftest import Configure
 from tests.support.assembly import synthesized

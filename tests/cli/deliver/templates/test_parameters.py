@@ -11,8 +11,7 @@ import pytest
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
-from hyperpod_cli.deliver.templates.findings import template_findings
-from hyperpod_cli.deliver.templates.package import parameterized, write_package
+from hyperpod_cli.deliver.templates.package import parameterized, template_findings, write_package
 from hyperpod_cli.deliver.templates.parameter import Parameter
 from hyperpod_cli.deliver.templates.parameters import parameters
 from tests.support.assembly import FAST, synthesized

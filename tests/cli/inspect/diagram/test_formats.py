@@ -9,11 +9,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hyperpod_cdk import Config
-from hyperpod_cli.inspect.diagram import png
 from hyperpod_cli.inspect.diagram.architecture import StackPicture
 from hyperpod_cli.inspect.diagram.card import Card, Column
-from hyperpod_cli.inspect.diagram.mermaid import draw
-from hyperpod_cli.inspect.diagram.picture import picture
+from hyperpod_cli.inspect.diagram.picture import mermaid, picture
 from hyperpod_cli.main import app
 from tests.conftest import Assemble
 
@@ -53,7 +51,7 @@ def folder(default_config: Config, assemble: Assemble) -> Path:
 
 
 def test_a_flowchart_has_every_card_and_what_needs_what() -> None:
-    assert draw(STACKS, title="HyperPod").splitlines() == [
+    assert mermaid(STACKS, title="HyperPod").splitlines() == [
         "flowchart BT",
         "  accTitle: HyperPod",
         '  subgraph n_ml_platform["Stack ml-platform"]',
@@ -134,7 +132,7 @@ def test_png_says_what_it_lacks(
     run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = ("--templates", folder, "--output", tmp_path / "a.png")
-    monkeypatch.setattr(png, "_FAMILIES", ("No Such Family",))
+    monkeypatch.setattr("hyperpod_cli.inspect.diagram.picture._FAMILIES", ("No Such Family",))
     result = run(*options)
     assert (result.exit_code, "none of No Such Family; install one" in result.stderr) == (2, True)
     monkeypatch.setitem(sys.modules, "resvg_py", None)

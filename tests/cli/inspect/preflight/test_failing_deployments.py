@@ -28,14 +28,7 @@ from tests.cli.inspect.preflight import cases
 from tests.cli.inspect.preflight.cases import network, storage
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failure import (
-    CONTROL_PLANE,
-    Failure,
-    Step,
-    creating,
-    everything,
-    the_cluster,
-)
+from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everything, the_cluster
 from tests.support.on_call import noted_calls
 from tests.support.partial_deployment import Deployment, Networks, StepFailedError, Synthesis
 from tests.support.provisioner.cloudformation import Time

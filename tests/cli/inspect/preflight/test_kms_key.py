@@ -10,6 +10,7 @@ from hyperpod_cdk.encryption.key_policy import administration
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.kms_key import kms_key
 from tests.support.configs import configured
+from tests.support.provisioner.fake_s3 import client_error
 
 ACCOUNT, REGION = "123456789012", "us-west-2"
 ADMINISTRATION = administration(partition="aws", account=ACCOUNT)
@@ -29,17 +30,8 @@ SYMMETRIC = {"KeySpec": "SYMMETRIC_DEFAULT", "KeyUsage": "ENCRYPT_DECRYPT"}
 CONTEXT = "kms:EncryptionContext:aws:logs:arn"
 
 
-class NotFoundException(Exception):
-    """KMS knows no such key."""
-
-
 class Kms:
     """KMS, with what its two operations say of keys."""
-
-    class exceptions:
-        """The client's errors."""
-
-        NotFoundException = NotFoundException
 
     def __init__(self) -> None:
         self.keys: dict[str, dict[str, Any]] = {}
@@ -54,7 +46,7 @@ class Kms:
 
     def describe_key(self, *, KeyId: str) -> dict[str, Any]:
         if KeyId not in self.keys:
-            raise NotFoundException
+            raise client_error("NotFoundException", "DescribeKey")
         return {"KeyMetadata": {"Arn": KeyId, **self.keys[KeyId]}}
 
     def get_key_policy(self, *, KeyId: str, PolicyName: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error, warning
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.inspect.preflight.deployed import resources_of
-from hyperpod_cli.inspect.preflight.report import PreflightReport
 from hyperpod_cli.inspect.preflight.run import (
+    PreflightReport,
     Status,
     ValidatorResult,
     command_in,
@@ -175,7 +175,12 @@ _VPC, _SUBNET = "AWS::EC2::VPC", "AWS::EC2::Subnet"
 
 def summary(name: str, resource_type: str, status: str = "CREATE_COMPLETE") -> dict[str, str]:
     identifier = {"PhysicalResourceId": name} if name else {}
-    return {**identifier, "ResourceType": resource_type, "ResourceStatus": status}
+    return {
+        "LogicalResourceId": "A",
+        **identifier,
+        "ResourceType": resource_type,
+        "ResourceStatus": status,
+    }
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,7 @@ from emulator.hyperpod.server import HyperPodApi
 from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.inspect.preflight.other_clusters import instance_usage, type_quota
-from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
+from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas, instance_usage, type_quota
 from hyperpod_cli.inspect.preflight.run import Status, results
 from hyperpod_cli.inspect.preflight.validator import Target, Validator
 from hyperpod_cli.inspect.preflight.validators import client_tools as tools
@@ -429,7 +428,7 @@ def test_aws_default_takes_the_place_of_a_quota_without_a_value(there: Target) -
         stub.add_response("get_aws_default_service_quota", {"Quota": {**unknown, "Value": 3}})
         read = ServiceQuotas(client=quotas)
         by_name, by_code = read.by_name("sagemaker", "some"), read.by_code("sagemaker", "L-1")
-    assert (by_name and by_name.value, by_code and by_code.value) == (2, 3)
+    assert (by_name and by_name["Value"], by_code and by_code["Value"]) == (2, 3)
 
 
 def test_a_region_without_service_quotas_is_a_warning(configure: Configure, there: Target) -> None:
@@ -461,7 +460,7 @@ def test_who_may_nothing_is_told_what_is_missing(
     configure: Configure, there: Target, validator: Validator, permission: str
 ) -> None:
     iam = there.client("iam")
-    name = f"nobody-{validator.name}"
+    name = f"nobody-{validator.function.__name__}"
     iam.create_user(UserName=name)
     key = iam.create_access_key(UserName=name)["AccessKey"]
     session: Any = boto3.Session(

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from resvg_py import svg_to_bytes
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.cost import cost
 from hyperpod_cli.inspect.cost import summary
-from hyperpod_cli.inspect.report.content import Attempt, Content
-from hyperpod_cli.inspect.report.page import page, write
+from hyperpod_cli.inspect.report.page import Attempt, Content, page, write
 from hyperpod_cli.inspect.verification.check import Check
-from hyperpod_cli.stack_progress.report import failure_lines
+from hyperpod_cli.stack_progress.failures import failure_lines
 from tests.conftest import Assemble
-from tests.support.browser import faults, looked_at
+from tests.support.browser import faults, looked_at, marked, source, source_of
 from tests.support.stack_events import event
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>' {{ 7*7 }} &lt;"
@@ -171,3 +171,20 @@ def test_a_report_is_written_whole_or_not_at_all(
         write(replace(succeeded, title="other"), path)
     assert [*path.parent.iterdir()] == [path]
     assert path.read_text("utf-8") == former
+
+
+_MOST_BYTES = 200_000
+
+
+def test_the_documentation_shows_the_page_of_today(repository: Path) -> None:
+    picture = (repository / "docs" / "report.png").read_bytes()
+    assert source_of(picture) == source(), "docs/report.png is stale: run `make rehearsal-picture`"
+    assert len(picture) < _MOST_BYTES
+
+
+def test_a_picture_says_which_page_it_shows() -> None:
+    plain = svg_to_bytes(
+        svg_string='<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+    )
+    assert source_of(plain) is None
+    assert source_of(marked(plain)) == source()

@@ -65,6 +65,7 @@ def test_log_groups(
         {
             "PhysicalResourceId": f"r{index}",
             "ResourceType": "AWS::Logs::LogGroup" if index >= 102 else "AWS::EC2::Route",
+            "LogicalResourceId": "A",
             "ResourceStatus": "CREATE_COMPLETE",
         }
         for index in range(104)

@@ -1,11 +1,17 @@
 """Looking again until all holds."""
 
+from collections.abc import Callable
+
 import pytest
 from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
 
 from hyperpod_cli.inspect.verification.check import Check
-from hyperpod_cli.inspect.verification.display import problems, summary
-from hyperpod_cli.inspect.verification.verify import Clock, check_until_all_hold, not_looked_at
+from hyperpod_cli.inspect.verification.verify import (
+    check_until_all_hold,
+    not_looked_at,
+    problems,
+    summary,
+)
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 
 
@@ -25,11 +31,16 @@ class Looks:
         self.time += seconds
 
     def held(self, *, seconds: float) -> bool:
-        clock = Clock(now=lambda: self.time, sleep=self.sleep)
-        checks = check_until_all_hold(
-            self.verify, seconds=seconds, clock=clock, say=self.said.append
+        return all(check.ok for check in self.checks(self.verify, seconds=seconds))
+
+    def checks(self, verify: Callable[[], list[Check]], *, seconds: float) -> list[Check]:
+        return check_until_all_hold(
+            verify,
+            seconds=seconds,
+            say=self.said.append,
+            now=lambda: self.time,
+            sleep=self.sleep,
         )
-        return all(check.ok for check in checks)
 
 
 def test_once() -> None:
@@ -53,10 +64,7 @@ def test_until_the_deadline() -> None:
 def test_not_for_what_cannot_be_looked_at() -> None:
     looks = Looks()
     unknown = not_looked_at("health", why="Kubernetes API: 401 Unauthorized; ask")
-    clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
-    assert check_until_all_hold(
-        lambda: [unknown], seconds=600, clock=clock, say=looks.said.append
-    ) == [unknown]
+    assert looks.checks(lambda: [unknown], seconds=600) == [unknown]
     assert (looks.time, looks.said) == (0.0, [])
 
 
@@ -80,8 +88,7 @@ def test_what_passes_is_looked_at_again(error: Exception) -> None:
             raise errors.pop()
         return looks.verify()
 
-    clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
-    checks = check_until_all_hold(verify, seconds=600, clock=clock, say=looks.said.append)
+    checks = looks.checks(verify, seconds=600)
     assert all(check.ok for check in checks)
     assert len(looks.said) == 3
     assert looks.said[0].startswith(("AWS: ", "Kubernetes API: 503"))
@@ -103,9 +110,8 @@ def test_what_stays_is_raised(error: Exception, looked: int) -> None:
         looks.count += 1
         raise error
 
-    clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
     with pytest.raises(type(error)):
-        check_until_all_hold(verify, seconds=20, clock=clock, say=looks.said.append)
+        looks.checks(verify, seconds=20)
     assert looks.count == looked
 
 
@@ -113,10 +119,7 @@ def test_a_part_that_cannot_be_looked_at_now_is_looked_at_again() -> None:
     looks = Looks()
     busy = not_looked_at("health", why="Kubernetes API: 503", is_transient=True)
     found = [[Check(title="a", ok=True), busy], [Check(title="a", ok=True)]]
-    clock = Clock(now=lambda: looks.time, sleep=looks.sleep)
-    checks = check_until_all_hold(
-        lambda: found.pop(0), seconds=600, clock=clock, say=looks.said.append
-    )
+    checks = looks.checks(lambda: found.pop(0), seconds=600)
     assert (len(checks), looks.said) == (1, ["1 of 2 hold; waiting for: health"])
 
 

@@ -12,9 +12,9 @@ from botocore.exceptions import ClientError
 from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Address, Resource
-from hyperpod_cli.inspect.permissions.documents import Statement, statements_of
 from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs
+from hyperpod_cli.inspect.permissions.policies import Statement, statements_of
 from tests.support.local_aws import (
     Stack,
     StackFailedError,

@@ -1,12 +1,10 @@
 """The account and region are bootstrapped for the CDK."""
 
 from collections.abc import Iterator
-from typing import Any
-
-from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
@@ -27,11 +25,7 @@ def bootstrap(_config: Config, target: Target) -> Iterator[Problem]:
         yield Problem(finding=finding, command=f"aws ssm get-parameter --name {BOOTSTRAP_VERSION}")
 
 
-def bootstrap_finding(
-    parameters: Any,  # noqa: ANN401 - a client
-    *,
-    where: str,
-) -> Finding | None:
+def bootstrap_finding(parameters: AwsClient, *, where: str) -> Finding | None:
     """Return what is to be done about a missing bootstrap stack; None if there is one.
 
     Args:
@@ -42,11 +36,7 @@ def bootstrap_finding(
         ClientError: The parameter may not be read, or not now.
         BotoCoreError: AWS could not be asked.
     """
-    try:
-        parameters.get_parameter(Name=BOOTSTRAP_VERSION)
-    except ClientError as refused:
-        if refused.response["Error"]["Code"] != "ParameterNotFound":
-            raise
-        message = "is not bootstrapped for CDK; run once: make bootstrap, with the same CONFIG"
-        return error((), where, message)
-    return None
+    if answer_of(parameters.get_parameter, "ParameterNotFound", Name=BOOTSTRAP_VERSION) is not None:
+        return None
+    message = "is not bootstrapped for CDK; run once: make bootstrap, with the same CONFIG"
+    return error((), where, message)

@@ -79,8 +79,8 @@ def _added(nodes: Blocks, blocks: list[IPv4Network]) -> Iterator[Finding]:
         if overlapping:
             message = (
                 f"shares addresses with {overlapping[0]}, which the VPC has: network."
-                "add_cidrs_to_vpc adds all blocks of new HyperPod subnets; take blocks beside the "
-                "VPC's, or only such inside and leave that key out"
+                "add_cidrs_to_vpc adds all blocks of new HyperPod subnets; take blocks next to "
+                "the VPC's, or only such inside and leave that key out"
             )
             yield error(path, cidr, message)
     former = [((), block) for block in others]

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from botocore.exceptions import EndpointConnectionError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, warning
-from hyperpod_cli.inspect.preflight.other_clusters import (
+from hyperpod_cdk.schema.errors import KeyPath, Severity, one_line, warning
+from hyperpod_cli.inspect.preflight.quotas import (
     InstanceUsage,
+    Quota,
+    ServiceQuotas,
     instance_usage,
     type_quota,
 )
-from hyperpod_cli.inspect.preflight.quotas import Quota, ServiceQuotas
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 
 # Their codes are published for no region; the names are in the developer guide:
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
@@ -45,24 +46,18 @@ class Need:
 
     def problem(self) -> Problem | None:
         """Return what is wrong; None for nothing."""
-        quota = self.quota
-        if quota is None or not self.wanted or self.used + self.wanted <= quota.value:
+        needed = self.used + self.wanted
+        if self.quota is None or not self.wanted or needed <= self.quota["Value"]:
             return None
+        name, limit = self.quota["QuotaName"], self.quota["Value"]
+        code = f"--service-code {self.quota['ServiceCode']} --quota-code {self.quota['QuotaCode']}"
         in_use = f" with {self.used} in use" if self.used else ""
         message = (
-            f"is too much for the quota {quota.name!r}, which is {quota.value:g}{in_use}; request "
-            f"{self.used + self.wanted}: aws service-quotas "
-            f"request-service-quota-increase --service-code {quota.service} --quota-code "
-            f"{quota.code} --desired-value {self.used + self.wanted}"
+            f"is too much for the quota {name!r}, which is {limit:g}{in_use}; request {needed}: "
+            f"aws service-quotas request-service-quota-increase {code} --desired-value {needed}"
         )
-        finding = Finding(
-            path=self.path, value=self.wanted, message=message, severity=self.severity
-        )
-        command = (
-            f"aws service-quotas get-service-quota --service-code {quota.service} "
-            f"--quota-code {quota.code}"
-        )
-        return Problem(finding=finding, command=command)
+        command = f"aws service-quotas get-service-quota {code}"
+        return problem(self.path, self.wanted, message, command=command, severity=self.severity)
 
 
 @validator(
@@ -102,7 +97,7 @@ def problems(needs: Iterator[Need], target: Target) -> Iterator[Problem]:
         finding = warning(("region",), target.region, message)
         yield Problem(finding=finding, command="aws service-quotas list-services")
         return
-    yield from (problem for need in found if (problem := need.problem()) is not None)
+    yield from filter(None, (need.problem() for need in found))
 
 
 def _of_clusters(config: Config, target: Target) -> Iterator[Need]:

@@ -6,6 +6,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import endpoint_services as services_of
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.errors import KeyPath, error
+from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 
 _CLOSED = ("network", "closed")
@@ -62,10 +63,11 @@ def _offered(services: Sequence[str], target: Target) -> dict[str, set[str]]:
     names = [f"{prefix}.{target.region}.{each}" for each in services for prefix in _PREFIXES]
     offered: dict[str, set[str]] = {}
     # A filter finds nothing where a name would be an error.
-    pages = target.client("ec2").get_paginator("describe_vpc_endpoint_services")
-    for page in pages.paginate(Filters=[{"Name": "service-name", "Values": names}]):
-        for each in page["ServiceDetails"]:
-            offered.setdefault(each["ServiceName"], set()).update(each["AvailabilityZones"])
+    filters = [{"Name": "service-name", "Values": names}]
+    for each in listed(
+        target.client("ec2"), "describe_vpc_endpoint_services", "ServiceDetails", Filters=filters
+    ):
+        offered.setdefault(each["ServiceName"], set()).update(each["AvailabilityZones"])
     return offered
 
 

@@ -7,8 +7,16 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import Finding, Severity
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.validator import (
+    Phase,
+    Problem,
+    Target,
+    as_list,
+    problem,
+    validator,
+)
 
 _NAME = ("lifecycle_scripts", "existing_bucket_name")
 _KEY = ("lifecycle_scripts", "existing_bucket_kms_key_arn")
@@ -72,11 +80,7 @@ def _owner_problem(name: str, target: Target) -> Problem | None:
     if region != target.region:
         message = f"is in {region}; nodes read their scripts from {target.region}: name one there"
         return _problem(message, name, command)
-    try:
-        s3.head_bucket(Bucket=name, ExpectedBucketOwner=target.account)
-    except ClientError as refused:
-        if refused.response["Error"]["Code"] != "403":
-            raise
+    if answer_of(s3.head_bucket, "403", Bucket=name, ExpectedBucketOwner=target.account) is None:
         message = f"is not of account {target.account}; name a bucket of this account"
         return _problem(message, name, f"{command} --expected-bucket-owner {target.account}")
     return None
@@ -85,12 +89,9 @@ def _owner_problem(name: str, target: Target) -> Problem | None:
 def _safety_problems(name: str, target: Target) -> Iterator[Problem]:
     """Find what lets others change what nodes run as root, or loses what was there before."""
     s3 = target.client("s3")
-    try:
-        blocks = s3.get_public_access_block(Bucket=name)["PublicAccessBlockConfiguration"]
-    except ClientError as absent:
-        if absent.response["Error"]["Code"] != "NoSuchPublicAccessBlockConfiguration":
-            raise
-        blocks = {}
+    absent = "NoSuchPublicAccessBlockConfiguration"
+    answer = answer_of(s3.get_public_access_block, absent, Bucket=name)
+    blocks = {} if answer is None else answer["PublicAccessBlockConfiguration"]
     if not all(blocks.get(block) for block in _BLOCKS):
         settings = ",".join(f"{block}=true" for block in _BLOCKS)
         message = (
@@ -163,21 +164,17 @@ def _leaves_it_to_iam(key: str, target: Target) -> bool:
     account = {f"arn:{target.partition}:iam::{target.account}:root", target.account, "*"}
     return any(
         statement["Effect"] == "Allow"
-        and account & set(_listed(_principals(statement)))
-        and {"kms:*", "kms:Decrypt", "*"} & set(_listed(statement.get("Action", [])))
+        and account & set(as_list(_principals(statement)))
+        and {"kms:*", "kms:Decrypt", "*"} & set(as_list(statement.get("Action", [])))
         for statement in _statements(text)
     )
 
 
 def _policy_problems(name: str, target: Target) -> Iterator[Problem]:
     """Find statements of the bucket's policy that may deny what nodes and the deployment do."""
-    try:
-        text = target.client("s3").get_bucket_policy(Bucket=name)["Policy"]
-    except ClientError as absent:
-        if absent.response["Error"]["Code"] != "NoSuchBucketPolicy":
-            raise
-        return
-    for number, statement in enumerate(_statements(text)):
+    answer = answer_of(target.client("s3").get_bucket_policy, "NoSuchBucketPolicy", Bucket=name)
+    statements = [] if answer is None else _statements(answer["Policy"])
+    for number, statement in enumerate(statements):
         # Everything here goes by TLS.
         only_without_tls = {"Bool": {"aws:SecureTransport": "false"}}
         if statement["Effect"] != "Deny" or statement.get("Condition") == only_without_tls:
@@ -192,17 +189,12 @@ def _policy_problems(name: str, target: Target) -> Iterator[Problem]:
 
 
 def _statements(document: str) -> list[Mapping[str, Any]]:
-    statements: Any = json.loads(document)["Statement"]
-    return [statements] if isinstance(statements, dict) else list(statements)
+    return as_list(json.loads(document)["Statement"])
 
 
 def _principals(statement: Mapping[str, Any]) -> Any:  # noqa: ANN401 - text or a list of texts
     principal = statement.get("Principal", [])
     return principal.get("AWS", []) if isinstance(principal, dict) else principal
-
-
-def _listed(value: Any) -> list[str]:  # noqa: ANN401 - text or a list of texts
-    return [value] if isinstance(value, str) else list(value)
 
 
 def _problem(
@@ -213,5 +205,4 @@ def _problem(
     path: tuple[str, ...] = _NAME,
     severity: Severity = Severity.ERROR,
 ) -> Problem:
-    finding = Finding(path=path, value=value, message=message, severity=severity)
-    return Problem(finding=finding, command=command)
+    return problem(path, value, message, command=command, severity=severity)

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import (
     DAEMON_SET_ADDONS,
@@ -12,11 +10,12 @@ from hyperpod_cdk.eks.section import (
     FSX_ADDON,
     HYPERPOD_KUBERNETES_VERSIONS,
 )
-from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
+from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cli.aws.session import answer_of, listed
 from hyperpod_cli.inspect.preflight.deployed import resources_of
-from hyperpod_cli.inspect.preflight.other_clusters import other_clusters
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.quotas import other_clusters
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 from hyperpod_stacks.table import stack_name
 
 Cluster = Mapping[str, Any]
@@ -50,14 +49,12 @@ def existing_control_plane(config: Config, target: Target) -> Iterator[Problem]:
         message = f"must be of account {target.account}, which HyperPod's nodes are in"
         yield look.problem(message, path=_ARN, value=arn)
         return
-    try:
-        cluster = target.client("eks").describe_cluster(name=config.eks_cluster_name)["cluster"]
-    except ClientError as absent:
-        if absent.response["Error"]["Code"] != "ResourceNotFoundException":
-            raise
+    answer = answer_of(target.client("eks").describe_cluster, name=config.eks_cluster_name)
+    if answer is None:
         message = "does not exist; correct it, or leave it out and a cluster is made"
         yield look.problem(message, path=_ARN, value=arn)
         return
+    cluster = answer["cluster"]
     if cluster["status"] not in {"ACTIVE", "UPDATING"}:
         message = f"is {cluster['status']}; it must be ACTIVE"
         yield look.problem(message, path=_ARN, value=arn)
@@ -164,11 +161,7 @@ class _Look:
         CloudFormation does not take over an add-on that exists.
         """
         eks = target.client("eks")
-        there = {
-            name
-            for page in eks.get_paginator("list_addons").paginate(clusterName=self._name)
-            for name in page["addons"]
-        }
+        there = {*listed(eks, "list_addons", "addons", clusterName=self._name)}
         ours = {
             identifier.partition("|")[2]
             for kind in ("platform", "addons")
@@ -212,13 +205,8 @@ class _Look:
         # Under CONFIG_MAP there is none, and EKS refuses to list them.
         if not named or _mode(cluster) == _CONFIG_MAP:
             return
-        there = {
-            arn
-            for page in target.client("eks")
-            .get_paginator("list_access_entries")
-            .paginate(clusterName=self._name)
-            for arn in page["accessEntries"]
-        }
+        eks = target.client("eks")
+        there = {*listed(eks, "list_access_entries", "accessEntries", clusterName=self._name)}
         ours = {
             identifier.partition("|")[0]
             for identifier in resources_of(
@@ -262,8 +250,8 @@ class _Look:
         severity: Severity = Severity.ERROR,
     ) -> Problem:
         """Return a problem that describing the cluster shows, unless another command does."""
-        finding = Finding(path=path, value=value, message=message, severity=severity)
-        return Problem(finding=finding, command=command or self._command)
+        command = command or self._command
+        return problem(path, value, message, command=command, severity=severity)
 
 
 def _mode(cluster: Cluster) -> str:

@@ -3,18 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import outputs
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 from hyperpod_stacks.table import stack_name
 
 Record = dict[str, Any]
 """As FSx describes it."""
 
-_UNKNOWN = "FileSystemNotFound"
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
 _PORTS = (988, *range(1018, 1024))
 _VERSIONS = ("2.12", "2.15")
@@ -41,19 +38,14 @@ def existing_file_systems(config: Config, target: Target) -> Iterator[Problem]:
         if files.file_system_id is not None:
             key = ("storage", *path, "file_system_id")
             for message in _problems(files.file_system_id, config=config, target=target):
-                finding = Finding(path=key, value=files.file_system_id, message=message)
-                yield Problem(finding=finding, command=describe_command(files.file_system_id))
+                command = describe_command(files.file_system_id)
+                yield problem(key, files.file_system_id, message, command=command)
 
 
 def file_system(identifier: str, target: Target) -> Record | None:
     """Return a file system; None if there is none."""
-    try:
-        found = target.client("fsx").describe_file_systems(FileSystemIds=[identifier])
-    except ClientError as error:
-        if error.response["Error"]["Code"] != _UNKNOWN:
-            raise
-        return None
-    return next(iter(found["FileSystems"]), None)
+    found = answer_of(target.client("fsx").describe_file_systems, FileSystemIds=[identifier])
+    return None if found is None else next(iter(found["FileSystems"]), None)
 
 
 def describe_command(identifier: str) -> str:

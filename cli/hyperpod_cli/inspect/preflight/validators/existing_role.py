@@ -4,12 +4,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cdk.schema.errors import KeyPath, error
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cli.aws.session import answer_of, listed
+from hyperpod_cli.inspect.preflight.validator import (
+    Phase,
+    Problem,
+    Target,
+    as_list,
+    problem,
+    validator,
+)
 
 _SERVICE = "sagemaker.amazonaws.com"
 
@@ -25,19 +31,17 @@ def existing_role(config: Config, target: Target) -> Iterator[Problem]:
     for arn, (path, groups) in _roles(config).items():
         if arn.split(":")[4] != target.account:
             message = f"must be a role of account {target.account}, which the cluster is in"
-            yield _problem(path, arn, message, command=_get_role(arn))
+            yield problem(path, arn, message, command=_get_role(arn))
             continue
-        try:
-            role = target.client("iam").get_role(RoleName=_name(arn))["Role"]
-        except ClientError as absent:
-            if absent.response["Error"]["Code"] != "NoSuchEntity":
-                raise
+        answer = answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=_name(arn))
+        if answer is None:
             message = "does not exist; correct it, or leave it out and a role is made"
-            yield _problem(path, arn, message, command=_get_role(arn))
+            yield problem(path, arn, message, command=_get_role(arn))
             continue
+        role = answer["Role"]
         if role["Arn"] != arn:
             message = f"is not the role's ARN, which has its path: {role['Arn']}"
-            yield _problem(path, arn, message, command=_get_role(arn))
+            yield problem(path, arn, message, command=_get_role(arn))
             continue
         if not _trusts_sagemaker(role["AssumeRolePolicyDocument"]):
             statement = {
@@ -46,7 +50,7 @@ def existing_role(config: Config, target: Target) -> Iterator[Problem]:
                 "Action": "sts:AssumeRole",
             }
             message = f"does not trust {_SERVICE}; add to its trust policy: {json.dumps(statement)}"
-            yield _problem(path, arn, message, command=_get_role(arn))
+            yield problem(path, arn, message, command=_get_role(arn))
         yield from _missing_rights(config, target, path=path, arn=arn, groups=groups)
 
 
@@ -70,9 +74,9 @@ def _trusts_sagemaker(document: Mapping[str, Any]) -> bool:
     """
     return any(
         statement["Effect"] == "Allow"
-        and _SERVICE in _listed(statement.get("Principal", {}).get("Service", []))
-        and {"sts:AssumeRole", "sts:*", "*"} & set(_listed(statement["Action"]))
-        for statement in _listed(document["Statement"])
+        and _SERVICE in as_list(statement.get("Principal", {}).get("Service", []))
+        and {"sts:AssumeRole", "sts:*", "*"} & set(as_list(statement["Action"]))
+        for statement in as_list(document["Statement"])
         if isinstance(statement.get("Principal"), dict)
     )
 
@@ -105,7 +109,7 @@ def _missing_rights(
             f"aws iam simulate-principal-policy --policy-source-arn {arn} "
             f"--action-names {' '.join(missing)}"
         )
-        yield _problem(path, arn, message, command=command)
+        yield problem(path, arn, message, command=command)
 
 
 def _denied(statement: Mapping[str, Any], target: Target, *, arn: str) -> list[str]:
@@ -116,7 +120,7 @@ def _denied(statement: Mapping[str, Any], target: Target, *, arn: str) -> list[s
     known ahead is not judged.
     https://docs.aws.amazon.com/IAM/latest/APIReference/API_SimulatePrincipalPolicy.html
     """
-    actions, resources = _listed(statement["Action"]), _listed(statement["Resource"])
+    actions, resources = as_list(statement["Action"]), as_list(statement["Resource"])
     together = [[each] for each in resources] if len(actions) == 1 else [resources]
     fine = [
         _allowed(actions, some, target, arn=arn, context=[*_context(statement)])
@@ -133,20 +137,17 @@ def _allowed(
     arn: str,
     context: Sequence[Mapping[str, Any]],
 ) -> set[str]:
-    pages = target.client("iam").get_paginator("simulate_principal_policy")
-    answers = [
-        result
-        for page in pages.paginate(
-            PolicySourceArn=arn,
-            ActionNames=[*actions],
-            # The simulator takes no pattern, but an ARN that matches one.
-            ResourceArns=[
-                each if each == "*" else each.replace("*", "example") for each in resources
-            ],
-            ContextEntries=[*context],
-        )
-        for result in page["EvaluationResults"]
-    ]
+    # The simulator takes no pattern, but an ARN that matches one.
+    arns = [each if each == "*" else each.replace("*", "example") for each in resources]
+    answers = listed(
+        target.client("iam"),
+        "simulate_principal_policy",
+        "EvaluationResults",
+        PolicySourceArn=arn,
+        ActionNames=[*actions],
+        ResourceArns=arns,
+        ContextEntries=[*context],
+    )
     return {answer["EvalActionName"] for answer in answers if _is_fine(answer)}
 
 
@@ -172,16 +173,12 @@ def _context(statement: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for operator, keys in statement.get("Condition", {}).items():
         is_set = operator.startswith(("ForAllValues:", "ForAnyValue:"))
         for key, values in keys.items():
-            found = [each.replace("*", "example") for each in _listed(values)]
+            found = [each.replace("*", "example") for each in as_list(values)]
             yield {
                 "ContextKeyName": key,
                 "ContextKeyValues": found if is_set else found[:1],
                 "ContextKeyType": "stringList" if is_set else "string",
             }
-
-
-def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - one or a list of them
-    return list(value) if isinstance(value, list) else [value]
 
 
 def _name(arn: str) -> str:
@@ -190,7 +187,3 @@ def _name(arn: str) -> str:
 
 def _get_role(arn: str) -> str:
     return f"aws iam get-role --role-name {_name(arn)}"
-
-
-def _problem(path: KeyPath, arn: str, message: str, *, command: str) -> Problem:
-    return Problem(finding=error(path, arn, message), command=command)

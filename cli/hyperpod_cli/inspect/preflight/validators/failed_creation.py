@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
@@ -49,14 +48,9 @@ def failed_creation(config: Config, target: Target) -> Iterator[Problem]:
 
 
 def _is_protected(name: str, target: Target) -> bool:
-    try:
-        found = target.client("eks").describe_cluster(name=name)["cluster"]
-    except ClientError as error:
-        # Its owner has deleted it since.
-        if error.response["Error"]["Code"] == "ResourceNotFoundException":
-            return False
-        raise
-    return bool(found.get("deletionProtection"))
+    answer = answer_of(target.client("eks").describe_cluster, name=name)
+    # Its owner may have deleted it since.
+    return answer is not None and bool(answer["cluster"].get("deletionProtection"))
 
 
 def lift_command(name: str, *, region: str) -> str:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import EndpointConnectionError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import error
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 
 
 @validator(
@@ -22,19 +22,11 @@ def hyperpod_api(_config: Config, target: Target) -> Iterator[Problem]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod.html
     """
+    absent = ("UnknownOperationException", "InvalidAction")
     try:
-        target.client("sagemaker").list_clusters(MaxResults=1)
+        answer = answer_of(target.client("sagemaker").list_clusters, *absent, MaxResults=1)
     except EndpointConnectionError:
-        is_there = False
-    except ClientError as refused:
-        if refused.response["Error"]["Code"] not in {"UnknownOperationException", "InvalidAction"}:
-            raise
-        is_there = False
-    else:
-        is_there = True
-    if not is_there:
+        answer = None
+    if answer is None:
         message = "does not answer for SageMaker HyperPod; deploy to a region that has it"
-        yield Problem(
-            finding=error(("region",), target.region, message),
-            command="aws sagemaker list-clusters",
-        )
+        yield problem(("region",), target.region, message, command="aws sagemaker list-clusters")

@@ -6,14 +6,18 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.encryption.key_policy import (
-    administration,
-    encryption_of_logs,
-    log_group_names,
-)
-from hyperpod_cdk.schema.errors import Finding, KeyPath
+from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs, log_group_names
+from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.aws.session import AwsClient, answer_of
+from hyperpod_cli.inspect.preflight.validator import (
+    Phase,
+    Problem,
+    Target,
+    as_list,
+    problem,
+    validator,
+)
 from hyperpod_stacks.table import stack_name
 
 _PATH: KeyPath = ("encryption", "kms_key_arn")
@@ -56,8 +60,8 @@ def kms_key(config: Config, target: Target) -> Iterator[Problem]:
         if message is None:
             usable.add(named.value)
         else:
-            finding = Finding(path=named.path, value=named.value, message=message)
-            yield Problem(finding=finding, command=_command("describe-key", named.value, target))
+            command = _command("describe-key", named.value, target)
+            yield problem(named.path, named.value, message, command=command)
     key = config.encryption.kms_key_arn
     if key is not None and key in usable and key.split(":")[4] == target.account:
         policy = json.loads(client.get_key_policy(KeyId=key, PolicyName="default")["Policy"])
@@ -67,22 +71,21 @@ def kms_key(config: Config, target: Target) -> Iterator[Problem]:
                 f"must let {missing['Principal']} use it: add to the policy of the key, by "
                 f"`aws kms put-key-policy`, the statement {json.dumps(missing)}"
             )
-            finding = Finding(path=_PATH, value=key, message=message)
-            yield Problem(finding=finding, command=command)
+            yield problem(_PATH, key, message, command=command)
 
 
 def _command(operation: str, key: str, target: Target) -> str:
     return f"aws kms {operation} --key-id {key} --region {target.region}"
 
 
-def _unusable(client: Any, key: str, *, region: str) -> str | None:  # noqa: ANN401 - a client
+def _unusable(client: AwsClient, key: str, *, region: str) -> str | None:
     """Return why no service can encrypt with a key, or None."""
     if key.startswith("arn:") and key.split(":")[3] != region:
         return f"must be a key of {region}, where it is used"
-    try:
-        found = client.describe_key(KeyId=key)["KeyMetadata"]
-    except client.exceptions.NotFoundException:
+    answer = answer_of(client.describe_key, "NotFoundException", KeyId=key)
+    if answer is None:
         return f"does not exist in {region}; name a key that is there"
+    found = answer["KeyMetadata"]
     if found["KeyState"] != "Enabled":
         remedy = {
             "Disabled": "aws kms enable-key",
@@ -97,12 +100,7 @@ def _unusable(client: Any, key: str, *, region: str) -> str | None:  # noqa: ANN
 
 def _missing(config: Config, policy: Mapping[str, Any], *, target: Target) -> Iterator[Statement]:
     """Yield the statements that a policy lacks, as far as it can be read."""
-    statements = policy["Statement"]
-    allowing = [
-        each
-        for each in (statements if isinstance(statements, list) else [statements])
-        if each["Effect"] == "Allow"
-    ]
+    allowing = [each for each in as_list(policy["Statement"]) if each["Effect"] == "Allow"]
     root = f"arn:{target.partition}:iam::{target.account}:root"
     if not all(
         _covers(allowing, action=action, principals=("AWS", (root, target.account)))
@@ -167,5 +165,4 @@ def _may_hold(conditions: Mapping[str, Mapping[str, Any]], *, log_group: str | N
 
 
 def _texts(mapping: Mapping[str, Any], key: str) -> list[str]:
-    value = mapping.get(key, [])
-    return [value] if isinstance(value, str) else list(value)
+    return as_list(mapping.get(key, []))

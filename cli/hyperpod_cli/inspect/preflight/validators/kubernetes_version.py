@@ -1,15 +1,13 @@
 """What EKS would refuse of a configuration's Kubernetes version and its add-ons."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cli.aws.session import AwsClient, answer_of, listed
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 
 _VERSION = ("eks", "version")
@@ -60,11 +58,7 @@ def kubernetes_version(config: Config, target: Target) -> Iterator[Problem]:
         yield Problem(finding=finding, command=command)
 
 
-def kubernetes_version_findings(
-    config: Config,
-    *,
-    eks: Any,  # noqa: ANN401 - a client
-) -> Iterator[Finding]:
+def kubernetes_version_findings(config: Config, *, eks: AwsClient) -> Iterator[Finding]:
     """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it.
 
     Args:
@@ -80,23 +74,23 @@ def kubernetes_version_findings(
     yield from _addon_findings(config, deployed=deployed, eks=eks)
 
 
-def offered_addons(
-    eks: Any,  # noqa: ANN401 - a client
-    *,
-    kubernetes_version: str,
-) -> Iterator[Versions]:
+def offered_addons(eks: AwsClient, *, kubernetes_version: str) -> Iterator[Versions]:
     """Yield the versions of each add-on that EKS says it offers.
 
     Raises:
         ClientError: EKS refused to say.
         BotoCoreError: EKS could not be asked.
     """
-    pages = eks.get_paginator("describe_addon_versions")
     for name in sorted({name for versions in ADDON_VERSIONS.values() for name in versions}):
         offered = [
             (version["addonVersion"], compatibility)
-            for page in pages.paginate(addonName=name, kubernetesVersion=kubernetes_version)
-            for addon in page["addons"]
+            for addon in listed(
+                eks,
+                "describe_addon_versions",
+                "addons",
+                addonName=name,
+                kubernetesVersion=kubernetes_version,
+            )
             for version in addon["addonVersions"]
             for compatibility in version["compatibilities"]
             if compatibility["clusterVersion"] == kubernetes_version
@@ -104,7 +98,7 @@ def offered_addons(
         yield Versions(
             addon_name=name,
             pinned=ADDON_VERSIONS[kubernetes_version].get(name),
-            default=next((version for version, one in offered if _is_default(one)), None),
+            default=next((found for found, one in offered if one.get("defaultVersion")), None),
             offered=sorted((version for version, _ in offered), key=_numbers, reverse=True),
         )
 
@@ -131,12 +125,7 @@ def _step_findings(config: Config, *, deployed: str | None) -> Iterator[Finding]
         yield error(_VERSION, wanted, message)
 
 
-def _addon_findings(
-    config: Config,
-    *,
-    deployed: str | None,
-    eks: Any,  # noqa: ANN401 - a client
-) -> Iterator[Finding]:
+def _addon_findings(config: Config, *, deployed: str | None, eks: AwsClient) -> Iterator[Finding]:
     # Of one that stays, EKS need not offer the add-ons that it has.
     stays = deployed in (None, config.eks.version)
     addons = list(offered_addons(eks, kubernetes_version=config.eks.version))
@@ -162,47 +151,22 @@ def _addon_findings(
         yield error(_VERSION, config.eks.version, message)
 
 
-def _deployed_version(
-    config: Config,
-    *,
-    eks: Any,  # noqa: ANN401 - a client
-) -> str | None:
+def _deployed_version(config: Config, *, eks: AwsClient) -> str | None:
     """Return the version of the deployment's cluster; None if there is none."""
-    try:
-        cluster = eks.describe_cluster(name=config.eks_cluster_name)["cluster"]
-    except ClientError as unseen:
-        if _code(unseen) != "ResourceNotFoundException":
-            raise
-        return None
-    return str(cluster["version"])
+    answer = answer_of(eks.describe_cluster, name=config.eks_cluster_name)
+    return None if answer is None else str(answer["cluster"]["version"])
 
 
-def _is_deployed(
-    addon: Versions,
-    *,
-    cluster: str,
-    eks: Any,  # noqa: ANN401 - a client
-) -> bool:
+def _is_deployed(addon: Versions, *, cluster: str, eks: AwsClient) -> bool:
     """Return whether a cluster has an add-on as it is pinned, so that a deployment leaves it."""
-    try:
-        found = eks.describe_addon(clusterName=cluster, addonName=addon.addon_name)["addon"]
-    except ClientError as absent:
-        if _code(absent) != "ResourceNotFoundException":
-            raise
+    answer = answer_of(eks.describe_addon, clusterName=cluster, addonName=addon.addon_name)
+    if answer is None:
         return False
-    return bool(addon.pinned is None or found["addonVersion"] == addon.pinned)
-
-
-def _code(refusal: ClientError) -> str:
-    return str(refusal.response["Error"]["Code"])
+    return addon.pinned is None or bool(answer["addon"]["addonVersion"] == addon.pinned)
 
 
 def _minor(version: str) -> int:
     return int(version.split(".")[1])
-
-
-def _is_default(compatibility: Mapping[str, Any]) -> bool:
-    return bool(compatibility.get("defaultVersion"))
 
 
 def _numbers(version: str) -> list[int]:

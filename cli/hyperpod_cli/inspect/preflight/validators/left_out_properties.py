@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import ANYWHERE
 from hyperpod_cdk.schema.errors import error
+from hyperpod_cli.aws.stacks import template_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_stacks.table import stack_name
 
@@ -47,16 +46,7 @@ def left_out_properties(config: Config, target: Target) -> Iterator[Problem]:
 
 def _deployed(stack: str, target: Target) -> Mapping[str, Any]:
     """Return the properties of the EKS cluster in the template of a stack; none without one."""
-    stacks = target.client("cloudformation")
-    try:
-        body = stacks.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
-    except ClientError as error:
-        # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_GetTemplate.html
-        if error.response["Error"]["Code"] == "ValidationError":
-            return {}
-        raise
-    # botocore reads JSON by itself; YAML is of no deployment with the CDK.
-    template = body if isinstance(body, dict) else {}
+    template = template_of(target.client("cloudformation"), stack)
     for resource in template.get("Resources", {}).values():
         if resource["Type"] == _EKS_CLUSTER:
             return dict(resource["Properties"])

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import error
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 
 _NATIVE = "AWS::SageMaker::Cluster"
 
@@ -22,17 +20,12 @@ def resource_types(config: Config, target: Target) -> Iterator[Problem]:
     if config.cluster.resource != "native":
         return
     cloudformation = target.client("cloudformation")
-    try:
-        cloudformation.describe_type(Type="RESOURCE", TypeName=_NATIVE)
-    except ClientError as refused:
-        if refused.response["Error"]["Code"] not in {
-            "TypeNotFoundException",
-            "TypeNotFound",
-        }:
-            raise
-        message = f"needs {_NATIVE}, which CloudFormation does not have here; set custom"
-        command = f"aws cloudformation describe-type --type RESOURCE --type-name {_NATIVE}"
-        yield Problem(
-            finding=error(("cluster", "resource"), "native", f"{message} or another region"),
-            command=command,
+    absent = ("TypeNotFoundException", "TypeNotFound")
+    asked = {"Type": "RESOURCE", "TypeName": _NATIVE}
+    if answer_of(cloudformation.describe_type, *absent, **asked) is None:
+        message = (
+            f"needs {_NATIVE}, which CloudFormation does not have here; set custom or another "
+            "region"
         )
+        command = f"aws cloudformation describe-type --type RESOURCE --type-name {_NATIVE}"
+        yield problem(("cluster", "resource"), "native", message, command=command)

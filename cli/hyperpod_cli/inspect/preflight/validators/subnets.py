@@ -141,7 +141,7 @@ def way_findings(
         "which nodes reach no AWS API and no registry, or VPC endpoints of "
         f"{', '.join(missing)}"
         if missing
-        else f"fix it, or delete it: {table} needs none beside the VPC's endpoints"
+        else f"fix it, or delete it: {table} needs none in addition to the VPC's endpoints"
     )
     match way:
         case WayOut.NONE | WayOut.BROKEN:

@@ -6,11 +6,11 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import KeyPath, error
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_shared.aws_errors import code
 from hyperpod_stacks.table import stack_name
-
-_ABSENT = {"404", "NoSuchEntity", "ResourceNotFoundException"}
 
 
 @validator(
@@ -34,7 +34,7 @@ def taken_names(config: Config, target: Target) -> Iterator[Problem]:
     """
     if is_deployed(stack_name(config, "platform"), target):
         return
-    if not config.eks.is_existing and _exists(target, "eks", name=config.eks_cluster_name):
+    if not config.eks.is_existing and _is_eks_cluster(config.eks_cluster_name, target):
         yield _taken(
             ("eks", "cluster_name"),
             config.eks_cluster_name,
@@ -42,15 +42,16 @@ def taken_names(config: Config, target: Target) -> Iterator[Problem]:
             instead="or name that cluster in eks.cluster_arn",
         )
     yield from _log_group(config, target)
-    if config.encryption.create_kms_key and _has_alias(target, f"alias/{config.name}"):
+    alias = f"alias/{config.name}"
+    if config.encryption.create_kms_key and _is_key(alias, target):
         yield _taken(
             ("name",),
             config.name,
-            command=f"aws kms describe-key --key-id alias/{config.name}",
+            command=f"aws kms describe-key --key-id {alias}",
             instead="or name that key in encryption.kms_key_arn",
         )
     role = config.cluster.execution_role_name
-    if role is not None and _exists(target, "iam", name=role):
+    if role is not None and _is_role(role, target):
         yield _taken(
             ("cluster", "execution_role_name"),
             role,
@@ -85,7 +86,7 @@ def _bucket(config: Config, target: Target) -> Iterator[Problem]:
     # It stays where files of a user's are in it.
     default = f"sagemaker-{config.name}-{target.account}-{target.region}"
     bucket = config.lifecycle_scripts.bucket_name or default
-    if _exists(target, "s3", name=bucket):
+    if _is_bucket(bucket, target):
         yield _taken(
             ("lifecycle_scripts", "bucket_name"),
             bucket,
@@ -94,36 +95,29 @@ def _bucket(config: Config, target: Target) -> Iterator[Problem]:
         )
 
 
-def _has_alias(target: Target, name: str) -> bool:
-    try:
-        target.client("kms").describe_key(KeyId=name)
-    except ClientError as refused:
-        if refused.response["Error"]["Code"] != "NotFoundException":
-            raise
-        return False
-    return True
+def _is_eks_cluster(name: str, target: Target) -> bool:
+    return answer_of(target.client("eks").describe_cluster, name=name) is not None
 
 
-def _exists(target: Target, service: str, *, name: str) -> bool:
-    client = target.client(service)
+def _is_key(alias: str, target: Target) -> bool:
+    return (
+        answer_of(target.client("kms").describe_key, "NotFoundException", KeyId=alias) is not None
+    )
+
+
+def _is_role(name: str, target: Target) -> bool:
+    return answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=name) is not None
+
+
+def _is_bucket(name: str, target: Target) -> bool:
     try:
-        match service:
-            case "eks":
-                client.describe_cluster(name=name)
-            case "s3":
-                client.head_bucket(Bucket=name)
-            case _:
-                client.get_role(RoleName=name)
+        return answer_of(target.client("s3").head_bucket, "404", Bucket=name) is not None
     except ClientError as refused:
-        code = refused.response["Error"]["Code"]
-        if code in _ABSENT:
-            return False
         # One elsewhere. 403 says either that it is another account's or that the caller may not
         # look: https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
-        if service == "s3" and code in {"301", "400"}:
-            return True
-        raise
-    return True
+        if code(refused) not in {"301", "400"}:
+            raise
+        return True
 
 
 def _taken(path: KeyPath, name: str, *, command: str, instead: str) -> Problem:

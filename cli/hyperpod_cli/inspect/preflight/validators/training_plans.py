@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_cli.terminal.errors import OpsError
@@ -91,13 +90,7 @@ def with_plan(config: Config, plan: str, *, target: Target) -> Config:
 
 
 def _plan(name: str, target: Target) -> Plan | None:
-    try:
-        found: Plan = target.client("sagemaker").describe_training_plan(TrainingPlanName=name)
-    except ClientError as refused:
-        if refused.response["Error"]["Code"] != "ResourceNotFound":
-            raise
-        return None
-    return found
+    return answer_of(target.client("sagemaker").describe_training_plan, TrainingPlanName=name)
 
 
 def _findings(plan: Plan, groups: Groups, *, config: Config, target: Target) -> Iterator[Finding]:

@@ -1,10 +1,11 @@
 """Who gets into the EKS cluster."""
 
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
+
+from botocore.exceptions import ClientError
 
 from hyperpod_cdk.eks.access import access_by_principal
-from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.session import AwsClient, answer_of, listed
 from hyperpod_cli.inspect.verification.check import (
     Check,
     LiveDeployment,
@@ -14,8 +15,6 @@ from hyperpod_cli.inspect.verification.check import (
     subject,
 )
 from hyperpod_shared.aws_errors import is_not_found
-
-T = TypeVar("T")
 
 # https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
 _NODES = "HYPERPOD_LINUX"
@@ -43,41 +42,29 @@ def access_entries(deployment: LiveDeployment) -> Iterator[Check]:
         )
     for principal, granted in access_by_principal(config.eks).items():
         wanted = {access.policy for access in granted}
-        missing = sorted(wanted - (_policies(eks, name, principal) or set()))
+        missing = sorted(wanted - _policies(eks, name, principal))
         yield checked(
             f"aws eks list-associated-access-policies --cluster-name {name} "
             f"--principal-arn {principal}",
             problem=f"lacks {several(missing)}" if missing else None,
-            advice="Run `make deploy`; what it made and somebody removed, CloudFormation makes "
+            advice="Run `make deploy`; what it made and was removed, CloudFormation makes "
             "again only once its entry has changed, so associate the policy by the AWS CLI",
         )
 
 
 def _type(eks: AwsClient, cluster: str, principal: str) -> str | None:
     """Return the type of an access entry; None if there is no entry."""
+    answer = answer_of(eks.describe_access_entry, clusterName=cluster, principalArn=principal)
+    return None if answer is None else str(answer["accessEntry"]["type"])
+
+
+def _policies(eks: AwsClient, cluster: str, principal: str) -> set[str]:
+    """Return the policies of an access entry by name; none if there is no entry."""
     asked = {"clusterName": cluster, "principalArn": principal}
-    found = _found(eks, lambda: eks.describe_access_entry(**asked)["accessEntry"]["type"])
-    return None if found is None else str(found)
-
-
-def _policies(eks: AwsClient, cluster: str, principal: str) -> set[str] | None:
-    """Return the policies of an access entry by name; None if there is no entry."""
-    asked = {"clusterName": cluster, "principalArn": principal}
-    pages = eks.get_paginator("list_associated_access_policies")
-    return _found(
-        eks,
-        lambda: {
-            policy["policyArn"].rpartition("/")[2]
-            for page in pages.paginate(**asked)
-            for policy in page["associatedAccessPolicies"]
-        },
-    )
-
-
-def _found(eks: AwsClient, read: Callable[[], T]) -> T | None:
+    found = listed(eks, "list_associated_access_policies", "associatedAccessPolicies", **asked)
     try:
-        return read()
-    except eks.exceptions.ClientError as error:
+        return {policy["policyArn"].rpartition("/")[2] for policy in found}
+    except ClientError as error:
         if not is_not_found(error):
             raise
-        return None
+        return set()

@@ -17,15 +17,15 @@ from hyperpod_cli.inspect.verification.check import (
     several,
     subject,
 )
+from hyperpod_cli.inspect.verification.nodes import Workload
 from hyperpod_cli.inspect.verification.subjects.addons import WITHOUT
-from hyperpod_cli.inspect.verification.workloads import Workload
 
 _NAMESPACE = "kube-system"
 _DRIVER = "fsx.csi.aws.com"
 
 
 # Of the pods that each node has one of:
-# https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html and the pages beside it,
+# https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html and the pages next to it,
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver
 _SELECTORS: Mapping[str, str] = {
     "vpc-cni": "k8s-app=aws-node",
@@ -80,7 +80,7 @@ def _on_each_node(deployment: LiveDeployment, nodes: Sequence[str], *, addon: st
 
 
 def _needed(config: Config) -> frozenset[str]:
-    """Return the add-ons of the deployment, and the driver that may be somebody else's."""
+    """Return the add-ons of the deployment, and the driver, which may have another owner."""
     ours = config.installed_addons
     return frozenset(ours if config.storage is None else (*ours, FSX_ADDON))
 
@@ -89,7 +89,7 @@ def _again(config: Config, addon: str) -> str:
     if addon not in config.installed_addons:
         return "Install the driver again, or list it under eks.addons and deploy"
     return (
-        f"Somebody deleted it; EKS puts it back: `aws eks update-addon --cluster-name "
+        f"It was deleted; EKS puts it back: `aws eks update-addon --cluster-name "
         f"{config.eks_cluster_name} --addon-name {addon} --resolve-conflicts OVERWRITE`"
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
 
 WITHOUT: Mapping[str, str] = {
@@ -28,9 +29,8 @@ def addons(deployment: LiveDeployment) -> Iterator[Check]:
     config = deployment.config
     name, pinned = config.eks_cluster_name, ADDON_VERSIONS[config.eks.version]
     eks = deployment.client("eks")
-    pages = eks.get_paginator("list_addons").paginate(clusterName=name)
-    listed = [addon for page in pages for addon in page["addons"]]
-    for addon in listed:
+    there = [*listed(eks, "list_addons", "addons", clusterName=name)]
+    for addon in there:
         found = eks.describe_addon(clusterName=name, addonName=addon)["addon"]
         ours = bool(config.eks.addons_among([addon]))
         version = pinned.get(addon, found["addonVersion"]) if ours else found["addonVersion"]
@@ -43,11 +43,11 @@ def addons(deployment: LiveDeployment) -> Iterator[Check]:
             advice=WITHOUT.get(addon, "") + _NEEDS_NODES,
         )
     for addon in config.installed_addons:
-        if addon not in listed:
+        if addon not in there:
             yield checked(
                 f"aws eks describe-addon --cluster-name {name} --addon-name {addon}: ACTIVE",
                 problem="is not installed",
                 advice=WITHOUT.get(addon, "")
-                + f"Somebody removed it: `aws eks create-addon --cluster-name {name} "
+                + f"It was removed: `aws eks create-addon --cluster-name {name} "
                 f"--addon-name {addon}`",
             )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.nodes import count_in_words, miscounted
-from hyperpod_cli.operate.clusters.cluster import nodes_of
+from hyperpod_cli.operate.clusters import nodes_of
 from hyperpod_cli.operate.nodes.health import RUNNING
 
 

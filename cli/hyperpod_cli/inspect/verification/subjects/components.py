@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.daemon_sets import health_monitoring_agents
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, subject
-from hyperpod_cli.inspect.verification.workloads import Workload
+from hyperpod_cli.inspect.verification.nodes import Workload
 
 _INSTALL = (
     "Run `make deploy`, which installs it; `helm history` says whether the release lacks what the "

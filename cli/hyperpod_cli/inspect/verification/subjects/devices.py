@@ -14,7 +14,7 @@ from hyperpod_cli.inspect.verification.check import (
     subject,
 )
 from hyperpod_cli.inspect.verification.nodes import nodes_command
-from hyperpod_cli.operate.nodes.objects import labels_of
+from hyperpod_cli.operate.nodes.health import labels_of
 
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _NAME = "NAME:.metadata.name"

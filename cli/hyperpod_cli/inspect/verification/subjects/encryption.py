@@ -5,6 +5,7 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.subjects.scripts import script_key
@@ -14,7 +15,7 @@ Clients = Callable[[str], Any]
 
 _LOG_GROUP = "AWS::Logs::LogGroup"
 _ADVICE = (
-    "Somebody has changed it, or it was made before the key was configured: run `make deploy`; "
+    "It was changed, or made before the key was configured: run `make deploy`; "
     "what cannot be encrypted later is made anew"
 )
 
@@ -128,8 +129,8 @@ def _log_groups(deployment: LiveDeployment, *, key: str) -> Check:
     config = deployment.config
     stack = stack_name(config, "platform")
     made = resources_of(stack, deployment, resource_type=_LOG_GROUP)
-    pages = deployment.client("logs").get_paginator("describe_log_groups").paginate()
-    groups = [each for page in pages for each in page["logGroups"] if each["logGroupName"] in made]
+    found = listed(deployment.client("logs"), "describe_log_groups", "logGroups")
+    groups = [each for each in found if each["logGroupName"] in made]
     days = config.log_retention_days
     ok = all(
         each.get("kmsKeyId") == key and days in (None, each.get("retentionInDays"))

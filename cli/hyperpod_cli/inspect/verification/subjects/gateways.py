@@ -26,5 +26,5 @@ def gateways(deployment: LiveDeployment) -> Iterator[Check]:
         f"all {wanted} NAT gateways are routed to",
         problem=None if len(used) == wanted else f"{len(used)} are",
         advice="Nodes of a zone whose NAT gateway is not routed to reach neither images nor AWS: "
-        "restore the route that somebody removed",
+        "restore the route that was removed",
     )

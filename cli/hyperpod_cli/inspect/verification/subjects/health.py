@@ -12,8 +12,7 @@ from hyperpod_cli.inspect.verification.check import (
     subject,
 )
 from hyperpod_cli.inspect.verification.nodes import count_in_words, miscounted, nodes_command
-from hyperpod_cli.operate.nodes.health import HEALTH_LABEL, SCHEDULABLE
-from hyperpod_cli.operate.nodes.objects import GROUP_LABEL, labels_of
+from hyperpod_cli.operate.nodes.health import GROUP_LABEL, HEALTH_LABEL, SCHEDULABLE, labels_of
 
 
 @subject(

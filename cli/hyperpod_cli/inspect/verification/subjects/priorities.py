@@ -7,8 +7,7 @@ from kubernetes.client import SchedulingV1Api
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
 
 _ADVICE = (
-    "Pods that name a missing class are refused: run `make deploy`, and restore what somebody "
-    "deleted"
+    "Pods that name a missing class are refused: run `make deploy`, and restore what was deleted"
 )
 
 

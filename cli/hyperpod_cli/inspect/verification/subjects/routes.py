@@ -53,7 +53,7 @@ def _endpoints(deployment: LiveDeployment) -> Iterator[Check]:
     yield checked(
         "nothing routes to the internet",
         problem=f"{', '.join(anywhere)} does" if anywhere else None,
-        advice="Remove the route that somebody added, or set network.closed to false",
+        advice="Remove the route that was added, or set network.closed to false",
     )
     missing = unserved(deployment.config, vpc)
     yield checked(

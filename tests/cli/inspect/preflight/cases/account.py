@@ -12,13 +12,7 @@ from hyperpod_cdk.helm.chart.chart import HyperPodChartError
 from hyperpod_stacks.packaged_chart import helm_chart
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
-from tests.support.failure import (
-    CONTROL_PLANE,
-    Failure,
-    Step,
-    creating,
-    the_cluster,
-)
+from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, the_cluster
 from tests.support.partial_deployment import Deployment, StepFailedError
 
 _CDK = REPOSITORY / "node_modules" / ".bin" / "cdk"

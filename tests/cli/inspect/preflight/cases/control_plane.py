@@ -10,14 +10,7 @@ from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
 from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failure import (
-    CONTROL_PLANE,
-    Failure,
-    Step,
-    creating,
-    everything,
-    the_cluster,
-)
+from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everything, the_cluster
 from tests.support.hyperpod_api import create_request
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 

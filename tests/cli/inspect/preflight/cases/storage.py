@@ -9,13 +9,7 @@ from rehearsal.existing_resources import existing_resources
 from rehearsal.existing_resources.buckets import Bucket
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failure import (
-    Failure,
-    Step,
-    creating,
-    everything,
-    the_cluster,
-)
+from tests.support.failure import Failure, Step, creating, everything, the_cluster
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
 # The names of buckets are everybody's.

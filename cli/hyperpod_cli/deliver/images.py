@@ -1,0 +1,350 @@
+"""The container images of a configuration, and their copies in the user's registry.
+
+crane copies between registries by digest, all platforms of an image at once, and needs no daemon:
+https://github.com/google/go-containerregistry
+"""
+
+import base64
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import boto3
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cdk.helm.chart.chart import HyperPodChart, HyperPodChartError
+from hyperpod_cdk.helm.chart.rules import dependency_values
+from hyperpod_cdk.helm.images.registry import ecr_region, is_from_outside, mirrored, split_image
+from hyperpod_cdk.loading import check_chart
+from hyperpod_cli.aws.account import known_region
+from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.deliver.charts.helm import Helm, helm_binary
+from hyperpod_cli.deliver.charts.manifest import images, parse_objects
+from hyperpod_cli.terminal.errors import FailedError
+from hyperpod_cli.terminal.options import make_command
+from hyperpod_stacks.packaged_chart import helm_chart
+
+_ADDONS = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns")
+_FSX_DRIVER = "aws-fsx-csi-driver"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Image:
+    """An image of the chart.
+
+    Attributes:
+        original: Its name in the registry that the chart takes it from.
+        used: Its name as it is deployed.
+        mirror: Its name in `helm.image_registry`; None where it needs no mirror, or without one.
+        is_from_outside: Whether a network without internet access cannot pull what is deployed.
+    """
+
+    original: str
+    used: str
+    mirror: str | None
+    is_from_outside: bool
+
+    @property
+    def digest(self) -> str | None:
+        """Its digest, if the chart names it; the tag of another one may move."""
+        _, separator, digest = self.original.partition("@")
+        return digest if separator else None
+
+
+def listed_images(config: Config, *, chart: HyperPodChart, region: str | None) -> list[Image]:
+    """Return the images of the chart, sorted.
+
+    Args:
+        config: What is deployed.
+        chart: The chart, packaged.
+        region: AWS Region of the deployment, if it is known.
+
+    Raises:
+        CommandError: helm cannot render the chart.
+        ChartError: There is no helm.
+    """
+    without = config.model_copy(
+        update={"helm": config.helm.model_copy(update={"image_registry": None})}
+    )
+    registry = config.helm.image_registry
+    originals = _rendered(without, chart=chart, region=region)
+    used = set(_rendered(config, chart=chart, region=region))
+    # By original: the name that is used, and the mirror.
+    found: dict[str, tuple[str, str | None]] = {}
+    for original in originals:
+        mirror = None if registry is None else mirrored(original, registry=registry)
+        name = mirror if mirror in used else original
+        used.discard(name)
+        needed = is_from_outside(original, registry=None, region=region)
+        found[original] = (name, mirror if needed or name == mirror else None)
+    # What helm.values name for the one registry alone.
+    found |= {name: (name, None) for name in used if name not in found}
+    return [
+        Image(
+            original=original,
+            used=name,
+            mirror=mirror,
+            is_from_outside=is_from_outside(name, registry=registry, region=region),
+        )
+        for original, (name, mirror) in sorted(found.items())
+    ]
+
+
+def listed_addons(config: Config) -> Iterator[tuple[str, str | None]]:
+    """Yield name and version of each EKS add-on, whose images AWS has in ECR in each region.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html
+    """
+    names = _ADDONS if config.storage is None else (*_ADDONS, _FSX_DRIVER)
+    pinned = ADDON_VERSIONS.get(config.eks.version, {})
+    for name in names:
+        yield name, pinned.get(name)
+
+
+def _rendered(config: Config, *, chart: HyperPodChart, region: str | None) -> list[str]:
+    values: dict[str, Any] = dependency_values(
+        config.helm,
+        region=region or "",
+        instance_types=config.cluster.instance_types,
+        chart=chart,
+    )
+    with tempfile.TemporaryDirectory(prefix="images-") as folder:
+        helm = Helm(binary=helm_binary(), home=Path(folder))
+        manifest = helm.template(
+            chart.path.absolute(),
+            values=values,
+            release=config.helm.release,
+            namespace=config.helm.namespace,
+        )
+    return images(parse_objects(manifest))
+
+
+def images_of(config: Config, *, path: Path) -> list[Image]:
+    """Return the images of a configuration.
+
+    Args:
+        config: The configuration.
+        path: Its file.
+
+    Raises:
+        ConfigError: The chart does not know a value.
+        HyperPodChartError: The chart cannot be read, or is not packaged.
+    """
+    chart = helm_chart(config)
+    check_chart(config, path=path, chart=chart)
+    if chart.is_placeholder:
+        raise HyperPodChartError(
+            f"{path}: helm.chart: null is the official chart, which is not packaged: run "
+            "`make charts`, which needs git and the network, or name a chart of your own"
+        )
+    return listed_images(config, chart=chart, region=known_region(config))
+
+
+def refuse_unreachable(path: Path) -> None:
+    """Refuse a closed network with an image that it cannot pull.
+
+    Args:
+        path: File of the configuration.
+
+    Raises:
+        ConfigError: There is such an image, or the configuration cannot be used.
+        HyperPodChartError: The chart cannot be read, or is not packaged.
+    """
+    config = load_config(path)
+    if not config.network.closed:
+        return
+    again = make_command("images", path)
+    found = [image for image in images_of(config, path=path) if image.is_from_outside]
+    if found:
+        raise ConfigError(f"{path}: {refusal(image, again=again)}" for image in found)
+
+
+def refusal(image: Image, *, again: str) -> str:
+    """Return the line about an image that a closed network cannot pull."""
+    return (
+        f"helm.image_registry: {image.used} comes from outside the closed network, so no "
+        "node could pull it: name a registry that the VPC reaches, or an image of your own in "
+        f"helm.values ({again} lists all)"
+    )
+
+
+def lines(
+    config: Config, *, images: Sequence[Image], digest: Callable[[str], str] | None = None
+) -> Iterator[str]:
+    """Yield what is said of the images.
+
+    Args:
+        config: The configuration.
+        images: Its images.
+        digest: Asks a registry for the digest of an image that does not name it. Default: nothing
+            is asked.
+    """
+    for image in images:
+        yield image.original
+        known = image.digest or (digest(image.original) if digest is not None else None)
+        if known is not None:
+            yield f"  {known}"
+        if image.used != image.original:
+            yield f"  deployed as {image.used}"
+        if image.is_from_outside:
+            yield "  from outside: a network without internet access cannot pull it"
+    yield ""
+    yield "EKS add-ons, whose images AWS keeps in ECR in each region and which name no registry:"
+    for name, version in listed_addons(config):
+        yield f"  {name} {version or 'in the version that EKS chooses'}"
+
+
+_CRANE = "crane"
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """Where an image goes.
+
+    Attributes:
+        host: The registry.
+        repository: The repository in it, with its folders.
+        reference: Tag, or digest.
+    """
+
+    host: str
+    repository: str
+    reference: str
+
+    @classmethod
+    def of(cls, image: str) -> "Target":
+        """Take an image's name apart."""
+        host, rest = split_image(image)
+        path, _, digest = rest.partition("@")
+        repository, _, tag = path.partition(":")
+        return cls(host=host, repository=repository, reference=digest or tag or "latest")
+
+
+def commands(images: Sequence[Image]) -> Iterator[str]:
+    """Yield the commands that mirror images, as they are typed."""
+    mirrors = [(image.original, image.mirror) for image in images if image.mirror is not None]
+    targets = [Target.of(mirror) for _, mirror in mirrors]
+    for host in dict.fromkeys(target.host for target in targets):
+        region = ecr_region(host)
+        if region is not None:
+            yield (
+                f"aws ecr get-login-password --region {region} | "
+                f"crane auth login {host} --username AWS --password-stdin"
+            )
+    for (original, mirror), target in zip(mirrors, targets, strict=True):
+        region = ecr_region(target.host)
+        if region is not None:
+            yield (
+                f"aws ecr create-repository --region {region} --repository-name "
+                f"{target.repository} --image-tag-mutability IMMUTABLE "
+                "--image-scanning-configuration scanOnPush=true"
+            )
+        yield shlex.join([_CRANE, "copy", original, mirror])
+
+
+def mirror(
+    images: Sequence[Image],
+    *,
+    report: Callable[[str], None],
+    run: Run = subprocess.run,
+    ecr: Callable[[str], Any] = lambda region: boto3.client("ecr", region_name=region),
+) -> None:
+    """Copy the images that need a mirror, and make their repositories in ECR.
+
+    Repositories of ECR get immutable tags, and scan what is pushed. A tag that is there stays.
+
+    Args:
+        images: The images.
+        report: Called with a line for each.
+        run: Runs crane. Default: `subprocess.run`.
+        ecr: Returns ECR's client of a region. Default: boto3's.
+
+    Raises:
+        FailedError: There is no crane, it failed, or a tag in the mirror is another image.
+        ClientError: ECR refused.
+    """
+    execute = partial(_crane, run=run)
+    logged_in: set[str] = set()
+    for image in images:
+        if image.mirror is None:
+            continue
+        target = Target.of(image.mirror)
+        region = ecr_region(target.host)
+        client = None if region is None else ecr(region)
+        if client is not None and target.host not in logged_in:
+            user, password = _credentials(client)
+            execute(
+                "auth", "login", target.host, "--username", user, "--password-stdin",
+                password=password,
+            )  # fmt: skip
+            logged_in.add(target.host)
+        there = None if client is None else _digest_in(client, target)
+        if there is None:
+            execute("copy", image.original, image.mirror)
+            report(f"copied {image.original} to {image.mirror}")
+        elif there == execute("digest", image.original):
+            report(f"is there: {image.mirror}")
+        else:
+            raise FailedError(
+                f"{image.mirror} is there with the digest {there}, which {image.original} does not "
+                "have any more: its tags are immutable, so keep it, or delete it and run this again"
+            )
+
+
+def digest(image: str) -> str:
+    """Ask an image's registry for its digest.
+
+    Raises:
+        FailedError: There is no crane, or it failed.
+    """
+    return _crane("digest", image)
+
+
+def _crane(*arguments: str, password: str | None = None, run: Run = subprocess.run) -> str:
+    """Return what crane prints."""
+    crane = shutil.which(_CRANE)
+    if crane is None:
+        raise FailedError(
+            "crane is not on PATH: install it (https://github.com/google/go-containerregistry), or "
+            "run the commands of `make images MIRROR=1 DRY=1` where it is"
+        )
+    done = run([crane, *arguments], input=password, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise FailedError(f"crane {arguments[0]} failed: {' '.join(done.stderr.split())}")
+    return str(done.stdout).strip()
+
+
+def _credentials(client: AwsClient) -> tuple[str, str]:
+    [data] = client.get_authorization_token()["authorizationData"]
+    user, _, password = base64.b64decode(data["authorizationToken"]).decode().partition(":")
+    return user, password
+
+
+def _digest_in(client: AwsClient, target: Target) -> str | None:
+    """Return the digest of an image in ECR; None if it is not there, in a repository that is."""
+    kind = "imageDigest" if target.reference.startswith("sha256:") else "imageTag"
+    try:
+        found = client.describe_images(
+            repositoryName=target.repository, imageIds=[{kind: target.reference}]
+        )
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code == "RepositoryNotFoundException":
+            client.create_repository(
+                repositoryName=target.repository,
+                imageTagMutability="IMMUTABLE",
+                imageScanningConfiguration={"scanOnPush": True},
+            )
+        elif code != "ImageNotFoundException":
+            raise
+        return None
+    return str(found["imageDetails"][0]["imageDigest"])

@@ -1,0 +1,340 @@
+"""HyperPod clusters and their nodes as SageMaker describes them; which one a command is about."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config, load_config
+from hyperpod_cli.aws.session import AwsClient, AwsSession, answer_of, aws_session, listed
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG
+from hyperpod_shared.aws_errors import is_denied, is_not_found
+from hyperpod_shared.clusters import CONTINUOUS, Group, Groups, groups_of
+from hyperpod_shared.owner import STACK_TAG
+
+# The most that operations on clusters return in a page. How many they return by themselves, AWS
+# does not say; most other lists of SageMaker return 10.
+# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListClusterNodes.html
+_PAGE = 100
+
+
+def items(sagemaker: AwsClient, operation: str, key: str, **asked: object) -> Iterator[Any]:
+    """Yield the items of a list of SageMaker; otherwise as `listed`."""
+    return listed(sagemaker, operation, key, **asked, PaginationConfig={"PageSize": _PAGE})
+
+
+class NoClusterError(OpsError):
+    """There is no HyperPod cluster of a name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HyperPodCluster:
+    """A HyperPod cluster.
+
+    Attributes:
+        described: What DescribeCluster says.
+    """
+
+    described: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.described["ClusterName"])
+
+    @property
+    def id(self) -> str:
+        """What SageMaker drew for it: the end of its ARN, which sessions of SSM name."""
+        return str(self.described["ClusterArn"]).rpartition("/")[2]
+
+    @property
+    def status(self) -> str:
+        """Its status, such as InService."""
+        return str(self.described["ClusterStatus"])
+
+    @property
+    def groups(self) -> Groups:
+        """Its instance groups by name, as described."""
+        return groups_of(self.described)
+
+    def group(self, name: str) -> Group:
+        """Return an instance group, as described.
+
+        Raises:
+            OpsError: There is none of that name.
+        """
+        found = self.groups.get(name)
+        if found is None:
+            known = ", ".join(self.groups) or "none"
+            raise OpsError(f"group: {name!r} is not in {self.name}, which has: {known}")
+        return found
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether nodes are provisioned one by one, and tried again while there is none."""
+        return self.described.get("NodeProvisioningMode") == CONTINUOUS
+
+    @property
+    def eks_cluster_name(self) -> str:
+        """Name of the EKS cluster.
+
+        Raises:
+            OpsError: Slurm orchestrates the cluster.
+        """
+        eks = (self.described.get("Orchestrator") or {}).get("Eks")
+        if eks is None:
+            raise OpsError(f"cluster: {self.name!r} has no EKS cluster; Slurm orchestrates it")
+        return str(eks["ClusterArn"]).rpartition("/")[2]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Node:
+    """An instance of a HyperPod cluster.
+
+    Attributes:
+        id: Its instance ID; empty while it has none.
+        group: Name of its instance group.
+        instance_type: Such as ml.g5.12xlarge.
+        status: Such as Running.
+        message: What SageMaker adds to the status; may be empty.
+        launched: When the instance was launched; None while SageMaker does not say.
+        logical_id: What SageMaker calls it from the request for it on; empty unless asked for.
+    """
+
+    id: str
+    group: str
+    instance_type: str
+    status: str
+    message: str
+    launched: datetime | None = None
+    logical_id: str = ""
+
+    @property
+    def kubernetes_name(self) -> str:
+        """Name of its Node object.
+
+        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html
+        """
+        return f"hyperpod-{self.id}"
+
+
+def find_cluster(
+    sagemaker: AwsClient,
+    name: str,
+    *,
+    deployed_by: str = "",
+) -> HyperPodCluster:
+    """Return a cluster.
+
+    Args:
+        sagemaker: Client of SageMaker.
+        name: Its name, or its ARN.
+        deployed_by: Command that makes it. Default: it is not of a configuration.
+
+    Raises:
+        NoClusterError: There is none of that name.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    found = answer_of(sagemaker.describe_cluster, ClusterName=name)
+    if found is not None:
+        return HyperPodCluster(described=found)
+    region = sagemaker.meta.region_name
+    first = f"run `{deployed_by}`, or " if deployed_by else ""
+    raise NoClusterError(
+        f"cluster: {name!r} is not in {region}, where stacks have made: {_others(sagemaker)}; "
+        f"{first}name one with --cluster, or another region with --region"
+    )
+
+
+def _others(sagemaker: AwsClient) -> str:
+    try:
+        return ", ".join(cluster.name for cluster in own_clusters(sagemaker)) or "none"
+    except ClientError as denied:
+        if not is_denied(denied):
+            raise
+        return "what you may not list"
+
+
+def nodes_of(
+    sagemaker: AwsClient,
+    name: str,
+    *,
+    group: str | None = None,
+    requested: bool = False,
+) -> list[Node]:
+    """Return the nodes of a cluster by group and ID.
+
+    Args:
+        sagemaker: Client of SageMaker.
+        name: Name of the cluster.
+        group: Name of an instance group. Default: all.
+        requested: Whether to list nodes that have no instance yet too, last in their group; for a
+            cluster with continuous provisioning. Default: SageMaker leaves them out.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    asked = {
+        "ClusterName": name,
+        **({"InstanceGroupNameContains": group} if group else {}),
+        **({"IncludeNodeLogicalIds": True} if requested else {}),
+    }
+    found = map(_node, items(sagemaker, "list_cluster_nodes", "ClusterNodeSummaries", **asked))
+    return sorted(
+        (node for node in found if group in (None, node.group)),
+        key=lambda node: (node.group, not node.id, node.id, node.logical_id),
+    )
+
+
+def _node(summary: Mapping[str, Any]) -> Node:
+    status = summary["InstanceStatus"]
+    return Node(
+        id=str(summary.get("InstanceId", "")),
+        group=str(summary["InstanceGroupName"]),
+        instance_type=str(summary.get("InstanceType", "")),
+        status=str(status["Status"]),
+        message=str(status.get("Message", "")),
+        launched=summary.get("LaunchTime"),
+        logical_id=str(summary.get("NodeLogicalId", "")),
+    )
+
+
+# CloudFormation tags its own resources.
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-resource-tags.html
+_STACK_TAGS = (STACK_TAG, "aws:cloudformation:stack-id")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedCluster:
+    """A HyperPod cluster that a stack made.
+
+    Attributes:
+        name: Its name.
+        status: Its status.
+        stack: Name of the stack.
+    """
+
+    name: str
+    status: str
+    stack: str
+
+
+def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
+    """Return the clusters of a region that stacks made, by name.
+
+    Clusters whose tags the caller may not read, as of another team, are passed over, and so are
+    those that are deleted meanwhile.
+
+    Args:
+        sagemaker: Client of SageMaker.
+
+    Raises:
+        ClientError: AWS refused to say, of any cluster at all.
+        BotoCoreError: AWS could not be asked.
+    """
+    found, denied, is_any_read = [], None, False
+    for summary in items(sagemaker, "list_clusters", "ClusterSummaries"):
+        try:
+            stack = _stack(sagemaker, arn=summary["ClusterArn"])
+        except ClientError as error:
+            if is_denied(error):
+                denied = error
+            elif not is_not_found(error):
+                raise
+            continue
+        is_any_read = True
+        if stack is not None:
+            name, status = summary["ClusterName"], summary["ClusterStatus"]
+            found.append(ListedCluster(name=name, status=status, stack=stack))
+    if denied is not None and not is_any_read:
+        raise denied
+    return sorted(found, key=lambda cluster: cluster.name)
+
+
+def _stack(sagemaker: AwsClient, *, arn: str) -> str | None:
+    tags = items(sagemaker, "list_tags", "Tags", ResourceArn=arn)
+    own = (str(tag["Value"].split("/")[1]) for tag in tags if tag["Key"] in _STACK_TAGS)
+    return next(own, None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """A cluster, and where it is.
+
+    Attributes:
+        name: Its name.
+        session: The account and the region.
+        config: The configuration; None for a cluster that is named by itself.
+        file: File of the configuration.
+        options: The options that name it, for a next step.
+    """
+
+    name: str
+    session: AwsSession
+    config: Config | None
+    file: Path = DEFAULT_CONFIG
+    options: Sequence[str] = ()
+
+    def command(self, *arguments: str) -> str:
+        """Return a command of `hyperpod-ops` about this cluster, to be copied."""
+        return shlex.join(["hyperpod-ops", *arguments, *self.options])
+
+    def deployed_by(self) -> str:
+        """Return the command that deploys the configuration, to be copied."""
+        given = [] if self.file == DEFAULT_CONFIG else [f"CONFIG={self.file}"]
+        return shlex.join(["make", "deploy", *given])
+
+    @property
+    def sagemaker(self) -> AwsClient:
+        """Client of SageMaker."""
+        return self.session.client("sagemaker")
+
+    def found(self) -> HyperPodCluster:
+        """Return the cluster as it is now.
+
+        Raises:
+            NoClusterError: There is none.
+            ClientError: AWS refused to say.
+            BotoCoreError: AWS could not be asked.
+        """
+        deployed_by = "" if self.config is None else self.deployed_by()
+        return find_cluster(self.sagemaker, self.name, deployed_by=deployed_by)
+
+
+def chosen_cluster(config: Path, *, cluster: str | None, region: str | None) -> Chosen:
+    """Return the cluster that options name.
+
+    Args:
+        config: File of the configuration; read unless a cluster is named.
+        cluster: Name of a cluster. Default: the configuration's.
+        region: Its region. Default: the configuration's, else the environment's.
+
+    Raises:
+        ConfigError: The configuration cannot be used.
+        OpsError: No region is known.
+    """
+    where = [] if region is None else ["--region", region]
+    if cluster is not None:
+        return Chosen(
+            name=cluster,
+            session=aws_session(region=region),
+            config=None,
+            options=["--cluster", cluster, *where],
+        )
+    loaded = load_config(config)
+    session = aws_session(region=region, config=loaded)
+    file = [] if config == DEFAULT_CONFIG else ["--config", str(config)]
+    return Chosen(
+        name=loaded.cluster.name,
+        session=session,
+        config=loaded,
+        file=config,
+        options=[*file, *where],
+    )

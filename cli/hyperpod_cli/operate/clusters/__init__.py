@@ -1,1 +1,0 @@
-"""HyperPod clusters: which there are."""

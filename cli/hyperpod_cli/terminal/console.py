@@ -1,0 +1,98 @@
+"""What is shown and asked at the terminal: tables, JSON, times, questions."""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+
+
+def agreed(question: str, *, yes: bool) -> bool:
+    """Return whether the user agrees.
+
+    Args:
+        question: What to ask.
+        yes: Whether they have agreed beforehand.
+
+    Raises:
+        OpsError: There is nobody to ask.
+        Exit: Ctrl-C was the answer.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise OpsError("--yes: is missing, and there is no terminal to ask on; nothing was done")
+    try:
+        return typer.confirm(question)
+    except typer.Abort:
+        typer.echo("\nNothing was done.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def console() -> Console:
+    """Return the console of standard output; it has 80 columns where it is no terminal."""
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def print_json(value: object) -> None:
+    """Write a value to standard output as JSON."""
+    json.dump(value, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+def shown(rows: Sequence[Any], *, as_json: bool, empty: str) -> None:
+    """Show a row for each item: its attributes.
+
+    Args:
+        rows: Instances of one dataclass.
+        as_json: Whether a program reads it.
+        empty: What to say if there are none.
+    """
+    if as_json:
+        print_json([asdict(row) for row in rows])
+    elif not rows:
+        console().print(empty)
+    else:
+        table = Table(box=None, pad_edge=False)
+        names = [field.name for field in fields(rows[0])]
+        for name in names:
+            table.add_column(name.replace("_", " "), overflow="fold")
+        for row in rows:
+            table.add_row(*(str(getattr(row, name)) for name in names))
+        console().print(table)
+
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_LONGEST = timedelta(days=366)
+
+
+def in_utc(moment: datetime) -> str:
+    """Return a time as it is shown: to the second, in UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def parsed_duration(text: str, *, option: str) -> timedelta:
+    """Return a length of time.
+
+    Args:
+        text: A number and a unit, such as 30m.
+        option: The option that it was given with.
+
+    Raises:
+        OpsError: It is no length of time, or longer than a year.
+    """
+    found = re.fullmatch(r"(\d{1,9})([smhd])", text)
+    length = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
+    if length is not None and length > _LONGEST:
+        raise OpsError(f"{option}: {text!r} must be at most {_LONGEST.days}d")
+    if length is None:
+        raise OpsError(f"{option}: {text!r} must be a number and s, m, h or d, such as 30m or 2d")
+    return length

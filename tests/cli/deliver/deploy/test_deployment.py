@@ -1,0 +1,141 @@
+"""What a deployment refuses, and the report that it leaves."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk import Config, load_config
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.aws.stack_events import StackEvent
+from hyperpod_cli.aws.stacks import Deployed
+from hyperpod_cli.deliver.deploy import deployment
+from hyperpod_cli.inspect.report.page import Attempt
+from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.inspect.verification.verify import not_looked_at
+from hyperpod_cli.stack_progress import terminal
+from hyperpod_cli.stack_progress.terminal import StackRunResult
+from tests.conftest import Assemble
+from tests.support.commands import run
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.stack_events import event
+
+GOOD = Check(title="kubectl get nodes", ok=True)
+BAD = Check(
+    title="kubectl get pvc", ok=False, found="is Lost", advice="Look at `kubectl get pvc` <now>"
+)
+UNKNOWN = not_looked_at("health", why="Kubernetes API: 401; ask")
+DEFAULT = CONFIG_FOLDER / "default.yaml"
+NAME = "ml-hyperpod"
+DONE = [event(NAME, "CREATE_IN_PROGRESS"), event(NAME, "CREATE_COMPLETE", 9)]
+FAILED = [event(NAME, "CREATE_IN_PROGRESS"), event(NAME, "ROLLBACK_COMPLETE", 9)]
+
+
+def ended(code: int, events: list[StackEvent], *told: str) -> StackRunResult:
+    return StackRunResult(code=code, events={NAME: events}, messages=told)
+
+
+@pytest.fixture(autouse=True)
+def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the reports."""
+    monkeypatch.setattr(deployment, "REPORTS", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def attempt(default_config: Config, assemble: Assemble) -> Attempt:
+    """A deployment to which nothing happened."""
+    return Attempt(command="make deploy", assembly=assemble(default_config).directory, events={})
+
+
+@pytest.mark.parametrize(
+    ("outcome", "checks", "said"),
+    [
+        (
+            ended(0, DONE),
+            [GOOD],
+            ["The deployment succeeded. 1 of 1 checks hold.", 'class="good">ok'],
+        ),
+        (
+            ended(0, DONE),
+            [GOOD, BAD],
+            ["1 of 2 checks hold.", "<p>Look at <code>kubectl get pvc</code> &lt;now&gt;</p>"],
+        ),
+        (
+            ended(0, []),
+            [UNKNOWN],
+            ["succeeded. Nothing was checked.", "unknown", "changed nothing"],
+        ),
+        (ended(1, FAILED, "no quota"), [UNKNOWN], ["failed.", "no quota", "<p>Ask</p>"]),
+        (ended(130, DONE[:1], "Stopped."), [UNKNOWN], ["was interrupted.", "<p>Stopped.</p>"]),
+    ],
+    ids=["done", "broken", "unchanged", "failed", "interrupted"],
+)
+def test_a_report_says_what_came_of_it(
+    reports: Path,
+    attempt: Attempt,
+    outcome: StackRunResult,
+    checks: list[Check],
+    said: list[str],
+) -> None:
+    line = deployment.write_report(
+        replace(attempt, events=outcome.events, messages=outcome.messages),
+        config=load_config(DEFAULT),
+        region="us-west-2",
+        code=outcome.code,
+        outputs={},
+        checks=checks,
+        following=["Next:", "  kubectl get nodes"],
+    )
+    path = reports / "ml" / "report.html"
+    assert line == f"Report: {path}"
+    html = path.read_text("utf-8")
+    assert [each for each in said if each not in html] == []
+    assert "<p>Next:</p>\n<pre><code>kubectl get nodes</code></pre>" in html
+
+
+def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(
+    reports: Path, attempt: Attempt
+) -> None:
+    (reports / "ml").touch()
+    line = deployment.write_report(
+        attempt, config=load_config(DEFAULT), region="us-west-2", code=0, outputs={}, checks=[]
+    )
+    assert line.startswith("There is no report: ")
+
+
+TEMPLATE = {
+    "Resources": {},
+    "Rules": {
+        "CidrUnchanged": {
+            "Assertions": [
+                {
+                    "Assert": {"Fn::Equals": [{"Ref": "Cidr"}, "10.2.0.0/16"]},
+                    "AssertDescription": "network.cidr: '10.2.0.0/16' cannot be changed",
+                }
+            ]
+        }
+    },
+}
+
+
+def test_it_refuses_at_the_line_of_the_key(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = tmp_path / "mine.yaml"
+    config.write_text("name: ml\nnetwork:\n  cidr: 10.2.0.0/16\n")
+    stack = Stack(name="ml-platform", template=TEMPLATE, needs=())
+    found = Deployed(
+        status="CREATE_COMPLETE", template=TEMPLATE, parameters={"Cidr": "10.1.0.0/16"}
+    )
+    for name, value in {
+        "load_config": None,
+        "deployer_session": AwsSession(region="us-west-2"),
+        "stacks_in": [stack],
+        "deployed": found,
+    }.items():
+        monkeypatch.setattr(deployment, name, lambda *_, value=value, **__: value)
+    monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
+    assert run("deploy", "--templates", tmp_path, "--config", config) == 2
+    assert capsys.readouterr().err.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")

@@ -1,0 +1,134 @@
+"""HyperPod clusters: the nodes of one, and those that stacks made."""
+
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from hyperpod_cli.operate.clusters import (
+    ListedCluster,
+    NoClusterError,
+    chosen_cluster,
+    find_cluster,
+    own_clusters,
+)
+from hyperpod_cli.terminal.errors import OpsError
+from tests.support.configs import CONFIG_FOLDER
+
+
+@pytest.fixture
+def sagemaker(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 - a client
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    return boto3.client("sagemaker", "us-west-2")
+
+
+@pytest.mark.parametrize(
+    ("may_list", "told"),
+    [
+        (True, "cluster: 'x' is not in us-west-2, where stacks have made: none; run `make"),
+        (
+            False,
+            "cluster: 'x' is not in us-west-2, where stacks have made: what you may not list; run",
+        ),
+    ],
+)
+def test_it_is_told_whether_or_not_others_may_be_listed(
+    sagemaker: Any,  # noqa: ANN401
+    may_list: bool,
+    told: str,
+) -> None:
+    with Stubber(sagemaker) as stub, pytest.raises(NoClusterError) as raised:
+        stub.add_client_error("describe_cluster", "ResourceNotFound")
+        if may_list:
+            stub.add_response("list_clusters", {"ClusterSummaries": []})
+        else:
+            stub.add_client_error("list_clusters", "AccessDeniedException")
+        find_cluster(sagemaker, "x", deployed_by="make deploy")
+    assert str(raised.value).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("file", "cluster", "region", "told"),
+    [
+        ("p5-training.yaml", None, None, "hyperpod-ops status --config {file}"),
+        (
+            "p5-training.yaml",
+            "a",
+            "us-east-1",
+            "hyperpod-ops status --cluster a --region us-east-1",
+        ),
+    ],
+)
+def test_a_next_step_has_the_options_that_were_given(
+    file: str, cluster: str | None, region: str | None, told: str
+) -> None:
+    path = Path(CONFIG_FOLDER / file)
+    chosen = chosen_cluster(
+        path, cluster=cluster, region=region or "us-west-2" if cluster else None
+    )
+    assert chosen.command("status") == told.format(file=path)
+
+
+ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijk"
+STACK = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/1-2"
+
+
+def summary(name: str) -> dict[str, Any]:
+    return {
+        "ClusterArn": f"{ARN}{name}",
+        "ClusterName": f"c{name}",
+        "ClusterStatus": "InService",
+        "CreationTime": 0,
+    }
+
+
+def tags(*pairs: tuple[str, str]) -> dict[str, Any]:
+    return {"Tags": [{"Key": key, "Value": value} for key, value in pairs]}
+
+
+def test_only_clusters_that_stacks_made_are_listed(sagemaker: Any) -> None:  # noqa: ANN401
+    with Stubber(sagemaker) as stub:
+        summaries = [summary("2"), summary("1"), summary("0")]
+        stub.add_response("list_clusters", {"ClusterSummaries": summaries})
+        stub.add_response("list_tags", tags(("team", "a"), ("hyperpod-cdk:stack-id", STACK)))
+        stub.add_response("list_tags", tags(("aws:cloudformation:stack-id", STACK)))
+        stub.add_response("list_tags", tags(("team", "a")))
+
+        found = own_clusters(sagemaker)
+
+    assert found == [
+        ListedCluster(name=name, status="InService", stack="ml-hyperpod") for name in ("c1", "c2")
+    ]
+
+
+def test_what_may_not_be_read_is_passed_over(sagemaker: Any) -> None:  # noqa: ANN401
+    with Stubber(sagemaker) as stub:
+        summaries = [summary(number) for number in "012"]
+        stub.add_response("list_clusters", {"ClusterSummaries": summaries})
+        stub.add_client_error("list_tags", "AccessDeniedException")
+        stub.add_client_error("list_tags", "ResourceNotFound")
+        stub.add_response("list_tags", tags(("hyperpod-cdk:stack-id", STACK)))
+        assert [each.name for each in own_clusters(sagemaker)] == ["c2"]
+
+
+def test_who_may_read_nothing_is_told(sagemaker: Any) -> None:  # noqa: ANN401
+    with Stubber(sagemaker) as stub:
+        stub.add_response("list_clusters", {"ClusterSummaries": [summary("0")]})
+        stub.add_client_error("list_tags", "AccessDeniedException")
+        with pytest.raises(ClientError, match="AccessDenied"):
+            own_clusters(sagemaker)
+
+
+@pytest.mark.parametrize("denied", ["list_clusters", "list_tags"])
+def test_no_such_cluster_is_told_to_who_may_not_list(sagemaker: Any, denied: str) -> None:  # noqa: ANN401
+    with Stubber(sagemaker) as stub:
+        stub.add_client_error("describe_cluster", "ResourceNotFound")
+        if denied == "list_tags":
+            stub.add_response("list_clusters", {"ClusterSummaries": [summary("0")]})
+        stub.add_client_error(denied, "AccessDeniedException")
+        with pytest.raises(OpsError, match="'none' is not in us-west-2, where stacks have made: "):
+            find_cluster(sagemaker, "none")

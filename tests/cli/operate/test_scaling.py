@@ -1,0 +1,331 @@
+"""`scale`: the change of the file, what it refuses, and the deployment."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Self
+
+import pytest
+import yaml
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cli.operate.clusters import Chosen
+from hyperpod_cli.operate.scaling import command
+from hyperpod_cli.operate.scaling.change import count_change
+from hyperpod_cli.operate.scaling.command import deploy
+from hyperpod_cli.terminal.errors import OpsError
+from tests.support.clusters import described
+from tests.support.commands import run
+from tests.support.configs import CONFIG_FOLDER, SHIPPED
+
+TEXT = (
+    "name: ml\nregion: us-west-2\ncluster:\n  instance_groups:\n"
+    "    - {name: worker, instance_type: ml.m5.2xlarge, instance_count: 1}\n"
+)
+
+
+class OneNode:
+    """A cluster with one group of one node."""
+
+    file = Path("mine.yaml")
+
+    def found(self) -> SimpleNamespace:
+        return SimpleNamespace(groups={"worker": {"TargetCount": 1, "CurrentCount": 1}})
+
+    def command(self, *words: str) -> str:
+        return " ".join(words)
+
+
+@pytest.mark.parametrize(
+    ("agrees", "code", "deployed", "counts", "result"),
+    [
+        (True, 0, True, [3, 3], 0),
+        # The deployment changed nothing, so the file is as it was.
+        (True, 1, True, [3, 1], 2),
+        (False, 0, False, [1], 1),
+    ],
+)
+def test_the_number_is_written_before_the_deployment(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    *,
+    agrees: bool,
+    code: int,
+    deployed: bool,
+    counts: list[int],
+    result: int,
+) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(TEXT, "utf-8")
+    seen: list[int] = []
+
+    def count() -> int:
+        groups = yaml.safe_load(file.read_text("utf-8"))["cluster"]["instance_groups"]
+        return int(groups[0]["instance_count"])
+
+    def deploy(_command: object, *, folder: Path) -> int:
+        assert folder == Path.cwd()
+        seen.append(count())
+        return code
+
+    monkeypatch.setattr(command, "chosen_cluster", lambda *_, **__: OneNode())
+    monkeypatch.setattr(command, "refuse_pending", lambda *_, **__: None)
+    monkeypatch.setattr(command, "deploy", deploy)
+    monkeypatch.setattr(command, "is_undone", lambda *_, **__: True)
+    monkeypatch.setattr(command, "agreed", lambda _question, *, yes: agrees and not yes)
+
+    assert run("scale", "worker", "3", "--config", file) == result
+    assert bool(seen) is deployed
+    assert [*seen, count()] == counts
+
+
+BASE = "name: ml\nregion: us-west-2\ncluster:\n"
+# The groups, and what they become with 3 nodes in group `b`.
+CASES = {
+    "block": (
+        "  instance_groups:\n    - name: b # first\n      instance_type: ml.m5.2xlarge\n"
+        "      instance_count:   1  # one\n",
+        "instance_count:   3  # one\n",
+    ),
+    "flow": (
+        "  instance_groups: [{name: b, instance_type: ml.m5.2xlarge, instance_count: 1}]\n",
+        "{name: b, instance_type: ml.m5.2xlarge, instance_count: 3}]",
+    ),
+    "quoted key": (
+        "  instance_groups: [{name: b, instance_type: ml.m5.2xlarge, 'instance_count' : 1}]\n",
+        "'instance_count' : 3}",
+    ),
+    "alias": (
+        "  instance_groups:\n    - {name: a, instance_type: ml.m5.2xlarge, instance_count: &n 1}\n"
+        "    - {name: b, instance_type: ml.m5.2xlarge, instance_count: *n}\n",
+        "instance_count: &n 1}\n    - {name: b, instance_type: ml.m5.2xlarge, instance_count: 3}",
+    ),
+    "anchor of nobody else": (
+        "  instance_groups: [{name: b, instance_type: ml.m5.2xlarge, instance_count: &n 1}]\n",
+        "instance_count: &n 3}",
+    ),
+    "merge key, block": (
+        "  instance_groups:\n    - &a\n      name: a\n      instance_type: ml.m5.2xlarge\n"
+        "      instance_count: 1\n    - <<: *a\n      name: b # second\n",
+        "    - <<: *a\n      name: b # second\n      instance_count: 3\n",
+    ),
+    "merge key, flow": (
+        "  instance_groups:\n    - &a {name: a, instance_type: ml.m5.2xlarge, instance_count: 1}\n"
+        "    - {<<: *a, name: b}\n",
+        "    - {<<: *a, name: b, instance_count: 3}\n",
+    ),
+    "no newline at the end": (
+        "  instance_groups:\n    - &a\n      name: a\n      instance_type: ml.m5.2xlarge\n"
+        "      instance_count: 1\n    - <<: *a\n      name: b",
+        "      name: b\n      instance_count: 3",
+    ),
+}
+SHARED = (
+    "  instance_groups:\n    - {name: b, instance_type: ml.m5.2xlarge, instance_count: &n 1}\n"
+    "    - {name: a, instance_type: ml.m5.2xlarge, instance_count: *n}\n"
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return where a configuration is put."""
+    return tmp_path / "mine.yaml"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("case", CASES)
+def test_layout_anchors_and_comments_stay(file: Path, case: str, newline: str) -> None:
+    groups, expected = (text.replace("\n", newline) for text in CASES[case])
+    file.write_text(BASE.replace("\n", newline) + groups, "utf-8", newline="")
+
+    change = count_change(file, group="b", count=3)
+    change.write()
+
+    assert expected in file.read_bytes().decode()
+    counts = {group.name: group.instance_count for group in load_config(file).cluster.all_groups}
+    assert counts in ({"b": 3}, {"a": 1, "b": 3})
+    change.take_back()
+    assert file.read_bytes().decode() == BASE.replace("\n", newline) + groups
+    assert [*file.parent.iterdir()] == [file]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_one_line_of_a_shipped_configuration_changes(path: Path) -> None:
+    group = load_config(path).cluster.all_groups[-1]
+
+    diff = [*count_change(path, group=group.name, count=group.instance_count + 1).diff()]
+
+    changed = [line for line in diff[2:] if line[0] in "+-"]
+    assert len(changed) == 2
+    assert (
+        changed[0].replace(f" {group.instance_count}", " N")[1:]
+        == (changed[1].replace(f" {group.instance_count + 1}", " N")[1:])
+    )
+
+
+def test_what_cannot_be_changed_is_told_and_left(file: Path) -> None:
+    text = BASE + SHARED
+    file.write_text(text, "utf-8")
+
+    with pytest.raises(OpsError, match=r"also that of another group \(an anchor\)"):
+        count_change(file, group="b", count=3)
+    with pytest.raises(OpsError, match=r"group: 'c' is not there; it has b, a"):
+        count_change(file, group="c", count=3)
+    with pytest.raises(ConfigError, match=r"mine\.yaml:6: .*instance_count: 99999999 must be"):
+        count_change(file, group="a", count=99999999)
+    change = count_change(file, group="a", count=2)
+    file.write_text(text + "# mine\n", "utf-8")
+    with pytest.raises(OpsError, match="was changed by another program meanwhile"):
+        change.write()
+    assert file.read_text("utf-8") == text + "# mine\n"
+    assert [*file.parent.iterdir()] == [file]
+
+
+class Process:
+    """Is interrupted once, and then ends."""
+
+    def __init__(self, outcomes: Iterator[int | None]) -> None:
+        self.outcomes = outcomes
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def wait(self) -> int:
+        code = next(self.outcomes)
+        if code is None:
+            raise KeyboardInterrupt
+        return code
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"), [([0], 0), ([1], 1), ([None, 2], 130), ([None, None, -2], 130)]
+)
+def test_an_interrupted_deployment_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, outcomes: list[int | None], code: int
+) -> None:
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: Process(iter(outcomes)))
+
+    assert deploy(["make"], folder=Path()) == code
+
+
+DEFAULT = CONFIG_FOLDER / "default.yaml"
+ONE, TWO = "worker-group-1", "worker-group-2"
+
+
+def template(one: int, two: int, **properties: str) -> dict[str, Any]:
+    """Return a template with the groups once as text and once as properties."""
+    groups = [
+        {"InstanceCount": count, "InstanceGroupName": name}
+        for name, count in ((ONE, one), (TWO, two))
+    ]
+    text = {"Request": json.dumps(groups, separators=(",", ":"))}
+    return {
+        "Resources": {
+            "Custom": {"Type": "Custom::HyperPodCluster", "Properties": {**text, **properties}},
+            "Native": {
+                "Type": "AWS::SageMaker::Cluster",
+                "Properties": {"InstanceGroups": groups},
+                "Metadata": {"aws:cdk:path": str(one)},
+            },
+        }
+    }
+
+
+def by_cli(template: dict[str, Any]) -> dict[str, Any]:
+    """Return a template as the CDK CLI deploys it."""
+    usage = {"Type": "AWS::CDK::Metadata", "Condition": "CDKMetadataAvailable"}
+    return {
+        **template,
+        "Resources": {**template["Resources"], "CDKMetadata": usage},
+        "Conditions": {"CDKMetadataAvailable": {"Fn::Or": []}},
+    }
+
+
+def refuse(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    *,
+    wanted: dict[str, Any],
+    deployed: dict[str, Any] | None,
+    targets: tuple[int, int] = (1, 1),
+    resource: str = "custom",
+) -> None:
+    """Scale the second group."""
+    (tmp_path / "ml.template.json").write_text(json.dumps(wanted), "utf-8")
+    artifact = {
+        "type": "aws:cloudformation:stack",
+        "properties": {"templateFile": "ml.template.json"},
+    }
+    (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": {"ml": artifact}}), "utf-8")
+
+    @contextmanager
+    def synthesized(_: Path) -> Iterator[Path]:
+        yield tmp_path
+
+    def get_template(**_: str) -> dict[str, Any]:
+        if deployed is None:
+            raise ClientError({"Error": {"Code": "ValidationError"}}, "GetTemplate")
+        return {"TemplateBody": deployed}
+
+    monkeypatch.setattr(command, "synthesized", synthesized)
+    config = load_config(DEFAULT)
+    config = config.model_copy(
+        update={"cluster": config.cluster.model_copy(update={"resource": resource})}
+    )
+    session: Any = SimpleNamespace(client=lambda _: SimpleNamespace(get_template=get_template))
+    cluster = described({ONE: (targets[0], targets[0]), TWO: (targets[1], targets[1])})
+    chosen = Chosen(name="ml", session=session, config=config)
+    command.refuse_pending(DEFAULT, group=TWO, chosen=chosen, cluster=cluster)
+
+
+@pytest.mark.parametrize("two", [1, 7])
+def test_the_number_of_the_group_itself_may_differ(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, two: int
+) -> None:
+    refuse(monkeypatch, tmp_path, wanted=template(1, two), deployed=by_cli(template(1, 1)))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "deployed"),
+    [
+        (template(0, 1), template(1, 1)),
+        (template(1, 1, Tags="new"), template(1, 1)),
+        (template(1, 1), None),
+    ],
+)
+def test_what_else_differs_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    wanted: dict[str, Any],
+    deployed: dict[str, Any] | None,
+) -> None:
+    with pytest.raises(OpsError, match="differs from what is deployed already, in ml; `make diff"):
+        refuse(monkeypatch, tmp_path, wanted=wanted, deployed=deployed)
+
+
+def test_a_group_whose_number_differs_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(OpsError, match=f"{ONE}: 1 in the file, 3 in the cluster"):
+        refuse(
+            monkeypatch, tmp_path, wanted=template(1, 1), deployed=template(3, 1), targets=(3, 1)
+        )
+
+
+def test_a_number_that_aws_has_otherwise_stays_unless_all_groups_are_sent_as_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def scaled(resource: str) -> None:
+        same = template(1, 1)
+        refuse(monkeypatch, tmp_path, wanted=same, deployed=same, targets=(0, 1), resource=resource)
+
+    scaled("custom")
+    with pytest.raises(OpsError, match=f"{ONE}: 1 in the file, 0 in the cluster"):
+        scaled("native")

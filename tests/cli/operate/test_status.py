@@ -1,0 +1,217 @@
+"""The state of a cluster, once and again and again."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.operate.clusters import Chosen
+from hyperpod_cli.operate.events.history import ClusterEvent
+from hyperpod_cli.operate.nodes.health import Health
+from hyperpod_cli.operate.status.display import changes, display, watch
+from hyperpod_cli.operate.status.snapshot import (
+    GroupState,
+    RequestedNode,
+    Snapshot,
+    group_state,
+    node_states,
+)
+from hyperpod_cli.terminal.errors import OpsError
+from tests.support.clusters import described, node
+
+GROUPS = {"a-group-whose-name-has-as-many-letters-as-hyperpod-allows-63char": 500, "b": 500}
+CAPACITY = ClusterEvent(
+    id="1",
+    time="2026-10-31 23:00:00",
+    level="Error",
+    group="b",
+    node="i-1",
+    description="Instance creation failed",
+    cause="We currently do not have sufficient capacity to launch new ml.p5.48xlarge instances.",
+    kind="capacity",
+    next_step="Wait or try again later.",
+)
+
+
+def look(*, broken: int, known: bool = True, requested: Sequence[RequestedNode] = ()) -> Snapshot:
+    cluster = described(dict.fromkeys(GROUPS, (500, 500)))
+    nodes = [node(500 * k + n, name) for k, name in enumerate(GROUPS) for n in range(500)]
+    health = {
+        each.kubernetes_name: Health(
+            status="UnschedulablePendingReplacement" if number < broken else "Schedulable",
+            deep_health_check="Passed",
+        )
+        for number, each in enumerate(nodes)
+    }
+    states = node_states(cluster, nodes, health=health if known else None)
+    return Snapshot(
+        cluster=cluster.name,
+        region="us-west-2",
+        status=cluster.status,
+        time="2026-11-01 00:00:00",
+        notes=[] if known else ["Health is not known."],
+        groups=[
+            group_state(name, group, states, is_known=known)
+            for name, group in cluster.groups.items()
+        ],
+        nodes=states,
+        requested=requested,
+        events=[CAPACITY],
+    )
+
+
+def printed(found: Snapshot, *, width: int = 80, every_node: bool = False) -> list[str]:
+    out = Console(file=StringIO(), width=width, color_system=None, highlight=False)
+    out.print(display(found, every_node=every_node))
+    assert isinstance(out.file, StringIO)
+    return out.file.getvalue().splitlines()
+
+
+def test_nodes_without_an_instance_are_counted_by_their_reason() -> None:
+    why = "Pending: capacity: We currently do not have sufficient capacity"
+    requested = [RequestedNode(group="b", id=str(number), trouble=why) for number in range(30)]
+    requested.append(RequestedNode(group="b", id="x", trouble="Pending"))
+    lines = printed(look(broken=0, requested=requested))
+    first = lines.index("31 nodes are without an instance yet:")
+    assert [line.split() for line in lines[first + 1 : first + 3]] == [
+        ["1", "of", "b", "Pending"],
+        ["30", "of", "b", *why.split()],
+    ]
+
+
+def test_a_large_cluster_fits_a_screen() -> None:
+    lines = printed(look(broken=37))
+    text = "\n".join(lines)
+
+    assert len(lines) < 100
+    assert max(map(len, lines)) <= 80
+    assert text.count("HyperPod replaces it") == 20
+    for told in ("37 nodes are not healthy:", "and 17 more; --json lists all", "463"):
+        assert told in text
+    assert "963 of 1,000 nodes are healthy." in text
+    assert "capacity: We currently do not have" in text
+
+
+def test_a_narrow_screen_breaks_no_name() -> None:
+    found = look(broken=0)
+    groups = [replace(group, name=f"worker-group-{n}") for n, group in enumerate(found.groups)]
+    lines = printed(replace(found, groups=groups), width=60)
+
+    assert max(map(len, lines)) <= 60
+    assert sum(line.startswith("worker-group-") for line in lines) == 2
+    assert sum("500 of 500      500  500 passed   InService" in line for line in lines) == 2
+
+
+def test_a_healthy_cluster_lists_no_node() -> None:
+    text = "\n".join(printed(look(broken=0)))
+
+    assert "All nodes are healthy." in text
+    assert "i-0" not in text
+
+
+def test_all_nodes_are_listed_if_asked_for() -> None:
+    found = look(broken=1)
+    lines = printed(replace(found, nodes=found.nodes[499:501]), width=200, every_node=True)
+    (listed,) = (line.split() for line in lines if line.startswith("b/1 "))
+    assert listed == [
+        *("b/1", f"i-{500:017x}", "ml.p5.48xlarge", "Running", "Schedulable"),
+        *("2026-11-01", "00:00:00"),
+    ]
+
+
+def test_nodes_whose_health_is_not_known_are_not_called_faulty() -> None:
+    text = "\n".join(printed(look(broken=3, known=False)))
+
+    assert "Health is not known." in text
+    assert "healthy." not in text
+    assert "not healthy" not in text
+    assert "1,000 of 1,000 nodes are Running; health is not known." in text
+    assert "500 of 500        -" in text
+
+
+def test_json_has_every_node() -> None:
+    found = json.loads(json.dumps(asdict(look(broken=1))))
+
+    assert len(found["nodes"]) == 1000
+    assert [each["healthy"] for each in found["groups"]] == [499, 500]
+
+
+def test_changes_are_lines() -> None:
+    before, after = look(broken=0), look(broken=1)
+
+    assert [*changes(before, before)] == []
+    group, one = changes(before, after)
+    assert "500 of 500 nodes, 499 healthy" in group
+    assert one.endswith(": HyperPod replaces it")
+    *_, gone = changes(after, before)
+    assert gone.endswith(": healthy, or gone")
+    assert [*changes(before, look(broken=40))][-1].endswith("30 more nodes changed")
+    (told,) = changes(replace(before, events=[]), before)
+    # With the time of the event, not of the look.
+    assert told.startswith("2026-10-31 23:00:00 Error b i-1 capacity: We currently")
+    again = replace(CAPACITY, id="2", time="2026-11-01 00:00:00", times=2)
+    assert [*changes(before, replace(before, events=[again]))] == []
+
+
+GROUP = GroupState(
+    name="a",
+    instance_type="ml.m5.2xlarge",
+    status="InService",
+    current=1,
+    target=2,
+    running=1,
+    healthy=1,
+    deep_health_checks={},
+)
+FIRST = Snapshot(
+    cluster="ml",
+    region="us-west-2",
+    status="InService",
+    time="2026-11-01 00:00:00",
+    notes=[],
+    groups=[GROUP],
+    nodes=[],
+    requested=[],
+    events=[],
+)
+SECOND = replace(FIRST, time="2026-11-01 00:00:10", groups=[replace(GROUP, current=2)])
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_it_goes_on_after_an_error_until_interrupted(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    error = OpsError("no network")
+    looks: Iterator[Snapshot | Exception] = iter([FIRST, error, error, SECOND, SECOND])
+
+    def look(*_: object, **__: object) -> Snapshot:
+        found = next(looks, None)
+        if found is None:
+            raise KeyboardInterrupt
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr("hyperpod_cli.operate.status.display.snapshot", look)
+    out = Console(file=StringIO(), width=80, height=24, force_terminal=terminal, color_system=None)
+    chosen = Chosen(name="ml", session=AwsSession(region="us-west-2"), config=None)
+    with pytest.raises(KeyboardInterrupt):
+        watch(chosen, console=out, seconds=1, sleep=lambda _: None)
+
+    assert isinstance(out.file, StringIO)
+    text = out.file.getvalue()
+    if terminal:
+        screens = text.split("ml in us-west-2")
+        # Above what was seen last, until a look succeeds; at each error, and no longer.
+        assert [screen.count("no network") for screen in screens[:4]] == [0, 1, 1, 0]
+        assert text.count("no network") == 2
+        assert "2 of 2" in text
+    else:
+        assert text.count("no network") == 1
+        assert text.splitlines()[-1] == (
+            "2026-11-01 00:00:10 a: 2 of 2 nodes, 1 healthy, InService"
+        )
