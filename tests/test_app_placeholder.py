@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from app import main
-from hyperpod_cdk.helm.chart.rules import CHART_CHECKS
+from hyperpod_cdk.helm.chart_rules import CHART_CHECKS
 from tests.support.assembly import merged
 from tests.support.configs import default_document
 from tests.support.linter import findings

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.helm.chart.rules import chart_findings
+from hyperpod_cdk.helm.chart import HyperPodChart
+from hyperpod_cdk.helm.chart_rules import chart_findings
 from hyperpod_cdk.pipeline.section import EnvironmentConfig, PipelineConfig, PipelineFile
 from hyperpod_cdk.schema.errors import ConfigError, Finding, Severity, error, shown
 from hyperpod_cdk.schema.section import Section, findings_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.helm.images.registry import ecr_region
+from hyperpod_cdk.helm.images import ecr_region
 from hyperpod_cdk.schema.errors import Finding, error, warning
 
 

@@ -9,8 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.eks.access import ADMIN, access_by_principal
-from hyperpod_cdk.eks.access_entries import add_access_entry
+from hyperpod_cdk.eks.access import ADMIN, access_by_principal, add_access_entry
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.imported import ImportedEksCluster

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from aws_cdk import ArnFormat, Stack, aws_eks_v2
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.eks.access import ADMIN, access_by_principal
-from hyperpod_cdk.eks.access_entries import add_access_entry
+from hyperpod_cdk.eks.access import ADMIN, access_by_principal, add_access_entry
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, EksConfig

@@ -14,17 +14,37 @@ from pydantic import (
     model_validator,
 )
 
-from hyperpod_cdk.helm.components.rules import chosen_switches, component_findings
-from hyperpod_cdk.helm.components.section import ComponentsConfig
-from hyperpod_cdk.helm.images.registry import IMAGE_REGISTRY
-from hyperpod_cdk.helm.names import NAMESPACE, RELEASE_NAME
-from hyperpod_cdk.helm.priority_classes.section import (
+from hyperpod_cdk.helm.components import ComponentsConfig, chosen_switches, component_findings
+from hyperpod_cdk.helm.images import IMAGE_REGISTRY
+from hyperpod_cdk.helm.priority_class_section import (
     DEFAULT_PRIORITY_CLASSES,
     PriorityClassConfig,
     check_priority_classes,
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
+from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Matching
 from hyperpod_cdk.schema.section import Listed, Section, Task
+
+_LONGEST_NAMESPACE = 63
+# Helm keeps 10 characters of the 63 for the suffixes of what a chart creates.
+# https://helm.sh/docs/chart_template_guide/getting_started/
+_LONGEST_RELEASE = 53
+_NAME_RULE = (
+    "must be 1 to {longest} lower-case letters, digits and inner hyphens, as Kubernetes (RFC 1123) "
+    "wants {noun}"
+)
+
+RELEASE_NAME = Matching(
+    pattern=DNS_SUBDOMAIN,
+    longest=_LONGEST_RELEASE,
+    rule=_NAME_RULE.format(longest=_LONGEST_RELEASE, noun="a Helm release"),
+)
+NAMESPACE = Matching(
+    pattern=DNS_LABEL,
+    longest=_LONGEST_NAMESPACE,
+    rule=_NAME_RULE.format(longest=_LONGEST_NAMESPACE, noun="a namespace"),
+)
+
 
 # In minutes; CloudFormation gives a custom resource an hour, helm included.
 _LONGEST_WAIT = 45

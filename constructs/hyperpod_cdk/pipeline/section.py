@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from hyperpod_cdk.config.tags import Tags
-from hyperpod_cdk.schema.environments import AccountId, DeploymentName, Region
+from hyperpod_cdk.schema.arns import AccountId, DeploymentName, Region
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import Matching
 from hyperpod_cdk.schema.section import Listed, Section

@@ -201,3 +201,16 @@ def shown(value: object) -> str:
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = _MOST_CHARACTERS
 _short.maxlevel = 2
+
+
+NONE = "none"
+"""What a parameter holds for a key that was left out."""
+
+
+def kept_in(parameter: str) -> str:
+    """Return where the former value is; reads on from "restore the former value".
+
+    Args:
+        parameter: Logical ID of the parameter that has it.
+    """
+    return f", which the stack's parameter {parameter} has,"

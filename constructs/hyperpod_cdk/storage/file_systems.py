@@ -12,7 +12,6 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk.encryption.data_keys import fixed_text
-from hyperpod_cdk.facts.versions import LUSTRE_VERSION
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig
@@ -177,6 +176,9 @@ def add_data_repositories(
 
 
 _DEPLOYMENT_TYPE = fsx.LustreDeploymentType.PERSISTENT_2
+# 2.15 is the newest version, and the only one with a metadata configuration.
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html
+_LUSTRE_VERSION = fsx.FileSystemTypeVersion.V_2_15
 _ANOTHER_ONE = "the file system would be replaced by an empty one"
 _COPY = "deploy under another name and copy the files"
 
@@ -250,7 +252,7 @@ class Lustre(Construct):
                 self, "SecurityGroup", security_group.security_group_id, mutable=False
             ),
             storage_capacity_gib=storage.capacity_gib,
-            file_system_type_version=LUSTRE_VERSION,
+            file_system_type_version=_LUSTRE_VERSION,
             lustre_configuration=fsx.LustreConfiguration(deployment_type=_DEPLOYMENT_TYPE),
             removal_policy=removal_policy,
         )

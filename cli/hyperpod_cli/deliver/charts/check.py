@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
-from hyperpod_cdk.helm.chart.rules import values_for_chart
+from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart_rules import values_for_chart
 from hyperpod_cli.deliver.charts.archives import required_version
 from hyperpod_cli.deliver.charts.chart_file import same_version
 from hyperpod_cli.deliver.charts.commands import ChartError, CommandError

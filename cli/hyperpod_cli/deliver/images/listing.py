@@ -8,9 +8,9 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.helm.chart.rules import dependency_values
-from hyperpod_cdk.helm.images.registry import is_from_outside, mirrored
+from hyperpod_cdk.helm.chart import HyperPodChart
+from hyperpod_cdk.helm.chart_rules import dependency_values
+from hyperpod_cdk.helm.images import is_from_outside, mirrored
 from hyperpod_cli.deliver.charts.helm import Helm, helm_binary
 from hyperpod_cli.deliver.charts.manifest import images, parse_objects
 

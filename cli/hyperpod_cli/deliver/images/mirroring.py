@@ -14,7 +14,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError
 
-from hyperpod_cdk.helm.images.registry import ecr_region, split_image
+from hyperpod_cdk.helm.images import ecr_region, split_image
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.deliver.images.listing import Image
 from hyperpod_cli.terminal.errors import FailedError

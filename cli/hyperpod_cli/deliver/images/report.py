@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.deliver.images.listing import Image, listed_addons, listed_images

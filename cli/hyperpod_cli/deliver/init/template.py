@@ -19,7 +19,7 @@ from hyperpod_cdk.facts.instance_types import (
     instance_types,
     is_accelerated,
 )
-from hyperpod_cdk.helm.components.section import device_plugins
+from hyperpod_cdk.helm.components import device_plugins
 
 # libyaml's, where PyYAML has it.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

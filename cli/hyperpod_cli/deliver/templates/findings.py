@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.chart.rules import dependency_values, needs_registry
+from hyperpod_cdk.helm.chart_rules import dependency_values, needs_registry
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.availability_zones import is_zone_name
 from hyperpod_cdk.schema.errors import Finding, error

@@ -13,7 +13,7 @@ import aws_cdk as cdk
 import yaml
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.helm.chart import HyperPodChart
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 from hyperpod_cli.deliver.templates.document import Document, as_json, published
 from hyperpod_cli.deliver.templates.page import page

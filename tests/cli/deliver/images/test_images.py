@@ -11,7 +11,7 @@ import yaml
 from botocore.stub import Stubber
 
 from hyperpod_cdk import load_config
-from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cli.deliver.images import mirroring
 from hyperpod_cli.deliver.images.listing import Image, listed_images
 from hyperpod_cli.deliver.images.mirroring import MirrorError, commands, mirror
