@@ -1,9 +1,9 @@
 from .config.config import Config as Config
 from .eks.addons import EksAddons as EksAddons
+from .eks.cluster import AuthenticationMode as AuthenticationMode
 from .eks.cluster import EksCluster as EksCluster
+from .eks.cluster import ImportedEksCluster as ImportedEksCluster
 from .eks.cluster import eks_cluster_of as eks_cluster_of
-from .eks.imported import AuthenticationMode as AuthenticationMode
-from .eks.imported import ImportedEksCluster as ImportedEksCluster
 from .eks.section import EditorsConfig as EditorsConfig
 from .eks.section import EksConfig as EksConfig
 from .encryption.data_keys import DataKeys as DataKeys
@@ -75,6 +75,7 @@ from .provisioner.provisioner import Provisioner as Provisioner
 from .provisioner.provisioner import VpcPlacement as VpcPlacement
 from .schema.errors import ConfigError as ConfigError
 from .storage.claim_section import ClaimConfig as ClaimConfig
+from .storage.claim_section import DataRepositoryConfig as DataRepositoryConfig
 from .storage.claims import FileSystemAvailability as FileSystemAvailability
 from .storage.claims import FileSystemClaims as FileSystemClaims
 from .storage.claims import FsxCsiDriverRole as FsxCsiDriverRole
@@ -82,7 +83,6 @@ from .storage.file_systems import ImportedLustre as ImportedLustre
 from .storage.file_systems import Lustre as Lustre
 from .storage.file_systems import OpenZfs as OpenZfs
 from .storage.file_systems import lustre_file_system as lustre_file_system
-from .storage.lustre_section import DataRepositoryConfig as DataRepositoryConfig
 from .storage.lustre_section import LustreConfig as LustreConfig
 from .storage.lustre_section import NamedLustreConfig as NamedLustreConfig
 from .storage.section import HomeDirectoriesConfig as HomeDirectoriesConfig

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient, is_unreached
 from hyperpod_shared.errors import ProvisioningError, UnreachableError, given_up
 from provisioner.authentication_mode import AuthenticationMode
-from provisioner.aws.clients import Clients
+from provisioner.aws.api import Clients
 from provisioner.deletion_check import DeletionCheck
 from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework import log
@@ -14,9 +14,8 @@ from provisioner.framework.request import BEGUN_AT, NOT_YET, Progress, Request, 
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseConnection
 from provisioner.helm.release import HelmRelease
-from provisioner.hyperpod.cluster import HyperPodCluster
-from provisioner.hyperpod.node_objects import NodeObjects
-from provisioner.kubernetes.connection import EksConnection
+from provisioner.hyperpod.cluster import HyperPodCluster, NodeObjects
+from provisioner.kubernetes.cluster import EksConnection
 from provisioner.lifecycle_scripts import LifecycleScripts
 
 CLIENTS = Clients()

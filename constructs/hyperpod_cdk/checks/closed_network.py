@@ -21,7 +21,7 @@ def closed_network(config: Config) -> Iterator[Finding]:
         yield Finding(
             path=("eks", "endpoint_access"),
             value=access,
-            message="must be private beside network.closed: nothing in it reaches the internet",
+            message="must be private with network.closed: nothing in it reaches the internet",
             is_default="endpoint_access" not in config.eks.model_fields_set,
         )
     key = ("helm", "image_registry")

@@ -131,7 +131,7 @@ LOG_RETENTION_DAYS = (
 class Config(Section):
     """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
 
-    name: Annotated[DeploymentName, Task("name the deployment, and run a second one beside it")]
+    name: Annotated[DeploymentName, Task("name the deployment, and run a second one next to it")]
     """Name of the deployment; the stacks are `<name>-platform`, `<name>-addons`, `<name>-storage`
     and `<name>-hyperpod`. 1 to 20 lower-case letters, digits and inner hyphens."""
 
@@ -196,7 +196,7 @@ class Config(Section):
 
     @property
     def addons_that_need_nodes(self) -> tuple[str, ...]:
-        """The EKS add-ons that the deployment installs beside the cluster: DNS, the FSx driver."""
+        """The EKS add-ons that the deployment installs with the cluster: DNS, the FSx driver."""
         wanted = (DNS_ADDON,) if self.storage is None else (DNS_ADDON, FSX_ADDON)
         # On an existing cluster, the driver may also serve file systems of others.
         return self.eks.addons_among((DNS_ADDON, FSX_ADDON) if self.eks.is_existing else wanted)

@@ -72,7 +72,7 @@ def add_addons(
         )
         resource = addon.node.default_child
         assert isinstance(resource, aws_eks_v2.CfnAddon)  # noqa: S101 - what the L2 makes
-        # The L2 has no key for it. Without it, an update fails where somebody has set a field:
+        # The L2 has no key for it. Without it, an update fails where a user has set a field:
         # https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateAddon.html
         resource.resolve_conflicts = "PRESERVE"
         # Without a pinned version, EKS chooses one.

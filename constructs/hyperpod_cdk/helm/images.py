@@ -78,7 +78,7 @@ GLOBAL_REGISTRY: Final = ("global", "imageRegistry")
 """The value that `make charts` lets images obey which no value of the official chart names."""
 
 _READ = re.compile(r"(?:charts/[^/]+/)*(?:values|Chart)\.yaml")
-# Keys beside an image's repository.
+# Keys next to an image's repository.
 _COMPANIONS = frozenset({"digest", "image", "pullPolicy", "tag", "version"})
 Keys = tuple[str, ...]
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import DNS_SUBDOMAIN, Matching, OneOf
 from hyperpod_cdk.schema.section import Api, Section
 
@@ -92,7 +92,7 @@ DEFAULT_PRIORITY_CLASSES: Final = (
 
 
 def priority_class_findings(classes: Sequence[PriorityClassConfig]) -> Iterator[Finding]:
-    """Find what keeps classes from standing beside each other."""
+    """Find what keeps classes from standing next to each other."""
     first: dict[str, int] = {}
     default: int | None = None
     for index, item in enumerate(classes):
@@ -105,11 +105,3 @@ def priority_class_findings(classes: Sequence[PriorityClassConfig]) -> Iterator[
             yield Finding(path=(index, "global_default"), value=True, message=message)
         if item.global_default and default is None:
             default = index
-
-
-def check_priority_classes(
-    classes: tuple[PriorityClassConfig, ...] | None,
-) -> tuple[PriorityClassConfig, ...] | None:
-    """Return the classes; raise what keeps them from standing beside each other."""
-    refuse(priority_class_findings(classes or ()))
-    return classes

@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import (
-    AfterValidator,
     Field,
     JsonValue,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from hyperpod_cdk.helm.components import ComponentsConfig, chosen_switches, component_findings
@@ -19,11 +17,11 @@ from hyperpod_cdk.helm.images import IMAGE_REGISTRY
 from hyperpod_cdk.helm.priority_class_section import (
     DEFAULT_PRIORITY_CLASSES,
     PriorityClassConfig,
-    check_priority_classes,
+    priority_class_findings,
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
 from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Matching
-from hyperpod_cdk.schema.section import Listed, Section, Task
+from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 _LONGEST_NAMESPACE = 63
 # Helm keeps 10 characters of the 63 for the suffixes of what a chart creates.
@@ -78,8 +76,7 @@ class HelmConfig(Section):
     refused."""
 
     priority_classes: Annotated[
-        Listed[PriorityClassConfig] | None,
-        AfterValidator(check_priority_classes),
+        Annotated[Listed[PriorityClassConfig], judged(priority_class_findings)] | None,
         Task("steer pods to groups"),
     ] = DEFAULT_PRIORITY_CLASSES
     """PriorityClasses, installed as the release hyperpod-priority-classes; null for none. Default:
@@ -145,11 +142,9 @@ class HelmConfig(Section):
             refuse(_json_findings(value))
         return value
 
-    @model_validator(mode="after")
-    def _check_components(self) -> Self:
+    def _findings(self) -> Iterator[Finding]:
         consent = self.i_know_this_breaks_resiliency
-        refuse(component_findings(self.components, values=self.values, consent=consent))
-        return self
+        return component_findings(self.components, values=self.values, consent=consent)
 
     def components_to_install(self, *, instance_types: Iterable[str]) -> ComponentsConfig:
         """Return what is installed for a cluster of these instance types, with no default left out.

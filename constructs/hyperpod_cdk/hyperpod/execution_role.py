@@ -235,15 +235,7 @@ def execution_role_of(
 ) -> ExecutionRole | ImportedExecutionRole:
     """Return the nodes' role: one that is made, or the one that `cluster` names.
 
-    Args:
-        scope: Where it is made.
-        construct_id: Id.
-        cluster: Names the role, if at all; else as for `ExecutionRole`.
-        orchestrator: As for `ExecutionRole`.
-        vpc: As for `ExecutionRole`.
-        subnets: As for `ExecutionRole`.
-        security_group: As for `ExecutionRole`.
-        lifecycle_scripts: As for `ExecutionRole`.
+    The arguments are those of `ExecutionRole`.
     """
     existing = cluster.execution_role_arn
     FixedValue(

@@ -144,7 +144,7 @@ class LifecycleScripts(Construct):
     files that are gone from the directory; deletion removes exactly the files that were put there
     and nothing else. (`s3_deployment.BucketDeployment` would delete everything under its prefix.)
 
-    Settings become a file `deployment.env` beside them, one line `NAME=value` each, which HyperPod
+    Settings become a file `deployment.env` next to them, one line `NAME=value` each, which HyperPod
     copies to each new node with the scripts.
 
     The user's scripts are in the place of the others, or below them in `own/`, where the others

@@ -14,7 +14,7 @@ def nat_gateway_findings(network: Values) -> Iterator[Finding]:
         network[key] for key in ("nat_gateways", "nat_gateway_ids", "public_subnet_cidrs")
     )
     if given and kind != "none":
-        message = "must be none, or left out, beside nat_gateway_ids: those are used instead"
+        message = "must be none, or left out, with nat_gateway_ids: those are used instead"
         yield Finding(path=("nat_gateways",), value=kind, message=message)
     elif kind != "none" and not publics:
         message = "needs public_subnet_cidrs: a NAT gateway is in a public subnet"
@@ -73,19 +73,19 @@ def combination_findings(network: Values) -> Iterator[Finding]:
         return
     if network["vpc_id"] is not None:
         message = (
-            "must be left out beside network.closed, which is about a new VPC: an existing one is "
+            "must be left out with network.closed, which is about a new VPC: an existing one is "
             "closed if its owner gave it VPC endpoints and no gateways"
         )
         yield Finding(path=("vpc_id",), value=network["vpc_id"], message=message)
     if network["public_subnet_cidrs"]:
         message = (
-            "must be left out beside network.closed: a closed network has no public subnets, "
+            "must be left out with network.closed: a closed network has no public subnets, "
             "because nothing routes to the internet"
         )
         value = list(network["public_subnet_cidrs"])
         yield Finding(path=("public_subnet_cidrs",), value=value, message=message)
     if network["nat_gateways"] != "none":
-        message = "must be none, or left out, beside network.closed"
+        message = "must be none, or left out, with network.closed"
         yield Finding(path=("nat_gateways",), value=network["nat_gateways"], message=message)
     if network["availability_zone_ids"] is None:
         for index, subnet in enumerate(network["hyperpod_subnets"]):

@@ -87,7 +87,7 @@ ENDPOINT_SERVICES = (
         name="eks",
         users=("provisioner",),
         why="where the Kubernetes API is, and its certificate authority",
-        source="lambda/provisioner/kubernetes/eks_cluster.py",
+        source="lambda/provisioner/kubernetes/cluster.py",
         actions=("eks:DescribeCluster",),
     ),
     EndpointService(

@@ -46,7 +46,7 @@ def vpc_findings(value: str | None, *, earlier: Values) -> Iterator[Finding]:
     if value is None and earlier["vpc_id"] is None:
         yield Finding(value=None, message="must be a CIDR block, unless vpc_id names a VPC")
     elif value is not None and earlier["vpc_id"] is not None:
-        message = f"must be left out beside vpc_id: {earlier['vpc_id']} has its CIDR blocks"
+        message = f"must be left out with vpc_id: {earlier['vpc_id']} has its CIDR blocks"
         yield Finding(value=value, message=message)
 
 
@@ -58,13 +58,13 @@ def repeated_findings(value: Sequence[str]) -> Iterator[Finding]:
 
 
 def eks_subnet_findings(value: Sequence[str], *, earlier: Values) -> Iterator[Finding]:
-    """Judge the existing subnets of the control plane: two at least, and no new ones beside."""
+    """Judge the existing subnets of the control plane: two at least, and no new ones."""
     yield from repeated_findings(value)
     if not value or "eks_subnet_cidrs" not in earlier or earlier.get("vpc_id") is None:
         return
     if earlier["eks_subnet_cidrs"]:
         message = (
-            "must be left out beside eks_subnet_cidrs: the control plane is in existing subnets, "
+            "must be left out with eks_subnet_cidrs: the control plane is in existing subnets, "
             "or in new ones"
         )
         yield Finding(value=list(value), message=message)
@@ -82,7 +82,7 @@ def hyperpod_subnet_findings(subnet: Values) -> Iterator[Finding]:
     if subnet_id is None:
         return
     if cidr is not None:
-        message = f"must be left out beside subnet_id: {subnet_id} has its CIDR block"
+        message = f"must be left out with subnet_id: {subnet_id} has its CIDR block"
         yield Finding(path=("cidr",), value=cidr, message=message)
     if subnet["availability_zone_id"] is None:
         message = (
@@ -91,7 +91,7 @@ def hyperpod_subnet_findings(subnet: Values) -> Iterator[Finding]:
         )
         yield Finding(path=("availability_zone_id",), value=None, message=message)
     if subnet["route_table_id"] is not None:
-        message = f"must be left out beside subnet_id: {subnet_id} has its route table"
+        message = f"must be left out with subnet_id: {subnet_id} has its route table"
         yield Finding(path=("route_table_id",), value=subnet["route_table_id"], message=message)
 
 

@@ -330,7 +330,7 @@ def add_hyperpod_subnets(
             nat_gateway_id=_nat_gateway_of(zone, nat_gateway_ids),
             route_table_id=subnet.route_table_id,
             secondary_cidr=subnet.cidr in secondary,
-            # Load balancers of pods belong beside the pods; the EKS subnets are too small.
+            # Load balancers of pods belong next to the pods; the EKS subnets are too small.
             tags={"kubernetes.io/role/internal-elb": "1"},
         )
     return subnets

@@ -179,7 +179,7 @@ def review_step(
 def approval_step(
     environment: str, *, review: pipelines.CodeBuildStep
 ) -> pipelines.ManualApprovalStep:
-    """Return the step in which somebody reads a review, and approves or rejects.
+    """Return the step in which a person reads a review, and approves or rejects.
 
     Args:
         environment: Name of the environment.

@@ -108,7 +108,7 @@ def foreign_zone_findings(zone: str, *, zones: Iterable[str | None], why: str) -
 
 
 def form_findings(zones: Iterable[NamedZone]) -> Iterator[Finding]:
-    """Find zones by name beside zones by ID, which cannot be compared; malformed ones pass."""
+    """Find zones by name next to zones by ID, which cannot be compared; malformed ones pass."""
     first: str | None = None
     for path, zone in zones:
         if not re.fullmatch(f"{_ZONE_ID}|{_ZONE_NAME}", zone):

@@ -119,7 +119,7 @@ def _refusal(network: IPv4Network, *, associated: Sequence[IPv4Network]) -> str 
         return "AWS reserves 198.19.0.0/16"
     low = any(other.subnet_of(IPv4Network("10.0.0.0/15")) for other in associated)
     if low and network.subnet_of(IPv4Network("10.0.0.0/16")):
-        return "AWS refuses 10.0.0.0/16 beside another block of 10.0.0.0/15"
+        return "AWS refuses 10.0.0.0/16 with another block of 10.0.0.0/15"
     return None
 
 

@@ -75,7 +75,7 @@ class Finding:
         return replace(self, path=(*parents, *self.path))
 
     def within(self, root: object) -> "Finding":
-        """Return the same finding with the names of list entries beside their positions.
+        """Return the same finding with the names of list entries next to their positions.
 
         Args:
             root: What the path starts at: a section, or the document that becomes one.

@@ -116,7 +116,7 @@ class FsxCsiDriverRole(Construct):
                 wildcard_nag_id(self, "*"): "It only reads, and AWS takes no resource for it.",
             },
         )
-        # L1: the L2 service account would be made beside that of the add-on.
+        # L1: the L2 service account would be made in addition to that of the add-on.
         eks.CfnPodIdentityAssociation(
             self,
             "Association",

@@ -84,7 +84,7 @@ class DataBucket(Construct):
             {
                 f"{NIST}S3BucketReplicationEnabled": (
                     "It is versioned, and the file system holds what is in use; a copy in another "
-                    "region is for whoever needs one to choose."
+                    "region is for those who need one to choose."
                 )
             },
         )
@@ -290,16 +290,7 @@ def lustre_file_system(
 ) -> Lustre | ImportedLustre:
     """Return a new file system, or the existing one that its section names.
 
-    Args:
-        scope: Parent.
-        construct_id: Id.
-        vpc: As for `Lustre`, and so on.
-        subnet: Of a new one.
-        zone_id: Of a new one.
-        security_group: Of a new one.
-        storage: The section.
-        key: Where the section is in the configuration. Default: `storage`.
-        encryption_key: Of a new one.
+    The arguments are those of `Lustre`.
     """
     FixedValue(
         scope,

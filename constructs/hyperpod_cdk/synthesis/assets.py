@@ -1,4 +1,4 @@
-"""Where the files that this package ships beside its code are found."""
+"""Where the files that this package ships with its code are found."""
 
 from pathlib import Path
 

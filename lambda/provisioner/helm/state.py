@@ -207,11 +207,7 @@ def decide_deletion(release: Release | None, wanted: Wanted) -> Decision:
 
 
 def refuse_foreign(release: Release, owner: Owner) -> None:
-    """Refuse to touch a release that this owner did not make.
-
-    Raises:
-        ProvisioningError: The release belongs to another owner.
-    """
+    """Refuse to touch a release that this owner did not make."""
     if not owner.owns_labels(release.labels):
         raise ProvisioningError(
             f"The Helm release {release.name} in namespace {release.namespace} exists already and "

@@ -34,21 +34,19 @@ from hyperpod_shared.clusters import (
 from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import (
+    ROLE,
+    UPDATABLE,
+    WHEN_LEFT_OUT,
+    Refusal,
     as_requested,
     covers,
     has_image,
     is_as_described,
     means_the_same,
-    requested_value,
-    without_image,
-)
-from provisioner.hyperpod.refused_changes import (
-    ROLE,
-    UPDATABLE,
-    WHEN_LEFT_OUT,
-    Refusal,
     refusals,
+    requested_value,
     scales,
+    without_image,
 )
 from provisioner.hyperpod.software import DEFAULT_IMAGE, SoftwareUpdate, software_updates
 

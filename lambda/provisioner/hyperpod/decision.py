@@ -26,7 +26,7 @@ from provisioner.hyperpod.claim import (
     Claim,
     visible_claim,
 )
-from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.cluster_request import KEEP, ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.failures import (
     belongs_to_another,
     differs,
@@ -46,7 +46,6 @@ from provisioner.hyperpod.found import (
     may_be_unseen,
     write_claim,
 )
-from provisioner.hyperpod.properties import KEEP, HyperPodClusterProperties
 from provisioner.hyperpod.steps import (
     AskStack,
     Change,

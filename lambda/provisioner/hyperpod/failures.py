@@ -6,7 +6,7 @@ from hyperpod_shared.clusters import Described, Group, log_group, shortages
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.failures import UNKNOWN, ReportedFailure, own_message
 from hyperpod_shared.owner import owner_in_tags
-from provisioner.hyperpod.refused_changes import Refusal
+from provisioner.hyperpod.comparison import Refusal
 
 MOST_EXPLANATIONS = 3
 _DEPLOY_AGAIN = "Fix the cause that the message names, then deploy again."

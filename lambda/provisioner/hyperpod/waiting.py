@@ -22,14 +22,14 @@ from hyperpod_shared.clusters import (
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import Changes, counts_differ
 from provisioner.hyperpod.claim import Claim
-from provisioner.hyperpod.cluster_request import ClusterRequest
-from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.properties import (
+from provisioner.hyperpod.cluster_request import (
     ACCEPTED,
     CONTINUE,
     NODES,
+    ClusterRequest,
     HyperPodClusterProperties,
 )
+from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import AskNodes, Done, Fail, Step, Wait
 
 _TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})

@@ -13,8 +13,8 @@ from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
 from provisioner.framework.request import Request
 from provisioner.framework.retry import Clock
-from provisioner.hyperpod.node_objects import NodeObjects
-from provisioner.kubernetes.connection import EksConnection
+from provisioner.hyperpod.cluster import NodeObjects
+from provisioner.kubernetes.cluster import EksConnection
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Time
 from tests.support.provisioner.helm_cloud import Cloud
 from tests.support.provisioner.hyperpod_stack import (
