@@ -173,11 +173,6 @@ def _environment_findings(
 def check_chart(config: Config, *, path: Path, chart: HyperPodChart) -> None:
     """Refuse what a configuration file asks of a chart that does not have it.
 
-    Args:
-        config: What the file holds.
-        path: The YAML file.
-        chart: Chart of the HyperPod dependencies.
-
     Raises:
         ConfigError: The chart lacks something; every finding has its own line.
     """

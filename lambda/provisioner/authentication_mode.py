@@ -72,11 +72,7 @@ class AuthenticationMode(WaitingResource):
 
 
 def decide(found: Answer) -> Step:
-    """Return the next step towards a cluster that knows access entries.
-
-    Args:
-        found: What EKS says of the cluster.
-    """
+    """Return the next step towards a cluster that knows access entries."""
     if found.get("status") != "ACTIVE":
         return "wait"
     mode = (found.get("accessConfig") or {}).get("authenticationMode", _CONFIG_MAP)

@@ -107,12 +107,7 @@ def is_consent(tags: Mapping[str, str], owner: Owner) -> bool:
 
 
 def consent_command(cluster_arn: str, owner: Owner) -> str:
-    """Return the command of the AWS CLI that consents.
-
-    Args:
-        cluster_arn: ARN of the EKS cluster.
-        owner: A resource of the stack that deletes.
-    """
+    """Return the command of the AWS CLI that consents."""
     region = cluster_arn.split(":")[3]
     return (
         f"aws eks tag-resource --region {region} --resource-arn {cluster_arn} "

@@ -19,8 +19,8 @@ from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
+from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.node_health.section import NodeHealthConfig
 from hyperpod_cdk.schema.arns import DeploymentName, Region, arn_findings
 from hyperpod_cdk.schema.availability_zones import (

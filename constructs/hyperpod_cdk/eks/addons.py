@@ -55,14 +55,7 @@ def add_addons(
     cluster: aws_eks_v2.ICluster,
     kubernetes_version: str,
 ) -> None:
-    """Add EKS add-ons to a cluster.
-
-    Args:
-        scope: Where to create them.
-        addons: Names of the add-ons.
-        cluster: The EKS cluster.
-        kubernetes_version: Its Kubernetes version.
-    """
+    """Add EKS add-ons to a cluster."""
     for name in addons:
         addon = aws_eks_v2.Addon(
             scope,

@@ -197,46 +197,16 @@ class EksCluster(ControlPlane):
         )
         if eks.secrets_kms_key_arn is not None:
             secrets_key = kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
-        # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
-        self.cluster = cast(
-            "aws_eks_v2.ICluster",
-            self._control_plane(
-                eks,
-                cluster_name=cluster_name,
-                # By its id alone: the L2 would wait for all that the VPC construct holds, flow log
-                # and endpoint included, where the control plane needs no more than its subnets.
-                vpc=ec2.Vpc.from_vpc_attributes(
-                    self,
-                    "VpcById",
-                    vpc_id=vpc.vpc_id,
-                    availability_zones=vpc.availability_zones,
-                ),
-                subnets=subnets,
-                security_group=security_group,
-                secrets_key=secrets_key,
-                log_groups=log_groups,
-            ),
-        )
-        self._add_addons_and_access(eks)
-        acknowledge(self.cluster, _acknowledgments(eks))
-
-    def _control_plane(
-        self,
-        eks: EksConfig,
-        *,
-        cluster_name: str,
-        vpc: ec2.IVpc,
-        subnets: Sequence[ec2.ISubnet],
-        security_group: ec2.ISecurityGroup,
-        secrets_key: kms.IKey | None,
-        log_groups: LogGroups,
-    ) -> aws_eks_v2.Cluster:
         cluster = aws_eks_v2.Cluster(
             self,
             "Cluster",
             cluster_name=cluster_name,
             version=aws_eks_v2.KubernetesVersion.of(in_template(eks.version)),
-            vpc=vpc,
+            # By its id alone: the L2 would wait for all that the VPC construct holds, flow log
+            # and endpoint included, where the control plane needs no more than its subnets.
+            vpc=ec2.Vpc.from_vpc_attributes(
+                self, "VpcById", vpc_id=vpc.vpc_id, availability_zones=vpc.availability_zones
+            ),
             vpc_subnets=[ec2.SubnetSelection(subnets=list(subnets))],
             security_group=security_group,
             endpoint_access=_ENDPOINT_ACCESS[eks.endpoint_access],
@@ -272,7 +242,10 @@ class EksCluster(ControlPlane):
                     )
                 },
             )
-        return cluster
+        # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
+        self.cluster = cast("aws_eks_v2.ICluster", cluster)
+        self._add_addons_and_access(eks)
+        acknowledge(self.cluster, _acknowledgments(eks))
 
     def _log_group(self, cluster_name: str, *, log_groups: LogGroups) -> logs.LogGroup:
         log_group = log_groups.add(

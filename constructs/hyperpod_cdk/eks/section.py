@@ -95,11 +95,7 @@ _OF_EXISTING_ONES: Mapping[str, object] = {"set_authentication_mode": False, "ad
 
 
 def existing_cluster_findings(eks: Mapping[str, Any]) -> Iterator[Finding]:
-    """Find keys that have no effect with, or without, `cluster_arn`.
-
-    Args:
-        eks: The values of the section.
-    """
+    """Find keys that have no effect with, or without, `cluster_arn`."""
     exists = eks["cluster_arn"] is not None
     for key, absent in (_OF_NEW_ONES if exists else _OF_EXISTING_ONES).items():
         if eks[key] == absent:

@@ -200,11 +200,6 @@ def component_findings(
 ) -> Iterator[Finding]:
     """Find what keeps components and values from being installed together.
 
-    Args:
-        components: The components.
-        values: Values for the chart, merged last.
-        consent: Whether to go without what resiliency needs.
-
     Yields:
         Findings whose paths start at `helm`.
     """

@@ -40,12 +40,7 @@ def split_image(image: str) -> tuple[str, str]:
 
 
 def mirrored(image: str, *, registry: str) -> str:
-    """Return what an image is called in a registry that mirrors it.
-
-    Args:
-        image: The image, or its repository.
-        registry: The registry, perhaps with a folder.
-    """
+    """Return what an image is called in a registry that mirrors it."""
     if image.startswith(f"{registry}/"):
         return image
     return f"{registry}/{split_image(image)[1]}"

@@ -20,7 +20,7 @@ from hyperpod_cdk.helm.priority_class_section import (
     priority_class_findings,
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
-from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Matching
+from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Between, Matching
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 _LONGEST_NAMESPACE = 63
@@ -106,9 +106,9 @@ class HelmConfig(Section):
     volume claims of users when the release, and its namespaces and CustomResourceDefinitions with
     it, is deleted; without it that is refused."""
 
-    wait_for_ready_minutes: int = Field(
-        default=10, json_schema_extra={"minimum": 0, "maximum": _LONGEST_WAIT}
-    )
+    wait_for_ready_minutes: Annotated[
+        int, Between(0, _LONGEST_WAIT, ": CloudFormation gives a custom resource an hour")
+    ] = 10
     """How long an update waits for the release's workloads when there are nodes, in minutes; then
     it fails, naming them. 0: it does not wait."""
 
@@ -125,15 +125,6 @@ class HelmConfig(Section):
                 f"{str(chart)!r} is neither"
             )
         return str(chart)
-
-    @field_validator("wait_for_ready_minutes")
-    @classmethod
-    def _check_wait(cls, value: int) -> int:
-        if not 0 <= value <= _LONGEST_WAIT:
-            raise ValueError(
-                f"must be 0 to {_LONGEST_WAIT}: CloudFormation gives a custom resource an hour"
-            )
-        return value
 
     @field_validator("values", mode="before")
     @classmethod

@@ -85,12 +85,7 @@ class FsxOpenZfsMountConfig(Section):
 
 
 def encrypted(volumes: Sequence[EbsVolumeConfig], *, key_arn: str) -> tuple[EbsVolumeConfig, ...]:
-    """Return volumes with a key for each that has none, the root volume among them.
-
-    Args:
-        volumes: The volumes.
-        key_arn: ARN of the key.
-    """
+    """Return volumes with a key for each that has none, the root volume among them."""
     with_keys = [
         volume if volume.kms_key_id else volume.model_copy(update={"kms_key_id": key_arn})
         for volume in volumes

@@ -194,9 +194,6 @@ class NodeGroupConfig(GroupConfig):
     def filled_in(self, defaults: ClusterDefaults) -> Self:
         """Return the group with what it takes from its cluster.
 
-        Args:
-            defaults: What it takes.
-
         Raises:
             ValueError: There is no subnet in the group's zone.
         """

@@ -334,15 +334,7 @@ class LifecycleScripts(Construct):
 def use_of_bucket_key(
     scope: Construct, bucket: s3.IBucket, *, sid: str, why: str, actions: Sequence[str]
 ) -> list[iam.PolicyStatement]:
-    """Return the right to use a bucket's KMS key, through S3 and for this bucket; none without one.
-
-    Args:
-        scope: A construct of the policy's stack.
-        bucket: The bucket.
-        sid: Name of the statement.
-        why: Why it is there.
-        actions: What to do with the key.
-    """
+    """Return the right to use a bucket's KMS key, by S3 and for this bucket; none without a key."""
     key = bucket.encryption_key
     if key is None:
         return []

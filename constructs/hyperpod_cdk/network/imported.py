@@ -91,13 +91,7 @@ _MEMBERS = "EFA, pods, control plane and Lustre"
 
 
 def add_rules(scope: Construct, *, names: Sequence[str], group_id: str) -> None:
-    """Add rules by their names to a group.
-
-    Args:
-        scope: Parent.
-        names: As in the section.
-        group_id: The group.
-    """
+    """Add rules by their names to a group."""
     rules = {name: _RULES[name](scope, group_id) for name in names}
     # CloudFormation removes an allow-all rule when it adds another egress rule, perhaps this one:
     # https://github.com/aws-cloudformation/cfn-language-discussion/issues/157

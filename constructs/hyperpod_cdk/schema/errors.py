@@ -208,9 +208,5 @@ NONE = "none"
 
 
 def kept_in(parameter: str) -> str:
-    """Return where the former value is; reads on from "restore the former value".
-
-    Args:
-        parameter: Logical ID of the parameter that has it.
-    """
+    """Return where the former value is; reads on from "restore the former value"."""
     return f", which the stack's parameter {parameter} has,"

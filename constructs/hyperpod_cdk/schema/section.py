@@ -113,11 +113,7 @@ class Section(BaseModel):
 
 
 def judged(find: Callable[[Any], Iterable[Finding]]) -> AfterValidator:
-    """Return the mark of a field whose valid values are also judged.
-
-    Args:
-        find: Finds what is wrong with a value.
-    """
+    """Return the mark of a field whose valid values are also judged."""
 
     def check(value: Item) -> Item:
         refuse(find(value))

@@ -8,9 +8,6 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 def asset_directory(name: str) -> Path:
     """Return the directory `name` (`lambda`, `lifecycle`, `charts`) of this package's assets.
 
-    Args:
-        name: First-level directory name.
-
     Returns:
         The copy inside an installed wheel, else the checkout's own directory.
 

@@ -135,12 +135,7 @@ def last_event(events: Iterable[Object], workload: Unready) -> str:
 
 
 def report(found: Sequence[Unready], events: Mapping[str, Sequence[Object]]) -> str:
-    """Return one text about workloads that are not ready.
-
-    Args:
-        found: The workloads.
-        events: Events by namespace.
-    """
+    """Return one text about workloads that are not ready."""
     parts = []
     for workload in found[:_MOST_NAMED]:
         event = last_event(events.get(workload.namespace, ()), workload)

@@ -193,12 +193,7 @@ def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) ->
 
 
 def decide_deletion(release: Release | None, wanted: Wanted) -> Decision:
-    """Return the next step towards no release.
-
-    Args:
-        release: What helm stores of it.
-        wanted: The request to delete it.
-    """
+    """Return the next step towards no release."""
     if release is None or not wanted.owner.owns_labels(release.labels):
         return Decision(action=Action.NOTHING)
     if release.last.status in PENDING and _may_run(release, wanted):

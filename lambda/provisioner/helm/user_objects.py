@@ -89,13 +89,7 @@ def changed_containers(
 def user_objects(
     kubectl: Kubectl, deleted: Sequence[Object], *, release: ReleaseId
 ) -> list[UserObject]:
-    """Return what is deleted with namespaces and definitions, and the release does not own.
-
-    Args:
-        kubectl: Lists it.
-        deleted: Namespaces and definitions.
-        release: The release that they are of.
-    """
+    """Return what is deleted with namespaces and definitions, and the release does not own."""
     return sorted(set(_unowned(_rows(kubectl, deleted), release))) if deleted else []
 
 

@@ -78,13 +78,7 @@ class Changes:
 
 
 def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
-    """Return what leads from the described cluster to the wanted one.
-
-    Args:
-        aim: What is asked for.
-        described: DescribeCluster's answer.
-        tags: The cluster's tags.
-    """
+    """Return what leads from the described cluster to the wanted one."""
     present, former = present_groups(described), groups_of(aim.former or {})
     software = tuple(
         (call.key, _still_needed(call, aim, present, former))

@@ -68,11 +68,6 @@ _LATEST_CREATION_SECONDS = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
 def decide(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest) -> Step:
     """Return the next step.
 
-    Args:
-        found: What there is.
-        wanted: What the properties ask for.
-        request: CloudFormation's request.
-
     Raises:
         ProvisioningError: The former properties cannot be read.
     """
@@ -279,13 +274,7 @@ def _left_to_the_user(
 def deletion(  # noqa: PLR0911 - each return is a case of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
 ) -> Step:
-    """Return the next step.
-
-    Args:
-        found: What there is.
-        wanted: What the properties ask for.
-        request: CloudFormation's request, a Delete.
-    """
+    """Return the next step."""
     if not found.described:
         return _nothing_to_delete(found, request)
     name, visible = wanted.cluster_name, visible_claim(found.tags)

@@ -57,13 +57,7 @@ def worth_telling(
 
 
 def refused_by_service(cluster_name: str, verb: str, error: Exception) -> ProvisioningError:
-    """Return the failure of a call that SageMaker refused.
-
-    Args:
-        cluster_name: The cluster.
-        verb: What was tried: create, update, delete.
-        error: SageMaker's answer.
-    """
+    """Return the failure of a call that SageMaker refused."""
     reported = ReportedFailure(text=str(error))
     next_step = _DEPLOY_AGAIN
     if verb == "delete":

@@ -49,15 +49,7 @@ def progress(  # noqa: PLR0911 - each return is a case of the table
     claim: Claim,
     todo: Changes,
 ) -> Step:
-    """Return the step of a request that has nothing left to change.
-
-    Args:
-        found: What there is.
-        wanted: What the properties ask for.
-        request: CloudFormation's request.
-        claim: Its claim, as far as it is visible.
-        todo: What the cluster still differs in.
-    """
+    """Return the step of a request that has nothing left to change."""
     on = not claim.rolls_back
     of_creation = claim.made_the_cluster or (request.makes_a_cluster and not found.worked)
     works = found.status == ClusterStatus.IN_SERVICE
