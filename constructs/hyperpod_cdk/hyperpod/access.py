@@ -287,6 +287,15 @@ def _any_snapshot(scope: Construct) -> str:
     return _arn(scope, "ec2", "snapshot", "*", account="")
 
 
-def _arn(scope: Construct, service: str, resource: str, name: str, **parts: str) -> str:
-    stack = Stack.of(scope)
-    return stack.format_arn(service=service, resource=resource, resource_name=name, **parts)
+def _arn(
+    scope: Construct,
+    service: str,
+    resource: str,
+    name: str,
+    *,
+    region: str | None = None,
+    account: str | None = None,
+) -> str:
+    return Stack.of(scope).format_arn(
+        service=service, region=region, account=account, resource=resource, resource_name=name
+    )

@@ -10,7 +10,7 @@ from aws_cdk import Aws, CustomResource, IgnoreMode, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
-from constructs import Construct, IDependable
+from constructs import Construct
 
 from hyperpod_cdk.encryption.key_policy import through_s3
 from hyperpod_cdk.lifecycle_scripts.section import (
@@ -62,64 +62,6 @@ class Folder:
                     f"{self.directory}: {key!r} is made from the settings; remove the file"
                 )
         return sorted([*keys, *self.made])
-
-
-def asset_of(scope: Construct, folder: Folder) -> s3_assets.Asset:
-    """Return a folder as an asset in `scope`."""
-    return s3_assets.Asset(
-        scope,
-        "Source",
-        path=str(folder.directory),
-        exclude=["*.md", ".*"],
-        ignore_mode=IgnoreMode.GIT,
-    )
-
-
-def put_scripts(
-    scope: Construct,
-    folder: Folder,
-    *,
-    asset: s3_assets.Asset,
-    bucket: s3.IBucket,
-    provisioner: Provisioner,
-    depends_on: Sequence[IDependable],
-) -> CustomResource:
-    """Put a folder into a bucket.
-
-    Args:
-        scope: Gets the custom resource.
-        folder: The folder.
-        asset: The folder as an asset.
-        bucket: The bucket.
-        provisioner: Does the copying.
-        depends_on: What must be there first: the provisioner's rights above all.
-
-    Raises:
-        ValueError: The entry script is not in the folder, or a file is that is also made.
-        TooLargeError: There are more files than a request names.
-    """
-    paths = folder.paths()
-    refuse_large_request(
-        scope, paths, noun="the list of files", to_do="let a script download some of them"
-    )
-    key = bucket.encryption_key
-    return provisioner.custom_resource(
-        scope,
-        "Resource",
-        resource_type="Custom::LifecycleScripts",
-        properties={
-            "SourceBucket": asset.s3_bucket_name,
-            "SourceKey": asset.s3_object_key,
-            "SourceDigest": asset.asset_hash,
-            "DestinationBucket": bucket.bucket_name,
-            **({"Prefix": folder.prefix} if folder.prefix else {}),
-            "Keys": json.dumps(paths),
-            **({"Files": json.dumps(folder.made)} if folder.made else {}),
-            # A changed key encrypts only later uploads, so everything is uploaded again.
-            **({"KmsKeyArn": key.key_arn} if key is not None else {}),
-        },
-        depends_on=depends_on,
-    )
 
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
@@ -252,17 +194,40 @@ class LifecycleScripts(Construct):
 
     def _put(self, places: Sequence[tuple[Construct, Folder]]) -> CustomResource:
         """Put folders into the bucket; return the last, which waits for the others."""
-        assets = [asset_of(scope, folder) for scope, folder in places]
-        access = self._access(assets)
-        resources: list[CustomResource] = []
-        for index, (scope, folder) in enumerate(places):
-            is_last = index == len(places) - 1
-            resource = put_scripts(
+        assets = [
+            s3_assets.Asset(
                 scope,
-                folder,
-                asset=assets[index],
-                bucket=self.bucket,
-                provisioner=self._provisioner,
+                "Source",
+                path=str(folder.directory),
+                exclude=["*.md", ".*"],
+                ignore_mode=IgnoreMode.GIT,
+            )
+            for scope, folder in places
+        ]
+        access = self._access(assets)
+        key = self.bucket.encryption_key
+        resources: list[CustomResource] = []
+        for (scope, folder), asset in zip(places, assets, strict=True):
+            paths = folder.paths()
+            refuse_large_request(
+                scope, paths, noun="the list of files", to_do="let a script download some of them"
+            )
+            is_last = asset is assets[-1]
+            resource = self._provisioner.custom_resource(
+                scope,
+                "Resource",
+                resource_type="Custom::LifecycleScripts",
+                properties={
+                    "SourceBucket": asset.s3_bucket_name,
+                    "SourceKey": asset.s3_object_key,
+                    "SourceDigest": asset.asset_hash,
+                    "DestinationBucket": self.bucket.bucket_name,
+                    **({"Prefix": folder.prefix} if folder.prefix else {}),
+                    "Keys": json.dumps(paths),
+                    **({"Files": json.dumps(folder.made)} if folder.made else {}),
+                    # A changed key encrypts only later uploads, so everything is uploaded again.
+                    **({"KmsKeyArn": key.key_arn} if key is not None else {}),
+                },
                 depends_on=[access, *(resources if is_last else ())],
             )
             resources.append(resource)

@@ -290,8 +290,15 @@ class Provisioner(Construct):
             resource_type=resource_type,
             properties=dict(properties),
         )
-        local = [item for item in depends_on if _in_stack(item, Stack.of(scope))]
-        resource.node.add_dependency(*local)
+        stack = Stack.of(scope)
+        # Stacks already depend on each other; an edge between resources of two stacks adds nothing.
+        resource.node.add_dependency(
+            *(
+                item
+                for item in depends_on
+                if not isinstance(item, Construct) or Stack.of(item) is stack
+            )
+        )
         return resource
 
 
@@ -316,8 +323,3 @@ def _unique_name(scope: Construct, suffix: str) -> str:
         scope, max_length=room, separator="-", allowed_special_characters="-"
     )
     return f"{path}-{suffix}-{drawn}"
-
-
-def _in_stack(item: IDependable, stack: Stack) -> bool:
-    # Stacks already depend on each other; an edge between resources of two stacks adds nothing.
-    return not isinstance(item, Construct) or Stack.of(item) is stack
