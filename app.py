@@ -15,7 +15,7 @@ except ModuleNotFoundError as missing:
         f"{missing.name}: is not installed for {sys.executable}; run `make setup`", file=sys.stderr
     )
     sys.exit(2)
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
 from hyperpod_stacks.packaged_chart import helm_chart
 

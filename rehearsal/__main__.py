@@ -14,7 +14,7 @@ from aws_reference.resource_schemas import UnknownTypeError
 from emulator.aws.local_aws import LocalAwsError
 from emulator.signals import raise_on_interrupts
 from hyperpod_cdk import ConfigError, load_config, load_file
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG

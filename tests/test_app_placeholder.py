@@ -9,7 +9,7 @@ import yaml
 
 from app import main
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.chart.rules import CHART_CHECKS
+from hyperpod_cdk.helm.chart_rules import CHART_CHECKS
 from hyperpod_stacks.table import stack_names
 from tests.support.assembly import merged
 from tests.support.configs import default_document

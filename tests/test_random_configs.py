@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.facts.instance_types import instance_types
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.synthesis.refusals import TooLargeError
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import EVERY_FIELD, SHIPPED

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.helm.chart.rules import chart_findings
+from hyperpod_cdk.helm.chart import HyperPodChart
+from hyperpod_cdk.helm.chart_rules import chart_findings
 from hyperpod_cdk.pipeline.section import EnvironmentConfig, PipelineConfig, PipelineFile
 from hyperpod_cdk.schema.errors import ConfigError, Finding, Severity, error, shown
 from hyperpod_cdk.schema.section import Section, findings_of
@@ -172,11 +172,6 @@ def _environment_findings(
 
 def check_chart(config: Config, *, path: Path, chart: HyperPodChart) -> None:
     """Refuse what a configuration file asks of a chart that does not have it.
-
-    Args:
-        config: What the file holds.
-        path: The YAML file.
-        chart: Chart of the HyperPod dependencies.
 
     Raises:
         ConfigError: The chart lacks something; every finding has its own line.

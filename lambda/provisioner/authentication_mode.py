@@ -25,7 +25,7 @@ from provisioner.aws.api import Answer, EksModeApi
 from provisioner.framework import log
 from provisioner.framework.request import DONE, NOT_YET, Progress, WaitingResource
 from provisioner.framework.retry import Clock, aws_retried
-from provisioner.kubernetes.eks_cluster import describe, require_usable
+from provisioner.kubernetes.cluster import describe, require_usable
 
 WANTED: Final = "API_AND_CONFIG_MAP"
 _WITH_ACCESS_ENTRIES = frozenset({"API", WANTED})
@@ -72,11 +72,7 @@ class AuthenticationMode(WaitingResource):
 
 
 def decide(found: Answer) -> Step:
-    """Return the next step towards a cluster that knows access entries.
-
-    Args:
-        found: What EKS says of the cluster.
-    """
+    """Return the next step towards a cluster that knows access entries."""
     if found.get("status") != "ACTIVE":
         return "wait"
     mode = (found.get("accessConfig") or {}).get("authenticationMode", _CONFIG_MAP)

@@ -37,8 +37,7 @@ from provisioner.helm.user_objects import (
     named,
     user_objects,
 )
-from provisioner.kubernetes.connection import ClusterCommands, EksConnection
-from provisioner.kubernetes.eks_cluster import ClusterNotFoundError
+from provisioner.kubernetes.cluster import ClusterCommands, ClusterNotFoundError, EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.kubectl import Kubectl
 from provisioner.kubernetes.manifest import ReleaseId, deleted_containers
@@ -234,11 +233,7 @@ class _Losses:
     read_seconds: float
 
     def found(self, releases: Sequence[ReleaseId]) -> list[UserObject]:
-        """Return what users would lose, or could not delete, without the nodes and the releases.
-
-        Raises:
-            CommandFailedError: The API refused to say, or could not be reached.
-        """
+        """Return what users would lose, or could not delete, without the nodes and the releases."""
         kubectl = Kubectl(
             run=self.commands.kubectl,
             home=self.commands.home,
@@ -267,11 +262,7 @@ class _Losses:
 
 
 def running_jobs(kubectl: Kubectl) -> list[UserObject]:
-    """Return what runs to an end, by its controller, or the pod that has none.
-
-    Raises:
-        CommandFailedError: The API refused to say.
-    """
+    """Return what runs to an end, by its controller, or the pod that has none."""
     return sorted(set(jobs_among(kubectl.table(["pods"], _POD_COLUMNS))))
 
 
@@ -284,11 +275,7 @@ def jobs_among(pods: Iterable[tuple[str, ...]]) -> Iterator[UserObject]:
 
 
 def provisioned_claims(kubectl: Kubectl) -> list[UserObject]:
-    """Return the claims that have file systems of their own.
-
-    Raises:
-        CommandFailedError: The API refused to say.
-    """
+    """Return the claims that have file systems of their own."""
     return sorted(set(claims_among(kubectl.table(["persistentvolumes"], _VOLUME_COLUMNS))))
 
 

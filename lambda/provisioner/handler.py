@@ -1,12 +1,13 @@
 """Lambda entry points `on_event` and `is_complete` of CDK's custom-resource provider framework."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient, is_unreached
 from hyperpod_shared.errors import ProvisioningError, UnreachableError, given_up
 from provisioner.authentication_mode import AuthenticationMode
-from provisioner.aws.clients import Clients
+from provisioner.aws.api import Clients
 from provisioner.deletion_check import DeletionCheck
 from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework import log
@@ -14,9 +15,8 @@ from provisioner.framework.request import BEGUN_AT, NOT_YET, Progress, Request, 
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseConnection
 from provisioner.helm.release import HelmRelease
-from provisioner.hyperpod.cluster import HyperPodCluster
-from provisioner.hyperpod.node_objects import NodeObjects
-from provisioner.kubernetes.connection import EksConnection
+from provisioner.hyperpod.cluster import HyperPodCluster, delete_node_objects
+from provisioner.kubernetes.cluster import EksConnection
 from provisioner.lifecycle_scripts import LifecycleScripts
 
 CLIENTS = Clients()
@@ -37,7 +37,7 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
     "Custom::HyperPodCluster": lambda clients: HyperPodCluster(
         sagemaker=clients.sagemaker,
         cloudformation=clients.cloudformation,
-        delete_node_objects=NodeObjects(connection=_connection(clients)).delete,
+        delete_node_objects=partial(delete_node_objects, connection=_connection(clients)),
     ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
 }

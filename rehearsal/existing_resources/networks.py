@@ -20,8 +20,8 @@ from typing import Any
 from emulator.aws.clients import AwsClients
 from emulator.aws.shared_settings import NETWORK_ID
 from hyperpod_cdk import Config
+from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.availability_zones import is_zone_name
 from hyperpod_cli.aws.session import AwsClient
 

@@ -9,7 +9,7 @@ from kubernetes.config import new_client_from_config
 
 from emulator.aws.clients import AwsClients
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.images.registry import is_from_outside
+from hyperpod_cdk.helm.images import is_from_outside
 from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.verify import verify as checks_of
 from hyperpod_stacks.table import stack_name

@@ -207,11 +207,7 @@ def own_message(described: Described) -> ReportedFailure | None:
 
 
 def failure_message(answer: Mapping[str, Any]) -> str | None:
-    """Return the cause that DescribeClusterEvent names; None if it names none.
-
-    Args:
-        answer: Its answer.
-    """
+    """Return the cause that DescribeClusterEvent names; None if it names none."""
     details = answer.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
     # All kinds of resources are there in what EventBridge delivers, most of them null.
     messages = (item.get("FailureMessage") for item in details.values() if item)

@@ -85,7 +85,7 @@ class Owner:
 def owner_in_labels(labels: Mapping[str, str]) -> str:
     """Name the owner that labels speak of, for a message."""
     if STACK_LABEL not in labels:
-        return "somebody else (it carries no mark of any stack)"
+        return "someone else (it carries no mark of any stack)"
     return f"the resource {labels.get(RESOURCE_LABEL)} of the stack {labels[STACK_LABEL]}"
 
 
@@ -97,7 +97,7 @@ def is_marked(tags: Mapping[str, str]) -> bool:
 def owner_in_tags(tags: Mapping[str, str]) -> str:
     """Name the owner that tags speak of, for a message."""
     if not is_marked(tags):
-        return "somebody else (it carries no mark of any stack)"
+        return "someone else (it carries no mark of any stack)"
     return f"the resource {tags.get(RESOURCE_TAG)} of the stack {tags[STACK_TAG]}"
 
 
@@ -107,12 +107,7 @@ def is_consent(tags: Mapping[str, str], owner: Owner) -> bool:
 
 
 def consent_command(cluster_arn: str, owner: Owner) -> str:
-    """Return the command of the AWS CLI that consents.
-
-    Args:
-        cluster_arn: ARN of the EKS cluster.
-        owner: A resource of the stack that deletes.
-    """
+    """Return the command of the AWS CLI that consents."""
     region = cluster_arn.split(":")[3]
     return (
         f"aws eks tag-resource --region {region} --resource-arn {cluster_arn} "

@@ -8,7 +8,7 @@ from constructs import Construct
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.addons import EksAddons
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
-from hyperpod_cdk.storage.csi_driver_role import FsxCsiDriverRole
+from hyperpod_cdk.storage.claims import FsxCsiDriverRole
 from hyperpod_stacks.platform_stack import PlatformStack
 
 

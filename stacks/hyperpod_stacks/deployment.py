@@ -8,8 +8,8 @@ import aws_cdk as cdk
 
 from hyperpod_cdk.checks import cross_section_findings, findings
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.helm.chart.rules import refuse_unfit
+from hyperpod_cdk.helm.chart import HyperPodChart
+from hyperpod_cdk.helm.chart_rules import refuse_unfit
 from hyperpod_cdk.helm.dependencies import PlaceholderRule
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.refusals import report

@@ -8,12 +8,11 @@ from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.output_names import SHORTAGE
-from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.helm.deletion_check import DeletionCheck
+from hyperpod_cdk.helm.chart import HyperPodChart
 from hyperpod_cdk.helm.dependencies import HyperPodDependencies
-from hyperpod_cdk.helm.priority_classes.priority_classes import PriorityClasses
-from hyperpod_cdk.hyperpod.autoscaling_role import AutoScalingRole
+from hyperpod_cdk.helm.release import DeletionCheck, PriorityClasses
 from hyperpod_cdk.hyperpod.cluster import hyperpod_cluster
+from hyperpod_cdk.hyperpod.execution_role import AutoScalingRole
 from hyperpod_cdk.hyperpod.orchestrator import Eks
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.node_health.node_health import NodeHealth

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.helm.chart.chart import HyperPodChart, HyperPodChartError, read_hyperpod_chart
-from hyperpod_cdk.helm.chart.rules import placeholder_chart
+from hyperpod_cdk.helm.chart import HyperPodChart, HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart_rules import placeholder_chart
 
 # `make charts` puts the official chart here under this name whatever its version.
 OFFICIAL_CHART = Path("build/charts/hyperpod-helm-chart.tgz")

@@ -9,7 +9,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.helm.chart.chart import HyperPodChart
+from hyperpod_cdk.helm.chart import HyperPodChart
 from hyperpod_cdk.pipeline.pipeline import DeploymentPipeline
 from hyperpod_cdk.pipeline.section import PipelineConfig
 from hyperpod_cdk.schema.errors import ConfigError

@@ -11,9 +11,9 @@ from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.storage.claims import (
     FileSystemAvailability,
     FileSystemClaims,
+    provisioned_tag,
     provisioning_parameters,
 )
-from hyperpod_cdk.storage.csi_driver_role import provisioned_tag
 from hyperpod_cdk.storage.file_systems import OpenZfs, lustre_file_system
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig, StorageConfig

@@ -7,7 +7,7 @@ from typing import Literal
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.network.endpoint_services import endpoint_services
-from hyperpod_cdk.storage.claim_section import RetainedFiles
+from hyperpod_cdk.storage.claim_section import MaintainedFiles
 
 StackKind = Literal["platform", "addons", "storage", "hyperpod"]
 
@@ -94,7 +94,7 @@ def _storage(config: Config) -> Iterator[str]:
         )
 
 
-def _kept(files: RetainedFiles) -> str:
+def _kept(files: MaintainedFiles) -> str:
     return "deleted with its stack" if files.delete_with_stack else "retained"
 
 

@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES
 from tests.changes.alternatives import NO_OTHER_VALUE, Document, changes, is_set

@@ -8,8 +8,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
-from hyperpod_cdk.helm.chart.rules import dependency_values, values_for_chart
+from hyperpod_cdk.helm.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart_rules import dependency_values, values_for_chart
 from hyperpod_cli.deliver.charts.manifest import parse_objects
 from hyperpod_stacks.packaged_chart import OFFICIAL_CHART
 from rehearsal.chart_choice import STAND_IN

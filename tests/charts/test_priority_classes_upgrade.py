@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import PriorityClassConfig
-from hyperpod_cdk.helm.priority_classes.section import DEFAULT_PRIORITY_CLASSES
+from hyperpod_cdk.helm.priority_class_section import DEFAULT_PRIORITY_CLASSES
 from tests.support.configs import REPOSITORY
 from tests.support.kubernetes_api import Cluster, Done, running_cluster
 

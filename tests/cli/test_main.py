@@ -219,7 +219,7 @@ def reached(module: str) -> set[str]:
 
 SESSIONS = {
     "hyperpod_cli.aws.session",
-    "provisioner.aws.clients",
+    "provisioner.aws.api",
 }
 SAID_ELSEWHERE = {
     "charts-check": "shares a file with `charts`, which reads a pipeline's chart from S3",

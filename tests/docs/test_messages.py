@@ -17,7 +17,7 @@ from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.failures import CAUSES
 from provisioner.framework.properties import text, truth
 from provisioner.hyperpod.failures import kept, renamed
-from provisioner.kubernetes.eks_cluster import require_usable
+from provisioner.kubernetes.cluster import require_usable
 from tests.constructs.checks.test_rules import CASES
 from tests.support.configs import REPOSITORY
 from tests.support.rule_cases import Case

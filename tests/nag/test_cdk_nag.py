@@ -9,7 +9,7 @@ from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.synthesis.reasons import NIST, acknowledge
 from hyperpod_stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure

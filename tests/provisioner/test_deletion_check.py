@@ -14,8 +14,7 @@ from hyperpod_shared.owner import CONSENT_TAG
 from provisioner.deletion_check import DeletionCheck, claims_among, jobs_among
 from provisioner.framework.request import DONE, Progress, Request
 from provisioner.framework.retry import Clock
-from provisioner.kubernetes.cluster import Cluster
-from provisioner.kubernetes.connection import ClusterCommands, EksConnection
+from provisioner.kubernetes.cluster import Cluster, ClusterCommands, EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
 from tests.support.provisioner.cloudformation import STACK_ID, FakeCloudFormation, Time, event
 from tests.support.provisioner.fake_helm import FakeKubectl

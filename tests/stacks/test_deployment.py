@@ -9,7 +9,7 @@ import pytest
 
 from hyperpod_cdk import Config, ConfigError
 from hyperpod_cdk.checks import findings
-from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure

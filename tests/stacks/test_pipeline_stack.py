@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk import ConfigError, PipelineFile, load_file
-from hyperpod_cdk.helm.chart.chart import HyperPodChart, read_hyperpod_chart
+from hyperpod_cdk.helm.chart import HyperPodChart, read_hyperpod_chart
 from hyperpod_stacks.pipeline_stack import PipelineStack, add_pipeline
 from rehearsal.pipeline.definition import PipelineDefinition
 from tests.support.assembly import Assembly, merged, new_app, synthesized

@@ -10,7 +10,7 @@ import aws_cdk as cdk
 from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_stacks.deployment import add_stacks
 
 _CDK_JSON = Path(__file__).resolve().parents[2] / "cdk.json"

@@ -29,10 +29,10 @@ sys.path.append(str(asset_directory("lambda")))
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError, one_line
 from hyperpod_shared.owner import Owner
-from provisioner.aws.clients import Clients
+from provisioner.aws.api import Clients
 from provisioner.deletion_check import DeletionCheckProperties, UnknownLossError, refuse_losses
 from provisioner.framework.retry import Clock
-from provisioner.kubernetes.connection import EksConnection
+from provisioner.kubernetes.cluster import EksConnection
 from provisioner.kubernetes.manifest import ReleaseId
 
 READ_SECONDS = 20.0

@@ -20,9 +20,9 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_cdk.helm.chart.chart import HyperPodChart, HyperPodChartError
-from hyperpod_cdk.helm.chart.rules import dependency_values
-from hyperpod_cdk.helm.images.registry import ecr_region, is_from_outside, mirrored, split_image
+from hyperpod_cdk.helm.chart import HyperPodChart, HyperPodChartError
+from hyperpod_cdk.helm.chart_rules import dependency_values
+from hyperpod_cdk.helm.images import ecr_region, is_from_outside, mirrored, split_image
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.session import AwsClient

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hyperpod_cdk.schema.errors import error, path_of, shown
-from hyperpod_cdk.schema.former_value import NONE, kept_in
+from hyperpod_cdk.schema.errors import NONE, error, kept_in, path_of, shown
 from hyperpod_cdk.schema.yaml_file import read_yaml
 
 

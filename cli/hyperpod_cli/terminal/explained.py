@@ -11,7 +11,7 @@ from botocore.exceptions import (
     ProfileNotFound,
 )
 
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import ConfigError, one_line
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_denied, is_throttled

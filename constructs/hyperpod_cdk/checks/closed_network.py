@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.helm.images.registry import ecr_region
+from hyperpod_cdk.helm.images import ecr_region
 from hyperpod_cdk.schema.errors import Finding, error, warning
 
 
@@ -21,7 +21,7 @@ def closed_network(config: Config) -> Iterator[Finding]:
         yield Finding(
             path=("eks", "endpoint_access"),
             value=access,
-            message="must be private beside network.closed: nothing in it reaches the internet",
+            message="must be private with network.closed: nothing in it reaches the internet",
             is_default="endpoint_access" not in config.eks.model_fields_set,
         )
     key = ("helm", "image_registry")

@@ -34,7 +34,7 @@ def _findings_beside_existing(config: Config) -> Iterator[Finding]:
         yield error(("network", "vpc_id"), None, message)
     if network.closed:
         message = (
-            f"must be left out beside eks.cluster_arn: the VPC of {name} is there, and closed if "
+            f"must be left out with eks.cluster_arn: the VPC of {name} is there, and closed if "
             "its owner gave it VPC endpoints and no gateways"
         )
         yield error(("network", "closed"), True, message)

@@ -7,7 +7,7 @@ from hyperpod_cdk.schema.errors import Finding, warning
 
 
 def node_health_image(config: Config) -> Iterator[Finding]:
-    """Find the default image, which is in a public registry, beside a closed network.
+    """Find the default image, which is in a public registry, in a closed network.
 
     https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
     """

@@ -85,7 +85,7 @@ def _of_components(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
 
 
 def room_for_pods(facts: InstanceFacts, *, config: Config) -> int:
-    """Return how many pods fit on a node beside those of DaemonSets; negative if those do not.
+    """Return how many pods fit on a node with those of DaemonSets; negative if those do not.
 
     Pods on the host's network count too: the kubelet limits all pods of a node.
     """

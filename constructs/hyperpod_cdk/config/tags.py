@@ -3,21 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from hyperpod_cdk.facts.service_limits import shape
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import limit_findings
+from hyperpod_cdk.schema.section import judged
 
 _ALL_TAGS = 50
 # Of shared/hyperpod_shared/owner.py and lambda/provisioner/hyperpod/claim.py.
 _OWN_TAGS = 4
 _MOST_TAGS = _ALL_TAGS - _OWN_TAGS
-
-
-def _check(value: dict[str, str]) -> dict[str, str]:
-    refuse(_tag_findings(value))
-    return value
 
 
 def _tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
@@ -43,6 +39,6 @@ def _tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
 
 
 Tags = Annotated[
-    dict[str, str], AfterValidator(_check), Field(json_schema_extra={"maxProperties": _MOST_TAGS})
+    dict[str, str], judged(_tag_findings), Field(json_schema_extra={"maxProperties": _MOST_TAGS})
 ]
 """Tag keys and values within the limits that all AWS services share."""

@@ -55,14 +55,7 @@ def add_addons(
     cluster: aws_eks_v2.ICluster,
     kubernetes_version: str,
 ) -> None:
-    """Add EKS add-ons to a cluster.
-
-    Args:
-        scope: Where to create them.
-        addons: Names of the add-ons.
-        cluster: The EKS cluster.
-        kubernetes_version: Its Kubernetes version.
-    """
+    """Add EKS add-ons to a cluster."""
     for name in addons:
         addon = aws_eks_v2.Addon(
             scope,
@@ -72,7 +65,7 @@ def add_addons(
         )
         resource = addon.node.default_child
         assert isinstance(resource, aws_eks_v2.CfnAddon)  # noqa: S101 - what the L2 makes
-        # The L2 has no key for it. Without it, an update fails where somebody has set a field:
+        # The L2 has no key for it. Without it, an update fails where a user has set a field:
         # https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateAddon.html
         resource.resolve_conflicts = "PRESERVE"
         # Without a pinned version, EKS chooses one.

@@ -1,19 +1,17 @@
-"""The EKS control plane that orchestrates HyperPod."""
+"""The EKS control plane that orchestrates HyperPod: one that is made, or one that exists."""
 
 from collections.abc import Sequence
 from typing import cast
 
-from aws_cdk import RemovalPolicy, aws_eks_v2
+from aws_cdk import ArnFormat, RemovalPolicy, Stack, aws_eks_v2
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.eks.access import ADMIN, access_by_principal
-from hyperpod_cdk.eks.access_entries import add_access_entry
+from hyperpod_cdk.eks.access import ADMIN, access_by_principal, add_access_entry
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
-from hyperpod_cdk.eks.imported import ImportedEksCluster
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, EksConfig
 from hyperpod_cdk.encryption.data_keys import fixed_text
 from hyperpod_cdk.provisioner.provisioner import Provisioner
@@ -22,9 +20,123 @@ from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     managed_policy_nag_id,
     skip_checkov,
+    statement,
 )
 from hyperpod_cdk.synthesis.refusals import FixedValue, report
 from hyperpod_cdk.synthesis.template_parameters import in_template
+
+
+class ControlPlane(Construct):
+    """A control plane that nodes and people are let into, new or existing."""
+
+    cluster: aws_eks_v2.ICluster
+    before_access: Sequence[IDependable] = ()
+
+    def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
+        """Give an IAM principal cluster admin rights through an access entry.
+
+        Args:
+            principal_arn: ARN of an IAM role or user; may be a token.
+        """
+        return add_access_entry(
+            self, cluster=self.cluster, principal_arn=principal_arn, access=[ADMIN]
+        )
+
+    def _add_addons_and_access(self, eks: EksConfig) -> None:
+        # Healthy without a node, so they never hold up the control plane.
+        addons = eks.addons_among(DAEMON_SET_ADDONS)
+        add_addons(self, addons, cluster=self.cluster, kubernetes_version=eks.version)
+        for principal, access in access_by_principal(eks).items():
+            add_access_entry(self, cluster=self.cluster, principal_arn=principal, access=access)
+
+
+class AuthenticationMode(Construct):
+    """Lets an EKS cluster know access entries next to its `aws-auth` ConfigMap.
+
+    Changes the mode `CONFIG_MAP` to `API_AND_CONFIG_MAP`, and no other. EKS never goes back, so
+    nothing happens when it is deleted.
+    https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
+
+    Args:
+        cluster: The EKS cluster.
+        provisioner: Changes it.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: aws_eks_v2.ICluster,
+        provisioner: Provisioner,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        access = provisioner.grant(
+            self,
+            "Access",
+            statements=[
+                statement(
+                    self,
+                    sid="SetAuthenticationMode",
+                    why="It lets the EKS cluster know access entries, which nodes join by.",
+                    added_by="`eks.set_authentication_mode`",
+                    actions=["eks:DescribeCluster", "eks:UpdateClusterConfig"],
+                    resources=[cluster.cluster_arn],
+                )
+            ],
+        )
+        provisioner.custom_resource(
+            self,
+            "Resource",
+            resource_type="Custom::EksAuthenticationMode",
+            properties={"ClusterName": cluster.cluster_name},
+            depends_on=[access],
+        )
+
+
+class ImportedEksCluster(ControlPlane):
+    """An EKS control plane that exists, with the attributes of `EksCluster`.
+
+    Access entries and the add-ons that are asked for are added to it, and go with the deployment.
+    Nothing else of it is changed, but its authentication mode by `set_authentication_mode`.
+
+    Args:
+        cluster_arn: Its ARN; of this account and region.
+        eks: Its version and endpoint as they are, access and add-ons.
+        provisioner: Changes the authentication mode.
+
+    Attributes:
+        cluster: The EKS cluster.
+        before_access: What must exist before the first access entry.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster_arn: str,
+        eks: EksConfig,
+        provisioner: Provisioner,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        report(self, eks_findings(eks))
+        arn = Stack.of(self).split_arn(cluster_arn, ArnFormat.SLASH_RESOURCE_NAME)
+        self.cluster = aws_eks_v2.Cluster.from_cluster_attributes(
+            self, "Cluster", cluster_name=str(arn.resource_name)
+        )
+        if eks.set_authentication_mode:
+            mode = AuthenticationMode(
+                scope,
+                f"{construct_id}AuthenticationMode",
+                cluster=self.cluster,
+                provisioner=provisioner,
+            )
+            self.before_access = (mode,)
+            # Whatever is added to this construct, now or later, depends on the mode.
+            self.node.add_dependency(mode)
+        self._add_addons_and_access(eks)
+
 
 _ENDPOINT_ACCESS = {
     "private": aws_eks_v2.EndpointAccess.PRIVATE,
@@ -33,7 +145,7 @@ _ENDPOINT_ACCESS = {
 }
 
 
-class EksCluster(Construct):
+class EksCluster(ControlPlane):
     """An EKS control plane without nodes, for HyperPod to add its own.
 
     Authentication mode is `API`: HyperPod refuses `CONFIG_MAP`, and access entries need no
@@ -56,8 +168,6 @@ class EksCluster(Construct):
         cluster: The EKS cluster.
         before_access: What must exist before the first access entry: nothing.
     """
-
-    before_access: Sequence[IDependable] = ()
 
     def __init__(
         self,
@@ -87,63 +197,20 @@ class EksCluster(Construct):
         )
         if eks.secrets_kms_key_arn is not None:
             secrets_key = kms.Key.from_key_arn(self, "SecretsKey", eks.secrets_kms_key_arn)
-        # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
-        self.cluster = cast(
-            "aws_eks_v2.ICluster",
-            self._control_plane(
-                eks,
-                cluster_name=cluster_name,
-                # By its id alone: the L2 would wait for all that the VPC construct holds, flow log
-                # and endpoint included, where the control plane needs no more than its subnets.
-                vpc=ec2.Vpc.from_vpc_attributes(
-                    self,
-                    "VpcById",
-                    vpc_id=vpc.vpc_id,
-                    availability_zones=vpc.availability_zones,
-                ),
-                subnets=subnets,
-                security_group=security_group,
-                secrets_key=secrets_key,
-                log_groups=log_groups,
-            ),
-        )
-        # Healthy without a node, so they never hold up the control plane.
-        add_addons(self, DAEMON_SET_ADDONS, cluster=self.cluster, kubernetes_version=eks.version)
-        for principal, access in access_by_principal(eks).items():
-            add_access_entry(self, cluster=self.cluster, principal_arn=principal, access=access)
-        acknowledge(self.cluster, _acknowledgments(eks))
-
-    def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
-        """Give an IAM principal cluster admin rights through an access entry.
-
-        Args:
-            principal_arn: ARN of an IAM role or user; may be a token.
-        """
-        return add_access_entry(
-            self, cluster=self.cluster, principal_arn=principal_arn, access=[ADMIN]
-        )
-
-    def _control_plane(
-        self,
-        eks: EksConfig,
-        *,
-        cluster_name: str,
-        vpc: ec2.IVpc,
-        subnets: Sequence[ec2.ISubnet],
-        security_group: ec2.ISecurityGroup,
-        secrets_key: kms.IKey | None,
-        log_groups: LogGroups,
-    ) -> aws_eks_v2.Cluster:
         cluster = aws_eks_v2.Cluster(
             self,
             "Cluster",
             cluster_name=cluster_name,
             version=aws_eks_v2.KubernetesVersion.of(in_template(eks.version)),
-            vpc=vpc,
+            # By its id alone: the L2 would wait for all that the VPC construct holds, flow log
+            # and endpoint included, where the control plane needs no more than its subnets.
+            vpc=ec2.Vpc.from_vpc_attributes(
+                self, "VpcById", vpc_id=vpc.vpc_id, availability_zones=vpc.availability_zones
+            ),
             vpc_subnets=[ec2.SubnetSelection(subnets=list(subnets))],
             security_group=security_group,
             endpoint_access=_ENDPOINT_ACCESS[eks.endpoint_access],
-            # Auto Mode, the default, would add EC2 nodes of its own beside HyperPod's.
+            # Auto Mode, the default, would add EC2 nodes of its own next to HyperPod's.
             default_capacity_type=aws_eks_v2.DefaultCapacityType.NODEGROUP,
             default_capacity=0,
             bootstrap_self_managed_addons=False,
@@ -175,7 +242,10 @@ class EksCluster(Construct):
                     )
                 },
             )
-        return cluster
+        # jsii leaves the interface's optional members out of the class, so mypy needs the cast.
+        self.cluster = cast("aws_eks_v2.ICluster", cluster)
+        self._add_addons_and_access(eks)
+        acknowledge(self.cluster, _acknowledgments(eks))
 
     def _log_group(self, cluster_name: str, *, log_groups: LogGroups) -> logs.LogGroup:
         log_group = log_groups.add(
@@ -207,17 +277,8 @@ def eks_cluster_of(
 ) -> EksCluster | ImportedEksCluster:
     """Return the control plane: one that is made, or the one that `eks` names.
 
-    Args:
-        scope: Where it is made.
-        construct_id: Id.
-        cluster_name: Name of one that is made.
-        eks: The section.
-        vpc: As for `EksCluster`.
-        subnets: As for `EksCluster`.
-        security_group: As for `EksCluster`.
-        provisioner: Changes the authentication mode of one that exists, if it shall.
-        secrets_key: As for `EksCluster`.
-        log_groups: As for `EksCluster`.
+    The arguments are those of both; the provisioner changes the mode of one that exists, if it
+    shall.
     """
     FixedValue(
         scope,

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.arns import EKS_NAME, EksClusterArn, KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import Matching, OneOf
-from hyperpod_cdk.schema.section import Listed, Section, Task
+from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 # The service accounts of EKS and of HyperPod's dependencies, some with rights on the whole cluster.
 _SYSTEM = "kube-system"
@@ -25,34 +25,6 @@ EditorsNamespace = Annotated[
         "digits, inner hyphens and *",
     ),
 ]
-
-
-class EditorsConfig(Section):
-    """Principals that run jobs in namespaces."""
-
-    namespaces: Annotated[Listed[EditorsNamespace], Field(examples=[["team-b"]])]
-    """Kubernetes namespaces, which need not exist yet; * stands for any characters, as in dev-*.
-    Not kube-system, whose service accounts an editor could use."""
-
-    principals: Listed[PrincipalArn]
-    """ARNs of IAM roles and users that may change what is in the namespaces, secrets included, but
-    for quotas and roles."""
-
-    training_jobs: bool = True
-    """Whether they may run the jobs of the training operators too, such as a PyTorchJob, by the
-    access policy AmazonSagemakerHyperpodTrainingPolicy. Default: true."""
-
-    @field_validator("namespaces")
-    @classmethod
-    def _check_namespaces(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        refuse(_namespace_findings(value))
-        return value
-
-    @field_validator("principals")
-    @classmethod
-    def _check_principals(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        refuse([*_missing(value, noun="principal"), *listed_twice(value)])
-        return value
 
 
 def listed_twice(principals: Sequence[str]) -> Iterator[Finding]:
@@ -90,6 +62,29 @@ def _namespace_findings(namespaces: Sequence[str]) -> Iterator[Finding]:
             yield Finding(path=(index,), value=namespace, message=message)
 
 
+def _principal_findings(principals: Sequence[str]) -> Iterator[Finding]:
+    yield from _missing(principals, noun="principal")
+    yield from listed_twice(principals)
+
+
+class EditorsConfig(Section):
+    """Principals that run jobs in namespaces."""
+
+    namespaces: Annotated[
+        Listed[EditorsNamespace], judged(_namespace_findings), Field(examples=[["team-b"]])
+    ]
+    """Kubernetes namespaces, which need not exist yet; * stands for any characters, as in dev-*.
+    Not kube-system, whose service accounts an editor could use."""
+
+    principals: Annotated[Listed[PrincipalArn], judged(_principal_findings)]
+    """ARNs of IAM roles and users that may change what is in the namespaces, secrets included, but
+    for quotas and roles."""
+
+    training_jobs: bool = True
+    """Whether they may run the jobs of the training operators too, such as a PyTorchJob, by the
+    access policy AmazonSagemakerHyperpodTrainingPolicy. Default: true."""
+
+
 # Keys of a new control plane, each with the value that means the same as leaving it out.
 _OF_NEW_ONES: Mapping[str, object] = {
     "cluster_name": None,
@@ -100,11 +95,7 @@ _OF_EXISTING_ONES: Mapping[str, object] = {"set_authentication_mode": False, "ad
 
 
 def existing_cluster_findings(eks: Mapping[str, Any]) -> Iterator[Finding]:
-    """Find keys that have no effect beside, or without, `cluster_arn`.
-
-    Args:
-        eks: The values of the section.
-    """
+    """Find keys that have no effect with, or without, `cluster_arn`."""
     exists = eks["cluster_arn"] is not None
     for key, absent in (_OF_NEW_ONES if exists else _OF_EXISTING_ONES).items():
         if eks[key] == absent:
@@ -206,7 +197,9 @@ class EksConfig(Section):
     private. To open a narrower list again, add 0.0.0.0/0 to it: CloudFormation refuses to take it
     away. Default: anywhere, with IAM deciding who gets in."""
 
-    admins: Annotated[Listed[PrincipalArn], Task("let people use kubectl")] = ()
+    admins: Annotated[
+        Listed[PrincipalArn], judged(listed_twice), Task("let people use kubectl")
+    ] = ()
     """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: only
     the provisioner."""
 
@@ -275,16 +268,8 @@ class EksConfig(Section):
         refuse(_public_access_findings(value, endpoint_access=info.data.get("endpoint_access")))
         return value
 
-    @model_validator(mode="after")
-    def _check_existing(self) -> Self:
-        refuse(existing_cluster_findings(dict(self)))
-        return self
-
-    @field_validator("admins")
-    @classmethod
-    def _check_admins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        refuse(listed_twice(value))
-        return value
+    def _findings(self) -> Iterator[Finding]:
+        return existing_cluster_findings(dict(self))
 
     @field_validator("viewers")
     @classmethod

@@ -11,22 +11,6 @@ from constructs import Construct
 from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs
 from hyperpod_cdk.encryption.section import EncryptionConfig
 
-
-class ImportedEncryptionKey(Construct):
-    """The twin of `EncryptionKey` for a key of the user's, whose policy nothing changes.
-
-    Args:
-        key_arn: Its ARN.
-
-    Attributes:
-        key: The key.
-    """
-
-    def __init__(self, scope: Construct, construct_id: str, *, key_arn: str) -> None:
-        super().__init__(scope, construct_id)
-        self.key: kms.IKey = kms.Key.from_key_arn(self, "Key", key_arn)
-
-
 _LONGEST_WINDOW = Duration.days(30)
 
 
@@ -125,7 +109,11 @@ def data_keys(
         alias: Name of the alias of a key that is made, without `alias/`.
         log_groups: Patterns of the names of the log groups that a key that is made encrypts.
     """
-    key = _key(scope, construct_id, encryption=encryption, alias=alias, log_groups=log_groups)
+    key: kms.IKey | None = None
+    if encryption.kms_key_arn is not None:
+        key = kms.Key.from_key_arn(scope, construct_id, encryption.kms_key_arn)
+    elif encryption.create_kms_key:
+        key = EncryptionKey(scope, construct_id, alias=alias, log_groups=log_groups).key
     return DataKeys(
         eks_secrets=key if encryption.eks_secrets else None,
         lifecycle_bucket=key if encryption.lifecycle_bucket else None,
@@ -141,18 +129,3 @@ def fixed_text(key: kms.IKey | None) -> str | None:
     if key is None:
         return None
     return CREATED if Token.is_unresolved(key.key_arn) else key.key_arn
-
-
-def _key(
-    scope: Construct,
-    construct_id: str,
-    *,
-    encryption: EncryptionConfig,
-    alias: str,
-    log_groups: Sequence[str],
-) -> kms.IKey | None:
-    if encryption.kms_key_arn is not None:
-        return ImportedEncryptionKey(scope, construct_id, key_arn=encryption.kms_key_arn).key
-    if encryption.create_kms_key:
-        return EncryptionKey(scope, construct_id, alias=alias, log_groups=log_groups).key
-    return None

@@ -19,12 +19,7 @@ _KEPT_CHARACTERS = 15
 
 
 def log_group_names(*, stack_name: str, eks_cluster_name: str) -> tuple[str, ...]:
-    """Return the patterns of the names that a platform stack's log groups have.
-
-    Args:
-        stack_name: Name of the stack.
-        eks_cluster_name: Name of its EKS cluster.
-    """
+    """Return the patterns of the names that a platform stack's log groups have."""
     # As CDK names a resource that it names uniquely: letters and digits of the path.
     plain = re.sub(r"[^A-Za-z0-9]", "", stack_name)
     # CDK cuts characters out of the middle of a function's name that is too long.
@@ -54,15 +49,7 @@ def administration(*, partition: str, account: str) -> dict[str, Any]:
 def encryption_of_logs(
     *, partition: str, region: str, account: str, dns_suffix: str, log_groups: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the statement that lets CloudWatch Logs encrypt some groups, and no others.
-
-    Args:
-        partition: Such as aws.
-        region: Such as us-west-2.
-        account: Twelve digits.
-        dns_suffix: Such as amazonaws.com.
-        log_groups: Patterns of the groups' names.
-    """
+    """Return the statement that lets CloudWatch Logs encrypt some groups, and no others."""
     prefix = f"arn:{partition}:logs:{region}:{account}:log-group"
     return {
         "Sid": "EncryptLogs",
@@ -83,11 +70,6 @@ def through_s3(*, region: str, dns_suffix: str, bucket_arn: str) -> Mapping[str,
 
     With a bucket key, S3 names the bucket; without, the object.
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-key.html
-
-    Args:
-        region: Such as us-west-2.
-        dns_suffix: Such as amazonaws.com.
-        bucket_arn: ARN of the bucket.
     """
     return {
         "StringEquals": {"kms:ViaService": f"s3.{region}.{dns_suffix}"},

@@ -1,11 +1,9 @@
 """The `encryption` section: a customer managed KMS key, and what it encrypts."""
 
-from typing import Self
-
-from pydantic import model_validator
+from collections.abc import Iterator
 
 from hyperpod_cdk.schema.arns import KmsKeyArn
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.section import Section
 
 
@@ -50,9 +48,7 @@ class EncryptionConfig(Section):
         """Whether the key encrypts volumes of nodes."""
         return self.has_key and self.node_volumes
 
-    @model_validator(mode="after")
-    def _check_one_key(self) -> Self:
+    def _findings(self) -> Iterator[Finding]:
         if self.create_kms_key and self.kms_key_arn is not None:
-            message = "must be left out beside create_kms_key, which makes a key"
-            refuse([Finding(path=("kms_key_arn",), value=self.kms_key_arn, message=message)])
-        return self
+            message = "must be left out with create_kms_key, which makes a key"
+            yield Finding(path=("kms_key_arn",), value=self.kms_key_arn, message=message)

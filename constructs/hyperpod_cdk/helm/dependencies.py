@@ -7,8 +7,8 @@ from aws_cdk import CfnParameter, CfnRule, CfnRuleAssertion, Duration, Fn, Stack
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
-from hyperpod_cdk.helm.chart.chart import HyperPodChart, read_hyperpod_chart
-from hyperpod_cdk.helm.chart.rules import TO_PACKAGE, placeholder_warning, values_for_chart
+from hyperpod_cdk.helm.chart import HyperPodChart, read_hyperpod_chart
+from hyperpod_cdk.helm.chart_rules import TO_PACKAGE, placeholder_warning, values_for_chart
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.provisioner.provisioner import Provisioner

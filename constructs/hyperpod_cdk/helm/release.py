@@ -1,4 +1,4 @@
-"""A Helm release on the EKS cluster."""
+"""Helm releases on the EKS cluster, and the check with which the deletion of a stack begins."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,11 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.helm.names import NAMESPACE, RELEASE_NAME
+from hyperpod_cdk.helm.priority_class_section import DEFAULT_PRIORITY_CLASSES, PriorityClassConfig
+from hyperpod_cdk.helm.section import NAMESPACE, RELEASE_NAME
 from hyperpod_cdk.provisioner.provisioner import Provisioner, ask_for_stack
 from hyperpod_cdk.schema.errors import refuse_errors
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.refusals import refuse_large_request
 from hyperpod_cdk.synthesis.template_parameters import json_in_template
 
@@ -119,3 +121,90 @@ class HelmRelease(Construct):
         self.release = release
         self.namespace = namespace
         self.chart = resource.get_att_string("Chart")
+
+
+class PriorityClasses(Construct):
+    """PriorityClasses, installed as a Helm release of their own.
+
+    Kubernetes never changes the value or the preemption policy of a class: such an update is
+    refused before anything is changed. Give the class another name, or remove it in one deployment
+    and add it again in the next; running pods keep the priority they started with.
+
+    Args:
+        cluster: The EKS cluster.
+        provisioner: Runs helm; needs `ProvisionerAccess` to the cluster.
+        classes: At least one, each name once, at most one global default. Default: `inference`,
+            `training` and `best-effort`.
+        release: Release name. Default: `hyperpod-priority-classes`.
+        namespace: Namespace of the release; the classes themselves have none. Default:
+            `kube-system`.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        provisioner: Provisioner,
+        classes: Sequence[PriorityClassConfig] = DEFAULT_PRIORITY_CLASSES,
+        release: str = "hyperpod-priority-classes",
+        namespace: str = "kube-system",
+    ) -> None:
+        super().__init__(scope, construct_id)
+        HelmRelease(
+            self,
+            "Release",
+            cluster=cluster,
+            provisioner=provisioner,
+            chart=asset_directory("charts") / "priority-classes",
+            release=release,
+            namespace=namespace,
+            values={"classes": [item.to_request() for item in classes]},
+        )
+
+
+class DeletionCheck(Construct):
+    """Refuses the deletion of its stack while users would lose something, before it begins.
+
+    That is: objects in the namespaces, and of the CustomResourceDefinitions, that the releases
+    delete; and jobs that run on the nodes. CloudFormation deletes first what nothing depends on, so
+    the check must depend on everything else in its stack. A rollback is never refused.
+
+    To consent, set `delete_user_objects`, or tag the EKS cluster as the refusal says, which works
+    for a stack that cannot be updated too.
+
+    Args:
+        cluster: The EKS cluster.
+        provisioner: Looks; needs `ProvisionerAccess` to the cluster.
+        releases: Helm releases of the stack.
+        delete_user_objects: Whether users' objects and running jobs may be lost. Default: no.
+        depends_on: Everything else in the stack.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        provisioner: Provisioner,
+        releases: Sequence[HelmRelease],
+        delete_user_objects: bool = False,
+        depends_on: Sequence[IDependable],
+    ) -> None:
+        super().__init__(scope, construct_id)
+        access = provisioner.grant(self, "Access", statements=[ask_for_stack(self)])
+        provisioner.custom_resource(
+            self,
+            "Resource",
+            resource_type="Custom::DeletionCheck",
+            properties={
+                "ClusterName": cluster.cluster_name,
+                "Releases": json.dumps(
+                    [f"{release.namespace}/{release.release}" for release in releases]
+                ),
+                "DeleteUserObjects": json.dumps(delete_user_objects),
+            },
+            depends_on=[access, *depends_on],
+        )

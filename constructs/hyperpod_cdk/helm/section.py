@@ -3,28 +3,46 @@
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import (
-    AfterValidator,
     Field,
     JsonValue,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
-from hyperpod_cdk.helm.components.rules import chosen_switches, component_findings
-from hyperpod_cdk.helm.components.section import ComponentsConfig
-from hyperpod_cdk.helm.images.registry import IMAGE_REGISTRY
-from hyperpod_cdk.helm.names import NAMESPACE, RELEASE_NAME
-from hyperpod_cdk.helm.priority_classes.section import (
+from hyperpod_cdk.helm.components import ComponentsConfig, chosen_switches, component_findings
+from hyperpod_cdk.helm.images import IMAGE_REGISTRY
+from hyperpod_cdk.helm.priority_class_section import (
     DEFAULT_PRIORITY_CLASSES,
     PriorityClassConfig,
-    check_priority_classes,
+    priority_class_findings,
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
-from hyperpod_cdk.schema.section import Listed, Section, Task
+from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Between, Matching
+from hyperpod_cdk.schema.section import Listed, Section, Task, judged
+
+_LONGEST_NAMESPACE = 63
+# Helm keeps 10 characters of the 63 for the suffixes of what a chart creates.
+# https://helm.sh/docs/chart_template_guide/getting_started/
+_LONGEST_RELEASE = 53
+_NAME_RULE = (
+    "must be 1 to {longest} lower-case letters, digits and inner hyphens, as Kubernetes (RFC 1123) "
+    "wants {noun}"
+)
+
+RELEASE_NAME = Matching(
+    pattern=DNS_SUBDOMAIN,
+    longest=_LONGEST_RELEASE,
+    rule=_NAME_RULE.format(longest=_LONGEST_RELEASE, noun="a Helm release"),
+)
+NAMESPACE = Matching(
+    pattern=DNS_LABEL,
+    longest=_LONGEST_NAMESPACE,
+    rule=_NAME_RULE.format(longest=_LONGEST_NAMESPACE, noun="a namespace"),
+)
+
 
 # In minutes; CloudFormation gives a custom resource an hour, helm included.
 _LONGEST_WAIT = 45
@@ -58,8 +76,7 @@ class HelmConfig(Section):
     refused."""
 
     priority_classes: Annotated[
-        Listed[PriorityClassConfig] | None,
-        AfterValidator(check_priority_classes),
+        Annotated[Listed[PriorityClassConfig], judged(priority_class_findings)] | None,
         Task("steer pods to groups"),
     ] = DEFAULT_PRIORITY_CLASSES
     """PriorityClasses, installed as the release hyperpod-priority-classes; null for none. Default:
@@ -89,9 +106,9 @@ class HelmConfig(Section):
     volume claims of users when the release, and its namespaces and CustomResourceDefinitions with
     it, is deleted; without it that is refused."""
 
-    wait_for_ready_minutes: int = Field(
-        default=10, json_schema_extra={"minimum": 0, "maximum": _LONGEST_WAIT}
-    )
+    wait_for_ready_minutes: Annotated[
+        int, Between(0, _LONGEST_WAIT, ": CloudFormation gives a custom resource an hour")
+    ] = 10
     """How long an update waits for the release's workloads when there are nodes, in minutes; then
     it fails, naming them. 0: it does not wait."""
 
@@ -109,15 +126,6 @@ class HelmConfig(Section):
             )
         return str(chart)
 
-    @field_validator("wait_for_ready_minutes")
-    @classmethod
-    def _check_wait(cls, value: int) -> int:
-        if not 0 <= value <= _LONGEST_WAIT:
-            raise ValueError(
-                f"must be 0 to {_LONGEST_WAIT}: CloudFormation gives a custom resource an hour"
-            )
-        return value
-
     @field_validator("values", mode="before")
     @classmethod
     def _check_values(cls, value: object) -> object:
@@ -125,11 +133,9 @@ class HelmConfig(Section):
             refuse(_json_findings(value))
         return value
 
-    @model_validator(mode="after")
-    def _check_components(self) -> Self:
+    def _findings(self) -> Iterator[Finding]:
         consent = self.i_know_this_breaks_resiliency
-        refuse(component_findings(self.components, values=self.values, consent=consent))
-        return self
+        return component_findings(self.components, values=self.values, consent=consent)
 
     def components_to_install(self, *, instance_types: Iterable[str]) -> ComponentsConfig:
         """Return what is installed for a cluster of these instance types, with no default left out.

@@ -76,15 +76,16 @@ def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.
 def _key_arn(scope: Construct, key_id: str) -> str:
     if key_id.startswith("arn:") or is_token(key_id):
         return key_id
-    return Stack.of(scope).format_arn(service="kms", resource="key", resource_name=key_id)
+    return _arn(scope, "kms", "key", key_id)
 
 
 _SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"
+_SERVICE_LINKED_ROLE = f"aws-service-role/{_HYPERPOD}/AWSServiceRoleForSageMakerHyperPod"
 
 
 def any_hyperpod_cluster(scope: Construct) -> str:
     """Return the ARN pattern of HyperPod clusters: theirs end in an id drawn at creation."""
-    return Stack.of(scope).format_arn(service="sagemaker", resource="cluster", resource_name="*")
+    return _arn(scope, "sagemaker", "cluster", "*")
 
 
 def hyperpod_access(
@@ -159,16 +160,7 @@ def hyperpod_access(
             sid="FirstUseOfHyperPod",
             why="The first cluster of an account makes HyperPod's service-linked role.",
             actions=["iam:CreateServiceLinkedRole"],
-            resources=[
-                Stack.of(scope).format_arn(
-                    service="iam",
-                    region="",
-                    resource="role",
-                    resource_name=(
-                        f"aws-service-role/{_HYPERPOD}/AWSServiceRoleForSageMakerHyperPod"
-                    ),
-                )
-            ],
+            resources=[_arn(scope, "iam", "role", _SERVICE_LINKED_ROLE, region="")],
             conditions={"StringEquals": {"iam:AWSServiceName": _HYPERPOD}},
         ),
         *_pass_cluster_role(scope, cluster),
@@ -269,7 +261,7 @@ def _share_images(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicySt
             why="HyperPod shares the AMI with its own account.",
             added_by="an AMI of your own",
             actions=["ec2:ModifyImageAttribute"],
-            resources=[_image_arn(scope, image) for image in images],
+            resources=[_arn(scope, "ec2", "image", image, account="") for image in images],
         ),
         statement(
             scope,
@@ -284,25 +276,26 @@ def _share_images(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicySt
 
 def _any_stack_of_the_name(scope: Construct) -> str:
     """Return the pattern of the ARNs that a stack and its former namesakes have."""
-    stack = Stack.of(scope)
-    return stack.format_arn(
-        service="cloudformation", resource="stack", resource_name=f"{stack.stack_name}/*"
-    )
+    return _arn(scope, "cloudformation", "stack", f"{Stack.of(scope).stack_name}/*")
 
 
 def _any_reserved_capacity(scope: Construct) -> str:
-    return Stack.of(scope).format_arn(
-        service="sagemaker", resource="reserved-capacity", resource_name="*"
-    )
-
-
-def _image_arn(scope: Construct, image: str) -> str:
-    return Stack.of(scope).format_arn(
-        service="ec2", account="", resource="image", resource_name=image
-    )
+    return _arn(scope, "sagemaker", "reserved-capacity", "*")
 
 
 def _any_snapshot(scope: Construct) -> str:
+    return _arn(scope, "ec2", "snapshot", "*", account="")
+
+
+def _arn(
+    scope: Construct,
+    service: str,
+    resource: str,
+    name: str,
+    *,
+    region: str | None = None,
+    account: str | None = None,
+) -> str:
     return Stack.of(scope).format_arn(
-        service="ec2", account="", resource="snapshot", resource_name="*"
+        service=service, region=region, account=account, resource=resource, resource_name=name
     )

@@ -1,6 +1,6 @@
 """The HyperPod cluster: a custom resource, or CloudFormation's own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig, cluster_request
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
-from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, OwnScriptsConfig
+from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT
 from hyperpod_cdk.network.subnets import NodeSubnets
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.reasons import acknowledge
@@ -29,7 +29,7 @@ from hyperpod_cdk.synthesis.refusals import (
 from hyperpod_cdk.synthesis.template_parameters import in_template
 
 
-def create_cluster_request(
+def _cluster_and_request(
     construct: Construct,
     cluster: ClusterConfig,
     *,
@@ -44,22 +44,7 @@ def create_cluster_request(
 ) -> tuple[ClusterConfig, dict[str, Any]]:
     """Return a cluster with what it takes from its surroundings, and the request for it.
 
-    Args:
-        construct: The construct of the cluster; gets its findings, and what cannot change.
-        cluster: The section.
-        resource: Which kind of resource the construct is, as in the section.
-        orchestrator: What runs the jobs.
-        execution_role: Role of the nodes of groups that name none.
-        subnets: Private subnets.
-        security_group: The security group of the nodes.
-        lifecycle_scripts: Scripts for groups that name none.
-        cluster_role: Role for autoscaling, when the section names none.
-        tags: Tags of the cluster.
-
-    Raises:
-        ConfigError: The hardware or the service refuses what the cluster asks for.
-        ValueError: The section asks for another kind of resource, `auto_scaling` lacks a role, or a
-            group is in a zone without a subnet.
+    The construct gets its findings, and what cannot change; `resource` is the kind that it is.
     """
     if cluster.resource != resource:
         raise ValueError(
@@ -79,9 +64,8 @@ def create_cluster_request(
         ClusterDefaults(
             execution_role_arn=execution_role.role_arn,
             security_group_id=security_group.security_group_id,
-            subnet_id_in=lambda zone: _further_subnet_id(subnets, zone),
-            lifecycle=_lifecycle(lifecycle_scripts),
-            lifecycle_in=None if lifecycle_scripts is None else _lifecycle_in(lifecycle_scripts),
+            subnet_id_in=partial(_further_subnet_id, subnets),
+            **_from_scripts(lifecycle_scripts),
         )
     )
     request = cluster_request(
@@ -121,14 +105,16 @@ def _further_subnet_id(subnets: NodeSubnets, zone: str) -> str | None:
     return None if subnet is subnets.subnets[0] else subnet.subnet_id
 
 
-def _lifecycle(scripts: LifecycleScripts | None) -> LifecycleConfig | None:
+def _from_scripts(scripts: LifecycleScripts | None) -> dict[str, Any]:
+    """Return what groups take from the scripts; nothing without any."""
     if scripts is None:
-        return None
-    return LifecycleConfig(source_s3_uri=scripts.s3_uri, on_create=scripts.on_create)
-
-
-def _lifecycle_in(scripts: LifecycleScripts) -> Callable[[OwnScriptsConfig], LifecycleConfig]:
-    return lambda own: LifecycleConfig(source_s3_uri=scripts.s3_uri_of(own), on_create=ENTRY_SCRIPT)
+        return {}
+    return {
+        "lifecycle": LifecycleConfig(source_s3_uri=scripts.s3_uri, on_create=scripts.on_create),
+        "lifecycle_in": lambda own: LifecycleConfig(
+            source_s3_uri=scripts.s3_uri_of(own), on_create=ENTRY_SCRIPT
+        ),
+    }
 
 
 class HyperPodCluster(Construct):
@@ -182,7 +168,7 @@ class HyperPodCluster(Construct):
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)
-        cluster, request = create_cluster_request(
+        cluster, request = _cluster_and_request(
             self,
             cluster,
             resource="custom",
@@ -231,7 +217,7 @@ class HyperPodCluster(Construct):
 class NativeHyperPodCluster(Construct):
     """A SageMaker HyperPod cluster that CloudFormation's own type makes.
 
-    `AWS::SageMaker::Cluster` calls HyperPod with the rights of whoever deploys, waits for up to 12
+    `AWS::SageMaker::Cluster` calls HyperPod with the rights of its caller, waits for up to 12
     hours, detects drift, and takes most fields of the API; `HyperPodCluster` takes all, and reports
     nodes that are missing. Its properties have the names of CreateCluster's members.
 
@@ -275,7 +261,7 @@ class NativeHyperPodCluster(Construct):
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)
-        cluster, request = create_cluster_request(
+        cluster, request = _cluster_and_request(
             self,
             cluster,
             resource="native",
@@ -323,19 +309,7 @@ def hyperpod_cluster(
 ) -> HyperPodCluster | NativeHyperPodCluster:
     """Return the cluster, made by the resource that its `resource` names.
 
-    Args:
-        scope: Where it is made.
-        construct_id: Id.
-        cluster: As for `HyperPodCluster`.
-        orchestrator: As for `HyperPodCluster`.
-        provisioner: Makes the calls of the custom resource.
-        execution_role: As for `HyperPodCluster`.
-        subnets: As for `HyperPodCluster`.
-        security_group: As for `HyperPodCluster`.
-        lifecycle_scripts: As for `HyperPodCluster`.
-        cluster_role: As for `HyperPodCluster`.
-        tags: As for `HyperPodCluster`.
-        depends_on: As for `HyperPodCluster`.
+    The arguments are those of `HyperPodCluster`.
     """
     made_by = (
         NativeHyperPodCluster

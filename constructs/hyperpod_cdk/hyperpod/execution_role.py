@@ -1,10 +1,16 @@
-"""The IAM role of HyperPod nodes: one that is made, or one that exists."""
+"""The IAM roles of HyperPod: that of the nodes, made or existing, and that of autoscaling."""
+
+from collections.abc import Sequence
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_cdk.hyperpod.access import SOURCE_ACCOUNT_IF_SENT, any_hyperpod_cluster
+from hyperpod_cdk.hyperpod.access import (
+    SOURCE_ACCOUNT_IF_SENT,
+    any_hyperpod_cluster,
+    volume_key_statements,
+)
 from hyperpod_cdk.hyperpod.node_permissions import (
     any_repository,
     data_bucket_acknowledgments,
@@ -20,9 +26,67 @@ from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     acknowledge_inline_policies,
     managed_policy_nag_id,
+    statement,
     wildcard_nag_id,
 )
 from hyperpod_cdk.synthesis.refusals import FixedValue, refuse_large_policy
+
+
+class AutoScalingRole(Construct):
+    """The role that HyperPod assumes to add and remove nodes as pods need them.
+
+    For clusters of this account and region, and assumed by HyperPod for this account only.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html
+
+    Args:
+        volume_key_ids: KMS keys of the nodes' volumes, by ID or ARN. Default: none.
+
+    Attributes:
+        role: The role.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, volume_key_ids: Sequence[str] = ()
+    ) -> None:
+        super().__init__(scope, construct_id)
+        clusters = any_hyperpod_cluster(self)
+        rights = iam.PolicyDocument(
+            statements=[
+                statement(
+                    self,
+                    sid="ScaleClusters",
+                    why=(
+                        "As AWS documents it. The ARN of a cluster ends in an id that HyperPod "
+                        "draws."
+                    ),
+                    added_by="`cluster.auto_scaling`",
+                    actions=["sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes"],
+                    resources=[clusters],
+                ),
+                *volume_key_statements(self, volume_key_ids),
+            ]
+        )
+        self.role = iam.Role(
+            self,
+            "Role",
+            description="Adds and removes nodes of the HyperPod cluster",
+            assumed_by=iam.ServicePrincipal(
+                "hyperpod.sagemaker.amazonaws.com",
+                conditions=SOURCE_ACCOUNT_IF_SENT,
+            ),
+            # A child of the role, so that what depends on the role waits for its permissions, too.
+            inline_policies={"ScaleClusters": rights},
+        )
+        acknowledge_inline_policies(self.role)
+        acknowledge(
+            self,
+            {
+                wildcard_nag_id(self, clusters): (
+                    "A HyperPod cluster's ARN ends in an id that the service draws at creation, "
+                    "and the cluster needs this role before it has one."
+                )
+            },
+        )
 
 
 class ImportedExecutionRole(Construct):
@@ -171,15 +235,7 @@ def execution_role_of(
 ) -> ExecutionRole | ImportedExecutionRole:
     """Return the nodes' role: one that is made, or the one that `cluster` names.
 
-    Args:
-        scope: Where it is made.
-        construct_id: Id.
-        cluster: Names the role, if at all; else as for `ExecutionRole`.
-        orchestrator: As for `ExecutionRole`.
-        vpc: As for `ExecutionRole`.
-        subnets: As for `ExecutionRole`.
-        security_group: As for `ExecutionRole`.
-        lifecycle_scripts: As for `ExecutionRole`.
+    The arguments are those of `ExecutionRole`.
     """
     existing = cluster.execution_role_arn
     FixedValue(

@@ -120,5 +120,5 @@ def _type_findings(value: str | None, *, alternatives: tuple[str, ...]) -> Itera
         message = "is missing and has no default (or list several in instance_types)"
         yield Finding(value=None, message=message)
     if value is not None and alternatives:
-        message = "must be left out beside instance_types, which lists every type"
+        message = "must be left out with instance_types, which lists every type"
         yield Finding(value=value, message=message)

@@ -181,9 +181,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
             request["CapacityRequirements"] = {self.capacity: {}}
         return request
 
-    def rule_findings(self) -> Iterator[Finding]:
-        """Find what the fields of the group contradict in each other."""
-        yield from super().rule_findings()
+    def _findings(self) -> Iterator[Finding]:
         least = self.min_instance_count
         if least is not None and least > self.instance_count:
             message = f"must be at most instance_count ({self.instance_count})"

@@ -1,12 +1,10 @@
 """Storage of an instance group's nodes: EBS volumes and FSx mounts."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Self
-
-from pydantic import model_validator
+from typing import Annotated, Any
 
 from hyperpod_cdk.schema.arns import KmsKeyId
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits
 from hyperpod_cdk.schema.section import Api, Section, members
 
@@ -40,11 +38,6 @@ class EbsVolumeConfig(Section):
     """ID or ARN of the KMS key that encrypts the volume; required for the root volume. HyperPod
     takes keys only with continuous provisioning, and the key's policy must allow the execution
     role kms:CreateGrant and kms:DescribeKey. Default: a key that AWS owns."""
-
-    @model_validator(mode="after")
-    def _check_kind(self) -> Self:
-        refuse(self._findings())
-        return self
 
     def _findings(self) -> Iterator[Finding]:
         if self.root_volume and self.volume_size_gib is not None:
@@ -92,12 +85,7 @@ class FsxOpenZfsMountConfig(Section):
 
 
 def encrypted(volumes: Sequence[EbsVolumeConfig], *, key_arn: str) -> tuple[EbsVolumeConfig, ...]:
-    """Return volumes with a key for each that has none, the root volume among them.
-
-    Args:
-        volumes: The volumes.
-        key_arn: ARN of the key.
-    """
+    """Return volumes with a key for each that has none, the root volume among them."""
     with_keys = [
         volume if volume.kms_key_id else volume.model_copy(update={"kms_key_id": key_arn})
         for volume in volumes

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from hyperpod_cdk.facts.service_limits import shape
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits, limit_findings
-from hyperpod_cdk.schema.section import Api, Section
+from hyperpod_cdk.schema.section import Api, Section, judged
 
 _LONGEST_DOMAIN, _LONGEST_NAME = 253, 63
 _SERVICE_DOMAIN = "sagemaker.amazonaws.com"
@@ -47,11 +47,6 @@ def _under(domain: str, parent: str) -> bool:
     return domain == parent or domain.endswith(f".{parent}")
 
 
-def _check(value: dict[str, str]) -> dict[str, str]:
-    refuse(_label_findings(value))
-    return value
-
-
 def _label_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
     limits = shape("sagemaker.ClusterKubernetesLabels")
     yield from limit_findings(len(labels), limits=limits, noun="the number of labels")
@@ -72,7 +67,7 @@ def _limit_schema(schema: dict[str, Any]) -> None:
     schema["maxProperties"] = shape("sagemaker.ClusterKubernetesLabels").maximum
 
 
-Labels = Annotated[dict[str, str], AfterValidator(_check), Field(json_schema_extra=_limit_schema)]
+Labels = Annotated[dict[str, str], judged(_label_findings), Field(json_schema_extra=_limit_schema)]
 """Kubernetes labels, keys with an optional DNS prefix."""
 
 

@@ -1,12 +1,10 @@
 """The scripts that an instance group's nodes run."""
 
 from collections.abc import Iterator
-from typing import Annotated, Self
-
-from pydantic import model_validator
+from typing import Annotated
 
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits, Matching
 from hyperpod_cdk.schema.section import Api, Task
 
@@ -58,19 +56,14 @@ class LifecycleConfig(OwnScriptsConfig):
     """Script under source_s3_uri that runs after the AMI's own setup, instead of on_create.
     Default: none."""
 
-    @model_validator(mode="after")
-    def _check_scripts(self) -> Self:
-        refuse(self._findings())
-        return self
-
     def _findings(self) -> Iterator[Finding]:
         if self.directory is not None and self.source_s3_uri is not None:
-            message = "must be left out beside directory, whose scripts the deployment uploads"
+            message = "must be left out with directory, whose scripts the deployment uploads"
             yield Finding(path=("source_s3_uri",), value=self.source_s3_uri, message=message)
             return
         scripts = [name for name in (self.on_create, self.on_init_complete) if name is not None]
         if len(scripts) > 1:
-            message = "must be left out beside on_create: a node runs one script or the other"
+            message = "must be left out with on_create: a node runs one script or the other"
             path = ("on_init_complete",)
             yield Finding(path=path, value=self.on_init_complete, message=message)
         elif self.source_s3_uri is not None and not scripts:

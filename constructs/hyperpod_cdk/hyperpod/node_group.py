@@ -1,16 +1,16 @@
-"""What ordinary and restricted instance groups have in common, beside name and types."""
+"""What ordinary and restricted instance groups have in common, in addition to name and types."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from hyperpod_cdk.facts.instance_types import (
     default_threads_per_core,
     is_accelerated,
 )
-from hyperpod_cdk.facts.service_limits import shape
+from hyperpod_cdk.facts.service_limits import Shape, shape
 from hyperpod_cdk.hyperpod.group_types import GroupConfig
 from hyperpod_cdk.hyperpod.instance_storage import (
     EbsVolumeConfig,
@@ -25,8 +25,8 @@ from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, TrainingPlanArn
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import ApiLimits, ListLimits
-from hyperpod_cdk.schema.section import Api, Listed, Section, Task, members
+from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, limit_findings
+from hyperpod_cdk.schema.section import Api, Listed, Section, Task, findings_of, members
 
 _STORAGE_SHAPE = "sagemaker.ClusterInstanceStorageConfigs"
 
@@ -97,7 +97,7 @@ class NodeGroupConfig(GroupConfig):
         VolumeSize | None, Task("give nodes larger or encrypted volumes")
     ] = 500
     """Size in GiB of the EBS volume of each instance, mounted at /opt/sagemaker; null for none.
-    Default: 500, or none beside ebs_volumes."""
+    Default: 500, or none with ebs_volumes."""
 
     ebs_volumes: Annotated[
         Listed[EbsVolumeConfig],
@@ -194,9 +194,6 @@ class NodeGroupConfig(GroupConfig):
     def filled_in(self, defaults: ClusterDefaults) -> Self:
         """Return the group with what it takes from its cluster.
 
-        Args:
-            defaults: What it takes.
-
         Raises:
             ValueError: There is no subnet in the group's zone.
         """
@@ -239,25 +236,19 @@ class NodeGroupConfig(GroupConfig):
             return {"volume_size_gib": None, **value}
         return value
 
-    @model_validator(mode="after")
-    def _check_rules(self) -> Self:
-        refuse(self.rule_findings())
-        return self
-
-    def rule_findings(self) -> Iterator[Finding]:
-        """Find what the fields of the group contradict in each other."""
+    def _findings(self) -> Iterator[Finding]:
         yield from self._storage_findings()
         yield from _deep_health_check_findings(
             self.deep_health_checks, types=self.possible_instance_types
         )
         if self.override_vpc is not None and self.availability_zone_id is not None:
-            message = "must be left out beside override_vpc, which places the group already"
+            message = "must be left out with override_vpc, which places the group already"
             path, value = ("availability_zone_id",), self.availability_zone_id
             yield Finding(path=path, value=value, message=message)
 
     def _storage_findings(self) -> Iterator[Finding]:
         if self.ebs_volumes and self.volume_size_gib is not None:
-            message = "must be left out beside ebs_volumes, which lists every volume"
+            message = "must be left out with ebs_volumes, which lists every volume"
             yield Finding(path=("volume_size_gib",), value=self.volume_size_gib, message=message)
         for finding in volume_findings(self.ebs_volumes):
             yield finding.under("ebs_volumes")
@@ -281,3 +272,58 @@ def _deep_health_check_findings(
     if checks and plain:
         message = f"must be empty for {plain[0]}: they test GPU and Trainium types only"
         yield Finding(path=("deep_health_checks",), value=list(checks), message=message)
+
+
+Group = TypeVar("Group", bound=NodeGroupConfig)
+
+
+def checked_groups(
+    value: object,
+    *,
+    handler: Callable[[object], tuple[Group, ...]],
+    model: type[Group],
+    key: str,
+    limits: Shape,
+    taken: Sequence[str] = (),
+) -> tuple[Group, ...]:
+    """Validate a list of groups; a finding within one does not hide those between the groups.
+
+    Args:
+        value: The list as given.
+        handler: Validates each group.
+        model: The groups' section.
+        key: The list's own key.
+        limits: The limits of the number of groups.
+        taken: Names of the groups in `instance_groups`, for the other list.
+
+    Raises:
+        RefusedError: There are findings.
+    """
+    findings = (
+        list(_list_findings(value, key=key, limits=limits, taken=taken))
+        if isinstance(value, list | tuple)
+        else []
+    )
+    try:
+        groups = handler(value)
+    except ValidationError as error:
+        refuse([*findings_of(error, model=model), *findings])
+        raise
+    refuse(findings)
+    return groups
+
+
+def _list_findings(
+    groups: Sequence[Any], *, key: str, limits: Shape, taken: Sequence[str]
+) -> Iterator[Finding]:
+    for finding in limit_findings(len(groups), limits=limits, noun="the number of instance groups"):
+        yield replace(finding, message=f"items; {finding.message}")
+    owner = {name: f"instance_groups[{index}]" for index, name in enumerate(taken)}
+    for index, group in enumerate(groups):
+        name = group.get("name") if isinstance(group, dict) else getattr(group, "name", None)
+        if not isinstance(name, str):
+            continue
+        if name in owner:
+            message = f"is already the name of {owner[name]}; names must differ"
+            yield Finding(path=(index, "name"), value=name, message=message)
+        owner.setdefault(name, f"{key}[{index}]")

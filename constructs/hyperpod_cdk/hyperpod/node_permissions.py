@@ -178,7 +178,7 @@ def node_statements(
     script_keys: Sequence[str],
     data_buckets: Sequence[DataBucketConfig] = (),
 ) -> list[iam.PolicyStatement]:
-    """Return what nodes need beside the managed policy.
+    """Return what nodes need in addition to the managed policy.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
 
@@ -191,7 +191,7 @@ def node_statements(
         security_group_id: The group that they may carry.
         bucket: The bucket of the scripts that they run.
         script_keys: Keys of the scripts, or patterns of them.
-        data_buckets: What they read beside. Default: nothing.
+        data_buckets: What else they read. Default: nothing.
     """
     overrides = [group.override_vpc for group in groups if group.override_vpc is not None]
     return [

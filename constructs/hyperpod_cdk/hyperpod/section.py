@@ -1,80 +1,24 @@
 """The `cluster` section: a HyperPod cluster, its groups, and the data that its nodes read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Self
 
-from pydantic import ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from hyperpod_cdk.facts.service_limits import Shape, shape
+from hyperpod_cdk.facts.service_limits import shape
 from hyperpod_cdk.hyperpod.instance_group import (
     DEFAULT_IMAGE,
     InstanceGroupConfig,
     RestrictedInstanceGroupConfig,
     SharedEnvironmentConfig,
 )
-from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig
+from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig, checked_groups
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import KmsKeyArn, RoleArn, RoleName
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
-from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf, limit_findings
-from hyperpod_cdk.schema.section import Api, Listed, Section, Task, findings_of, members
-
-Group = TypeVar("Group", bound=NodeGroupConfig)
-
-
-def checked_groups(
-    value: object,
-    *,
-    handler: Callable[[object], tuple[Group, ...]],
-    model: type[Group],
-    key: str,
-    limits: Shape,
-    taken: Sequence[str] = (),
-) -> tuple[Group, ...]:
-    """Validate a list of groups; a finding within one does not hide those between the groups.
-
-    Args:
-        value: The list as given.
-        handler: Validates each group.
-        model: The groups' section.
-        key: The list's own key.
-        limits: The limits of the number of groups.
-        taken: Names of the groups in `instance_groups`, for the other list.
-
-    Raises:
-        RefusedError: There are findings.
-    """
-    findings = (
-        list(_list_findings(value, key=key, limits=limits, taken=taken))
-        if isinstance(value, list | tuple)
-        else []
-    )
-    try:
-        groups = handler(value)
-    except ValidationError as error:
-        refuse([*findings_of(error, model=model), *findings])
-        raise
-    refuse(findings)
-    return groups
-
-
-def _list_findings(
-    groups: Sequence[Any], *, key: str, limits: Shape, taken: Sequence[str]
-) -> Iterator[Finding]:
-    for finding in limit_findings(len(groups), limits=limits, noun="the number of instance groups"):
-        yield replace(finding, message=f"items; {finding.message}")
-    owner = {name: f"instance_groups[{index}]" for index, name in enumerate(taken)}
-    for index, group in enumerate(groups):
-        name = group.get("name") if isinstance(group, dict) else getattr(group, "name", None)
-        if not isinstance(name, str):
-            continue
-        if name in owner:
-            message = f"is already the name of {owner[name]}; names must differ"
-            yield Finding(path=(index, "name"), value=name, message=message)
-        owner.setdefault(name, f"{key}[{index}]")
-
+from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf
+from hyperpod_cdk.schema.section import Api, Listed, Section, Task, judged, members
 
 BucketName = Annotated[
     str,
@@ -176,7 +120,7 @@ class ClusterConfig(WaitingConfig):
             noun="a cluster name (letters, digits, inner hyphens)",
         ),
         Api("ClusterName"),
-        Task("name the deployment, and run a second one beside it"),
+        Task("name the deployment, and run a second one next to it"),
     ]
     """Name of the HyperPod cluster, once in the account and region; cannot be changed later.
     Default: `<name>-cluster`, from the name of the deployment."""
@@ -235,6 +179,7 @@ class ClusterConfig(WaitingConfig):
 
     data_buckets: Annotated[
         Listed[DataBucketConfig],
+        judged(data_bucket_findings),
         Field(examples=[[{"name": "another-bucket"}]]),
         Task("give nodes rights of their own"),
     ] = ()
@@ -359,14 +304,6 @@ class ClusterConfig(WaitingConfig):
     def _check_role_name(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is not None and info.data.get("execution_role_arn") is not None:
             raise ValueError("must be left out: execution_role_arn names a role that is not made")
-        return value
-
-    @field_validator("data_buckets")
-    @classmethod
-    def _check_data_buckets(
-        cls, value: tuple[DataBucketConfig, ...]
-    ) -> tuple[DataBucketConfig, ...]:
-        refuse(data_bucket_findings(value))
         return value
 
     @field_validator("instance_groups", mode="wrap")

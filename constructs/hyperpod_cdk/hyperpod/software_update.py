@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator
 
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, Matching
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
 
@@ -41,12 +41,10 @@ class BatchSizeConfig(Section):
     ]
     """Number or percentage of instances."""
 
-    @model_validator(mode="after")
-    def _check_percentage(self) -> Self:
+    def _findings(self) -> Iterator[Finding]:
         if self.type == _PERCENTAGE and self.value > _WHOLE:
             message = f"must be 1 to {_WHOLE}, being a percentage"
-            refuse([Finding(path=("value",), value=self.value, message=message)])
-        return self
+            yield Finding(path=("value",), value=self.value, message=message)
 
 
 class RollingUpdateConfig(Section):
@@ -71,12 +69,10 @@ class RollingUpdateConfig(Section):
     """Names of CloudWatch alarms of this account and region; one that goes off rolls the update
     back. The nodes' role may then read alarms. Default: none."""
 
-    @model_validator(mode="after")
-    def _check_rollback(self) -> Self:
+    def _findings(self) -> Iterator[Finding]:
         if self.rollback_maximum_batch_size is not None and self.maximum_batch_size is None:
             message = "is missing: rollback_maximum_batch_size needs it"
-            refuse([Finding(path=("maximum_batch_size",), value=None, message=message)])
-        return self
+            yield Finding(path=("maximum_batch_size",), value=None, message=message)
 
     def to_request(self) -> dict[str, Any]:
         """Return a DeploymentConfiguration."""
@@ -172,11 +168,6 @@ class AutoPatchConfig(Section):
 
     drain: Annotated[DrainConfig | None, Api("DrainPolicy")] = None
     """How pods leave an instance; DrainFirst only."""
-
-    @model_validator(mode="after")
-    def _check_strategy(self) -> Self:
-        refuse(self._findings())
-        return self
 
     def _findings(self) -> Iterator[Finding]:
         idle, drain = self.idle_wait_window_seconds, self.drain

@@ -2,9 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
-
-from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.limits import Between, Matching, OneOf
 from hyperpod_cdk.schema.section import Section, Task
 
 WAIT_FOR = ("accepted", "in_service", "nodes")
@@ -13,14 +11,6 @@ ON_CREATE_FAILURE = ("keep", "delete")
 # CloudFormation gives a custom resource an hour; the last answer needs some of it.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
 MOST_WAIT_MINUTES = 55
-
-
-def _minutes(value: int) -> int:
-    if not 1 <= value <= MOST_WAIT_MINUTES:
-        raise ValueError(
-            f"must be 1 to {MOST_WAIT_MINUTES} minutes: CloudFormation waits no longer than an hour"
-        )
-    return value
 
 
 class WaitingConfig(Section):
@@ -38,8 +28,7 @@ class WaitingConfig(Section):
 
     wait_minutes: Annotated[
         int,
-        AfterValidator(_minutes),
-        Field(json_schema_extra={"minimum": 1, "maximum": MOST_WAIT_MINUTES}),
+        Between(1, MOST_WAIT_MINUTES, " minutes: CloudFormation waits no longer than an hour"),
         Task("wait for all nodes, or for none"),
     ] = 50
     """Maximum time to wait, in minutes, 1 to 55. Default: 50."""

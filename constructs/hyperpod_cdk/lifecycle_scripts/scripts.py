@@ -10,7 +10,7 @@ from aws_cdk import Aws, CustomResource, IgnoreMode, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
-from constructs import Construct, IDependable
+from constructs import Construct
 
 from hyperpod_cdk.encryption.key_policy import through_s3
 from hyperpod_cdk.lifecycle_scripts.section import (
@@ -64,64 +64,6 @@ class Folder:
         return sorted([*keys, *self.made])
 
 
-def asset_of(scope: Construct, folder: Folder) -> s3_assets.Asset:
-    """Return a folder as an asset in `scope`."""
-    return s3_assets.Asset(
-        scope,
-        "Source",
-        path=str(folder.directory),
-        exclude=["*.md", ".*"],
-        ignore_mode=IgnoreMode.GIT,
-    )
-
-
-def put_scripts(
-    scope: Construct,
-    folder: Folder,
-    *,
-    asset: s3_assets.Asset,
-    bucket: s3.IBucket,
-    provisioner: Provisioner,
-    depends_on: Sequence[IDependable],
-) -> CustomResource:
-    """Put a folder into a bucket.
-
-    Args:
-        scope: Gets the custom resource.
-        folder: The folder.
-        asset: The folder as an asset.
-        bucket: The bucket.
-        provisioner: Does the copying.
-        depends_on: What must be there first: the provisioner's rights above all.
-
-    Raises:
-        ValueError: The entry script is not in the folder, or a file is that is also made.
-        TooLargeError: There are more files than a request names.
-    """
-    paths = folder.paths()
-    refuse_large_request(
-        scope, paths, noun="the list of files", to_do="let a script download some of them"
-    )
-    key = bucket.encryption_key
-    return provisioner.custom_resource(
-        scope,
-        "Resource",
-        resource_type="Custom::LifecycleScripts",
-        properties={
-            "SourceBucket": asset.s3_bucket_name,
-            "SourceKey": asset.s3_object_key,
-            "SourceDigest": asset.asset_hash,
-            "DestinationBucket": bucket.bucket_name,
-            **({"Prefix": folder.prefix} if folder.prefix else {}),
-            "Keys": json.dumps(paths),
-            **({"Files": json.dumps(folder.made)} if folder.made else {}),
-            # A changed key encrypts only later uploads, so everything is uploaded again.
-            **({"KmsKeyArn": key.key_arn} if key is not None else {}),
-        },
-        depends_on=depends_on,
-    )
-
-
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
 _CHANGES = [
     "s3:DeleteObject",
@@ -144,7 +86,7 @@ class LifecycleScripts(Construct):
     files that are gone from the directory; deletion removes exactly the files that were put there
     and nothing else. (`s3_deployment.BucketDeployment` would delete everything under its prefix.)
 
-    Settings become a file `deployment.env` beside them, one line `NAME=value` each, which HyperPod
+    Settings become a file `deployment.env` next to them, one line `NAME=value` each, which HyperPod
     copies to each new node with the scripts.
 
     The user's scripts are in the place of the others, or below them in `own/`, where the others
@@ -252,17 +194,40 @@ class LifecycleScripts(Construct):
 
     def _put(self, places: Sequence[tuple[Construct, Folder]]) -> CustomResource:
         """Put folders into the bucket; return the last, which waits for the others."""
-        assets = [asset_of(scope, folder) for scope, folder in places]
-        access = self._access(assets)
-        resources: list[CustomResource] = []
-        for index, (scope, folder) in enumerate(places):
-            is_last = index == len(places) - 1
-            resource = put_scripts(
+        assets = [
+            s3_assets.Asset(
                 scope,
-                folder,
-                asset=assets[index],
-                bucket=self.bucket,
-                provisioner=self._provisioner,
+                "Source",
+                path=str(folder.directory),
+                exclude=["*.md", ".*"],
+                ignore_mode=IgnoreMode.GIT,
+            )
+            for scope, folder in places
+        ]
+        access = self._access(assets)
+        key = self.bucket.encryption_key
+        resources: list[CustomResource] = []
+        for (scope, folder), asset in zip(places, assets, strict=True):
+            paths = folder.paths()
+            refuse_large_request(
+                scope, paths, noun="the list of files", to_do="let a script download some of them"
+            )
+            is_last = asset is assets[-1]
+            resource = self._provisioner.custom_resource(
+                scope,
+                "Resource",
+                resource_type="Custom::LifecycleScripts",
+                properties={
+                    "SourceBucket": asset.s3_bucket_name,
+                    "SourceKey": asset.s3_object_key,
+                    "SourceDigest": asset.asset_hash,
+                    "DestinationBucket": self.bucket.bucket_name,
+                    **({"Prefix": folder.prefix} if folder.prefix else {}),
+                    "Keys": json.dumps(paths),
+                    **({"Files": json.dumps(folder.made)} if folder.made else {}),
+                    # A changed key encrypts only later uploads, so everything is uploaded again.
+                    **({"KmsKeyArn": key.key_arn} if key is not None else {}),
+                },
                 depends_on=[access, *(resources if is_last else ())],
             )
             resources.append(resource)
@@ -334,15 +299,7 @@ class LifecycleScripts(Construct):
 def use_of_bucket_key(
     scope: Construct, bucket: s3.IBucket, *, sid: str, why: str, actions: Sequence[str]
 ) -> list[iam.PolicyStatement]:
-    """Return the right to use a bucket's KMS key, through S3 and for this bucket; none without one.
-
-    Args:
-        scope: A construct of the policy's stack.
-        bucket: The bucket.
-        sid: Name of the statement.
-        why: Why it is there.
-        actions: What to do with the key.
-    """
+    """Return the right to use a bucket's KMS key, by S3 and for this bucket; none without a key."""
     key = bucket.encryption_key
     if key is None:
         return []

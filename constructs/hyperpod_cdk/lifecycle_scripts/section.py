@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.arns import KmsKeyArn, PrincipalArn
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import Matching, OneOf
-from hyperpod_cdk.schema.section import Listed, Section, Task
+from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 ENTRY_SCRIPT = "on_create.sh"
 """The script of a folder that nodes run; it runs the others."""
@@ -60,12 +60,10 @@ class OwnScriptsConfig(Section):
             raise ValueError(message)
         return str(folder)
 
-    @model_validator(mode="after")
-    def _check_run(self) -> Self:
+    def _findings(self) -> Iterator[Finding]:
         if self.directory is None and self.run != "after":
             message = "has no effect without directory; name the folder of the scripts"
-            refuse([Finding(path=("run",), value=self.run, message=message)])
-        return self
+            yield Finding(path=("run",), value=self.run, message=message)
 
 
 def folder_name(folder: OwnScriptsConfig) -> str:
@@ -164,6 +162,12 @@ _NEW_BUCKET = r"(?!.*(-s3alias|--ol-s3|--x-s3|--table-s3)$)sagemaker-[a-z0-9-]{0
 _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 
 
+def _repeated(writers: Sequence[str]) -> Iterator[Finding]:
+    for index, arn in enumerate(writers):
+        if arn in writers[:index]:
+            yield Finding(path=(index,), value=arn, message="is listed twice; name it once")
+
+
 class LifecycleScriptsConfig(OwnScriptsConfig):
     """The lifecycle scripts, which every new node runs as root."""
 
@@ -211,7 +215,9 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
     the scripts with it, and the nodes decrypt them. Default: none, which is right for a bucket
     encrypted with keys of S3 or of AWS."""
 
-    writers: Annotated[Listed[PrincipalArn], Task("run scripts of your own on each node")] = ()
+    writers: Annotated[
+        Listed[PrincipalArn], judged(_repeated), Task("run scripts of your own on each node")
+    ] = ()
     """ARNs of IAM roles and users that may change or delete the scripts in their bucket besides the
     deployment, if their own policies allow it too. Default: nobody."""
 
@@ -220,22 +226,7 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
     def _without_slash(cls, value: str | None) -> str | None:
         return None if value is None else value.rstrip("/")
 
-    @field_validator("writers")
-    @classmethod
-    def _check_writers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        refuse(
-            Finding(path=(index,), value=arn, message="is listed twice; name it once")
-            for index, arn in enumerate(value)
-            if arn in value[:index]
-        )
-        return value
-
-    @model_validator(mode="after")
-    def _check_bucket(self) -> Self:
-        refuse(self._bucket_findings())
-        return self
-
-    def _bucket_findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Iterator[Finding]:
         if self.existing_bucket_name is None:
             if self.existing_bucket_kms_key_arn is not None:
                 message = "must be left out: it is for existing_bucket_name, which is not set"

@@ -87,7 +87,7 @@ ENDPOINT_SERVICES = (
         name="eks",
         users=("provisioner",),
         why="where the Kubernetes API is, and its certificate authority",
-        source="lambda/provisioner/kubernetes/eks_cluster.py",
+        source="lambda/provisioner/kubernetes/cluster.py",
         actions=("eks:DescribeCluster",),
     ),
     EndpointService(
@@ -152,11 +152,7 @@ ENDPOINT_SERVICES = (
 
 
 def endpoint_services(*, storage: bool) -> Iterator[EndpointService]:
-    """Yield the services of a deployment.
-
-    Args:
-        storage: Whether it has a file system.
-    """
+    """Yield the services of a deployment."""
     for service in ENDPOINT_SERVICES:
         if storage or not service.for_storage:
             yield service

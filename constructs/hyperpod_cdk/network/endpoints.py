@@ -61,7 +61,8 @@ class VpcEndpoints(Construct):
         for service in services:
             endpoint = ec2.InterfaceVpcEndpoint(
                 self,
-                _construct_id(service.name),
+                # EcrApi of ecr.api
+                "".join(part.title() for part in service.name.replace("-", ".").split(".")),
                 vpc=vpc,
                 service=ec2.InterfaceVpcEndpointAwsService(service.name),
                 subnets=ec2.SubnetSelection(subnets=list(subnets)),
@@ -120,7 +121,3 @@ def _s3_statements() -> Iterator[iam.PolicyStatement]:
 
 def _objects(bucket: str) -> str:
     return f"arn:{Aws.PARTITION}:s3:::{bucket}/*"
-
-
-def _construct_id(service: str) -> str:
-    return "".join(part.title() for part in service.replace("-", ".").split("."))

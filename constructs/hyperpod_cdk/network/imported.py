@@ -9,12 +9,7 @@ from constructs import Construct
 
 from hyperpod_cdk.network.checks import network_findings
 from hyperpod_cdk.network.section import HyperPodSubnetConfig, NetworkConfig
-from hyperpod_cdk.network.subnets import (
-    NodeSubnets,
-    add_eks_subnets,
-    add_hyperpod_subnets,
-    add_public_subnets,
-)
+from hyperpod_cdk.network.subnets import NodeSubnets, SubnetMaker
 from hyperpod_cdk.schema.availability_zones import is_zone_name
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.synthesis.reasons import NIST, acknowledge
@@ -91,13 +86,7 @@ _MEMBERS = "EFA, pods, control plane and Lustre"
 
 
 def add_rules(scope: Construct, *, names: Sequence[str], group_id: str) -> None:
-    """Add rules by their names to a group.
-
-    Args:
-        scope: Parent.
-        names: As in the section.
-        group_id: The group.
-    """
+    """Add rules by their names to a group."""
     rules = {name: _RULES[name](scope, group_id) for name in names}
     # CloudFormation removes an allow-all rule when it adds another egress rule, perhaps this one:
     # https://github.com/aws-cloudformation/cfn-language-discussion/issues/157
@@ -116,15 +105,14 @@ def _self_ingress(scope: Construct, group_id: str) -> cdk.CfnResource:
         ip_protocol="-1",
         description=_MEMBERS,
     )
-    acknowledge(
-        rule,
-        {
-            f"{NIST}EC2RestrictedCommonPorts": (
-                "EFA needs all traffic among the members of the group; it lets nobody else in."
-            )
-        },
-    )
+    acknowledge_members(rule)
     return rule
+
+
+def acknowledge_members(rules: Construct) -> None:
+    """Record why members of a group reach each other at every port."""
+    reason = "EFA needs all traffic among the members of the group; it lets nobody else in."
+    acknowledge(rules, {f"{NIST}EC2RestrictedCommonPorts": reason})
 
 
 def _self_egress(scope: Construct, group_id: str) -> cdk.CfnResource:
@@ -189,20 +177,10 @@ class ImportedNetwork(Construct):
             availability_zones=Stack.of(self).availability_zones,
         )
         nat_gateway_ids = self._nat_gateway_ids(network)
-        new = add_hyperpod_subnets(
-            self,
-            network=network,
-            vpc=self.vpc,
-            nat_gateway_ids=nat_gateway_ids,
-            secondary=network.new_hyperpod_cidrs if network.add_cidrs_to_vpc else (),
-        )
-        eks = add_eks_subnets(
-            self,
-            network=network,
-            vpc=self.vpc,
-            nat_gateway_ids=nat_gateway_ids,
-            hyperpod=[*new.values()],
-        )
+        maker = SubnetMaker(scope=self, network=network, vpc=self.vpc)
+        secondary = network.new_hyperpod_cidrs if network.add_cidrs_to_vpc else ()
+        new = maker.hyperpod(nat_gateway_ids=nat_gateway_ids, secondary=secondary)
+        eks = maker.eks(nat_gateway_ids=nat_gateway_ids, hyperpod=[*new.values()])
         self.eks_subnets = [
             *(private.subnet for private in eks),
             *(
@@ -230,16 +208,9 @@ class ImportedNetwork(Construct):
 
     def _nat_gateway_ids(self, network: NetworkConfig) -> list[str]:
         """Add the public subnets, if any, and return the NAT gateways of the private ones."""
-        publics = (
-            add_public_subnets(
-                self,
-                network=network,
-                vpc=self.vpc,
-                internet_gateway_id=network.internet_gateway_id,
-            )
-            if network.internet_gateway_id is not None
-            else []
-        )
+        gateway = network.internet_gateway_id
+        maker = SubnetMaker(scope=self, network=network, vpc=self.vpc)
+        publics = [] if gateway is None else maker.public(internet_gateway_id=gateway)
         own = [each.nat_gateway_id for each in publics if each.nat_gateway_id is not None]
         return [*network.nat_gateway_ids, *own]
 

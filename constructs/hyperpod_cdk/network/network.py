@@ -10,13 +10,7 @@ from constructs import Construct
 from hyperpod_cdk.network.checks import network_findings
 from hyperpod_cdk.network.imported import ImportedNetwork, fix_subnets
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.network.subnets import (
-    NodeSubnets,
-    PrivateSubnet,
-    add_eks_subnets,
-    add_hyperpod_subnets,
-    add_public_subnets,
-)
+from hyperpod_cdk.network.subnets import NodeSubnets, PrivateSubnet, SubnetMaker
 from hyperpod_cdk.schema.cidrs import is_inside
 from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
 from hyperpod_cdk.synthesis.reasons import (
@@ -100,26 +94,12 @@ class Network(Construct):
         )
         self._add_flow_log(log_groups)
         nat_gateway_ids = self._nat_gateway_ids(network)
-        hyperpod = [
-            *add_hyperpod_subnets(
-                self,
-                network=network,
-                vpc=self.vpc,
-                nat_gateway_ids=nat_gateway_ids,
-                secondary=[
-                    cidr
-                    for cidr in network.new_hyperpod_cidrs
-                    if not is_inside(cidr, outer=vpc_cidr)
-                ],
-            ).values()
-        ]
-        eks = add_eks_subnets(
-            self,
-            network=network,
-            vpc=self.vpc,
-            nat_gateway_ids=nat_gateway_ids,
-            hyperpod=hyperpod,
-        )
+        maker = SubnetMaker(scope=self, network=network, vpc=self.vpc)
+        nodes = network.new_hyperpod_cidrs
+        secondary = [cidr for cidr in nodes if not is_inside(cidr, outer=vpc_cidr)]
+        new = maker.hyperpod(nat_gateway_ids=nat_gateway_ids, secondary=secondary)
+        hyperpod = list(new.values())
+        eks = maker.eks(nat_gateway_ids=nat_gateway_ids, hyperpod=hyperpod)
         self.eks_subnets = [private.subnet for private in eks]
         self.node_subnets = NodeSubnets(
             subnets=[private.subnet for private in hyperpod], zone_ids=network.hyperpod_zone_ids
@@ -155,13 +135,8 @@ class Network(Construct):
             vpc_id=self.vpc.vpc_id,
             internet_gateway_id=internet_gateway.ref,
         )
-        publics = add_public_subnets(
-            self,
-            network=network,
-            vpc=self.vpc,
-            internet_gateway_id=internet_gateway.ref,
-            attachment=attachment,
-        )
+        maker = SubnetMaker(scope=self, network=network, vpc=self.vpc)
+        publics = maker.public(internet_gateway_id=internet_gateway.ref, attachment=attachment)
         return [each.nat_gateway_id for each in publics if each.nat_gateway_id is not None]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Protocol, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from hyperpod_cdk.network import egress_rules, existing_rules, subnet_rules
+from hyperpod_cdk.network import rules
 from hyperpod_cdk.schema.arns import (
     InternetGatewayId,
     NatGatewayId,
@@ -18,7 +18,7 @@ from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import OneOf
-from hyperpod_cdk.schema.section import Listed, Section, Task
+from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 SECURITY_GROUP_RULES = ("self_ingress", "self_egress", "internet_egress")
 """The rules that an existing security group needs: all traffic from and to itself, and out."""
@@ -52,10 +52,8 @@ class HyperPodSubnetConfig(Section):
     """ID of a route table that exists, for a new subnet in an existing VPC; nothing is added to the
     table. Default: a new one, which leads to the NAT gateway."""
 
-    @model_validator(mode="after")
-    def _check_kind(self) -> Self:
-        refuse(existing_rules.hyperpod_subnet_findings(dict(self)))
-        return self
+    def _findings(self) -> Iterator[Finding]:
+        return rules.subnet_kind_findings(dict(self))
 
 
 Subnets = tuple[HyperPodSubnetConfig, ...]
@@ -67,11 +65,11 @@ class _Rule(Protocol):
 
 # Rules that compare a field with the fields before it.
 _RULES: Mapping[str, _Rule] = {
-    "vpc_cidr": existing_rules.vpc_findings,
-    "public_subnet_cidrs": subnet_rules.public_subnet_findings,
-    "eks_subnet_cidrs": subnet_rules.eks_subnet_findings,
-    "eks_subnet_ids": existing_rules.eks_subnet_findings,
-    "availability_zone_ids": subnet_rules.zone_findings,
+    "vpc_cidr": rules.vpc_findings,
+    "public_subnet_cidrs": rules.public_subnet_findings,
+    "eks_subnet_cidrs": rules.eks_subnet_findings,
+    "eks_subnet_ids": rules.eks_subnet_id_findings,
+    "availability_zone_ids": rules.zone_findings,
 }
 
 
@@ -110,7 +108,7 @@ class NetworkConfig(Section):
     zones is billed); none, for a way out of your own. Default in an existing VPC without
     public_subnet_cidrs: none."""
 
-    nat_gateway_ids: Listed[NatGatewayId] = ()
+    nat_gateway_ids: Annotated[Listed[NatGatewayId], judged(rules.repeated_findings)] = ()
     """IDs of NAT gateways in an existing VPC for the new private subnets: one for all, or one for
     each of availability_zone_ids, in order. Default: the new ones, if any."""
 
@@ -177,6 +175,7 @@ class NetworkConfig(Section):
         Listed[
             Annotated[str, OneOf(values=SECURITY_GROUP_RULES, noun="a rule of a security group")]
         ],
+        judged(rules.repeated_findings),
         Field(examples=[["self_ingress", "self_egress"]]),
     ] = ()
     """Rules to add to the security group of security_group_id, and to remove with the deployment:
@@ -217,7 +216,7 @@ class NetworkConfig(Section):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_for_existing_vpc(cls, value: Any) -> Any:  # noqa: ANN401 - what comes from YAML
-        return existing_rules.with_defaults(egress_rules.with_defaults(value))
+        return rules.existing_defaults(rules.closed_defaults(value))
 
     @field_validator(*_RULES)
     @classmethod
@@ -229,19 +228,13 @@ class NetworkConfig(Section):
     @classmethod
     def _check_hyperpod_subnets(cls, value: Subnets, info: ValidationInfo) -> Subnets:
         subnets = [dict(subnet) for subnet in value]
-        refuse(subnet_rules.hyperpod_subnet_findings(subnets, earlier=info.data))
-        return value
-
-    @field_validator("nat_gateway_ids", "add_security_group_rules")
-    @classmethod
-    def _check_for_repetition(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        refuse(existing_rules.repeated_findings(value))
+        refuse(rules.hyperpod_subnet_findings(subnets, earlier=info.data))
         return value
 
     @model_validator(mode="after")
     def _check_combination(self) -> Self:
         values = {**dict(self), "hyperpod_subnets": [dict(each) for each in self.hyperpod_subnets]}
-        refuse(egress_rules.combination_findings(values))
-        refuse(existing_rules.combination_findings(values))
-        refuse(egress_rules.nat_gateway_findings(values))
+        refuse(rules.closed_findings(values))
+        refuse(rules.existing_findings(values))
+        refuse(rules.nat_gateway_findings(values))
         return self

@@ -6,9 +6,13 @@ from aws_cdk import Names, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, RootConstruct
 
-from hyperpod_cdk.network.imported import ImportedSecurityGroup, fix_security_group
+from hyperpod_cdk.network.imported import (
+    ImportedSecurityGroup,
+    acknowledge_members,
+    add_rules,
+    fix_security_group,
+)
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.synthesis.reasons import NIST, acknowledge
 
 
 def security_group_of(
@@ -61,22 +65,8 @@ class ClusterSecurityGroup(Construct):
         )
         _let_members_talk(group)
         # L1: the L2 refuses an all-traffic CIDR rule while allow_all_outbound is False.
-        ec2.CfnSecurityGroupEgress(
-            self,
-            "InternetEgress",
-            group_id=group.security_group_id,
-            ip_protocol="-1",
-            cidr_ip="0.0.0.0/0",
-            description="Images and AWS APIs",
-        )
-        acknowledge(
-            group,
-            {
-                f"{NIST}EC2RestrictedCommonPorts": (
-                    "EFA needs all traffic among the members of the group; it lets nobody else in."
-                )
-            },
-        )
+        add_rules(self, names=["internet_egress"], group_id=group.security_group_id)
+        acknowledge_members(group)
         self.security_group: ec2.ISecurityGroup = group
 
 

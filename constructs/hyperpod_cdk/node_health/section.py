@@ -1,12 +1,12 @@
 """The `node_health` section: the user's health check on each node with accelerators."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
-from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.limits import Between, Matching, OneOf
 from hyperpod_cdk.schema.section import Api, Section, Task
 
 RELEASE: Final = "node-health"
@@ -31,20 +31,6 @@ Image = Annotated[
 ]
 
 
-def _between(least: int, most: int) -> tuple[Callable[[int], int], Any]:
-    def check(value: int) -> int:
-        if not least <= value <= most:
-            raise ValueError(f"must be {least} to {most}")
-        return value
-
-    return check, Field(json_schema_extra={"minimum": least, "maximum": most})
-
-
-_check_interval, _interval_limits = _between(_SHORTEST_INTERVAL, _LONGEST_INTERVAL)
-_check_failures, _failures_limits = _between(1, _MOST_FAILURES)
-_check_at_once, _at_once_limits = _between(1, _MOST_AT_ONCE)
-
-
 class NodeHealthConfig(Section):
     """A script that runs on each node with GPUs or Trainium, and what follows when it fails."""
 
@@ -53,11 +39,11 @@ class NodeHealthConfig(Section):
     it, and it fails by its exit code. At most 100,000 characters."""
 
     interval_seconds: Annotated[
-        int, AfterValidator(_check_interval), _interval_limits, Api("intervalSeconds")
+        int, Between(_SHORTEST_INTERVAL, _LONGEST_INTERVAL), Api("intervalSeconds")
     ] = 60
     """How often it runs, in seconds, 10 to 86400. Default: 60."""
 
-    failures: Annotated[int, AfterValidator(_check_failures), _failures_limits, Api("failures")] = 3
+    failures: Annotated[int, Between(1, _MOST_FAILURES), Api("failures")] = 3
     """For how many intervals in a row it fails until its node is marked, 1 to 100. Default: 3."""
 
     action: Annotated[
@@ -71,8 +57,7 @@ class NodeHealthConfig(Section):
 
     max_at_once: Annotated[
         int,
-        AfterValidator(_check_at_once),
-        _at_once_limits,
+        Between(1, _MOST_AT_ONCE),
         Api("maxAtOnce"),
         Task("check nodes by a script of your own"),
     ] = 1

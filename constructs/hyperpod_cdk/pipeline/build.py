@@ -179,7 +179,7 @@ def review_step(
 def approval_step(
     environment: str, *, review: pipelines.CodeBuildStep
 ) -> pipelines.ManualApprovalStep:
-    """Return the step in which somebody reads a review, and approves or rejects.
+    """Return the step in which a person reads a review, and approves or rejects.
 
     Args:
         environment: Name of the environment.
@@ -200,11 +200,6 @@ def publish_with_cli(
     """Upload the files of all environments by the CDK CLI, in place of `cdk-assets`.
 
     The newest `cdk-assets` on npm refuses what this version of CDK writes (docs/adr/0055).
-
-    Args:
-        delivery: The pipeline, which is built.
-        stages: The stacks of each environment.
-        cli_version: Version of the CDK CLI.
     """
     stacks = " ".join(f"'{stage.stage_name}/*'" for stage in stages)
     publish = f"cdk --app . publish-assets {stacks} --unstable publish-assets --no-notices"

@@ -73,12 +73,7 @@ _BOOTSTRAP_ROLES = (
 def acknowledge_delivery(
     delivery: pipelines.CodePipeline, *, buckets: Sequence[s3.IBucket]
 ) -> None:
-    """Record the reasons.
-
-    Args:
-        delivery: The pipeline, which is built.
-        buckets: Its buckets for artifacts, one for each region.
-    """
+    """Record the reasons."""
     acknowledge_inline_policies(delivery)
     acknowledge(delivery, dict(_reasons(delivery, buckets=buckets)))
     everything = wildcard_nag_id(delivery, "*")
@@ -162,12 +157,7 @@ class PipelineNotifications(Construct):
 
 
 def source_of(scope: Construct, source: SourceConfig) -> pipelines.CodePipelineSource:
-    """Return the source action; git repositories are cloned with their history.
-
-    Args:
-        scope: The pipeline.
-        source: Where the repository is.
-    """
+    """Return the source action; git repositories are cloned with their history."""
     if source.connection is not None:
         return pipelines.CodePipelineSource.connection(
             source.connection.repository,
@@ -198,13 +188,7 @@ def source_of(scope: Construct, source: SourceConfig) -> pipelines.CodePipelineS
 def start_on_upload(
     scope: Construct, *, source: S3SourceConfig, pipeline: codepipeline.IPipeline
 ) -> None:
-    """Start a pipeline on each new version of its source in S3.
-
-    Args:
-        scope: The pipeline's construct.
-        source: The object.
-        pipeline: The pipeline.
-    """
+    """Start a pipeline on each new version of its source in S3."""
     events.Rule(
         scope,
         "SourceUploaded",

@@ -1,12 +1,13 @@
 """The `pipeline` section: what CodePipeline deploys, from where, and to which environments."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.config.tags import Tags
-from hyperpod_cdk.schema.environments import AccountId, DeploymentName, Region
+from hyperpod_cdk.schema.arns import AccountId, DeploymentName, Region
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import Matching
 from hyperpod_cdk.schema.section import Listed, Section
@@ -103,14 +104,12 @@ class SourceConfig(Section):
     s3: S3SourceConfig | None = None
     """A .zip file in S3."""
 
-    @model_validator(mode="after")
-    def _check_only_one(self) -> Self:
+    def _findings(self) -> Iterator[Finding]:
         kinds = list(type(self).model_fields)
         given = [kind for kind in kinds if getattr(self, kind) is not None]
         if len(given) != 1:
             message = f"must have exactly one of {', '.join(kinds)}"
-            refuse([Finding(value=given, message=message)])
-        return self
+            yield Finding(value=given, message=message)
 
 
 class ChartArchiveConfig(Section):
@@ -144,7 +143,7 @@ class EnvironmentConfig(Section):
     """AWS region. Default: that of the configuration file."""
 
     approval: bool = False
-    """Whether somebody must approve each deployment, after reading what it changes. Default:
+    """Whether a person must approve each deployment, after reading what it changes. Default:
     false."""
 
     @field_validator("config")

@@ -18,7 +18,7 @@ class ProvisionerAccess(Construct):
 
     Cluster admin through an access entry: charts make CRDs, cluster roles and namespaces. The
     right to manage access entries of this cluster: HyperPod makes the nodes' entries with the
-    rights of whoever creates the HyperPod cluster.
+    rights of what creates the HyperPod cluster.
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
 
     Belongs in the EKS cluster's stack, so that it outlives every release and HyperPod cluster.

@@ -16,7 +16,6 @@ from aws_cdk import custom_resources as cr
 from aws_cdk.lambda_layer_kubectl_v34 import KubectlV34Layer
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.facts.versions import PROVISIONER_ARCHITECTURE, PROVISIONER_RUNTIME
 from hyperpod_cdk.provisioner.acknowledgments import (
     acknowledge_environment,
     acknowledge_functions,
@@ -85,6 +84,11 @@ _KEPT_ONCE_CREATED = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
 _LONGEST_FUNCTION_NAME = 64
 # The first part of the UUID in which a stack's id ends.
 _DRAWN_DIGITS = 8
+# The kubectl layer's Helm 4.1.4 and kubectl 1.34.5 are for x86-64 only (the package's Dockerfile).
+# https://pypi.org/project/aws-cdk.lambda-layer-kubectl-v34/
+_ARCHITECTURE = lambda_.Architecture.X86_64
+# https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html
+_RUNTIME = lambda_.Runtime.PYTHON_3_14
 # Both handlers run helm. CDK's framework, which waits for them, ends after 15 minutes.
 _LONGEST_RUN = Duration.minutes(14)
 
@@ -149,8 +153,8 @@ class Provisioner(Construct):
                 description=f"HyperPod provisioner, {handler}",
                 code=code,
                 handler=f"provisioner.handler.{handler}",
-                runtime=PROVISIONER_RUNTIME,
-                architecture=PROVISIONER_ARCHITECTURE,
+                runtime=_RUNTIME,
+                architecture=_ARCHITECTURE,
                 layers=[layer],
                 role=self.role,
                 timeout=_LONGEST_RUN,
@@ -286,8 +290,15 @@ class Provisioner(Construct):
             resource_type=resource_type,
             properties=dict(properties),
         )
-        local = [item for item in depends_on if _in_stack(item, Stack.of(scope))]
-        resource.node.add_dependency(*local)
+        stack = Stack.of(scope)
+        # Stacks already depend on each other; an edge between resources of two stacks adds nothing.
+        resource.node.add_dependency(
+            *(
+                item
+                for item in depends_on
+                if not isinstance(item, Construct) or Stack.of(item) is stack
+            )
+        )
         return resource
 
 
@@ -312,8 +323,3 @@ def _unique_name(scope: Construct, suffix: str) -> str:
         scope, max_length=room, separator="-", allowed_special_characters="-"
     )
     return f"{path}-{suffix}-{drawn}"
-
-
-def _in_stack(item: IDependable, stack: Stack) -> bool:
-    # Stacks already depend on each other; an edge between resources of two stacks adds nothing.
-    return not isinstance(item, Construct) or Stack.of(item) is stack

@@ -1,14 +1,46 @@
-"""ARNs and ids of what a deployment uses but does not make."""
+"""ARNs and ids of what a deployment uses, and its own name, account and region."""
 
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.limits import Matching, is_token
+from hyperpod_cdk.schema.limits import Matching, is_token, nearest
 from hyperpod_cdk.schema.named_resources import Names
+
+# The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
+_LONGEST_NAME = 20
+
+
+def _region(value: str) -> str:
+    if value not in regions():
+        hint = nearest(value, known=regions())
+        raise ValueError(f"is not an AWS region{hint} (an example: us-west-2)")
+    return value
+
+
+Region = Annotated[str, AfterValidator(_region)]
+
+DeploymentName = Annotated[
+    str,
+    Matching(
+        pattern=r"[a-z]([a-z0-9-]*[a-z0-9])?",
+        longest=_LONGEST_NAME,
+        rule=f"must be 1 to {_LONGEST_NAME} lower-case letters, digits and inner hyphens, with "
+        "a letter first: it names stacks and an S3 bucket",
+    ),
+]
+
+AccountId = Annotated[
+    str,
+    Matching(
+        pattern=r"[0-9]{12}",
+        rule='must be the 12 digits of an AWS account, in quotes, such as "111122223333"',
+    ),
+]
+
 
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _IAM_NAME = r"[A-Za-z0-9_+=,.@-]+"

@@ -7,10 +7,28 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from hyperpod_cdk.facts.availability_zones import highest_zone_number
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Finding, KeyPath
 from hyperpod_cdk.schema.limits import Matching
+
+# https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html
+_OF_MOST_REGIONS = 3
+_MORE = {
+    "ap-northeast-1": 4,
+    "ap-northeast-2": 4,
+    "ca-central-1": 4,
+    "us-east-1": 6,
+    "us-west-2": 4,
+}
+
+
+def highest_zone_number(region: str) -> int:
+    """Return the highest number among the zone IDs of a public region: 4 for us-west-2.
+
+    AWS has closed some of the lower ones to new accounts.
+    """
+    return _MORE.get(region, _OF_MOST_REGIONS)
+
 
 _REGION = re.compile(
     r"(?P<area>[a-z]{2})(?P<gov>-gov)?-(?P<north_south>north|south)?(?P<side>east|west|central)?"
@@ -90,7 +108,7 @@ def foreign_zone_findings(zone: str, *, zones: Iterable[str | None], why: str) -
 
 
 def form_findings(zones: Iterable[NamedZone]) -> Iterator[Finding]:
-    """Find zones by name beside zones by ID, which cannot be compared; malformed ones pass."""
+    """Find zones by name next to zones by ID, which cannot be compared; malformed ones pass."""
     first: str | None = None
     for path, zone in zones:
         if not re.fullmatch(f"{_ZONE_ID}|{_ZONE_NAME}", zone):

@@ -1,6 +1,7 @@
 """IPv4 CIDR blocks: their types and the rules between them."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated
 
@@ -37,10 +38,6 @@ def _cidr(value: str, *, any_size: bool = False) -> str:
     return value
 
 
-def _cidr_of_any_size(value: str) -> str:
-    return _cidr(value, any_size=True)
-
-
 def _is_address(value: str) -> bool:
     try:
         IPv4Address(value)
@@ -59,7 +56,7 @@ def _allocatable_cidr(value: str) -> str:
     return value
 
 
-Cidr = Annotated[str, AfterValidator(_cidr_of_any_size)]
+Cidr = Annotated[str, AfterValidator(partial(_cidr, any_size=True))]
 """An IPv4 CIDR block of any size."""
 
 AllocatableCidr = Annotated[str, AfterValidator(_allocatable_cidr)]
@@ -119,7 +116,7 @@ def _refusal(network: IPv4Network, *, associated: Sequence[IPv4Network]) -> str 
         return "AWS reserves 198.19.0.0/16"
     low = any(other.subnet_of(IPv4Network("10.0.0.0/15")) for other in associated)
     if low and network.subnet_of(IPv4Network("10.0.0.0/16")):
-        return "AWS refuses 10.0.0.0/16 beside another block of 10.0.0.0/15"
+        return "AWS refuses 10.0.0.0/16 with another block of 10.0.0.0/15"
     return None
 
 

@@ -75,7 +75,7 @@ class Finding:
         return replace(self, path=(*parents, *self.path))
 
     def within(self, root: object) -> "Finding":
-        """Return the same finding with the names of list entries beside their positions.
+        """Return the same finding with the names of list entries next to their positions.
 
         Args:
             root: What the path starts at: a section, or the document that becomes one.
@@ -201,3 +201,12 @@ def shown(value: object) -> str:
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = _MOST_CHARACTERS
 _short.maxlevel = 2
+
+
+NONE = "none"
+"""What a parameter holds for a key that was left out."""
+
+
+def kept_in(parameter: str) -> str:
+    """Return where the former value is; reads on from "restore the former value"."""
+    return f", which the stack's parameter {parameter} has,"

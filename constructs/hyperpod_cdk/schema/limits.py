@@ -164,6 +164,32 @@ class Matching(Limits):
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class Between(Limits):
+    """Limits a whole number to a range that no service model holds.
+
+    Attributes:
+        least: The least number.
+        most: The greatest.
+        why: What follows the range in the refusal. Default: nothing.
+    """
+
+    least: int
+    most: int
+    why: str = ""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write the same range in JSON Schema's words."""
+        return handler(schema) | {"minimum": self.least, "maximum": self.most}
+
+    def _check(self, value: int) -> int:
+        if not self.least <= value <= self.most:
+            raise ValueError(f"must be {self.least} to {self.most}{self.why}")
+        return value
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListLimits(Limits):
     """Limits a list to the length of a shape of the AWS service models, each entry once.

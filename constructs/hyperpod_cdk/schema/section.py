@@ -1,14 +1,21 @@
 """A section of the configuration: the YAML, a construct's props, and the API's request in one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Strict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Strict,
+    ValidationError,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, RefusedError
+from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, RefusedError, refuse
 from hyperpod_cdk.schema.limits import Limits, allowed, nearest, nearest_name
 
 Item = TypeVar("Item")
@@ -86,6 +93,13 @@ class Section(BaseModel):
     # pydantic validates a section within another one by itself, and reports both at once.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        """Refuse what fields contradict in each other: what `_findings` of each class finds."""
+        of_classes = (vars(part).get("_findings") for part in reversed(type(self).__mro__))
+        refuse(finding for find in of_classes if find for finding in find(self))
+        return self
+
     def to_request(self) -> dict[str, Any]:
         """Return the section as the API takes it: the members that its fields are marked with."""
         return members(
@@ -96,6 +110,16 @@ class Section(BaseModel):
                 if isinstance(mark, Api)
             }
         )
+
+
+def judged(find: Callable[[Any], Iterable[Finding]]) -> AfterValidator:
+    """Return the mark of a field whose valid values are also judged."""
+
+    def check(value: Item) -> Item:
+        refuse(find(value))
+        return value
+
+    return AfterValidator(check)
 
 
 def members(values: Mapping[str, Any]) -> dict[str, Any]:

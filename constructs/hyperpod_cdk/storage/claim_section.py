@@ -1,40 +1,14 @@
-"""What file systems have in common: their claims, and when AWS maintains them."""
+"""Parts of a file system's section: claims, links to S3, and when AWS maintains it."""
 
-from collections.abc import Iterator
-from typing import Annotated, Self
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from hyperpod_cdk.helm.section import Namespace
-from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, Matching, OneOf
-from hyperpod_cdk.schema.section import Api, Section, Task
-
-
-class RetainedFiles(Section):
-    """A file system that its stack keeps."""
-
-    delete_with_stack: Annotated[bool, Task("delete the file system with its stack")] = False
-    """First half of a two-step switch: whether deleting the stack deletes the file system. Default:
-    false, the file system stays and goes on costing."""
-
-    i_understand_all_files_are_deleted: Annotated[
-        bool, Task("delete the file system with its stack")
-    ] = False
-    """Second half of the switch; without it delete_with_stack is refused."""
-
-    @model_validator(mode="after")
-    def _check_deletion_switch(self) -> Self:
-        first, second = "delete_with_stack", "i_understand_all_files_are_deleted"
-        if self.delete_with_stack != self.i_understand_all_files_are_deleted:
-            path, other = (second, first) if self.delete_with_stack else (first, second)
-            message = (
-                f"must be true too when {other} is: both delete every file together with the "
-                "stack; without both the file system stays"
-            )
-            refuse([Finding(path=(path,), value=False, message=message)])
-        return self
-
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Matching, OneOf
+from hyperpod_cdk.schema.section import Api, Listed, Section, Task
 
 _Days = Annotated[
     int, ApiLimits(shape_name="fsx.AutomaticBackupRetentionDays", noun="days to keep a backup")
@@ -51,8 +25,17 @@ _TimeOfWeek = Annotated[
 ]
 
 
-class MaintainedFiles(RetainedFiles):
-    """Backups and maintenance of a file system, which FSx for Lustre and OpenZFS have alike."""
+class MaintainedFiles(Section):
+    """What FSx for Lustre and OpenZFS have alike: whether it stays, its backups and maintenance."""
+
+    delete_with_stack: Annotated[bool, Task("delete the file system with its stack")] = False
+    """First half of a two-step switch: whether deleting the stack deletes the file system. Default:
+    false, the file system stays and goes on costing."""
+
+    i_understand_all_files_are_deleted: Annotated[
+        bool, Task("delete the file system with its stack")
+    ] = False
+    """Second half of the switch; without it delete_with_stack is refused."""
 
     backup_retention_days: Annotated[_Days | None, Api("AutomaticBackupRetentionDays")] = None
     """Days for which FSx keeps its daily backups, up to 90; 0 for none. Deleting the file system
@@ -67,17 +50,20 @@ class MaintainedFiles(RetainedFiles):
     """When FSx may maintain the file system, which stops it for minutes: day of the week (1 for
     Monday) and time in UTC, such as "7:03:00", in quotes. Default: FSx's choice."""
 
-    @model_validator(mode="after")
-    def _check_backups(self) -> Self:
-        refuse(self._backup_findings())
-        return self
-
-    def _backup_findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Iterator[Finding]:
+        first, second = "delete_with_stack", "i_understand_all_files_are_deleted"
+        if self.delete_with_stack != self.i_understand_all_files_are_deleted:
+            path, other = (second, first) if self.delete_with_stack else (first, second)
+            message = (
+                f"must be true too when {other} is: both delete every file together with the "
+                "stack; without both the file system stays"
+            )
+            yield Finding(path=(path,), value=False, message=message)
         if self.backup_start_time is not None and not self.backup_retention_days:
             yield Finding(
                 path=("backup_start_time",),
                 value=self.backup_start_time,
-                message="needs backup_retention_days beside it, 1 or more",
+                message="needs backup_retention_days with it, 1 or more",
             )
 
 
@@ -108,3 +94,89 @@ class ClaimConfig(Section):
 
     create_namespace: bool = False
     """Whether the namespace is created, and kept when the claim goes. Default: false, it exists."""
+
+
+Claims = Annotated[
+    Listed[ClaimConfig],
+    ListLimits(shape_name="fsx.DataRepositoryAssociations", noun="claims"),
+    Field(examples=[[{"namespace": "research"}]]),
+]
+
+
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+_S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^\s]*)?"
+_DIRECTORY = r"/|(/[^/]+)+"
+Event = Annotated[str, ApiLimits(shape_name="fsx.EventType", noun="an event of a data repository")]
+
+
+class DataRepositoryConfig(Section):
+    """A directory whose files are the objects of an S3 bucket (a data repository association)."""
+
+    path: Annotated[
+        str,
+        ApiLimits(shape_name="fsx.Namespace", noun="a path of a data repository such as /s3"),
+        Matching(
+            pattern=_DIRECTORY, rule="must be a path such as /s3, from the file system's root"
+        ),
+        Field(examples=["/elsewhere"]),
+    ] = "/s3"
+    """Directory of the file system that shows the S3 objects. None may be inside another."""
+
+    s3_uri: Annotated[
+        Annotated[
+            str, Matching(pattern=_S3_URI, rule="must be an S3 URI such as s3://bucket/prefix")
+        ]
+        | None,
+        Field(examples=["s3://another-bucket/prefix"]),
+        Task("read a data set from S3, and write checkpoints to it"),
+    ] = None
+    """Existing S3 bucket, or prefix in one: s3://bucket/prefix. Default: none, see new_bucket."""
+
+    new_bucket: bool = False
+    """Whether a bucket is created for it: encrypted, versioned, TLS only, and kept with its objects
+    when the stack is deleted. Default: false, s3_uri names an existing one."""
+
+    import_existing: bool = True
+    """Whether the objects that are there appear as files at once. The contents of a file are copied
+    when it is first read. Default: true; it cannot be changed later."""
+
+    import_events: Annotated[
+        Listed[Event],
+        ListLimits(shape_name="fsx.EventTypes", noun="events of S3 objects"),
+        Field(examples=[["NEW"]]),
+    ] = ("NEW", "CHANGED", "DELETED")
+    """What happens to objects and then to their files: NEW, CHANGED, DELETED. Default: all."""
+
+    export_events: Annotated[
+        Listed[Event],
+        ListLimits(shape_name="fsx.EventTypes", noun="events of files"),
+        Field(examples=[["NEW", "CHANGED"]]),
+        Task("read a data set from S3, and write checkpoints to it"),
+    ] = ()
+    """What happens to files and then to their objects: NEW, CHANGED, DELETED. Default: nothing, S3
+    is only read."""
+
+    def _findings(self) -> Iterator[Finding]:
+        if self.new_bucket == (self.s3_uri is not None):
+            taken = "leaves no place for s3_uri next to it: a new bucket gets its own name"
+            message = taken if self.new_bucket else "must be true where there is no s3_uri"
+            yield Finding(path=("new_bucket",), value=self.new_bucket, message=message)
+
+
+def overlap_findings(repositories: Sequence[DataRepositoryConfig]) -> Iterator[Finding]:
+    """Find directories and S3 locations that are within another one.
+
+    https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html
+    """
+    for index, repository in enumerate(repositories):
+        for earlier in repositories[:index]:
+            for key in ("path", "s3_uri"):
+                own, other = getattr(repository, key), getattr(earlier, key)
+                if own is not None and other is not None and _overlap(own, other):
+                    message = f"overlaps {other}: FSx links a place to one other only"
+                    yield Finding(path=(index, key), value=own, message=message)
+
+
+def _overlap(one: str, other: str) -> bool:
+    first, second = (f"{place.rstrip('/')}/" for place in (one, other))
+    return first.startswith(second) or second.startswith(first)

@@ -12,7 +12,6 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk.encryption.data_keys import fixed_text
-from hyperpod_cdk.facts.versions import LUSTRE_VERSION
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig
@@ -85,10 +84,36 @@ class DataBucket(Construct):
             {
                 f"{NIST}S3BucketReplicationEnabled": (
                     "It is versioned, and the file system holds what is in use; a copy in another "
-                    "region is for whoever needs one to choose."
+                    "region is for those who need one to choose."
                 )
             },
         )
+
+
+_ANOTHER_ONE = "the file system would be replaced by an empty one"
+_COPY = "deploy under another name and copy the files"
+
+
+def _fix(
+    scope: Construct,
+    key: KeyPath,
+    values: Mapping[str, tuple[str, str | None]],
+    *,
+    reason: str = _ANOTHER_ONE,
+    instead: str = _COPY,
+) -> None:
+    """Refuse other values of keys of a section; each has the id of its construct."""
+    for name, (own, value) in values.items():
+        FixedValue(scope, name, key=(*key, own), value=value, reason=reason, instead=instead)
+
+
+def _fix_encryption(scope: Construct, encryption_key: kms.IKey | None) -> None:
+    instead = "leave the file system out by encryption.file_system: false"
+    _fix(scope, (), {"KmsKeyArn": ("encryption", fixed_text(encryption_key))}, instead=instead)
+
+
+def _written(value: bool) -> str:
+    return "true" if value else "false"
 
 
 Association = fsx.CfnDataRepositoryAssociation
@@ -113,13 +138,6 @@ def add_data_repositories(
 
     A link is known by its directory, but for the first, whose logical ID is that of 0.1.0.
 
-    Args:
-        scope: The construct of the file system.
-        file_system_id: The file system.
-        storage: Its section.
-        key: Where the section is in the configuration.
-        removal_policy: What becomes of a link with its stack.
-
     Returns:
         The S3 location of each link.
     """
@@ -128,22 +146,11 @@ def add_data_repositories(
         name = f"DataRepository{repository.path.replace('/', ':')}" if index else "DataRepository"
         place = (*key, "data_repositories", index)
         former = {
-            "S3Uri": ("s3_uri", repository.s3_uri),
-            "Path": ("path", repository.path),
-            "ImportExisting": (
-                "import_existing",
-                "true" if repository.import_existing else "false",
-            ),
+            f"{name}S3Uri": ("s3_uri", repository.s3_uri),
+            f"{name}Path": ("path", repository.path),
+            f"{name}ImportExisting": ("import_existing", _written(repository.import_existing)),
         }
-        for suffix, (own, value) in former.items():
-            FixedValue(
-                scope,
-                f"{name}{suffix}",
-                key=(*place, own),
-                value=value,
-                reason=_REASON,
-                instead=_INSTEAD,
-            )
+        _fix(scope, place, former, reason=_REASON, instead=_INSTEAD)
         exported = list(repository.export_events)
         imported = list(repository.import_events)
         location = repository.s3_uri
@@ -177,8 +184,9 @@ def add_data_repositories(
 
 
 _DEPLOYMENT_TYPE = fsx.LustreDeploymentType.PERSISTENT_2
-_ANOTHER_ONE = "the file system would be replaced by an empty one"
-_COPY = "deploy under another name and copy the files"
+# 2.15 is the newest version, and the only one with a metadata configuration.
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html
+_LUSTRE_VERSION = fsx.FileSystemTypeVersion.V_2_15
 
 
 class Lustre(Construct):
@@ -224,22 +232,8 @@ class Lustre(Construct):
             if storage.delete_with_stack
             else RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
         )
-        FixedValue(
-            self,
-            "AvailabilityZoneId",
-            key=(*key, "availability_zone_id"),
-            value=zone_id,
-            reason=_ANOTHER_ONE,
-            instead=_COPY,
-        )
-        FixedValue(
-            self,
-            "KmsKeyArn",
-            key=("encryption",),
-            value=fixed_text(encryption_key),
-            reason=_ANOTHER_ONE,
-            instead="leave the file system out by encryption.file_system: false",
-        )
+        _fix(self, key, {"AvailabilityZoneId": ("availability_zone_id", zone_id)})
+        _fix_encryption(self, encryption_key)
         self.file_system = fsx.LustreFileSystem(
             self,
             "FileSystem",
@@ -250,7 +244,7 @@ class Lustre(Construct):
                 self, "SecurityGroup", security_group.security_group_id, mutable=False
             ),
             storage_capacity_gib=storage.capacity_gib,
-            file_system_type_version=LUSTRE_VERSION,
+            file_system_type_version=_LUSTRE_VERSION,
             lustre_configuration=fsx.LustreConfiguration(deployment_type=_DEPLOYMENT_TYPE),
             removal_policy=removal_policy,
         )
@@ -288,16 +282,7 @@ def lustre_file_system(
 ) -> Lustre | ImportedLustre:
     """Return a new file system, or the existing one that its section names.
 
-    Args:
-        scope: Parent.
-        construct_id: Id.
-        vpc: As for `Lustre`, and so on.
-        subnet: Of a new one.
-        zone_id: Of a new one.
-        security_group: Of a new one.
-        storage: The section.
-        key: Where the section is in the configuration. Default: `storage`.
-        encryption_key: Of a new one.
+    The arguments are those of `Lustre`.
     """
     FixedValue(
         scope,
@@ -353,30 +338,15 @@ class OpenZfs(Construct):
         encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        FixedValue(
-            self,
-            "KmsKeyArn",
-            key=("encryption",),
-            value=fixed_text(encryption_key),
-            reason="the file system would be replaced by an empty one",
-            instead="leave the file system out by encryption.file_system: false",
-        )
+        _fix_encryption(self, encryption_key)
         fixed = {
             "AvailabilityZoneId": ("availability_zone_id", zone_id),
             "DeploymentType": ("deployment_type", homes.deployment_type),
             # A property of the root volume, which UpdateFileSystem does not change.
             "Compression": ("compression", homes.compression),
-            "RootSquash": ("root_squash", "true" if homes.root_squash else "false"),
+            "RootSquash": ("root_squash", _written(homes.root_squash)),
         }
-        for name, (own, value) in fixed.items():
-            FixedValue(
-                self,
-                name,
-                key=(*key, own),
-                value=value,
-                reason="the file system would be replaced by an empty one",
-                instead="deploy under another name and copy the files",
-            )
+        _fix(self, key, fixed)
         # L1: there is no L2.
         resource = fsx.CfnFileSystem(
             self,

@@ -1,96 +1,50 @@
-"""FSx for Lustre in the configuration."""
+"""FSx for Lustre in the configuration, and what FSx takes of a PERSISTENT_2 file system.
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Self
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
+"""
 
-from pydantic import AfterValidator, Field, model_validator
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
-from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Matching, OneOf
-from hyperpod_cdk.schema.section import Listed, Section, Task, members
-from hyperpod_cdk.storage import lustre_rules as rules
-from hyperpod_cdk.storage.claim_section import ClaimConfig, MaintainedFiles
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, Matching, OneOf
+from hyperpod_cdk.schema.section import Listed, Task, members
+from hyperpod_cdk.storage.claim_section import (
+    ClaimConfig,
+    Claims,
+    DataRepositoryConfig,
+    MaintainedFiles,
+    overlap_findings,
+)
 
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-_S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^\s]*)?"
-_DIRECTORY = r"/|(/[^/]+)+"
-Event = Annotated[str, ApiLimits(shape_name="fsx.EventType", noun="an event of a data repository")]
-
-
-class DataRepositoryConfig(Section):
-    """A directory whose files are the objects of an S3 bucket (a data repository association)."""
-
-    path: Annotated[
-        str,
-        ApiLimits(shape_name="fsx.Namespace", noun="a path of a data repository such as /s3"),
-        Matching(
-            pattern=_DIRECTORY, rule="must be a path such as /s3, from the file system's root"
-        ),
-        Field(examples=["/elsewhere"]),
-    ] = "/s3"
-    """Directory of the file system that shows the S3 objects. None may be inside another."""
-
-    s3_uri: Annotated[
-        Annotated[
-            str, Matching(pattern=_S3_URI, rule="must be an S3 URI such as s3://bucket/prefix")
-        ]
-        | None,
-        Field(examples=["s3://another-bucket/prefix"]),
-        Task("read a data set from S3, and write checkpoints to it"),
-    ] = None
-    """Existing S3 bucket, or prefix in one: s3://bucket/prefix. Default: none, see new_bucket."""
-
-    new_bucket: bool = False
-    """Whether a bucket is created for it: encrypted, versioned, TLS only, and kept with its objects
-    when the stack is deleted. Default: false, s3_uri names an existing one."""
-
-    import_existing: bool = True
-    """Whether the objects that are there appear as files at once. The contents of a file are copied
-    when it is first read. Default: true; it cannot be changed later."""
-
-    import_events: Annotated[
-        Listed[Event],
-        ListLimits(shape_name="fsx.EventTypes", noun="events of S3 objects"),
-        Field(examples=[["NEW"]]),
-    ] = ("NEW", "CHANGED", "DELETED")
-    """What happens to objects and then to their files: NEW, CHANGED, DELETED. Default: all."""
-
-    export_events: Annotated[
-        Listed[Event],
-        ListLimits(shape_name="fsx.EventTypes", noun="events of files"),
-        Field(examples=[["NEW", "CHANGED"]]),
-        Task("read a data set from S3, and write checkpoints to it"),
-    ] = ()
-    """What happens to files and then to their objects: NEW, CHANGED, DELETED. Default: nothing, S3
-    is only read."""
-
-    @model_validator(mode="after")
-    def _check_place(self) -> Self:
-        if self.new_bucket == (self.s3_uri is not None):
-            beside = "leaves no place for s3_uri beside it: a new bucket gets its own name"
-            message = beside if self.new_bucket else "must be true where there is no s3_uri"
-            refuse([Finding(path=("new_bucket",), value=self.new_bucket, message=message)])
-        return self
+TIERED = "INTELLIGENT_TIERING"
+SMALLEST_GIB, _STEP_GIB = 1200, 2400
+THROUGHPUTS = (125, 250, 500, 1000)
+MOST_REPOSITORIES = 8
+TIERED_METADATA_IOPS = (6000, 12000)
+# Smallest size by throughput; sizes are multiples of it.
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/increase-storage-capacity.html
+_SMALLEST_WITH_EFA_GIB = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
+# What AUTOMATIC gives the smallest of them; no AWS page has been found that names the limit.
+_LEAST_METADATA_IOPS_WITH_EFA = 6000
+_TIERED_STEP_MBPS = 4000
+_CACHE_GIB = (32, 131072)
+_SMALL_METADATA_IOPS = (1500, 3000, 6000)
+_METADATA_IOPS_STEP, _MOST_METADATA_IOPS = 12000, 192000
+_OF_SSD = ("capacity_gib", "throughput_mbps_per_tib")
+_OF_TIERED = ("throughput_mbps", "read_cache", "read_cache_gib")
 
 
-def overlap_findings(repositories: Sequence[DataRepositoryConfig]) -> Iterator[Finding]:
-    """Find directories and S3 locations that are within another one.
-
-    https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html
-    """
-    for index, repository in enumerate(repositories):
-        for earlier in repositories[:index]:
-            for key in ("path", "s3_uri"):
-                own, other = getattr(repository, key), getattr(earlier, key)
-                if own is not None and other is not None and _overlap(own, other):
-                    message = f"overlaps {other}: FSx links a place to one other only"
-                    yield Finding(path=(index, key), value=own, message=message)
-
-
-def _overlap(one: str, other: str) -> bool:
-    first, second = (f"{place.rstrip('/')}/" for place in (one, other))
-    return first.startswith(second) or second.startswith(first)
+def _capacity(value: int) -> int:
+    if value != SMALLEST_GIB and (value < _STEP_GIB or value % _STEP_GIB):
+        raise ValueError(
+            f"must be {SMALLEST_GIB}, {_STEP_GIB} or a multiple of {_STEP_GIB}: "
+            "the sizes FSx for Lustre sells, in GiB"
+        )
+    return value
 
 
 FileSystemId = Annotated[
@@ -128,18 +82,18 @@ class LustreConfig(MaintainedFiles):
     the other keys, only claims go with it. Default: none, one is created."""
 
     storage_type: Annotated[
-        str, OneOf(values=("SSD", rules.TIERED), noun="a storage type of PERSISTENT_2")
+        str, OneOf(values=("SSD", TIERED), noun="a storage type of PERSISTENT_2")
     ] = "SSD"
     """SSD, of a size; or INTELLIGENT_TIERING, which grows and shrinks with its files. It cannot be
     changed later."""
 
     capacity_gib: Annotated[
         int,
-        AfterValidator(rules.capacity),
+        AfterValidator(_capacity),
         Field(
             json_schema_extra={
-                "minimum": rules.SMALLEST_GIB,
-                "multipleOf": rules.SMALLEST_GIB,
+                "minimum": SMALLEST_GIB,
+                "multipleOf": SMALLEST_GIB,
             }
         ),
         Field(examples=[2400, 4800, 9600]),
@@ -150,7 +104,7 @@ class LustreConfig(MaintainedFiles):
 
     throughput_mbps_per_tib: Annotated[
         int,
-        OneOf(values=rules.THROUGHPUTS, noun="a throughput of PERSISTENT_2 in MB/s per TiB"),
+        OneOf(values=THROUGHPUTS, noun="a throughput of PERSISTENT_2 in MB/s per TiB"),
         Task("size the shared file system, or do without"),
     ] = 250
     """Throughput in MB/s for each TiB of size: 125, 250, 500 or 1000."""
@@ -210,11 +164,7 @@ class LustreConfig(MaintainedFiles):
     ] = ()
     """Directories whose files are the objects of S3 buckets, at most 8. Default: none."""
 
-    claims: Annotated[
-        Listed[ClaimConfig],
-        ListLimits(shape_name="fsx.DataRepositoryAssociations", noun="claims"),
-        Field(examples=[[{"namespace": "research"}]]),
-    ] = (ClaimConfig(),)
+    claims: Claims = (ClaimConfig(),)
     """What the pods of a namespace mount. Default: one claim, in the namespace default."""
 
     @property
@@ -230,7 +180,7 @@ class LustreConfig(MaintainedFiles):
     @property
     def is_tiered(self) -> bool:
         """Whether it is as large as its files, and no larger."""
-        return self.storage_type == rules.TIERED
+        return self.storage_type == TIERED
 
     @property
     def created_as(self) -> str:
@@ -255,7 +205,7 @@ class LustreConfig(MaintainedFiles):
     def effective_metadata_iops(self) -> int | None:
         """The metadata IOPS that are asked of FSx."""
         if self.metadata_iops is None and self.is_tiered:
-            return rules.TIERED_METADATA_IOPS[0]
+            return TIERED_METADATA_IOPS[0]
         return self.metadata_iops
 
     def to_request(self) -> dict[str, Any]:
@@ -280,21 +230,16 @@ class LustreConfig(MaintainedFiles):
             }
         )
 
-    @model_validator(mode="after")
-    def _check_file_system(self) -> Self:
-        refuse(self._findings())
-        return self
-
     def _findings(self) -> Iterator[Finding]:
         if self.file_system_id is not None:
             yield from self._beside_an_existing_one()
             return
-        yield from rules.size_findings(self)
-        yield from rules.metadata_findings(self)
-        yield from rules.efa_findings(self)
-        yield from rules.backup_findings(self)
-        if len(self.data_repositories) > rules.MOST_REPOSITORIES:
-            message = f"must be at most {rules.MOST_REPOSITORIES}, the most of a file system"
+        yield from _size_findings(self)
+        yield from _metadata_findings(self)
+        yield from _efa_findings(self)
+        yield from _backup_findings(self)
+        if len(self.data_repositories) > MOST_REPOSITORIES:
+            message = f"must be at most {MOST_REPOSITORIES}, the most of a file system"
             yield Finding(
                 path=("data_repositories",),
                 value=f"{len(self.data_repositories)} links",
@@ -305,16 +250,13 @@ class LustreConfig(MaintainedFiles):
 
     def _beside_an_existing_one(self) -> Iterator[Finding]:
         for key in sorted(self.model_fields_set & LustreConfig.model_fields.keys()):
-            if key not in _OF_EXISTING and getattr(self, key) != _default(key):
-                message = "has no place beside file_system_id: the file system is used as it is"
+            default = LustreConfig.model_fields[key].default
+            if key not in _OF_EXISTING and getattr(self, key) != default:
+                message = "has no place next to file_system_id: the file system is used as it is"
                 yield Finding(path=(key,), value=getattr(self, key), message=message)
 
 
 _OF_EXISTING = frozenset({"file_system_id", "claims", "i_understand_all_files_are_deleted"})
-
-
-def _default(key: str) -> object:
-    return LustreConfig.model_fields[key].default
 
 
 class NamedLustreConfig(LustreConfig):
@@ -339,3 +281,107 @@ class NamedLustreConfig(LustreConfig):
     def output_prefix(self) -> str:
         """What the names of its outputs begin with."""
         return "".join(word.capitalize() for word in self.name.split("-"))
+
+
+def _size_findings(storage: LustreConfig) -> Iterator[Finding]:
+    """Find keys of the other storage type, and sizes that Intelligent-Tiering does not have."""
+    for key in _OF_SSD if storage.is_tiered else _OF_TIERED:
+        if key in storage.model_fields_set and getattr(storage, key) is not None:
+            other = "SSD" if storage.is_tiered else TIERED
+            message = f"belongs to storage_type {other}, and this is {storage.storage_type}"
+            yield _at(storage, key, message)
+    if not storage.is_tiered:
+        return
+    throughput = storage.throughput_mbps
+    if throughput is None:
+        message = f"is missing: {TIERED} needs it, a multiple of {_TIERED_STEP_MBPS} MB/s"
+        yield _at(storage, "throughput_mbps", message)
+        return
+    if throughput % _TIERED_STEP_MBPS:
+        yield _at(storage, "throughput_mbps", f"must be a multiple of {_TIERED_STEP_MBPS}, in MB/s")
+    yield from _cache_findings(storage, servers=max(1, throughput // _TIERED_STEP_MBPS))
+
+
+def _cache_findings(storage: LustreConfig, *, servers: int) -> Iterator[Finding]:
+    size = storage.read_cache_gib
+    if (storage.read_cache == "USER_PROVISIONED") != (size is not None):
+        message = (
+            "goes with read_cache: USER_PROVISIONED"
+            if size is not None
+            else "is missing: read_cache: USER_PROVISIONED needs it"
+        )
+        yield _at(storage, "read_cache_gib", message)
+    least, most = (limit * servers for limit in _CACHE_GIB)
+    if size is not None and not least <= size <= most:
+        message = f"must be {least} to {most} GiB at {storage.throughput_mbps} MB/s"
+        yield _at(storage, "read_cache_gib", message)
+
+
+def _metadata_findings(storage: LustreConfig) -> Iterator[Finding]:
+    """Find metadata IOPS that FSx does not have, and a mode that contradicts them."""
+    iops = storage.metadata_iops
+    if storage.metadata_mode == "AUTOMATIC":
+        if storage.is_tiered:
+            message = f"must be USER_PROVISIONED: {TIERED} has no other mode"
+            yield _at(storage, "metadata_mode", message)
+        elif iops is not None:
+            message = "has no place next to metadata_mode: AUTOMATIC, in which the size sets them"
+            yield _at(storage, "metadata_iops", message)
+        return
+    if storage.metadata_mode is not None and iops is None and not storage.is_tiered:
+        message = "is missing: metadata_mode: USER_PROVISIONED needs it"
+        yield _at(storage, "metadata_iops", message)
+    if iops is None:
+        return
+    if storage.is_tiered:
+        if iops not in TIERED_METADATA_IOPS:
+            allowed = " or ".join(map(str, TIERED_METADATA_IOPS))
+            yield _at(storage, "metadata_iops", f"must be {allowed} for {TIERED}")
+        return
+    is_step = iops % _METADATA_IOPS_STEP == 0 and iops <= _MOST_METADATA_IOPS
+    if iops not in _SMALL_METADATA_IOPS and not is_step:
+        small = ", ".join(map(str, _SMALL_METADATA_IOPS))
+        message = (
+            f"must be {small} or a multiple of {_METADATA_IOPS_STEP} up to {_MOST_METADATA_IOPS}"
+        )
+        yield _at(storage, "metadata_iops", message)
+
+
+def _efa_findings(storage: LustreConfig) -> Iterator[Finding]:
+    """Find a file system that is too small for EFA, or between two of its sizes."""
+    if not storage.efa_enabled or storage.is_tiered:
+        return
+    iops = storage.metadata_iops
+    if iops is not None and iops < _LEAST_METADATA_IOPS_WITH_EFA:
+        message = (
+            f"must be {_LEAST_METADATA_IOPS_WITH_EFA} or more with efa_enabled: true, which the "
+            "size brings along without this key"
+        )
+        yield _at(storage, "metadata_iops", message)
+    step = _SMALLEST_WITH_EFA_GIB[storage.throughput_mbps_per_tib]
+    if storage.capacity_gib % step:
+        message = (
+            f"must be a multiple of {step} with efa_enabled: true and throughput_mbps_per_tib: "
+            f"{storage.throughput_mbps_per_tib}"
+        )
+        yield _at(storage, "capacity_gib", message)
+
+
+def _backup_findings(storage: LustreConfig) -> Iterator[Finding]:
+    """Find backups of a file system that is linked to S3, which FSx does not make.
+
+    https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateBackup.html
+    """
+    if storage.backup_retention_days and storage.data_repositories:
+        message = (
+            "has no place next to data_repositories: FSx backs up no file system that is linked to "
+            "S3, which keeps the exported files; put other files into a file system of their own"
+        )
+        yield _at(storage, "backup_retention_days", message)
+
+
+def _at(storage: LustreConfig, key: str, message: str) -> Finding:
+    value = getattr(storage, key)
+    return Finding(
+        path=(key,), value=value, message=message, is_default=key not in storage.model_fields_set
+    )

@@ -1,15 +1,15 @@
 """The `storage` section: file systems."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
-from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
-from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, OneOf
+from hyperpod_cdk.schema.errors import Finding, KeyPath
+from hyperpod_cdk.schema.limits import ApiLimits, OneOf
 from hyperpod_cdk.schema.section import Listed, Task, members
-from hyperpod_cdk.storage.claim_section import ClaimConfig, MaintainedFiles
+from hyperpod_cdk.storage.claim_section import ClaimConfig, Claims, MaintainedFiles
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 
 SMALLEST_GIB, _LARGEST_GIB = 64, 524288
@@ -57,11 +57,7 @@ class HomeDirectoriesConfig(MaintainedFiles):
     """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed
     later. Default: the first HyperPod subnet's."""
 
-    claims: Annotated[
-        Listed[ClaimConfig],
-        ListLimits(shape_name="fsx.DataRepositoryAssociations", noun="claims"),
-        Field(examples=[[{"namespace": "research"}]]),
-    ] = (ClaimConfig(),)
+    claims: Claims = (ClaimConfig(),)
     """What the pods of a namespace mount. Default: one claim, in the namespace default."""
 
     @property
@@ -91,11 +87,6 @@ class HomeDirectoriesConfig(MaintainedFiles):
             }
         )
 
-    @model_validator(mode="after")
-    def _check_throughput(self) -> Self:
-        refuse(self._findings())
-        return self
-
     def _findings(self) -> Iterator[Finding]:
         allowed = _THROUGHPUTS[self.deployment_type]
         if self.throughput_mbps not in allowed:
@@ -109,7 +100,7 @@ class HomeDirectoriesConfig(MaintainedFiles):
 
 
 class StorageConfig(LustreConfig):
-    """A shared FSx for Lustre file system (PERSISTENT_2), and others beside it."""
+    """A shared FSx for Lustre file system (PERSISTENT_2), and others next to it."""
 
     stop_nodes_without_lustre: bool = False
     """Whether a new node fails that cannot use Lustre, because of its kernel modules, LNet or EFA.
@@ -177,10 +168,9 @@ class StorageConfig(LustreConfig):
         """Whether the stack may be deleted without a second thought: with it go all files."""
         return all(each.delete_with_stack for _, each in self.placed_files)
 
-    @model_validator(mode="after")
-    def _check_names(self) -> Self:
-        refuse([*self._repeated_names(), *self._repeated_claims()])
-        return self
+    def _findings(self) -> Iterator[Finding]:
+        yield from self._repeated_names()
+        yield from self._repeated_claims()
 
     def _repeated_names(self) -> Iterator[Finding]:
         names = [each.name for each in self.more_file_systems]

@@ -1,4 +1,4 @@
-"""Where the files that this package ships beside its code are found."""
+"""Where the files that this package ships with its code are found."""
 
 from pathlib import Path
 
@@ -7,9 +7,6 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 def asset_directory(name: str) -> Path:
     """Return the directory `name` (`lambda`, `lifecycle`, `charts`) of this package's assets.
-
-    Args:
-        name: First-level directory name.
 
     Returns:
         The copy inside an installed wheel, else the checkout's own directory.

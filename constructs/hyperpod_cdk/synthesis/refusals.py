@@ -8,8 +8,15 @@ from aws_cdk import Annotations, CfnParameter, CfnRule, CfnRuleAssertion, Fn, St
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error, key_path, refuse_errors
-from hyperpod_cdk.schema.former_value import NONE, kept_in
+from hyperpod_cdk.schema.errors import (
+    NONE,
+    Finding,
+    KeyPath,
+    error,
+    kept_in,
+    key_path,
+    refuse_errors,
+)
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 
 

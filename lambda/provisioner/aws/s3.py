@@ -82,10 +82,6 @@ def _versions(s3: S3Api, bucket: str, key: str, clock: Clock) -> Iterator[dict[s
 def open_zip(content: bytes, *, origin: str) -> zipfile.ZipFile:
     """Open a zip held in memory.
 
-    Args:
-        content: The archive.
-        origin: Where it came from, for messages.
-
     Raises:
         ProvisioningError: It is not a zip, too big, or has a path that leads outside.
     """

@@ -48,9 +48,6 @@ def stack_phase(cloudformation: CloudFormationApi, stack_id: str, *, clock: Cloc
         cloudformation: Makes the call.
         stack_id: The stack's ARN, which finds it when it is deleted too.
         clock: Time and sleep for retries.
-
-    Raises:
-        ClientError: CloudFormation refused.
     """
     try:
         answer = aws_retried(

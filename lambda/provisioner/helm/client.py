@@ -23,12 +23,10 @@ from provisioner.framework.retry import Clock, retried
 from provisioner.helm.chart import fetch_chart
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Release, Revision, Wanted
-from provisioner.kubernetes.cluster import Cluster, Containers
-from provisioner.kubernetes.connection import EksConnection
+from provisioner.kubernetes.cluster import Cluster, Containers, EksConnection
 from provisioner.kubernetes.failures import CHECK_ACCESS, CommandFailedError
-from provisioner.kubernetes.kubectl import Kubectl
+from provisioner.kubernetes.kubectl import STOP_GRACE_SECONDS, Kubectl, Run
 from provisioner.kubernetes.manifest import Manifest, split_manifest
-from provisioner.kubernetes.process import STOP_GRACE_SECONDS, Run
 
 REACH_PATIENCE_SECONDS = 90.0
 """How long a new API endpoint or access entry may take to work."""
@@ -48,6 +46,9 @@ _APPLY = ("--server-side=true", "--force-conflicts")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseClient:
     """The commands for one release.
+
+    Each raises CommandFailedError where helm or the API refuses or time runs out, but reading
+    the release raises UnreachableError or ProvisioningError.
 
     Attributes:
         properties: What is asked for.
@@ -90,48 +91,27 @@ class ReleaseClient:
         return self.clock.remaining() - _RESERVE_SECONDS
 
     def read(self) -> Release | None:
-        """Return the release; wait for an API that is not reachable or does not accept us yet.
-
-        Raises:
-            UnreachableError: The API could not be reached in time.
-            ProvisioningError: helm could not read it.
-        """
+        """Return the release; wait for an API that is not reachable or does not accept us yet."""
         return self._read(self._release)
 
     def read_last_revision(self) -> Release | None:
         """Return the release with its last revision only, without that revision's description.
 
         Half the work of `read`.
-
-        Raises:
-            UnreachableError: The API could not be reached in time.
-            ProvisioningError: helm could not read it.
         """
         return self._read(self._last_revision)
 
     def containers(self) -> Containers:
-        """Return the namespaces and definitions of the cluster.
-
-        Raises:
-            CommandFailedError: The API refused or could not be reached.
-        """
+        """Return the namespaces and definitions of the cluster."""
         return self.cluster.containers(timeout_seconds=self._read_seconds())
 
     def render(self, chart: Path) -> Manifest:
-        """Return what the chart renders with the wanted values, without a call of the API.
-
-        Raises:
-            CommandFailedError: It does not render.
-        """
+        """Return what the chart renders with the wanted values, without a call of the API."""
         arguments = ["template", self.properties.release, str(chart), "--include-crds"]
         return split_manifest(self._helm([*arguments, "--values", str(self._values_file())]))
 
     def manifest(self, revision: int) -> str:
-        """Return what a revision wrote, as YAML.
-
-        Raises:
-            CommandFailedError: helm could not read it.
-        """
+        """Return what a revision wrote, as YAML."""
         return self._helm(["get", "manifest", self.properties.release, "--revision", str(revision)])
 
     def upgrade(self, chart: Path, *, take_ownership: bool, keep_seconds: float) -> None:
@@ -141,9 +121,6 @@ class ReleaseClient:
             chart: The chart.
             take_ownership: Whether helm takes over objects that the release does not own.
             keep_seconds: Time to keep for what follows a failure.
-
-        Raises:
-            CommandFailedError: helm or the API refused, or time ran out.
         """
         arguments = ["upgrade", self.properties.release, str(chart), "--install", *_APPLY]
         if self.properties.namespace not in _BUILT_IN_NAMESPACES:
@@ -163,19 +140,11 @@ class ReleaseClient:
         )
 
     def roll_back(self, revision: int) -> None:
-        """Make an earlier revision the current one again.
-
-        Raises:
-            CommandFailedError: helm or the API refused, or time ran out.
-        """
+        """Make an earlier revision the current one again."""
         self._change(["rollback", self.properties.release, str(revision), *_APPLY])
 
     def uninstall(self) -> None:
-        """Delete the release and its objects; one that is gone already is a success.
-
-        Raises:
-            CommandFailedError: helm or the API refused, or time ran out.
-        """
+        """Delete the release and its objects; one that is gone already is a success."""
         try:
             # Without --debug, helm does not say why an object could not be deleted.
             self._change(["uninstall", self.properties.release, "--debug"])

@@ -133,11 +133,7 @@ def plan_definitions(
 
 
 def refuse_lost_versions(wanted: Sequence[Object], live: Sequence[Object]) -> None:
-    """Refuse definitions without a version that objects in etcd may be stored in.
-
-    Raises:
-        ProvisioningError: There is one.
-    """
+    """Refuse definitions without a version that objects in etcd may be stored in."""
     found = {item["metadata"]["name"]: item for item in live}
     for item in wanted:
         name = item["metadata"]["name"]
@@ -204,12 +200,7 @@ def _is_in(part: object, whole: object) -> bool:
 
 
 def _refuse_terminating(client: ReleaseClient, kind: str, name: str) -> None:
-    """Refuse to continue while an object is being deleted, unless it is gone by now.
-
-    Raises:
-        TerminatingError: A later attempt may succeed.
-        ProvisioningError: Its deletion takes too long.
-    """
+    """Refuse to continue while an object is being deleted, unless it is gone by now."""
     key = {"apiVersion": _API_VERSIONS[kind], "kind": kind, "metadata": {"name": name}}
     for item in client.kubectl.live([key]):
         if "deletionTimestamp" not in item["metadata"]:

@@ -13,10 +13,13 @@ coming. What a killed run left, or what waits for a deletion, `is_complete` cont
 what could not begin because the EKS cluster was not ready, unless the stack has turned since.
 """
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import NamedTuple
 from uuid import uuid4
 
-from hyperpod_shared.errors import CarriedFailure, NotReadyError, ProvisioningError
+from hyperpod_shared.errors import CarriedFailure, NotReadyError, ProvisioningError, one_line
 from provisioner.aws.api import CloudFormationApi
 from provisioner.aws.stack import stack_phase
 from provisioner.framework import log
@@ -24,17 +27,180 @@ from provisioner.framework.request import DONE, NOT_YET, Accepted, Progress, Req
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import Connect, ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
-from provisioner.helm.readiness import readiness
 from provisioner.helm.state import (
     LONGEST_INVOCATION_SECONDS,
     PENDING,
+    REQUEST_LABEL,
+    Release,
     Wanted,
     is_at_work,
     is_deployed_as,
     refuse_foreign,
+    was_deployed_before,
 )
 from provisioner.helm.steps import HelmStepResult, converge, delete, unfinished
-from provisioner.kubernetes.eks_cluster import ClusterFailedError, ClusterNotFoundError
+from provisioner.kubernetes.cluster import ClusterFailedError, ClusterNotFoundError
+from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.manifest import Object, documents_of
+
+SECONDS_A_MINUTE = 60
+NOT_WAITED_FOR = "not waited for"
+NO_NODES = "not waited for: no node takes pods"
+
+HEALTH_TAINT = "sagemaker.amazonaws.com/node-health-status"
+"""HyperPod's taint on a node that deep health checks still occupy or that failed them."""
+
+WORKLOAD_KINDS = frozenset({"DaemonSet", "Deployment", "StatefulSet"})
+
+# Kubernetes' own alphabet for generated names: no vowels, no digits that look like letters.
+_GENERATED = "(-[bcdfghjklmnpqrstvwxz2456789]{1,10}){1,2}|-[0-9]+"
+_MOST_NAMED = 3
+
+
+class Unready(NamedTuple):
+    """A workload that is not ready: its kind, namespace and name, and how far it is."""
+
+    kind: str
+    namespace: str
+    name: str
+    state: str
+
+
+def readiness(client: ReleaseClient, release: Release, request: Request) -> str | None:
+    """Say how ready the release is; None to ask again.
+
+    Only an update that changed the release waits: a release is installed before there are nodes.
+    Going back to what was deployed before never fails: the stack could not be repaired.
+
+    Raises:
+        UnreachableError: The API could not be reached for now.
+        ProvisioningError: A workload is not ready although its time is up.
+    """
+    minutes = client.properties.wait_for_ready_minutes
+    if request.type != "Update" or not minutes:
+        return NOT_WAITED_FOR
+    if release.labels.get(REQUEST_LABEL) != client.wanted.labels[REQUEST_LABEL]:
+        return NOT_WAITED_FOR
+    try:
+        if not usable_nodes(client.kubectl.objects("nodes", namespace=release.namespace)):
+            return NO_NODES
+        late = unready(_workloads(client, release))
+        if not late:
+            return "yes"
+        if client.clock.now() - release.last.updated < minutes * SECONDS_A_MINUTE:
+            log.info("waiting for workloads", names=[workload.name for workload in late])
+            return None
+        states = report(late, _events(client, late))
+    except CommandFailedError as error:
+        raise client.failure("kubectl could not read", error, reading=True) from error
+    whole = client.read()
+    if whole is not None and was_deployed_before(whole, client.wanted):
+        log.warning("not ready, but deployed before", release=client.properties.physical_id)
+        return one_line(f"no: {states}")
+    raise ProvisioningError(
+        f"The Helm release {client.properties.physical_id} is deployed, but not ready after "
+        f"{minutes} minutes",
+        detail=states,
+        next_step="Find the cause with kubectl describe, fix it and deploy again; "
+        "helm.wait_for_ready_minutes sets how long to wait, 0 for not at all.",
+    )
+
+
+def usable_nodes(nodes: Iterable[Object]) -> int:
+    """Count the nodes that take pods: ready, not cordoned, not held back by health checks."""
+    return sum(_is_usable(node) for node in nodes)
+
+
+def unready(workloads: Iterable[Object]) -> list[Unready]:
+    """Return the workloads whose latest version does not run in full."""
+    found = []
+    for item in workloads:
+        state = _state(item)
+        if state:
+            metadata = item["metadata"]
+            found.append(Unready(item["kind"], metadata["namespace"], metadata["name"], state))
+    return found
+
+
+def last_event(events: Iterable[Object], workload: Unready) -> str:
+    """Return the last event of a workload or its pods, warnings before others; "" without one."""
+    name = re.compile(rf"{re.escape(workload.name)}({_GENERATED})?")
+    concerning = [
+        event for event in events if name.fullmatch(event["involvedObject"].get("name") or "")
+    ]
+    if not concerning:
+        return ""
+    last = max(concerning, key=lambda event: (event.get("type") == "Warning", _time(event)))
+    return f"{last.get('reason')}: {last.get('message')}"
+
+
+def report(found: Sequence[Unready], events: Mapping[str, Sequence[Object]]) -> str:
+    """Return one text about workloads that are not ready."""
+    parts = []
+    for workload in found[:_MOST_NAMED]:
+        event = last_event(events.get(workload.namespace, ()), workload)
+        said = f" (last event: {event})" if event else " (no event)"
+        parts.append(f"{workload.kind} {workload.namespace}/{workload.name} {workload.state}{said}")
+    if len(found) > _MOST_NAMED:
+        parts.append(f"{len(found) - _MOST_NAMED} more")
+    return "; ".join(parts)
+
+
+def _workloads(client: ReleaseClient, release: Release) -> list[Object]:
+    manifest = documents_of(client.manifest(release.last.number), WORKLOAD_KINDS)
+    wanted = client.kubectl.parse(manifest)
+    return client.kubectl.live([item for item in wanted if item["kind"] in WORKLOAD_KINDS])
+
+
+def _events(client: ReleaseClient, late: Iterable[Unready]) -> dict[str, list[Object]]:
+    namespaces = sorted({workload.namespace for workload in late})
+    return {name: client.kubectl.objects("events", namespace=name) for name in namespaces}
+
+
+def _is_usable(node: Object) -> bool:
+    spec = node.get("spec") or {}
+    taints = [taint.get("key") for taint in spec.get("taints") or []]
+    conditions = (node.get("status") or {}).get("conditions") or []
+    ready = any(
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in conditions
+    )
+    return ready and not spec.get("unschedulable") and HEALTH_TAINT not in taints
+
+
+def _state(item: Object) -> str:
+    """Return how far a workload is; "" when `kubectl rollout status` would end."""
+    status = item.get("status") or {}
+    if status.get("observedGeneration", 0) < item["metadata"].get("generation", 0):
+        return "has not been observed by its controller"
+    if item["kind"] == "DaemonSet":
+        wanted = status.get("desiredNumberScheduled", 0)
+        updated = status.get("updatedNumberScheduled", 0)
+        ready = status.get("numberAvailable", 0)
+    else:
+        wanted = (item.get("spec") or {}).get("replicas", 1)
+        updated = status.get("updatedReplicas", 0)
+        ready = status.get("availableReplicas", 0)
+    strategy = (item.get("spec") or {}).get("updateStrategy") or {}
+    updated = wanted if strategy.get("type") == "OnDelete" else updated
+    count = min(updated, ready)
+    if count < wanted:
+        return f"has {count} of {wanted} pods ready"
+    # Old pods serve until the new ones are ready, and count as available.
+    old = status.get("replicas", 0) - updated
+    return f"still runs {old} pods of its former version" if old > 0 else ""
+
+
+def _time(event: Object) -> str:
+    series = event.get("series") or {}
+    return str(
+        series.get("lastObservedTime")
+        or event.get("lastTimestamp")
+        or event.get("eventTime")
+        or event["metadata"].get("creationTimestamp")
+        or ""
+    )
+
 
 _NO_KUBERNETES = (ClusterNotFoundError, ClusterFailedError)
 """What leaves nothing to uninstall."""
@@ -102,11 +268,7 @@ class HelmRelease:
         return stack_phase(self._cloudformation, request.owner.stack_id, clock=clock).name
 
     def _refuse_if_turned(self, request: Request, clock: Clock) -> None:
-        """Refuse to begin late what the stack may not want any more: nothing stops the polls.
-
-        Raises:
-            ProvisioningError: The stack does something else than when the request came.
-        """
+        """Refuse to begin late what the stack may not want any more: nothing stops the polls."""
         if request.type == "Delete" or request.claim is None:
             return
         if request.claim != self._phase(request, clock):

@@ -193,12 +193,7 @@ def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) ->
 
 
 def decide_deletion(release: Release | None, wanted: Wanted) -> Decision:
-    """Return the next step towards no release.
-
-    Args:
-        release: What helm stores of it.
-        wanted: The request to delete it.
-    """
+    """Return the next step towards no release."""
     if release is None or not wanted.owner.owns_labels(release.labels):
         return Decision(action=Action.NOTHING)
     if release.last.status in PENDING and _may_run(release, wanted):
@@ -207,11 +202,7 @@ def decide_deletion(release: Release | None, wanted: Wanted) -> Decision:
 
 
 def refuse_foreign(release: Release, owner: Owner) -> None:
-    """Refuse to touch a release that this owner did not make.
-
-    Raises:
-        ProvisioningError: The release belongs to another owner.
-    """
+    """Refuse to touch a release that this owner did not make."""
     if not owner.owns_labels(release.labels):
         raise ProvisioningError(
             f"The Helm release {release.name} in namespace {release.namespace} exists already and "

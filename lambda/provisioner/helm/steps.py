@@ -107,11 +107,7 @@ def unfinished(client: ReleaseClient, release: Release) -> ProvisioningError:
 def _attempt(
     client: ReleaseClient, decision: Decision, release: Release | None, chart: Path
 ) -> HelmStepResult | None:
-    """Take a step and return how it ended; None when another one is to follow.
-
-    Raises:
-        ProvisioningError: It was refused.
-    """
+    """Take a step and return how it ended; None when another one is to follow."""
     log.info("helm step", action=decision.action.value, release=client.properties.physical_id)
     try:
         if release is None or decision.action is Action.UPGRADE:
@@ -150,13 +146,7 @@ def _retry(client: ReleaseClient, error: CommandFailedError) -> bool:
 
 
 def _upgrade(client: ReleaseClient, release: Release | None, chart: Path) -> None:
-    """Install or upgrade.
-
-    Raises:
-        TerminatingError: Nothing was changed; a later attempt may succeed.
-        ProvisioningError: It was refused, and nothing was changed.
-        CommandFailedError: helm or the API refused, or time ran out.
-    """
+    """Install or upgrade."""
     prepare(client, release, chart)
     restorable = release is not None and release.serving is not None
     keep = min(ROLLBACK_SECONDS, client.time_left / 2) if restorable else 0.0

@@ -80,11 +80,7 @@ def is_deep_health_check(namespace: str, service_account: str) -> bool:
 def changed_containers(
     kubectl: Kubectl, before: str, after: str
 ) -> tuple[list[Object], list[Object]]:
-    """Return the namespaces and definitions that differ between two manifests, of each.
-
-    Raises:
-        CommandFailedError: One is no manifest.
-    """
+    """Return the namespaces and definitions that differ between two manifests, of each."""
     old = documents_of(before, CONTAINERS, without=after)
     new = documents_of(after, CONTAINERS, without=before)
     return kubectl.parse(old), kubectl.parse(new)
@@ -93,16 +89,7 @@ def changed_containers(
 def user_objects(
     kubectl: Kubectl, deleted: Sequence[Object], *, release: ReleaseId
 ) -> list[UserObject]:
-    """Return what is deleted with namespaces and definitions, and the release does not own.
-
-    Args:
-        kubectl: Lists it.
-        deleted: Namespaces and definitions.
-        release: The release that they are of.
-
-    Raises:
-        CommandFailedError: The API refused to say.
-    """
+    """Return what is deleted with namespaces and definitions, and the release does not own."""
     return sorted(set(_unowned(_rows(kubectl, deleted), release))) if deleted else []
 
 
@@ -151,9 +138,6 @@ def keep_user_objects(client: ReleaseClient, deleted: Sequence[Object], *, step:
         client: The release.
         deleted: Namespaces and definitions that the step would delete.
         step: The step, such as `Rolling back`.
-
-    Raises:
-        CommandFailedError: The API refused.
     """
     if client.may_delete_user_objects:
         return

@@ -113,30 +113,16 @@ class HyperPodApi:
             self._call(call, patient=patient)
 
     def nodes(self, *, patient: bool = False) -> list[Mapping[str, Any]]:
-        """Return the nodes.
-
-        Args:
-            patient: Whether to retry even if other calls are not retried.
-        """
-        nodes: list[Mapping[str, Any]] = []
-        request: dict[str, Any] = {"ClusterName": self.name, "MaxResults": _NODES_A_PAGE}
-        while True:
-            call = partial(self.sagemaker.list_cluster_nodes, **request)
-            page = self._call(call, patient=patient)
-            nodes += page.get("ClusterNodeSummaries", ())
-            if not page.get("NextToken"):
-                return nodes
-            request["NextToken"] = page["NextToken"]
+        """Return the nodes; `patient` is as for `tag`."""
+        listing = partial(
+            self.sagemaker.list_cluster_nodes, ClusterName=self.name, MaxResults=_NODES_A_PAGE
+        )
+        pages = _pages(listing, call=partial(self._call, patient=patient))
+        return [node for page in pages for node in page.get("ClusterNodeSummaries", ())]
 
     def _tags(self, arn: str) -> dict[str, str]:
-        tags: dict[str, str] = {}
-        request: dict[str, Any] = {"ResourceArn": arn}
-        while True:
-            page = self._call(partial(self.sagemaker.list_tags, **request))
-            tags |= {tag["Key"]: tag["Value"] for tag in page.get("Tags", ())}
-            if not page.get("NextToken"):
-                return tags
-            request["NextToken"] = page["NextToken"]
+        pages = _pages(partial(self.sagemaker.list_tags, ResourceArn=arn), call=self._call)
+        return {tag["Key"]: tag["Value"] for page in pages for tag in page.get("Tags", ())}
 
     def _call(self, call: Callable[[], T], *, patient: bool = False) -> T:
         return aws_retried(call, clock=self.clock) if self.patient or patient else call()
@@ -160,28 +146,33 @@ def is_patching(api: HyperPodApi, groups: Sequence[str]) -> bool:
 
 def governance_of(api: HyperPodApi, arn: str) -> Sequence[str]:
     """Name what governs a cluster; nothing when it cannot be found out."""
-    quotas, schedulers = (
-        api.sagemaker.list_compute_quotas,
-        api.sagemaker.list_cluster_scheduler_configs,
+    sagemaker = api.sagemaker
+    kinds = (
+        ("compute quota", sagemaker.list_compute_quotas, "ComputeQuotaSummaries"),
+        (
+            "cluster policy",
+            sagemaker.list_cluster_scheduler_configs,
+            "ClusterSchedulerConfigSummaries",
+        ),
     )
     try:
-        return [
-            *(f"compute quota {name}" for name in _names(quotas, arn, "ComputeQuotaSummaries")),
-            *(
-                f"cluster policy {name}"
-                for name in _names(schedulers, arn, "ClusterSchedulerConfigSummaries")
-            ),
-        ]
+        return [f"{kind} {name}" for kind, call, key in kinds for name in _names(call, arn, key)]
     except AWS_ERRORS as error:
         log.warning("task governance not known", cluster=api.name, cause=str(error))
         return ()
 
 
 def _names(list_page: Callable[..., Answer], arn: str, key: str) -> Iterator[str]:
-    request: dict[str, object] = {"ClusterArn": arn}
-    while True:
-        page = list_page(**request)
+    for page in _pages(partial(list_page, ClusterArn=arn), call=lambda once: once()):
         yield from (item["Name"] for item in page.get(key, ()) if item["Status"] not in _GONE)
-        if not page.get("NextToken"):
-            return
-        request["NextToken"] = page["NextToken"]
+
+
+def _pages(
+    list_page: Callable[..., Answer], *, call: Callable[[Callable[[], Answer]], Answer]
+) -> Iterator[Answer]:
+    """Yield the pages of a list; each is asked for by `call`, which may retry."""
+    page = call(list_page)
+    yield page
+    while page.get("NextToken"):
+        page = call(partial(list_page, NextToken=page["NextToken"]))
+        yield page

@@ -139,14 +139,7 @@ def _seconds(time: object) -> float:
 
 
 def shortage_report(described: Described, arrivals: Arrivals, *, now: float, note: str = "") -> str:
-    """Return what is short at the end of a deployment, or that nothing is.
-
-    Args:
-        described: DescribeCluster's answer.
-        arrivals: How far the nodes have come.
-        now: Seconds since the epoch.
-        note: What is to be said besides.
-    """
+    """Return what is short at the end of a deployment, or that nothing is."""
     groups = groups_of(described)
     facts = [note] if note else []
     if described["ClusterStatus"] != ClusterStatus.IN_SERVICE:

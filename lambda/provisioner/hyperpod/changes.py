@@ -34,21 +34,19 @@ from hyperpod_shared.clusters import (
 from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import (
+    ROLE,
+    UPDATABLE,
+    WHEN_LEFT_OUT,
+    Refusal,
     as_requested,
     covers,
     has_image,
     is_as_described,
     means_the_same,
-    requested_value,
-    without_image,
-)
-from provisioner.hyperpod.refused_changes import (
-    ROLE,
-    UPDATABLE,
-    WHEN_LEFT_OUT,
-    Refusal,
     refusals,
+    requested_value,
     scales,
+    without_image,
 )
 from provisioner.hyperpod.software import DEFAULT_IMAGE, SoftwareUpdate, software_updates
 
@@ -80,13 +78,7 @@ class Changes:
 
 
 def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
-    """Return what leads from the described cluster to the wanted one.
-
-    Args:
-        aim: What is asked for.
-        described: DescribeCluster's answer.
-        tags: The cluster's tags.
-    """
+    """Return what leads from the described cluster to the wanted one."""
     present, former = present_groups(described), groups_of(aim.former or {})
     software = tuple(
         (call.key, _still_needed(call, aim, present, former))

@@ -26,7 +26,7 @@ from provisioner.hyperpod.claim import (
     Claim,
     visible_claim,
 )
-from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.cluster_request import KEEP, ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.failures import (
     belongs_to_another,
     differs,
@@ -46,7 +46,6 @@ from provisioner.hyperpod.found import (
     may_be_unseen,
     write_claim,
 )
-from provisioner.hyperpod.properties import KEEP, HyperPodClusterProperties
 from provisioner.hyperpod.steps import (
     AskStack,
     Change,
@@ -68,11 +67,6 @@ _LATEST_CREATION_SECONDS = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
 
 def decide(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest) -> Step:
     """Return the next step.
-
-    Args:
-        found: What there is.
-        wanted: What the properties ask for.
-        request: CloudFormation's request.
 
     Raises:
         ProvisioningError: The former properties cannot be read.
@@ -280,13 +274,7 @@ def _left_to_the_user(
 def deletion(  # noqa: PLR0911 - each return is a case of the table
     found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
 ) -> Step:
-    """Return the next step.
-
-    Args:
-        found: What there is.
-        wanted: What the properties ask for.
-        request: CloudFormation's request, a Delete.
-    """
+    """Return the next step."""
     if not found.described:
         return _nothing_to_delete(found, request)
     name, visible = wanted.cluster_name, visible_claim(found.tags)

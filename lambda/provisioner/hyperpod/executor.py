@@ -23,7 +23,7 @@ from provisioner.hyperpod.claim import (
     Claim,
     visible_claim,
 )
-from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.failures import (
     failure,
     governed,
@@ -32,7 +32,6 @@ from provisioner.hyperpod.failures import (
 )
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.nodes import HyperPodEvents, arrivals_of
-from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.steps import (
     AskNodes,
     AskStack,
@@ -78,11 +77,7 @@ class ClusterTags:
         *,
         patient: bool = False,
     ) -> Found:
-        """Write tags; the creation's mark only if there is room: no request fails for it.
-
-        Raises:
-            ClientError: SageMaker refused.
-        """
+        """Write tags; the creation's mark only if there is room: no request fails for it."""
         arn, left = found.described["ClusterArn"], dict(found.tags)
         if CREATION_TAG in add and left.pop(_FORMER_MARK, None) is not None:
             self.api.tag(arn, {}, [_FORMER_MARK], patient=patient)
@@ -220,11 +215,7 @@ class Executor:
         return NOT_YET
 
     def _refuse_if_turned(self) -> None:
-        """Refuse to go on with a creation whose Delete may have come and found nothing.
-
-        Raises:
-            ProvisioningError: The stack is deleted or rolled back.
-        """
+        """Refuse to go on with a creation whose Delete may have come and found nothing."""
         stack_id = self.request.owner.stack_id
         # Asked once: the time for retries belongs to CreateCluster.
         at_once = replace(self.api.clock, remaining=lambda: 0.0)

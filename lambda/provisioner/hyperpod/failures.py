@@ -6,7 +6,7 @@ from hyperpod_shared.clusters import Described, Group, log_group, shortages
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.failures import UNKNOWN, ReportedFailure, own_message
 from hyperpod_shared.owner import owner_in_tags
-from provisioner.hyperpod.refused_changes import Refusal
+from provisioner.hyperpod.comparison import Refusal
 
 MOST_EXPLANATIONS = 3
 _DEPLOY_AGAIN = "Fix the cause that the message names, then deploy again."
@@ -57,13 +57,7 @@ def worth_telling(
 
 
 def refused_by_service(cluster_name: str, verb: str, error: Exception) -> ProvisioningError:
-    """Return the failure of a call that SageMaker refused.
-
-    Args:
-        cluster_name: The cluster.
-        verb: What was tried: create, update, delete.
-        error: SageMaker's answer.
-    """
+    """Return the failure of a call that SageMaker refused."""
     reported = ReportedFailure(text=str(error))
     next_step = _DEPLOY_AGAIN
     if verb == "delete":

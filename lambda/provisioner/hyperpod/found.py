@@ -21,8 +21,7 @@ from provisioner.hyperpod.claim import (
     Claim,
     visible_claim,
 )
-from provisioner.hyperpod.cluster_request import ClusterRequest
-from provisioner.hyperpod.properties import HyperPodClusterProperties
+from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.steps import Tag, Wait
 
 NOT_VISIBLE = Wait(why="its tags are not visible yet")

@@ -22,14 +22,14 @@ from hyperpod_shared.clusters import (
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import Changes, counts_differ
 from provisioner.hyperpod.claim import Claim
-from provisioner.hyperpod.cluster_request import ClusterRequest
-from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.properties import (
+from provisioner.hyperpod.cluster_request import (
     ACCEPTED,
     CONTINUE,
     NODES,
+    ClusterRequest,
     HyperPodClusterProperties,
 )
+from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import AskNodes, Done, Fail, Step, Wait
 
 _TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})
@@ -49,15 +49,7 @@ def progress(  # noqa: PLR0911 - each return is a case of the table
     claim: Claim,
     todo: Changes,
 ) -> Step:
-    """Return the step of a request that has nothing left to change.
-
-    Args:
-        found: What there is.
-        wanted: What the properties ask for.
-        request: CloudFormation's request.
-        claim: Its claim, as far as it is visible.
-        todo: What the cluster still differs in.
-    """
+    """Return the step of a request that has nothing left to change."""
     on = not claim.rolls_back
     of_creation = claim.made_the_cluster or (request.makes_a_cluster and not found.worked)
     works = found.status == ClusterStatus.IN_SERVICE

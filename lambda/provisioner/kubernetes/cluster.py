@@ -1,4 +1,15 @@
-"""An EKS cluster's Kubernetes API: how helm and kubectl reach it, and the lists read directly.
+"""An EKS cluster: whether it can be used, its Kubernetes API, and helm and kubectl connected to it.
+
+CloudFormation's express mode takes a cluster as made when CreateCluster is answered, minutes before
+there is an endpoint (docs/adr/0046).
+
+| status            | endpoint | what follows                                                     |
+|-------------------|----------|------------------------------------------------------------------|
+| ACTIVE, UPDATING, | yes      | used                                                             |
+| PENDING           | no       | waited for                                                       |
+| CREATING          | any      | waited for                                                       |
+| DELETING          | any      | as if it were gone                                               |
+| FAILED            | any      | fails with what EKS says of its health                           |
 
 Every install asks for the namespaces, the CustomResourceDefinitions and whether there is a release.
 These lists are read over HTTPS, because helm and kubectl take longer to start than the requests
@@ -10,7 +21,9 @@ import json
 import os
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Mapping
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -18,11 +31,75 @@ from http.client import HTTPS_PORT, HTTPException, HTTPSConnection
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
 from hyperpod_shared.eks_token import TokenSigner
-from provisioner.aws.api import Answer
-from provisioner.kubernetes.eks_cluster import require_usable
+from hyperpod_shared.errors import NotReadyError, ProvisioningError
+from provisioner.aws.api import Answer, EksApi
+from provisioner.framework.retry import Clock, aws_retried
 from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.kubectl import ClusterProcess, Run, layer_binary
 from provisioner.kubernetes.manifest import DEFINITION, NAMESPACE
+
+_USABLE = frozenset({"ACTIVE", "UPDATING", "PENDING"})
+_CREATING, _DELETING = "CREATING", "DELETING"
+
+
+class ClusterNotFoundError(ProvisioningError):
+    """The EKS cluster does not exist (any more), or is being deleted."""
+
+
+class ClusterFailedError(ProvisioningError):
+    """The EKS cluster failed, and never had or no longer has a Kubernetes API."""
+
+
+def describe(name: str, *, eks: EksApi, clock: Clock) -> Answer:
+    """Return what EKS says of a cluster, whatever its state.
+
+    Raises:
+        ClusterNotFoundError: There is no such EKS cluster.
+        ClientError: EKS refused.
+    """
+    try:
+        found: Answer = aws_retried(lambda: eks.describe_cluster(name=name)["cluster"], clock=clock)
+    except AWS_ERRORS as error:
+        if not is_not_found(error):
+            raise
+        raise ClusterNotFoundError(
+            f"There is no EKS cluster {name}", next_step="Deploy the platform stack first."
+        ) from error
+    return found
+
+
+def require_usable(found: Answer) -> None:
+    """Check that the Kubernetes API of a described cluster can be used.
+
+    Raises:
+        ClusterNotFoundError: The cluster is being deleted.
+        NotReadyError: The cluster is still being created.
+        ClusterFailedError: The cluster failed.
+    """
+    name, status = found["name"], found.get("status", "ACTIVE")
+    see = f"aws eks describe-cluster --name {name}"
+    if status in _USABLE and found.get("endpoint"):
+        return
+    if status in _USABLE or status == _CREATING:
+        raise NotReadyError(
+            f"The EKS cluster {name} is {status} and has no endpoint that can be used yet",
+            next_step=f"See {see}; deploy again when it is ACTIVE.",
+        )
+    what = f"The EKS cluster {name} is {status} and cannot be reached"
+    if status == _DELETING:
+        raise ClusterNotFoundError(
+            what, next_step="Wait until it is gone, then deploy the platform stack again."
+        )
+    issues = (found.get("health") or {}).get("issues") or []
+    raise ClusterFailedError(
+        what,
+        detail="; ".join(f"{issue.get('code')}: {issue.get('message')}" for issue in issues),
+        next_step="EKS does not repair it: delete the stacks, fix what the message names (else see "
+        f"{see}), then deploy again.",
+    )
+
 
 _CONTEXT = "cluster"
 _PATHS = {
@@ -107,11 +184,7 @@ class Cluster:
         return path
 
     def containers(self, *, timeout_seconds: float) -> Containers:
-        """Return the namespaces and definitions that exist.
-
-        Raises:
-            CommandFailedError: The API refused or could not be reached.
-        """
+        """Return the namespaces and definitions that exist."""
         found = dict(zip(_PATHS, self._lists(_PATHS.values(), timeout_seconds), strict=True))
         return Containers(
             names={kind: frozenset(names) for kind, names in found.items()},
@@ -124,11 +197,7 @@ class Cluster:
         )
 
     def has_release(self, name: str, *, namespace: str, timeout_seconds: float) -> bool:
-        """Say whether helm stores any revision of a release.
-
-        Raises:
-            CommandFailedError: The API refused or could not be reached.
-        """
+        """Say whether helm stores any revision of a release."""
         selector = quote(f"owner=helm,name={name}")
         path = f"/api/v1/namespaces/{quote(namespace)}/secrets?labelSelector={selector}"
         (revisions,) = self._lists([path], timeout_seconds)
@@ -170,3 +239,73 @@ class Cluster:
             raise CommandFailedError(f"GET {path}: {response.status} {response.reason}: {text}")
         metadata = [item["metadata"] for item in json.loads(body)["items"]]
         return {item["name"]: bool(item.get("deletionTimestamp")) for item in metadata}
+
+
+# The binaries live for a second or so: to collect no garbage up to half of the function's memory
+# saves a quarter of their processor time. https://go.dev/doc/gc-guide#Memory_limit
+_COLLECTING_NO_GARBAGE = {"GOGC": "off", "GOMEMLIMIT": "512MiB"}
+
+
+def _from_layer(name: str) -> Path:
+    return layer_binary(name, os.environ)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterCommands:
+    """helm and kubectl, connected to one cluster.
+
+    Attributes:
+        cluster: The Kubernetes API.
+        helm: Runs helm.
+        kubectl: Runs kubectl.
+        home: A folder for the files that they read.
+    """
+
+    cluster: Cluster
+    helm: Run
+    kubectl: Run
+    home: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EksConnection:
+    """Connects to EKS.
+
+    Attributes:
+        eks: Knows where the Kubernetes API is.
+        token_signer: Makes the tokens for it.
+        binary: Returns the path of `helm` or `kubectl`. Default: the one of the kubectl layer.
+    """
+
+    eks: EksApi
+    token_signer: TokenSigner
+    binary: Callable[[str], Path] = _from_layer
+
+    def describe(self, name: str, clock: Clock) -> Answer:
+        """Return what EKS says of a cluster, whatever its state."""
+        return describe(name, eks=self.eks, clock=clock)
+
+    @contextmanager
+    def connect(self, described: Answer, *, namespace: str) -> Iterator[ClusterCommands]:
+        """Yield the commands; everything they write is removed with the context.
+
+        Args:
+            described: The cluster, as `describe` returned it.
+            namespace: The namespace of objects that name none.
+
+        Raises:
+            ProvisioningError: The cluster cannot be reached, or a binary is missing.
+        """
+        binaries = {name: self.binary(name) for name in ("helm", "kubectl")}
+        cluster = Cluster.of(described, token_signer=self.token_signer)
+        with tempfile.TemporaryDirectory(prefix="helm-") as folder:
+            home = Path(folder)
+            kubeconfig = partial(cluster.write_kubeconfig, home / "kubeconfig", namespace=namespace)
+            environment = {"PATH": os.environ.get("PATH", os.defpath), **_COLLECTING_NO_GARBAGE}
+            helm, kubectl = (
+                ClusterProcess(
+                    binary=binaries[name], home=home, kubeconfig=kubeconfig, environment=environment
+                )
+                for name in ("helm", "kubectl")
+            )
+            yield ClusterCommands(cluster=cluster, helm=helm.run, kubectl=kubectl.run, home=home)

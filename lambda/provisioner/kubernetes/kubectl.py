@@ -1,12 +1,132 @@
-"""The kubectl commands that a Helm release needs in addition to helm."""
+"""helm and kubectl: argv lists only, one folder for their files, stopped before the function.
+
+The binaries come from the kubectl layer (AWS CDK's `lambda-layer-kubectl`).
+"""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
+from hyperpod_shared.errors import ProvisioningError
+from provisioner.kubernetes.failures import CommandFailedError, CommandTimeoutError, last_lines
 from provisioner.kubernetes.manifest import Object
-from provisioner.kubernetes.process import Run
+
+STOP_GRACE_SECONDS = 10.0
+"""How long helm may take to record a cancelled operation as failed after SIGTERM."""
+_SHORTEST_SECONDS = 1.0
+
+_LAYERS = Path("/opt")
+
+
+class Run(Protocol):
+    """Runs one binary. The one seam between the provisioner and its commands."""
+
+    def __call__(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        """Return what the binary printed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterProcess:
+    """A binary of the kubectl layer, bound to one cluster and one fresh folder.
+
+    Attributes:
+        binary: The executable, helm 4 or kubectl.
+        home: An empty folder for everything that it writes; the caller removes it.
+        kubeconfig: Writes a kubeconfig with a fresh token and returns its path.
+        environment: Environment variables, apart from those that keep it inside `home`.
+    """
+
+    binary: Path
+    home: Path
+    kubeconfig: Callable[[], Path]
+    environment: Mapping[str, str]
+
+    def run(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        """Run the binary and return what it printed.
+
+        Args:
+            arguments: Its arguments; the first names the command.
+            timeout_seconds: When it is stopped, at least 1 s.
+
+        Raises:
+            CommandFailedError: It ended with an error or had to be stopped.
+        """
+        environment = {
+            **self.environment,
+            "HOME": str(self.home),
+            "TMPDIR": str(self.home),
+            "KUBECONFIG": str(self.kubeconfig()),
+            "HELM_CACHE_HOME": str(self.home / "cache"),
+            "HELM_CONFIG_HOME": str(self.home / "config"),
+            "HELM_DATA_HOME": str(self.home / "data"),
+        }
+        process = subprocess.Popen(  # noqa: S603 - an argv list, no shell; the binary is the layer's
+            [str(self.binary), *arguments],
+            env=environment,
+            cwd=self.home,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+        )
+        command = f"{self.binary.name} {arguments[0]}"
+        try:
+            output, errors = process.communicate(timeout=max(timeout_seconds, _SHORTEST_SECONDS))
+        except subprocess.TimeoutExpired:
+            errors = _stop(process)
+            raise CommandTimeoutError(
+                f"{command} did not end within {timeout_seconds:.0f} s and was stopped."
+                f" {last_lines(errors)}"
+            ) from None
+        if process.returncode < 0:
+            raise CommandFailedError(
+                f"{command} was killed by signal {-process.returncode}; the function may need more "
+                f"memory. {last_lines(errors)}"
+            )
+        if process.returncode > 0:
+            raise CommandFailedError(last_lines(errors) or f"exit status {process.returncode}")
+        return output
+
+
+def layer_binary(name: str, environment: Mapping[str, str]) -> Path:
+    """Return a binary of the kubectl layer.
+
+    Args:
+        name: `helm` or `kubectl`.
+        environment: `_LAMBDA_LAYERS_DIRS` may name folders that hold layers, for a local Lambda.
+
+    Raises:
+        ProvisioningError: No layer has it.
+    """
+    folders = [
+        Path(folder)
+        for folder in environment.get("_LAMBDA_LAYERS_DIRS", "").split(os.pathsep)
+        if folder
+    ]
+    for folder in [_LAYERS, *folders]:
+        if (folder / name / name).is_file():
+            return folder / name / name
+    raise ProvisioningError(
+        f"The provisioner function has no {name} binary ({_LAYERS / name / name})",
+        next_step="Attach the kubectl layer that fits the EKS version to the function.",
+    )
+
+
+def _stop(process: subprocess.Popen[str]) -> str:
+    """Let helm record the failure; a killed helm would leave the release pending."""
+    process.terminate()
+    try:
+        return process.communicate(timeout=STOP_GRACE_SECONDS)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.communicate()[1]
+
 
 FIELD_MANAGER = "hyperpod-cdk"
 """The server-side apply field manager of what `Kubectl.apply` writes."""
@@ -18,7 +138,7 @@ _STOP_AFTER_TIMEOUT_SECONDS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubectl:
-    """kubectl for one cluster.
+    """kubectl for one cluster. Each method raises CommandFailedError if it ends with an error.
 
     Attributes:
         run: Runs it.
@@ -31,11 +151,7 @@ class Kubectl:
     timeout_seconds: Callable[[], float]
 
     def parse(self, manifest: str) -> list[Object]:
-        """Return the objects of a YAML manifest, without a call of the API.
-
-        Raises:
-            CommandFailedError: It is no manifest.
-        """
+        """Return the objects of a YAML manifest, without a call of the API."""
         if not manifest.strip():
             return []
         # Removing an annotation that no object has is kubectl's only way to just print objects.
@@ -44,11 +160,7 @@ class Kubectl:
         return [_without_empty_annotations(item) for item in _json_stream(output)]
 
     def live(self, objects: Sequence[Object]) -> list[Object]:
-        """Return those of the objects that exist, as the cluster has them.
-
-        Raises:
-            CommandFailedError: The API refused, or does not know a kind.
-        """
+        """Return those of the objects that exist, as the cluster has them."""
         if not objects:
             return []
         arguments = ["get", "--filename", str(self._keys_file(objects)), "--ignore-not-found"]
@@ -56,11 +168,7 @@ class Kubectl:
         return list(_flat([json.loads(output)])) if output.strip() else []
 
     def objects(self, kind: str, *, namespace: str) -> list[Object]:
-        """Return all objects of a kind in a namespace; the namespace is ignored for `nodes`.
-
-        Raises:
-            CommandFailedError: The API refused, or does not know the kind.
-        """
+        """Return all objects of a kind in a namespace; the namespace is ignored for `nodes`."""
         output = self._run(["get", kind, "--namespace", namespace, "--output=json"])
         return list(_flat([json.loads(output)]))
 
@@ -73,9 +181,6 @@ class Kubectl:
             kinds: Such as `jobs.batch`.
             columns: Paths of fields that hold no spaces, such as `.metadata.name`.
             namespace: Where. Default: everywhere.
-
-        Raises:
-            CommandFailedError: The API refused, or does not know a kind.
         """
         where = ["--all-namespaces"] if namespace is None else ["--namespace", namespace]
         template = ",".join(f"C{number}:{column}" for number, column in enumerate(columns))
@@ -85,39 +190,23 @@ class Kubectl:
         return [tuple("" if cell == _NOTHING else cell for cell in row) for row in rows if row]
 
     def apply(self, objects: Sequence[Object]) -> None:
-        """Write objects by server-side apply, also fields that others have set.
-
-        Raises:
-            CommandFailedError: The API refused.
-        """
+        """Write objects by server-side apply, also fields that others have set."""
         arguments = ["apply", "--server-side", "--force-conflicts", "--output=name"]
         file = str(self._objects_file(objects))
         self._run([*arguments, "--field-manager", FIELD_MANAGER, "--filename", file])
 
     def annotate(self, objects: Sequence[Object], *, key: str, value: str) -> None:
-        """Set an annotation of objects that exist.
-
-        Raises:
-            CommandFailedError: The API refused.
-        """
+        """Set an annotation of objects that exist."""
         arguments = ["annotate", "--filename", str(self._keys_file(objects)), "--overwrite"]
         self._run([*arguments, f"{key}={value}"])
 
     def delete(self, kind: str, *, selector: str) -> list[str]:
-        """Delete objects by their labels, without waiting until they are gone; return their names.
-
-        Raises:
-            CommandFailedError: The API refused.
-        """
+        """Delete objects by their labels without waiting for it; return their names."""
         arguments = ["delete", kind, f"--selector={selector}", "--wait=false", "--output=name"]
         return self._run(arguments).split()
 
     def finalize_namespace(self, namespace: Object) -> None:
-        """Let a terminating namespace go, whatever Kubernetes still means to look for in it.
-
-        Raises:
-            CommandFailedError: The API refused.
-        """
+        """Let a terminating namespace go, whatever Kubernetes still means to look for in it."""
         name = namespace["metadata"]["name"]
         spec = {**namespace.get("spec", {}), "finalizers": []}
         file = self._file(json.dumps({**namespace, "spec": spec}))
@@ -125,11 +214,7 @@ class Kubectl:
         self._run(["replace", f"--raw={path}", "--filename", str(file)])
 
     def await_established(self, names: Sequence[str]) -> None:
-        """Wait until definitions are served.
-
-        Raises:
-            CommandFailedError: They are not, in time.
-        """
+        """Wait until definitions are served."""
         seconds = self.timeout_seconds()
         arguments = ["wait", "--for=condition=Established", f"--timeout={int(seconds)}s"]
         definitions = [f"customresourcedefinitions/{name}" for name in names]

@@ -11,7 +11,7 @@ import yaml
 from botocore.stub import Stubber
 
 from hyperpod_cdk import load_config
-from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cli.deliver.images import Image, commands, digest, listed_images, mirror
 from hyperpod_cli.terminal.errors import FailedError
 from tests.support.commands import run

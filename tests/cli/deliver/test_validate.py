@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk.helm.chart.rules import CHART_CHECKS
+from hyperpod_cdk.helm.chart_rules import CHART_CHECKS
 from tests.support.commands import run
 
 GROUPS = "[{name: worker, instance_type: ml.g5.xlarge, instance_count: 1}]"

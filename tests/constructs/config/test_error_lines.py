@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hyperpod_cdk import ConfigError, load_config
-from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
 from tests.support.configs import CONFIGS
 

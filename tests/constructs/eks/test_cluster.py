@@ -1,5 +1,7 @@
 """The EKS control plane: access, endpoint, logs, add-ons, options."""
 
+import re
+import subprocess
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,6 +9,11 @@ import aws_cdk as cdk
 import pytest
 
 from hyperpod_cdk import ConfigError, EksCluster, EksConfig
+from hyperpod_cdk.eks.checks.kubernetes_version import (
+    HELM_KUBERNETES_MINOR,
+    KUBECTL_KUBERNETES_MINOR,
+)
+from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 
 CLUSTER, ADDON, ENTRY = "AWS::EKS::Cluster", "AWS::EKS::Addon", "AWS::EKS::AccessEntry"
@@ -197,3 +204,23 @@ def test_a_version_that_hyperpod_does_not_take_is_refused() -> None:
         ConfigError, match=r"^EksConfig\.version: '1\.29' is not a Kubernetes version"
     ):
         EksConfig(version="1.29")
+
+
+def minor(pattern: str, *command: object) -> int:
+    arguments = [str(part) for part in command]
+    result = subprocess.run(arguments, check=True, capture_output=True, text=True)
+    (found,) = re.findall(pattern, result.stdout)
+    return int(found)
+
+
+def test_helm_of_the_layer_is_built_for_the_minor_version() -> None:
+    helm = layer_binaries().helm
+
+    assert minor(r'KubeClientVersion:"v1\.(\d+)"', helm, "version") == HELM_KUBERNETES_MINOR
+
+
+def test_kubectl_of_the_layer_is_of_the_minor_version() -> None:
+    kubectl = layer_binaries().kubectl
+
+    told = minor(r"Client Version: v1\.(\d+)", kubectl, "version", "--client")
+    assert told == KUBECTL_KUBERNETES_MINOR

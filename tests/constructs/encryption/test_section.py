@@ -17,7 +17,7 @@ def test_there_is_a_key_if_one_is_asked_for(section: dict[str, object], has_key:
 
 
 def test_a_key_that_is_given_is_not_made_too() -> None:
-    with pytest.raises(ConfigError, match="must be left out beside create_kms_key"):
+    with pytest.raises(ConfigError, match="must be left out with create_kms_key"):
         EncryptionConfig(create_kms_key=True, kms_key_arn=KEY)
 
 

@@ -1,8 +1,169 @@
-"""The instance types of the API, and which of them have accelerators."""
+"""What is known of instance types, against figures published elsewhere, and its freshness."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk.facts.instance_types import instance_types, is_accelerated
+from hyperpod_cdk.facts import instance_types as facts_module
+from hyperpod_cdk.facts.instance_types import (
+    InstanceFacts,
+    default_threads_per_core,
+    instance_facts,
+    instance_types,
+    is_accelerated,
+    regions_known,
+    regions_with,
+    training_plan_types,
+)
+from hyperpod_cdk.facts.service_limits import regions
+
+UNDESCRIBED = "ml.p6e-gb200.36xlarge"
+
+# The table of the HyperPod guide (pods and addresses), and the table of the `hyp` CLI (the rest):
+# type, vCPUs, accelerators, memory in GiB, EFA interfaces, most pods, addresses of a node.
+PUBLISHED = [
+    ("ml.g5.8xlarge", 32, 1, 128, 1, 29, 30),
+    ("ml.g5.12xlarge", 48, 4, 192, 1, 49, 50),
+    ("ml.g5.xlarge", 4, 1, 16, 0, 14, 15),
+    ("ml.g6e.48xlarge", 192, 8, 1536, 4, 49, 53),
+    ("ml.g7e.24xlarge", 96, 4, 1024, 2, 49, 51),
+    ("ml.p4d.24xlarge", 96, 8, 1152, 4, 49, 53),
+    ("ml.p4de.24xlarge", 96, 8, 1152, 4, 49, 53),
+    ("ml.p5.4xlarge", 16, 1, 256, 1, 29, 30),
+    ("ml.p5.48xlarge", 192, 8, 2048, 32, 49, 81),
+    ("ml.p5en.48xlarge", 192, 8, 2048, 16, 49, 65),
+    ("ml.p6-b200.48xlarge", 192, 8, 2048, 8, 49, 57),
+    ("ml.p6-b300.48xlarge", 192, 8, 4096, 16, 49, 66),
+    ("ml.trn1.32xlarge", 128, 16, 512, 8, 49, 57),
+    ("ml.trn2.3xlarge", 12, 1, 128, 1, 14, 15),
+    ("ml.trn2.48xlarge", 192, 16, 2048, 16, 49, 65),
+    ("ml.m5.2xlarge", 8, 0, 32, 0, 14, 15),
+    ("ml.t3.medium", 2, 0, 4, 0, 5, 6),
+]
+
+
+def known(instance_type: str) -> InstanceFacts:
+    facts = instance_facts(instance_type)
+    assert facts is not None
+    return facts
+
+
+@pytest.mark.parametrize(("instance_type", "figures"), [(row[0], row[1:]) for row in PUBLISHED])
+def test_published_figures(instance_type: str, figures: tuple[int, ...]) -> None:
+    vcpus, accelerators, memory_gib, efa, pods, addresses = figures
+    facts = known(instance_type)
+
+    count = facts.accelerator.count if facts.accelerator else 0
+    assert (facts.vcpus, count, facts.efa_interfaces) == (vcpus, accelerators, efa)
+    assert facts.memory_mib == memory_gib * 1024
+    assert (facts.max_pods, facts.addresses_per_node) == (pods, addresses)
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "default", "valid", "architecture"),
+    [
+        ("ml.g5.12xlarge", 2, (1, 2), "x86_64"),  # EC2 leaves the valid values out
+        ("ml.p5.48xlarge", 2, (1, 2), "x86_64"),
+        ("ml.g7.48xlarge", 1, (1,), "x86_64"),
+        ("ml.m8a.16xlarge", 1, (1,), "x86_64"),
+        ("ml.m7g.medium", 1, (1,), "arm64"),
+    ],
+)
+def test_threads_per_core(
+    instance_type: str, default: int, valid: tuple[int, ...], architecture: str
+) -> None:
+    facts = known(instance_type)
+
+    assert facts.default_threads_per_core == default
+    assert facts.valid_threads_per_core == valid
+    assert facts.architecture == architecture
+
+
+@pytest.mark.parametrize(
+    ("types", "threads"),
+    [
+        (("ml.p5.48xlarge",), 2),
+        (("ml.g7.48xlarge",), 1),
+        (("ml.p5.48xlarge", "ml.g7.48xlarge"), 1),
+        ((UNDESCRIBED,), None),
+        (("ml.p5.48xlarge", UNDESCRIBED), None),
+        ((), None),
+    ],
+)
+def test_default_threads_per_core(types: tuple[str, ...], threads: int | None) -> None:
+    assert default_threads_per_core(types) == threads
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "kind", "name", "count", "memory_mib"),
+    [
+        ("ml.p4d.24xlarge", "GPU", "A100", 8, 40960),
+        ("ml.p4de.24xlarge", "GPU", "A100", 8, 81920),
+        ("ml.p5.48xlarge", "GPU", "H100", 8, 81920),
+        ("ml.p5en.48xlarge", "GPU", "H200", 8, 144384),
+        ("ml.trn1.32xlarge", "Neuron", "Trainium", 16, 32768),
+        ("ml.trn2.48xlarge", "Neuron", "Trainium2", 16, 98304),  # EC2 says five times as much
+    ],
+)
+def test_accelerators(
+    instance_type: str, kind: str, name: str, count: int, memory_mib: int
+) -> None:
+    accelerator = known(instance_type).accelerator
+
+    assert accelerator is not None
+    assert (accelerator.kind, accelerator.name) == (kind, name)
+    assert (accelerator.count, accelerator.memory_mib) == (count, memory_mib)
+
+
+def test_local_storage() -> None:
+    assert known("ml.p5.48xlarge").local_nvme_gb == 30400
+    assert known("ml.m5.2xlarge").local_nvme_gb == 0
+    assert known("ml.m5.2xlarge").ebs_volumes == 27
+
+
+def test_every_type_but_the_undescribed_one_is_consistent() -> None:
+    unknown = [name for name in instance_types() if instance_facts(name) is None]
+
+    assert unknown == [UNDESCRIBED]
+    for name in set(instance_types()) - {UNDESCRIBED}:
+        facts = known(name)
+        assert facts.default_threads_per_core in facts.valid_threads_per_core
+        assert facts.efa_interfaces <= facts.network_cards
+        assert 0 < facts.max_pods < facts.pod_addresses <= facts.addresses_per_node
+        assert is_accelerated(name) is (facts.accelerator is not None)
+
+
+def test_undescribed_type_is_not_guessed() -> None:
+    assert instance_facts(UNDESCRIBED) is None
+    assert regions_with(UNDESCRIBED) == frozenset()
+
+
+def test_regions() -> None:
+    assert regions_with("ml.trn2.48xlarge") == {"us-east-2"}
+    assert "us-west-2" in regions_with("ml.p5.48xlarge")
+    assert "us-gov-west-1" not in regions_known()
+    assert regions_known() <= set(regions())
+
+
+def test_training_plans_take_hyperpod_types_with_accelerators() -> None:
+    assert "ml.p5.48xlarge" in training_plan_types()
+    assert training_plan_types() <= set(instance_types())
+    assert all(is_accelerated(name) for name in training_plan_types())
+
+
+@pytest.mark.parametrize("function", [instance_facts, regions_with])
+def test_type_of_another_service_is_refused(function: Callable[[str], object]) -> None:
+    with pytest.raises(ValueError, match=r"'p5\.48xlarge' is not a HyperPod instance type"):
+        function("p5.48xlarge")
+
+
+def test_data_file_covers_the_types_of_the_api() -> None:
+    path = Path(facts_module.__file__).with_suffix(".json")
+
+    assert tuple(json.loads(path.read_text())["types"]) == instance_types()
+
 
 ACCELERATED_FAMILIES = {
     *("g4dn", "g5", "g6", "g6e", "g7", "g7e", "gr6"),

@@ -9,8 +9,8 @@ import aws_cdk as cdk
 import pytest
 
 from hyperpod_cdk import HelmConfig
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
-from hyperpod_cdk.helm.chart.rules import dependency_values, values_for_chart
+from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart_rules import dependency_values, values_for_chart
 from hyperpod_cli.deliver.charts.package import pack
 
 AGENT = "health-monitoring-agent"

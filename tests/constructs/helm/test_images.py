@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hyperpod_cdk.helm.images.registry import is_from_outside, mirrored
-from hyperpod_cdk.helm.images.values import image_values
+from hyperpod_cdk.helm.images import image_values, is_from_outside, mirrored
 from tests.support.configs import REPOSITORY
 from tests.support.refusals import helm_lines
 

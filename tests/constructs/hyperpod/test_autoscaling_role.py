@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 import pytest
 
-from hyperpod_cdk.hyperpod.autoscaling_role import AutoScalingRole
+from hyperpod_cdk.hyperpod.execution_role import AutoScalingRole
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView, listed
 

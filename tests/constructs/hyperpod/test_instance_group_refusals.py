@@ -23,7 +23,7 @@ GROUP = "cluster.instance_groups[0]"
     ("path", "value", "start", "message"),
     [
         # types, counts, capacity
-        ("instance_types", ["ml.g5.xlarge"], "instance_type", "must be left out beside instance_t"),
+        ("instance_types", ["ml.g5.xlarge"], "instance_type", "must be left out with instance_t"),
         ("instance_types", ["g5.xlarge"], "instance_types[0]", "did you mean ml.g5.xlarge?"),
         ("instance_types", ["ml.g5.xlarge"] * 2, "instance_types[1]", "is listed twice"),
         ("instance_type", None, "instance_type", "is missing and has no default"),
@@ -60,7 +60,7 @@ GROUP = "cluster.instance_groups[0]"
         ),
         ("network_interface_type", "ena", "network_interface_type", "(allowed: efa, efa-only)"),
         # storage
-        ("ebs_volumes", [DATA], "volume_size_gib", "must be left out beside ebs_volumes"),
+        ("ebs_volumes", [DATA], "volume_size_gib", "must be left out with ebs_volumes"),
         # lifecycle, roles
         ("lifecycle", {"on_create": "x.sh"}, "lifecycle.source_s3_uri", "is missing: say where"),
         (
@@ -73,7 +73,7 @@ GROUP = "cluster.instance_groups[0]"
             "lifecycle",
             {"source_s3_uri": "s3://bucket/scripts", "on_create": "a", "on_init_complete": "b"},
             "lifecycle.on_init_complete",
-            "must be left out beside on_create",
+            "must be left out with on_create",
         ),
         (
             "lifecycle",
@@ -191,7 +191,7 @@ def test_mistake_in_a_group(path: str, value: object, start: str, message: str) 
         (
             {"availability_zone_id": "usw2-az2", "override_vpc": {"subnet_ids": [SUBNET]}},
             "availability_zone_id",
-            "must be left out beside override_vpc",
+            "must be left out with override_vpc",
         ),
         (
             {

@@ -185,7 +185,7 @@ def test_what_is_refused_of_the_section(values: dict[str, Any], message: str) ->
 
 
 def test_a_group_has_a_folder_or_a_bucket(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"source_s3_uri: .* must be left out beside directory"):
+    with pytest.raises(ConfigError, match=r"source_s3_uri: .* must be left out with directory"):
         LifecycleConfig(
             directory=folder(tmp_path / "mine"), source_s3_uri="s3://scripts/b", on_create="c.sh"
         )

@@ -83,7 +83,7 @@ GOOD: Mapping[str, Mapping[str, Any]] = {
 }
 SUBNETS = "hyperpod_subnets"
 BAD: list[tuple[Mapping[str, Any], str]] = [
-    ({**ALL, "vpc_cidr": "10.0.0.0/16"}, "vpc_cidr: '10.0.0.0/16' must be left out beside vpc_id"),
+    ({**ALL, "vpc_cidr": "10.0.0.0/16"}, "vpc_cidr: '10.0.0.0/16' must be left out with vpc_id"),
     ({"vpc_cidr": None}, "vpc_cidr: null must be a CIDR block, unless vpc_id names a VPC"),
     ({**ALL, "eks_subnet_ids": EKS[:1]}, "eks_subnet_ids: ['subnet-0123456789abcdef1'] must list"),
     ({**ALL, "eks_subnet_ids": EKS[:1] * 2}, "eks_subnet_ids[1]: 'subnet-0123456789abcdef1' is li"),
@@ -92,11 +92,11 @@ BAD: list[tuple[Mapping[str, Any], str]] = [
     ({**ALL, SUBNETS: [{}]}, "hyperpod_subnets[0].cidr: is missing: give the CIDR block of a new"),
     (
         {**ALL, SUBNETS: [{**NODES, **NEW}]},
-        "hyperpod_subnets[0].cidr: '10.0.64.0/18' must be left out beside subnet_id",
+        "hyperpod_subnets[0].cidr: '10.0.64.0/18' must be left out with subnet_id",
     ),
     (
         {**ALL, SUBNETS: [{**NODES, "route_table_id": TABLE}]},
-        f"hyperpod_subnets[0].route_table_id: '{TABLE}' must be left out beside subnet_id",
+        f"hyperpod_subnets[0].route_table_id: '{TABLE}' must be left out with subnet_id",
     ),
     (
         {**ALL, SUBNETS: [{"subnet_id": NODES["subnet_id"]}]},
@@ -114,7 +114,7 @@ BAD: list[tuple[Mapping[str, Any], str]] = [
     ),
     (
         {**ALL, SUBNETS: [NEW], "nat_gateway_ids": NATS[:1], "nat_gateways": "single"},
-        "nat_gateways: 'single' must be none, or left out, beside nat_gateway_ids",
+        "nat_gateways: 'single' must be none, or left out, with nat_gateway_ids",
     ),
     (
         {

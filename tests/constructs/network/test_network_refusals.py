@@ -192,7 +192,7 @@ def closed(**changes: Any) -> dict[str, Any]:
     [
         (
             {"public_subnet_cidrs": ["10.192.10.0/24", "10.192.11.0/24"]},
-            f"{PUBLIC}: ['10.192.10.0/24', '10.192.11.0/24'] must be left out beside "
+            f"{PUBLIC}: ['10.192.10.0/24', '10.192.11.0/24'] must be left out with "
             "network.closed: a closed network has no public subnets, because nothing routes to the "
             "internet",
         ),
@@ -207,11 +207,11 @@ def closed(**changes: Any) -> dict[str, Any]:
         ),
         (
             {"nat_gateways": "single", "public_subnet_cidrs": []},
-            "network.nat_gateways: 'single' must be none, or left out, beside network.closed",
+            "network.nat_gateways: 'single' must be none, or left out, with network.closed",
         ),
         (
             {"vpc_id": "vpc-0123456789abcdef0"},
-            "network.vpc_id: 'vpc-0123456789abcdef0' must be left out beside network.closed, which "
+            "network.vpc_id: 'vpc-0123456789abcdef0' must be left out with network.closed, which "
             "is about a new VPC: an existing one is closed if its owner gave it VPC endpoints and "
             "no gateways",
         ),
@@ -232,7 +232,7 @@ def test_a_closed_network_has_a_private_endpoint_of_kubernetes() -> None:
     del document["eks"]
 
     assert lines_for(document) == (
-        "eks.endpoint_access: 'public_and_private' (the default) must be private beside "
+        "eks.endpoint_access: 'public_and_private' (the default) must be private with "
         "network.closed: nothing in it reaches the internet",
     )
 

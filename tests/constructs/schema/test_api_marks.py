@@ -20,7 +20,8 @@ from hyperpod_cdk import (
 )
 from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
-from hyperpod_cdk.schema.section import Api, Listed, Section, members
+from hyperpod_cdk.schema.errors import KeyPath, key_path
+from hyperpod_cdk.schema.section import Api, Listed, Section, key_path_of, members
 from tests.support.configs import EVERY_FIELD
 
 CREATE_CLUSTER: Any = (
@@ -214,3 +215,22 @@ def test_zero_is_a_count() -> None:
 
     assert (group.to_request()["InstanceCount"], group.to_request()["MinInstanceCount"]) == (0, 0)
     assert update.to_request()["WaitIntervalInSeconds"] == 0
+
+
+@pytest.mark.parametrize(
+    ("member", "key"),
+    [
+        (("ClusterName",), "name"),
+        (("AutoScaling", "AutoScalerType"), "auto_scaling"),
+        (("InstanceGroups", 1, "InstanceType"), "instance_groups[1].instance_type"),
+        (("InstanceGroups", 0, "KubernetesConfig", "Labels", "pool"), "instance_groups[0].labels"),
+        (
+            ("InstanceGroups", 1, "AutoPatchConfig", "DrainPolicy", "OnDrainTimeout"),
+            "instance_groups[1].auto_patch.drain.on_timeout",
+        ),
+        # What keys make together is their section's.
+        (("InstanceGroups", 0, "InstanceStorageConfigs", 1), "instance_groups[0]"),
+    ],
+)
+def test_the_key_of_a_member(member: KeyPath, key: str) -> None:
+    assert key_path(key_path_of(load_config(EVERY_FIELD).cluster, member)) == key

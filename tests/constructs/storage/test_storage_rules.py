@@ -78,7 +78,7 @@ def test_fsx_takes_what_the_section_takes(fields: dict[str, Any]) -> None:
         ({"metadata_mode": "USER_PROVISIONED"}, "metadata_iops: is missing"),
         (
             {"metadata_mode": "AUTOMATIC", "metadata_iops": 3000},
-            "metadata_iops: 3000 has no place beside metadata_mode: AUTOMATIC",
+            "metadata_iops: 3000 has no place next to metadata_mode: AUTOMATIC",
         ),
         ({**TIERED, "metadata_iops": 3000}, "metadata_iops: 3000 must be 6000 or 12000 for"),
         ({**TIERED, "metadata_mode": "AUTOMATIC"}, "metadata_mode: 'AUTOMATIC' must be USER_PROV"),
@@ -105,7 +105,7 @@ def test_fsx_takes_what_the_section_takes(fields: dict[str, Any]) -> None:
         ({"weekly_maintenance_start_time": "8:03:00"}, "weekly_maintenance_start_time: '8:03:00'"),
         (
             {"data_repositories": [LINK], "backup_retention_days": 7},
-            "backup_retention_days: 7 has no place beside data_repositories",
+            "backup_retention_days: 7 has no place next to data_repositories",
         ),
         (
             {"data_repositories": [{"path": f"/{n}", "new_bucket": True} for n in range(9)]},
@@ -151,11 +151,11 @@ def test_fsx_takes_what_the_section_takes(fields: dict[str, Any]) -> None:
         ({"file_system_id": "fs-1"}, "file_system_id: 'fs-1' must be the ID of a file system"),
         (
             {"file_system_id": ID, "capacity_gib": 2400},
-            "capacity_gib: 2400 has no place beside file_system_id",
+            "capacity_gib: 2400 has no place next to file_system_id",
         ),
         (
             {"file_system_id": ID, "data_repositories": [LINK]},
-            "data_repositories: .* has no place beside file_system_id",
+            "data_repositories: .* has no place next to file_system_id",
         ),
         ({"more_file_systems": [{"name": "a"}, {"name": "a"}]}, "more_file_systems.1. .a..name: "),
         ({"more_file_systems": [{}]}, "more_file_systems.0..name: is missing"),

@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 
-from hyperpod_shared.errors import ProvisioningError
-from provisioner.helm import readiness as helm_readiness
+from hyperpod_shared.errors import NotReadyError, ProvisioningError, UnreachableError
+from provisioner.framework.request import Progress
+from provisioner.helm import release as helm_release
+from provisioner.helm.release import HelmRelease, Unready, last_event, report, unready, usable_nodes
+from provisioner.kubernetes.cluster import ClusterFailedError, ClusterNotFoundError
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
+from tests.support.provisioner.fake_helm import FakeHelm
 from tests.support.provisioner.helm_charts import CHART
 from tests.support.provisioner.helm_cloud import Cloud, properties
-
-pytestmark = pytest.mark.slow(seconds=4)
 
 WAITING = {"WaitForReadyMinutes": "10"}
 
@@ -47,6 +50,7 @@ def _event(name: str, reason: str, message: str, **fields: Any) -> dict[str, Any
     }
 
 
+@pytest.mark.slow(seconds=4)
 def test_before_there_are_nodes_nothing_is_waited_for(cloud: Cloud) -> None:
     cloud.add_chart("3.0.0", _stuck("3.0.0"))
     created = cloud.send("Create", properties(more=WAITING))
@@ -55,19 +59,23 @@ def test_before_there_are_nodes_nothing_is_waited_for(cloud: Cloud) -> None:
     assert updated["Data"]["Ready"] == "not waited for: no node takes pods"
 
 
+@pytest.mark.slow(seconds=4)
 def test_ready_workloads_complete_an_update(ready: Cloud) -> None:
     assert ready.send("Update", properties("2.0.0", more=WAITING))["Data"]["Ready"] == "yes"
 
 
+@pytest.mark.slow(seconds=4)
 def test_update_that_runs_nothing_waits_for_nothing(ready: Cloud) -> None:
     assert ready.send("Update", properties(more=WAITING))["Data"]["Ready"] == "not waited for"
 
 
+@pytest.mark.slow(seconds=4)
 def test_waiting_can_be_turned_off(ready: Cloud) -> None:
     off = {"WaitForReadyMinutes": "0"}
     assert ready.send("Update", properties("3.0.0", more=off))["IsComplete"]
 
 
+@pytest.mark.slow(seconds=4)
 def test_workload_that_does_not_become_ready_is_named_and_the_stack_rolls_back(
     ready: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +84,7 @@ def test_workload_that_does_not_become_ready_is_named_and_the_stack_rolls_back(
     ready.requests += 1
     accepted = ready.start("Update", properties("3.0.0", more=WAITING))
     assert ready.poll(accepted) == {"IsComplete": False}
-    monkeypatch.setattr(helm_readiness, "SECONDS_A_MINUTE", 0)
+    monkeypatch.setattr(helm_release, "SECONDS_A_MINUTE", 0)
     with pytest.raises(ProvisioningError) as failed:
         ready.poll(accepted)
     text = str(failed.value)
@@ -88,10 +96,11 @@ def test_workload_that_does_not_become_ready_is_named_and_the_stack_rolls_back(
     assert ready.operator() == "1.0.0 x1"
 
 
+@pytest.mark.slow(seconds=4)
 def test_way_back_does_not_fail_because_of_what_is_not_ready(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(helm_readiness, "SECONDS_A_MINUTE", 0)
+    monkeypatch.setattr(helm_release, "SECONDS_A_MINUTE", 0)
     cloud.add_chart("3.0.0", _stuck("3.0.0"))
     cloud.send("Create", properties("3.0.0", more=WAITING))
     cloud.api.put_node("node-1", instance_type="ml.m5.2xlarge")
@@ -101,6 +110,7 @@ def test_way_back_does_not_fail_because_of_what_is_not_ready(
     assert json.dumps(back)
 
 
+@pytest.mark.slow(seconds=4)
 def test_nodes_held_back_by_health_checks_are_no_nodes_yet(cloud: Cloud) -> None:
     cloud.add_chart("3.0.0", _stuck("3.0.0"))
     cloud.send("Create", properties(more=WAITING))
@@ -109,3 +119,227 @@ def test_nodes_held_back_by_health_checks_are_no_nodes_yet(cloud: Cloud) -> None
     cloud.api.merge("v1", "Node", "node-1", {"spec": {"taints": [taint]}})
     updated = cloud.send("Update", properties("3.0.0", more=WAITING))
     assert updated["Data"]["Ready"] == "not waited for: no node takes pods"
+
+
+PROPERTIES = {
+    "ClusterName": "ml",
+    "Release": "hyperpod-dependencies",
+    "Namespace": "kube-system",
+    "ChartBucket": "assets",
+    "ChartKey": "abc.tgz",
+    "ChartDigest": "digest-1",
+    "Values": json.dumps({}),
+}
+CREATING = NotReadyError("The EKS cluster ml is CREATING", next_step="Wait.")
+NO_ACCESS = UnreachableError("helm could not read", next_step="Check the access entry.")
+
+
+@pytest.fixture
+def helm(time: Time) -> FakeHelm:
+    return FakeHelm(now=lambda: time.now)
+
+
+@pytest.fixture
+def cloudformation() -> FakeCloudFormation:
+    return FakeCloudFormation()
+
+
+@pytest.fixture
+def stack(helm: FakeHelm, time: Time, cloudformation: FakeCloudFormation) -> Framework:
+    resource = HelmRelease(connect=helm.connect, cloudformation=cloudformation)
+    return Framework(resource=resource, resource_type="Custom::HelmRelease", time=time)
+
+
+@pytest.mark.parametrize("request_type", ["Create", "Update"])
+def test_it_is_installed_once_the_cluster_is_ready_and_lets_it_in(
+    stack: Framework, helm: FakeHelm, request_type: str
+) -> None:
+    helm.unready = [CREATING, CREATING, NO_ACCESS]
+    old = PROPERTIES if request_type == "Update" else None
+    waiter = stack.begin(request_type, PROPERTIES, old)
+    for error in (NotReadyError, UnreachableError):
+        with pytest.raises(error):
+            waiter.poll()
+    assert helm.mutations == []
+    assert not waiter.poll().complete
+    assert waiter.poll().data["Status"] == "deployed"
+    assert helm.mutations == ["upgrade"]
+
+
+@pytest.mark.parametrize(
+    "status", ["ROLLBACK_IN_PROGRESS", "DELETE_IN_PROGRESS", "DELETE_COMPLETE", "CREATE_FAILED"]
+)
+def test_it_is_not_installed_once_the_stack_has_turned(
+    stack: Framework, helm: FakeHelm, cloudformation: FakeCloudFormation, status: str
+) -> None:
+    helm.unready = [CREATING]
+    waiter = stack.begin("Create", PROPERTIES)
+    cloudformation.status = status
+    with pytest.raises(ProvisioningError, match="was not touched"):
+        waiter.poll()
+    assert helm.mutations == []
+
+
+def test_an_update_that_takes_one_back_goes_on(
+    stack: Framework, helm: FakeHelm, cloudformation: FakeCloudFormation
+) -> None:
+    helm.unready = [CREATING]
+    cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
+    waiter = stack.begin("Update", PROPERTIES, PROPERTIES)
+    assert not waiter.poll().complete
+    assert helm.mutations == ["upgrade"]
+
+
+def test_a_stack_is_not_asked_about_when_nothing_was_put_off(
+    stack: Framework, cloudformation: FakeCloudFormation
+) -> None:
+    stack.create(PROPERTIES)
+    assert cloudformation.asked == []
+
+
+def test_a_delete_waits_for_a_cluster_that_is_being_created(
+    stack: Framework, helm: FakeHelm
+) -> None:
+    stack.create(PROPERTIES)
+    helm.unready = [CREATING, CREATING]
+    waiter = stack.begin("Delete", PROPERTIES)
+    with pytest.raises(NotReadyError):
+        waiter.poll()
+    assert waiter.poll() == Progress(complete=True)
+    assert helm.mutations == ["upgrade", "uninstall"]
+
+
+@pytest.mark.parametrize("error", [ClusterNotFoundError, ClusterFailedError])
+def test_a_delete_has_nothing_to_do_without_a_kubernetes_api(
+    stack: Framework, helm: FakeHelm, error: type[ProvisioningError]
+) -> None:
+    stack.create(PROPERTIES)
+    helm.unready = [error("The EKS cluster ml is gone", next_step="None.")] * 2
+    assert stack.delete() == Progress(complete=True)
+    assert helm.mutations == ["upgrade"]
+
+
+@pytest.mark.parametrize("error", [ClusterNotFoundError, ClusterFailedError])
+def test_a_create_says_that_the_cluster_will_not_do(
+    stack: Framework, helm: FakeHelm, error: type[ProvisioningError]
+) -> None:
+    helm.unready = [CREATING, error("The EKS cluster ml is FAILED", next_step="Mend it.")]
+    waiter = stack.begin("Create", PROPERTIES)
+    with pytest.raises(ProvisioningError, match="is FAILED"):
+        waiter.poll()
+
+
+def _workload(kind: str, spec: dict[str, Any], status: dict[str, int]) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "metadata": {"name": "agent", "namespace": "aws-hyperpod", "generation": 2},
+        "spec": spec,
+        "status": {"observedGeneration": 2, **status},
+    }
+
+
+def _daemon_set(**status: int) -> dict[str, Any]:
+    numbers = {"desiredNumberScheduled": 3, "updatedNumberScheduled": 3, "numberAvailable": 3}
+    return _workload("DaemonSet", {}, {**numbers, **status})
+
+
+def _deployment(kind: str = "Deployment", **status: int) -> dict[str, Any]:
+    numbers = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
+    return _workload(kind, {"replicas": 2}, {**numbers, **status})
+
+
+@pytest.mark.parametrize(
+    ("workload", "state"),
+    [
+        (_daemon_set(), None),
+        (_daemon_set(desiredNumberScheduled=0, updatedNumberScheduled=0, numberAvailable=0), None),
+        (_daemon_set(numberAvailable=1), "has 1 of 3 pods ready"),
+        (_daemon_set(updatedNumberScheduled=2), "has 2 of 3 pods ready"),
+        (_daemon_set(observedGeneration=1), "has not been observed by its controller"),
+        (_deployment(), None),
+        (_deployment(availableReplicas=0), "has 0 of 2 pods ready"),
+        (_deployment(updatedReplicas=1), "has 1 of 2 pods ready"),
+        (_deployment(replicas=3), "still runs 1 pods of its former version"),
+        (_deployment("StatefulSet", availableReplicas=1), "has 1 of 2 pods ready"),
+        (_workload("Deployment", {}, {}), "has 0 of 1 pods ready"),
+        (_workload("Deployment", {"replicas": 0}, {}), None),
+    ],
+)
+def test_state_of_a_workload(workload: dict[str, Any], state: str | None) -> None:
+    assert [found.state for found in unready([workload])] == ([state] if state else [])
+
+
+def test_pods_that_are_replaced_by_hand_need_not_be_the_latest() -> None:
+    by_hand = _daemon_set(updatedNumberScheduled=0)
+    by_hand["spec"] = {"updateStrategy": {"type": "OnDelete"}}
+    assert unready([by_hand]) == []
+
+
+def _node(*, ready: str = "True", **spec: Any) -> dict[str, Any]:
+    return {"spec": spec, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
+
+
+@pytest.mark.parametrize(
+    ("node", "usable"),
+    [
+        (_node(), 1),
+        (_node(ready="Unknown"), 0),
+        (_node(unschedulable=True), 0),
+        (_node(taints=[{"key": "sagemaker.amazonaws.com/node-health-status"}]), 0),
+        (_node(taints=[{"key": "nvidia.com/gpu"}]), 1),
+        ({}, 0),
+    ],
+)
+def test_nodes_that_take_pods(node: dict[str, Any], usable: int) -> None:
+    assert usable_nodes([node]) == usable
+
+
+def _event_at(name: str, message: str, *, at: str = "", kind: str = "Normal") -> dict[str, Any]:
+    return {
+        "involvedObject": {"name": name},
+        "reason": "Seen",
+        "message": message,
+        "type": kind,
+        "lastTimestamp": at or None,
+        "metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"},
+    }
+
+
+AGENT = Unready("DaemonSet", "aws-hyperpod", "health-monitoring-agent", "has 0 of 1 pods ready")
+
+
+@pytest.mark.parametrize(
+    ("name", "concerns"),
+    [
+        ("health-monitoring-agent", True),
+        ("health-monitoring-agent-x2k9p", True),
+        ("health-monitoring-agent-7d9f5c6b8-x2k9p", True),
+        ("health-monitoring-agent-0", True),
+        ("health-monitoring-agent-non-nvidia", False),
+        ("health-monitoring-agent-non-nvidia-x2k9p", False),
+        ("other-x2k9p", False),
+    ],
+)
+def test_events_of_a_workload_and_its_pods(name: str, concerns: bool) -> None:
+    assert bool(last_event([_event_at(name, "m")], AGENT)) is concerns
+
+
+def test_last_warning_comes_before_later_events() -> None:
+    events = [
+        _event_at(
+            "health-monitoring-agent-x2k9p", "old", at="2026-01-02T00:00:00Z", kind="Warning"
+        ),
+        _event_at(
+            "health-monitoring-agent-x2k9p", "new", at="2026-01-03T00:00:00Z", kind="Warning"
+        ),
+        _event_at("health-monitoring-agent-x2k9p", "fine", at="2026-01-04T00:00:00Z"),
+    ]
+    assert last_event(events, AGENT) == "Seen: new"
+
+
+def test_report_names_some_and_counts_the_rest() -> None:
+    text = report([AGENT] * 5, {"aws-hyperpod": [_event_at("health-monitoring-agent", "no image")]})
+    assert text.count("DaemonSet aws-hyperpod/health-monitoring-agent has 0 of 1 pods ready") == 3
+    assert "(last event: Seen: no image)" in text
+    assert text.endswith("; 2 more")
+    assert report([AGENT], {}).endswith("(no event)")

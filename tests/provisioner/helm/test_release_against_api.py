@@ -7,7 +7,7 @@ import pytest
 from emulator.kubernetes import Fault, unreachable
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm import client
-from provisioner.kubernetes import process
+from provisioner.kubernetes import kubectl
 from tests.support.patience import PATIENCE_SECONDS, end_time_of
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID
 from tests.support.provisioner.fake_s3 import zipped
@@ -160,7 +160,7 @@ def test_upgrade_by_hand_is_taken_back(cloud: Cloud, tmp_path: Path) -> None:
 
 def test_helm_out_of_time_records_a_failure(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     delay(cloud)
-    monkeypatch.setattr(process, "STOP_GRACE_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr(kubectl, "STOP_GRACE_SECONDS", PATIENCE_SECONDS)
     with monkeypatch.context() as patched:
         end_time_of("upgrade", patched, when=lambda: has_status(cloud, "pending"))
         with pytest.raises(ProvisioningError, match=r"did not end within \d+ s"):

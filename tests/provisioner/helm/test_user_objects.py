@@ -7,7 +7,7 @@ import pytest
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
 from provisioner.kubernetes.manifest import ReleaseId
-from tests.provisioner.helm.test_release_input import PROPERTIES
+from tests.provisioner.helm.test_release import PROPERTIES
 from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
 from tests.support.provisioner.fake_helm import FakeHelm, FakeKubectl
 

@@ -8,10 +8,9 @@ import pytest
 from hyperpod_shared.failures import ReportedFailure
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import Claim
-from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.steps import Done, Fail, Wait
 from tests.support.provisioner.decided import (
     LATE,

@@ -8,8 +8,8 @@ from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
 from provisioner.hyperpod.changes import Changes, changes, user_tags
 from provisioner.hyperpod.cluster_request import Aim
+from provisioner.hyperpod.comparison import KEYS, Refusal
 from provisioner.hyperpod.failures import refused_change
-from provisioner.hyperpod.refused_changes import KEYS, Refusal
 
 
 def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:

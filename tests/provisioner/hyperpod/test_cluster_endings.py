@@ -13,8 +13,8 @@ from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
 from provisioner.framework.request import Request
 from provisioner.framework.retry import Clock
-from provisioner.hyperpod.node_objects import NodeObjects
-from provisioner.kubernetes.connection import EksConnection
+from provisioner.hyperpod.cluster import delete_node_objects
+from provisioner.kubernetes.cluster import EksConnection
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Time
 from tests.support.provisioner.helm_cloud import Cloud
 from tests.support.provisioner.hyperpod_stack import (
@@ -244,7 +244,7 @@ def nodes(cloud: Cloud) -> Cloud:
 
 def _delete(cloud: Cloud, cluster: dict[str, Any]) -> list[str]:
     connection = EksConnection(eks=cloud.eks, token_signer=cast("TokenSigner", cloud))
-    NodeObjects(connection=connection).delete(cluster, Clock(remaining=lambda: 0.0))
+    delete_node_objects(cluster, Clock(remaining=lambda: 0.0), connection=connection)
     return cloud.names("v1", "Node")
 
 

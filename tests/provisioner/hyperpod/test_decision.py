@@ -7,10 +7,9 @@ import pytest
 
 from provisioner.aws.stack import StackPhase
 from provisioner.hyperpod.claim import Claim
-from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.properties import HyperPodClusterProperties
 from provisioner.hyperpod.steps import (
     AskNodes,
     AskStack,

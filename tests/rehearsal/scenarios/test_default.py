@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from emulator.node.node import Node
-from hyperpod_cdk.helm.chart.rules import placeholder_chart
+from hyperpod_cdk.helm.chart_rules import placeholder_chart
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_cli.stack_progress import terminal

@@ -16,10 +16,9 @@ from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Revision, Wanted
-from provisioner.kubernetes.cluster import Cluster, Containers
-from provisioner.kubernetes.eks_cluster import ClusterNotFoundError
+from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError, Containers
 from provisioner.kubernetes.failures import CommandFailedError
-from provisioner.kubernetes.process import Run
+from provisioner.kubernetes.kubectl import Run
 
 CHART = "hyperpod-helm-chart"
 CHART_VERSION = "0.1.0"

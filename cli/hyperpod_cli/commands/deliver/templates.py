@@ -17,7 +17,7 @@ def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from pathlib import Path
 
     from hyperpod_cdk import TooLargeError, load_config
-    from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+    from hyperpod_cdk.helm.chart import read_hyperpod_chart
     from hyperpod_cdk.loading import check_chart
     from hyperpod_cdk.schema.yaml_file import read_yaml
     from hyperpod_cli.deliver.charts.command import package_if_needed

@@ -13,7 +13,7 @@ def validate(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
 
     from hyperpod_cdk import load_config
     from hyperpod_cdk.checks import findings
-    from hyperpod_cdk.helm.chart.rules import placeholder_warning
+    from hyperpod_cdk.helm.chart_rules import placeholder_warning
     from hyperpod_cdk.loading import check_chart
     from hyperpod_cli.deliver.shell_findings import shell_findings
     from hyperpod_cli.inspect.cost import cost_here, summary

@@ -13,8 +13,8 @@ from pathlib import Path
 import boto3
 
 from hyperpod_cdk import Config, load_config, load_file
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
-from hyperpod_cdk.helm.chart.rules import values_for_chart
+from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart_rules import values_for_chart
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.deliver.charts.archives import required_version, same_version

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from hyperpod_cdk.helm.components.rules import value_at
+from hyperpod_cdk.helm.components import value_at
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.deliver.charts.archives import (
     ChartFile,

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cdk.helm.images.registry import split_image
+from hyperpod_cdk.helm.images import split_image
 
 # The C loader where PyYAML has it: the CRDs alone are over a megabyte.
 _LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -11,10 +11,9 @@ from pydantic import ValidationError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import findings
-from hyperpod_cdk.facts.availability_zones import highest_zone_number
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
-from hyperpod_cdk.schema.availability_zones import zone_id_prefix
+from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
+from hyperpod_cdk.schema.availability_zones import highest_zone_number, zone_id_prefix
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, shown
 from hyperpod_cdk.schema.section import findings_of
 from hyperpod_cli.deliver.init.template import Answers, configuration, default_answers

@@ -17,7 +17,7 @@ from hyperpod_cdk.facts.instance_types import (
     instance_types,
     is_accelerated,
 )
-from hyperpod_cdk.helm.components.section import device_plugins
+from hyperpod_cdk.helm.components import device_plugins
 from hyperpod_cli.deliver.yaml_text import YamlText, scalar
 
 DEFAULT = Path(__file__).parents[4] / "config" / "default.yaml"

@@ -27,8 +27,8 @@ from aws_cdk import (
 )
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.chart.chart import HyperPodChart
-from hyperpod_cdk.helm.chart.rules import dependency_values, needs_registry
+from hyperpod_cdk.helm.chart import HyperPodChart
+from hyperpod_cdk.helm.chart_rules import dependency_values, needs_registry
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.availability_zones import is_zone_name
 from hyperpod_cdk.schema.errors import Finding, error

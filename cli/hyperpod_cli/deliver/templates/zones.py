@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.facts.availability_zones import highest_zone_number
 from hyperpod_cdk.facts.service_limits import regions
+from hyperpod_cdk.network.rules import ZONES_FOUND_BY_NAME, ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.network.subnet_rules import ZONES_FOUND_BY_NAME, ZONES_WITHOUT_EKS
-from hyperpod_cdk.schema.availability_zones import ZONE_ID_PATTERN, zone_id_prefix
+from hyperpod_cdk.schema.availability_zones import (
+    ZONE_ID_PATTERN,
+    highest_zone_number,
+    zone_id_prefix,
+)
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cli.deliver.templates.parameter import (
     Parameter,

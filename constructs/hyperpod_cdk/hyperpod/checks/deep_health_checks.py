@@ -16,5 +16,5 @@ def deep_health_checks(cluster: ClusterConfig) -> Iterator[Finding]:
             yield error(
                 (*where, "deep_health_checks"),
                 list(group.deep_health_checks),
-                "must be empty beside taints, which HyperPod does not allow with them",
+                "must be empty with taints, which HyperPod does not allow with them",
             )

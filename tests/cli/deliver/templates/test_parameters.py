@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.helm.chart.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.synthesis.template_parameters import ParameterText
 from hyperpod_cli.deliver.templates.package import parameterized, template_findings, write_package
 from hyperpod_cli.deliver.templates.parameter import Parameter

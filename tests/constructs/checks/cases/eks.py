@@ -84,7 +84,7 @@ EXISTING_CONTROL_PLANES = [
             network={"closed": True, "public_subnet_cidrs": []},
         ),
         (ERROR, "network.vpc_id", "is missing: nodes are in the VPC of mine; `aws eks describe"),
-        (ERROR, "network.closed", "must be left out beside eks.cluster_arn: the VPC of mine"),
+        (ERROR, "network.closed", "must be left out with eks.cluster_arn: the VPC of mine"),
         (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
     ),
     one(

@@ -71,7 +71,7 @@ DEEP_HEALTH_CHECKS = [
         deep_health_checks,
         "with a taint",
         cluster(group(GPU, deep_health_checks=CHECKS, taints=[TAINT])),
-        in_group(ERROR, "deep_health_checks", "must be empty beside taints"),
+        in_group(ERROR, "deep_health_checks", "must be empty with taints"),
     ),
 ]
 

@@ -86,7 +86,7 @@ REGIONS = [
         closed_network,
         "closed with a public endpoint",
         config(group(CPU), network=_CLOSED, helm=_ECR),
-        (ERROR, "eks.endpoint_access", "must be private beside network.closed"),
+        (ERROR, "eks.endpoint_access", "must be private with network.closed"),
     ),
     one(native_region, "custom anywhere", config(group(CPU), region="af-south-1", network=BY_NAME)),
     one(native_region, "native where it is", config(group(CPU), of_cluster=_NATIVE)),

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError, read_hyperpod_chart
-from hyperpod_cdk.helm.chart.rules import chart_findings
+from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart_rules import chart_findings
 from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 

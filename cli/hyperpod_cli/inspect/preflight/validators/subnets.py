@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks.node_addresses import addresses_of, groups_in_subnets, too_small
-from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
+from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 from hyperpod_cli.inspect.preflight.existing_network import (
     Record,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.network.subnet_rules import ZONES_WITHOUT_EKS
+from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from emulator.hyperpod import Faults
-from hyperpod_cdk.helm.chart.chart import HyperPodChartError
+from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_stacks.packaged_chart import helm_chart
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
-from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import DNS_SUBDOMAIN, Matching, OneOf
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.limits import DNS_SUBDOMAIN, Between, Matching, OneOf
 from hyperpod_cdk.schema.section import Api, Section
 
 # https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
@@ -27,12 +27,6 @@ def _reserved(name: str) -> str:
     return name
 
 
-def _value(value: int) -> int:
-    if not _LOWEST_VALUE <= value <= _HIGHEST_VALUE:
-        raise ValueError(f"must be {_LOWEST_VALUE} to {_HIGHEST_VALUE}, Kubernetes' limits")
-    return value
-
-
 class PriorityClassConfig(Section):
     """A Kubernetes PriorityClass, which pods name in priorityClassName."""
 
@@ -50,10 +44,7 @@ class PriorityClassConfig(Section):
     Kubernetes and to HyperPod task governance."""
 
     value: Annotated[
-        int,
-        AfterValidator(_value),
-        Field(json_schema_extra={"minimum": _LOWEST_VALUE, "maximum": _HIGHEST_VALUE}),
-        Api("value"),
+        int, Between(_LOWEST_VALUE, _HIGHEST_VALUE, ", Kubernetes' limits"), Api("value")
     ]
     """Priority, -2147483648 to 1000000000; the greater goes first, and pods without a class have 0.
     Kubernetes never changes it: for another value take another name."""
@@ -92,7 +83,7 @@ DEFAULT_PRIORITY_CLASSES: Final = (
 
 
 def priority_class_findings(classes: Sequence[PriorityClassConfig]) -> Iterator[Finding]:
-    """Find what keeps classes from standing beside each other."""
+    """Find what keeps classes from standing next to each other."""
     first: dict[str, int] = {}
     default: int | None = None
     for index, item in enumerate(classes):
@@ -105,11 +96,3 @@ def priority_class_findings(classes: Sequence[PriorityClassConfig]) -> Iterator[
             yield Finding(path=(index, "global_default"), value=True, message=message)
         if item.global_default and default is None:
             default = index
-
-
-def check_priority_classes(
-    classes: tuple[PriorityClassConfig, ...] | None,
-) -> tuple[PriorityClassConfig, ...] | None:
-    """Return the classes; raise what keeps them from standing beside each other."""
-    refuse(priority_class_findings(classes or ()))
-    return classes

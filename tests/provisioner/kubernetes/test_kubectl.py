@@ -14,7 +14,7 @@ from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted
 from provisioner.kubernetes.failures import CommandFailedError, last_lines
-from provisioner.kubernetes.process import ClusterProcess, Run, layer_binary
+from provisioner.kubernetes.kubectl import ClusterProcess, Run, layer_binary
 from tests.support.patience import PATIENCE_SECONDS, end_time_of
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_helm import FakeCluster
@@ -54,7 +54,7 @@ def test_helm_writes_only_below_its_home(process: ClusterProcess) -> None:
 def test_helm_that_takes_too_long_may_record_its_failure(
     process: ClusterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("provisioner.kubernetes.process.STOP_GRACE_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr("provisioner.kubernetes.kubectl.STOP_GRACE_SECONDS", PATIENCE_SECONDS)
     _script(
         process,
         "trap 'touch recorded; echo Error: cancelled >&2; exit 1' TERM",
@@ -70,7 +70,7 @@ def test_helm_that_takes_too_long_may_record_its_failure(
 def test_helm_that_ignores_the_signal_is_killed(
     process: ClusterProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("provisioner.kubernetes.process.STOP_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("provisioner.kubernetes.kubectl.STOP_GRACE_SECONDS", 0.2)
     _script(process, "trap '' TERM", "exec 1>&- 2>&-", "touch runs", "while :; do :; done")
     end_time_of("upgrade", monkeypatch, when=(process.home / "runs").exists)
     with pytest.raises(CommandFailedError, match="was stopped"):

@@ -4,15 +4,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hyperpod_cdk.helm.chart.chart import (
+from hyperpod_cdk.helm.chart import (
     AbsentChart,
     HyperPodChart,
     HyperPodChartError,
     read_hyperpod_chart,
 )
-from hyperpod_cdk.helm.components.rules import value_at
-from hyperpod_cdk.helm.components.section import SWITCHES
-from hyperpod_cdk.helm.images.values import image_values
+from hyperpod_cdk.helm.components import SWITCHES, value_at
+from hyperpod_cdk.helm.images import image_values
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
 from hyperpod_cdk.schema.limits import is_token, nearest

@@ -3,7 +3,7 @@
 import json
 import re
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from hyperpod_cdk.schema.errors import one_line
 # `make charts` puts it into the package, for these checks and for the chart's own at deploy time.
 _PACKAGING = "packaging.json"
 # libyaml's loader, where PyYAML has it, is eight times as fast.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _REGIONAL, _YAML = "regional-values/values-", ".yaml"
 _CHART, _VALUES, _TEMPLATES = "Chart.yaml", "values.yaml", "templates/"
 _SUBCHART = re.compile(r"charts/[^/]+/Chart\.yaml")
@@ -73,7 +73,7 @@ class HyperPodChart:
 
     def regional_values(self, region: str) -> dict[str, Any]:
         """Return the chart's values for a region; none for one that it does not know."""
-        values: dict[str, Any] = yaml.load(self.regional.get(region, "{}"), _LOADER)  # noqa: S506
+        values: dict[str, Any] = yaml.load(self.regional.get(region, "{}"), LOADER)  # noqa: S506
         return values
 
 
@@ -91,7 +91,7 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
             f"{path}: there is no chart; run `make charts` in the project, or name another chart"
         )
     try:
-        files = _directory_files(path) if path.is_dir() else _archive_files(path)
+        files = chart_files(path, is_wanted=_is_wanted)
         packaging = json.loads(files.get(_PACKAGING, "{}"))
         value_names = _value_names(files)
         annotations = _mapping(files, _CHART).get("annotations")
@@ -139,7 +139,7 @@ def _value_names(files: Mapping[str, str]) -> frozenset[str] | None:
 
 
 def _mapping(files: Mapping[str, str], name: str) -> dict[str, Any]:
-    content = yaml.load(files.get(name, ""), _LOADER) or {}  # noqa: S506 - a safe one
+    content = yaml.load(files.get(name, ""), LOADER) or {}  # noqa: S506 - a safe one
     if not isinstance(content, dict):
         raise ValueError(f"{name} is not a mapping")
     return content
@@ -154,18 +154,24 @@ def _is_wanted(name: str) -> bool:
     return is_regional or name in (_PACKAGING, _CHART, _VALUES)
 
 
-def _archive_files(path: Path) -> dict[str, str]:
+def chart_files(path: Path, *, is_wanted: Callable[[str], bool]) -> dict[str, str]:
+    """Return the text of files of a chart, by their names from its folder.
+
+    Args:
+        path: A packaged chart (`.tgz`) or a chart directory.
+        is_wanted: Says which, by their names.
+    """
     files = {}
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            name = file.relative_to(path).as_posix()
+            if is_wanted(name) and file.is_file():
+                files[name] = file.read_text("utf-8", errors="replace")
+        return files
     with tarfile.open(path, mode="r:gz") as archive:
         for member in archive:
             name = member.name.partition("/")[2]
-            content = archive.extractfile(member) if _is_wanted(name) else None
+            content = archive.extractfile(member) if is_wanted(name) else None
             if content is not None:
                 files[name] = content.read().decode(errors="replace")
     return files
-
-
-def _directory_files(path: Path) -> dict[str, str]:
-    names = (file.relative_to(path).as_posix() for file in sorted(path.rglob("*")))
-    wanted = (name for name in names if _is_wanted(name) and (path / name).is_file())
-    return {name: (path / name).read_text("utf-8", errors="replace") for name in wanted}

@@ -1,1 +1,0 @@
-"""The components of the HyperPod dependencies."""

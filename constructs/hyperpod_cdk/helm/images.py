@@ -1,0 +1,137 @@
+"""Names of container images, and values by which a chart takes them from another registry."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from hyperpod_cdk.helm.chart import LOADER, chart_files
+from hyperpod_cdk.schema.limits import Matching
+
+_LONGEST = 255
+# https://github.com/distribution/reference/blob/main/regexp.go
+_HOST = r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?"
+_PATH = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
+# A first component without these is a folder of Docker Hub.
+_HOST_MARKS = frozenset(".:")
+_DOCKER_HUB = "docker.io"
+_OFFICIAL = "library"
+# https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
+_ECR = re.compile(
+    r"\d{12}\.dkr[.-]ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.(?:amazonaws|on)\.[a-z.]+"
+)
+
+IMAGE_REGISTRY: Final = Matching(
+    pattern=rf"(?=[^/]*[.:]){_HOST}(?:/{_PATH})*",
+    longest=_LONGEST,
+    rule="must be a registry, such as 111122223333.dkr.ecr.us-west-2.amazonaws.com, perhaps "
+    "with folders, in lower case and without https://",
+)
+
+
+def split_image(image: str) -> tuple[str, str]:
+    """Return the registry of an image, and its name there with tag or digest."""
+    first, _, rest = image.partition("/")
+    if rest and (_HOST_MARKS & set(first) or first == "localhost"):
+        return first, rest
+    return _DOCKER_HUB, image if rest else f"{_OFFICIAL}/{image}"
+
+
+def mirrored(image: str, *, registry: str) -> str:
+    """Return what an image is called in a registry that mirrors it."""
+    if image.startswith(f"{registry}/"):
+        return image
+    return f"{registry}/{split_image(image)[1]}"
+
+
+def ecr_region(host: str) -> str | None:
+    """Return the AWS Region of a private registry of ECR; None for any other registry."""
+    found = _ECR.fullmatch(host)
+    return None if found is None else found["region"]
+
+
+def is_from_outside(image: str, *, registry: str | None, region: str | None) -> bool:
+    """Say whether a network without internet access cannot pull an image.
+
+    It reaches ECR in its own region, and what the configuration names.
+
+    Args:
+        image: The image.
+        registry: The registry that the configuration names, if any.
+        region: AWS Region of the network; None for one that is not known, where ECR is believed.
+    """
+    host, _ = split_image(image)
+    if registry is not None and image.startswith(f"{registry}/"):
+        return False
+    found = ecr_region(host)
+    return found is None or region not in (None, found)
+
+
+GLOBAL_REGISTRY: Final = ("global", "imageRegistry")
+"""The value that `make charts` lets images obey which no value of the official chart names."""
+
+_READ = re.compile(r"(?:charts/[^/]+/)*(?:values|Chart)\.yaml")
+# Keys next to an image's repository.
+_COMPANIONS = frozenset({"digest", "image", "pullPolicy", "tag", "version"})
+Keys = tuple[str, ...]
+
+
+def image_values(chart: Path, *, registry: str) -> dict[str, Any]:
+    """Return values that name the registry for each image that a value of the chart names.
+
+    An image whose name is in a template follows `global.imageRegistry`, if anything.
+
+    Args:
+        chart: A packaged chart (`.tgz`) or a chart directory.
+        registry: The registry, perhaps with a folder.
+    """
+    values: dict[str, Any] = {}
+    _put(values, GLOBAL_REGISTRY, registry)
+    for keys, value in _named_images(chart, registry=registry):
+        _put(values, keys, value)
+    return values
+
+
+def _named_images(chart: Path, *, registry: str) -> Iterator[tuple[Keys, str]]:
+    texts = chart_files(chart, is_wanted=lambda name: _READ.fullmatch(name) is not None)
+    # A safe loader.
+    files = {name: yaml.load(text, LOADER) or {} for name, text in texts.items()}  # noqa: S506
+    # Subcharts first: the parent chart's values override theirs.
+    for name in sorted(files, key=lambda each: -each.count("/")):
+        if name.endswith("values.yaml"):
+            place = _place(name, files=files)
+            for keys, value in _images_of(files[name], registry=registry):
+                yield (*place, *keys), value
+
+
+def _images_of(node: object, *, registry: str, keys: Keys = ()) -> Iterator[tuple[Keys, str]]:
+    if not isinstance(node, Mapping):
+        return
+    repository, host = node.get("repository"), node.get("registry")
+    if isinstance(repository, str) and repository and _COMPANIONS & node.keys():
+        if isinstance(host, str) and host:
+            yield (*keys, "registry"), registry
+        else:
+            yield (*keys, "repository"), mirrored(repository, registry=registry)
+    for key, item in node.items():
+        yield from _images_of(item, registry=registry, keys=(*keys, str(key)))
+
+
+def _place(name: str, *, files: Mapping[str, Any]) -> Keys:
+    """Return under which values those of a file are: by the subcharts' aliases, or their names."""
+    folders = name.split("/")[1:-1:2]
+    place: list[str] = []
+    for depth, folder in enumerate(folders):
+        parent = "".join(f"charts/{each}/" for each in folders[:depth])
+        entries = (files.get(f"{parent}Chart.yaml") or {}).get("dependencies") or ()
+        aliases = [entry.get("alias") for entry in entries if entry.get("name") == folder]
+        place.append(next((alias for alias in aliases if alias), folder))
+    return tuple(place)
+
+
+def _put(values: dict[str, Any], keys: Keys, value: str) -> None:
+    for key in keys[:-1]:
+        values = values.setdefault(key, {})
+    values[keys[-1]] = value

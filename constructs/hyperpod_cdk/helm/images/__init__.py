@@ -1,1 +1,0 @@
-"""Images of the HyperPod dependencies, and the registry that they come from."""

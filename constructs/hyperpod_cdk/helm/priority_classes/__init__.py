@@ -1,1 +1,0 @@
-"""Kubernetes priority classes."""
