@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.verification.inspection import cluster_report
+from rehearsal.verification import cluster_report
 
 GROUP = {"InstanceGroupName": "g", "CurrentCount": 1, "TargetCount": 2, "Status": "InService"}
 

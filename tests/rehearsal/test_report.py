@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rehearsal.report import Check, Report, StackReport, deployment_lines, summarize
+from rehearsal.report import Fact, Report, StackReport, deployment_lines, summarize
 
 PATH = Path("build/rehearsal/report.json")
 PAGE = PATH.with_suffix(".html")
@@ -15,7 +15,7 @@ def test_nothing_is_said_of_what_never_was() -> None:
         "Error",
         "  it broke",
         "",
-        f"Rehearsal FAILED in 0 s. Report: {PAGE}; logs beside it.",
+        f"Rehearsal FAILED in 0 s. Report: {PAGE}; logs next to it.",
     ]
 
 
@@ -27,7 +27,7 @@ def test_what_was_kept_is_not_shown_again_after_it_is_gone() -> None:
     said = summarize(report, report_path=PATH, kept=True).splitlines()
     assert said == [
         "",
-        f"Rehearsal succeeded in 0 s. Report: {PAGE}; logs beside it.",
+        f"Rehearsal succeeded in 0 s. Report: {PAGE}; logs next to it.",
     ]
 
 
@@ -39,7 +39,7 @@ def test_an_error_that_a_scenario_brings_on_purpose_is_no_failure() -> None:
         seconds=20.4,
         stacks=[StackReport(name="ml-hyperpod", status="ROLLBACK_COMPLETE", seconds=3.0)],
         outputs={"ml-hyperpod": {}, "ml-storage": {"FileSystemId": "fs-1"}},
-        verify=[Check(check="the error says what is wrong and what to do", ok=True)],
+        verify=[Fact(check="the error says what is wrong and what to do", ok=True)],
         error="no quota",
     )
     lines = summarize(report, report_path=PATH).splitlines()

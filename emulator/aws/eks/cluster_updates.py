@@ -1,13 +1,9 @@
-"""Updates of a cluster: its subnets, and its version.
+"""Updates of a cluster: its subnets and security groups, and its version.
 
-The subnets and security groups that EKS takes for a control plane, at creation and later.
-
+EKS raises the version by one minor version at a time. It lowers it by one within seven days of such
+an update, which a rehearsal does not outlast, if the add-ons fit, or by force:
 https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
-
-The Kubernetes version of a cluster: EKS raises it by one minor version at a time.
-
-https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html. It lowers it by one within
-seven days of such an update, which a rehearsal does not outlast, if the add-ons fit, or by force:
+https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
 https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html
 """
 
@@ -22,10 +18,9 @@ from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.eks import addons
-from emulator.aws.eks.api import EksResponse
+from emulator.aws.eks.access import EksResponse
 from emulator.aws.ministack import cloudformation, ec2, eks, provisioners
-from emulator.aws.parent_process import Settings
-from emulator.aws.shared_settings import EksUnknowns
+from emulator.aws.settings import EksUnknowns, Settings
 
 _MIN_ZONES = 2
 _MIN_ADDRESSES = 6

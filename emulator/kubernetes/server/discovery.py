@@ -1,9 +1,4 @@
-"""What the API says that it has: discovery, and OpenAPI.
-
-Discovery: which groups, versions and resources the server has.
-
-OpenAPI v3: what clients read to learn that the server validates fields, and for explanations.
-"""
+"""Which groups, versions and resources the server has, and the OpenAPI v3 of their fields."""
 
 import hashlib
 import json
@@ -12,7 +7,7 @@ from typing import Any
 
 from emulator.kubernetes.objects.errors import Object, no_such_path
 from emulator.kubernetes.objects.resources import VERBS, Resource, ResourceCatalog
-from emulator.kubernetes.objects.schemas import OBJECT_META, BuiltInSchemas
+from emulator.kubernetes.objects.validation import OBJECT_META, BuiltInSchemas
 from emulator.kubernetes.server.authentication import REVIEWS
 
 

@@ -12,8 +12,7 @@ import pytest
 from botocore.credentials import Credentials
 from botocore.signers import RequestSigner
 
-from emulator.aws.clients import aws_session
-from emulator.aws.local_aws import ACCOUNT, LocalAws
+from emulator.aws.local_aws import ACCOUNT, LocalAws, aws_session
 from emulator.kubernetes import Authenticate, Grant, Principal, eks_tokens
 
 CLUSTER = "research"

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from rehearsal.pipeline.region_router import RegionRouter
+from rehearsal.pipeline.places import RegionRouter
 from tests.support.patience import PATIENCE_SECONDS
 
 SCOPE = "AWS4-HMAC-SHA256 Credential=AKIA/20261122/{region}/s3/aws4_request, SignedHeaders=host"

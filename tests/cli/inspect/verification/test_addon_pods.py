@@ -4,7 +4,7 @@ import pytest
 
 from emulator.aws.eks.addon_objects import objects_of
 from emulator.kubernetes import KubernetesApi
-from emulator.kubernetes.controllers.daemon_pods import UNREACHABLE
+from emulator.kubernetes.controllers.workloads import UNREACHABLE
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.subjects.addon_pods import addon_pods
 from tests.cli.inspect.verification.conftest import Deployed, join

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import LocalAws
-from emulator.aws.shared_settings import EksUnknowns
+from emulator.aws.settings import EksUnknowns
 from tests.support.local_aws import (
     Stack,
     StackFailedError,
