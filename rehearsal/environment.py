@@ -219,7 +219,7 @@ def rehearsal_environment(
             kubernetes_token=kubernetes.addons_token,
             native_regions=native_regions(),
             instance_types=tuple(each.removeprefix("ml.") for each in instance_types()),
-            allowed_calls=log_file.with_name(ALLOWED_CALLS),
+            allowed_calls=str(log_file.with_name(ALLOWED_CALLS)),
             log_file=log_file,
         )
         aws = started.enter_context(LocalAws(settings))

@@ -87,7 +87,7 @@ def _install_eks(settings: Settings) -> None:
     access.install_authorization()
     cluster.install_cluster(settings=settings)
     cluster_updates.install_cluster_subnets()
-    cluster_updates.install_cluster_version(settings=settings)
+    cluster_updates.install_cluster_version()
     access.install_authentication_mode()
     addons.install_addon_versions()
     addons.install_addon_health(settings=settings)

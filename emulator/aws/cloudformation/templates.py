@@ -108,7 +108,7 @@ def is_offered(resource_type: str) -> bool:
 
 def install_regional_types(*, settings: Settings) -> None:
     """Have CloudFormation refuse a template with a type that its region does not have."""
-    _regions.update(filter(None, settings.native_regions.split(",")))
+    _regions.update(settings.native_regions)
     validate: Callable[..., None] = handlers.validate_template_support
 
     def validate_in_region(

@@ -103,7 +103,7 @@ def _locations(instance_type: str, kind: str) -> Iterator[str]:
 def install_instance_offerings(*, settings: Settings) -> None:
     """Answer the operation, which MiniStack does not know."""
     if settings.instance_types:
-        known = frozenset(settings.instance_types.split(","))
+        known = frozenset(settings.instance_types)
     else:
         shape = iam_actions.load_botocore_model("sagemaker")["shapes"]["ClusterInstanceType"]
         known = frozenset(name.removeprefix("ml.") for name in shape["enum"])

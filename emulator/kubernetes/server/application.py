@@ -22,7 +22,6 @@ from emulator.kubernetes.server.authentication import (
     review_at,
     reviewed,
 )
-from emulator.kubernetes.server.discovery import OpenApi
 from emulator.kubernetes.server.handlers import FINALIZE, HANDLERS, verb_of
 from emulator.kubernetes.server.operations import Operations
 from emulator.kubernetes.server.requests import RequestPath, parse
@@ -50,9 +49,7 @@ class Faults:
             self._faults.clear()
             self._clearings += 1
 
-    async def hit(
-        self, request: web.Request, *, verb: str, kind: str, namespace: str, name: str
-    ) -> None:
+    async def hit(self, request: web.Request, *, verb: str, kind: str) -> None:
         """Let the fault that is in force for a request hit it.
 
         Raises:
@@ -60,7 +57,7 @@ class Faults:
             ConnectionResetError: The fault drops the connection.
         """
         clearings = self._clearings
-        fault = self._take(verb=verb, kind=kind, namespace=namespace, name=name)
+        fault = self._take(verb=verb, kind=kind)
         if fault is None:
             return
         end = time.monotonic() + fault.delay_seconds
@@ -74,16 +71,11 @@ class Faults:
         if not fault.passes:
             raise ApiError(fault.code, fault.reason, fault.message)
 
-    def _take(self, *, verb: str, kind: str, namespace: str, name: str) -> Fault | None:
+    def _take(self, *, verb: str, kind: str) -> Fault | None:
         """Return the fault in force for a request, and count it."""
         with self._lock:
             for fault in self._faults:
-                if (
-                    (not fault.verbs or verb in fault.verbs)
-                    and fault.kind in ("", kind)
-                    and fault.namespace in ("", namespace)
-                    and fault.name in ("", name)
-                ):
+                if (not fault.verbs or verb in fault.verbs) and fault.kind in ("", kind):
                     if fault.times is not None:
                         fault.times -= 1
                         if fault.times <= 0:
@@ -109,7 +101,6 @@ class Application:
         kubernetes_version: str,
         catalog: ResourceCatalog,
         operations: Operations,
-        openapi: OpenApi,
         faults: Faults,
         authenticate: Authenticate,
     ) -> None:
@@ -122,7 +113,6 @@ class Application:
         }
         self._catalog = catalog
         self._operations = operations
-        self._openapi = openapi
         self._faults = faults
         self._authenticate = authenticate
 
@@ -143,7 +133,7 @@ class Application:
         path = request.rel_url.raw_path
         named = parse(path)
         if named is None or not named.plural:
-            await self._faults.hit(request, verb="", kind="", namespace="", name="")
+            await self._faults.hit(request, verb="", kind="")
             if path in _HEALTH:
                 return web.Response(text="ok")
             if path.rstrip("/") == "/version":
@@ -180,9 +170,9 @@ class Application:
         if named is not None:
             return self._discovered(named, is_core=path.strip("/") == "api")
         if path == "/openapi/v3":
-            return self._openapi.index()
+            return discovery.openapi_index(self._catalog)
         if path.startswith("/openapi/v3/"):
-            return self._openapi.document(path.removeprefix("/openapi/v3/"))
+            return discovery.openapi_document(self._catalog, path.removeprefix("/openapi/v3/"))
         raise no_such_path()
 
     def _discovered(self, named: RequestPath, *, is_core: bool) -> Object:
@@ -218,7 +208,7 @@ class Application:
         verb = verb_of(request, name=named.name)
         where = {"namespace": named.namespace, "name": named.name}
         if not principal.of_aws:
-            await self._faults.hit(request, verb=verb, kind=resource.kind, **where)
+            await self._faults.hit(request, verb=verb, kind=resource.kind)
         if not _may(principal, named, verb=verb):
             raise forbidden(principal, verb=verb, resource=resource, **where)
         target = Target(resource, named.namespace, named.name)
