@@ -53,7 +53,7 @@ rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, 
 	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(KEEP)),--keep)
 
 rehearse-fault: .venv/.installed ## Let something fail in a rehearsal that is kept: FAULT=capacity-shortage GROUP=worker-group-1
-	@python -m rehearsal.faults '$(FAULT)' --group '$(GROUP)' --config '$(CONFIG)'
+	@python -m rehearsal.kept_rehearsal '$(FAULT)' --group '$(GROUP)' --config '$(CONFIG)'
 
 rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
 	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))

@@ -19,14 +19,13 @@ from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from rehearsal.cdk_cli import CdkError
-from rehearsal.chart_choice import choose_chart
 from rehearsal.existing_resources import DEFAULT_REGION
-from rehearsal.matrix import DifferentPlacesError, play_all
 from rehearsal.pipeline import PipelineRehearsal, UnplayableError
 from rehearsal.progress import Progress, recording_console, write_picture
 from rehearsal.report import summarize
-from rehearsal.run import Rehearsal, ScenarioDoesNotApplyError
+from rehearsal.run import DifferentPlacesError, Rehearsal, ScenarioDoesNotApplyError, play_all
 from rehearsal.scenarios import SCENARIOS
+from rehearsal.stand_in_chart import choose_chart
 
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")

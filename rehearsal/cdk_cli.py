@@ -51,7 +51,7 @@ class CdkCli:
     Attributes:
         process: The process that runs it.
         account: Account that it deploys to.
-        credentials: Variables that say where AWS is, with the credentials of whoever deploys.
+        credentials: Variables that say where AWS is, with the credentials of the deployer.
         assembly: Directory of the cloud assembly that the commands write or read.
         work_directory: Gets the logs.
         chart: Chart of the HyperPod dependencies.
@@ -89,7 +89,7 @@ class CdkCli:
         Args:
             region: Where.
             policies: ARNs of the policies of CloudFormation's role.
-            trusted: Account that may deploy besides this one. Default: none.
+            trusted: Account that may deploy in addition to this one. Default: none.
         """
         execution = ["--cloudformation-execution-policies", ",".join(policies)]
         execution += ["--trust", trusted] if trusted is not None else []

@@ -12,7 +12,7 @@ from typing import Any
 
 import boto3
 
-from emulator.aws.clients import AwsClients
+from emulator.aws.local_aws import AwsClients
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.inspect.permissions.policies import Document, policies_of

@@ -12,8 +12,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from emulator.aws.clients import AwsClients, aws_clients, aws_session
-from emulator.aws.local_aws import LocalAws, LocalAwsSettings
+from emulator.aws.local_aws import AwsClients, LocalAws, LocalAwsSettings, aws_clients, aws_session
 from emulator.hardware import node_architecture, node_capacity
 from emulator.hyperpod import (
     ApiError,
@@ -28,7 +27,7 @@ from emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT, PENDI
 from emulator.hyperpod.simulation.nodes import LABEL_PREFIX
 from emulator.kubernetes.control_plane import ControlPlane
 from emulator.node.lifecycle_logs import LifecycleLogs
-from emulator.node.network import VpcNetwork
+from emulator.node.node import VpcNetwork
 from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
 from hyperpod_cdk.facts.native_cluster import native_regions
 from rehearsal.cdk_cli import CdkCliProcess
@@ -189,7 +188,7 @@ def rehearsal_environment(
         region: Region that the deployment goes to.
         kubernetes: The control plane of the EKS cluster that will be made.
         eks_cluster_name: Name of that cluster.
-        log_file: Gets the local AWS's own log; `allowed-calls.jsonl` beside it, which statements
+        log_file: Gets the local AWS's own log; `allowed-calls.jsonl` next to it, which statements
             of roles allowed their calls.
         cdk: The CDK CLI that deploys, which starts slowly and may be of several environments.
             Default: one that ends with this one.
@@ -220,7 +219,7 @@ def rehearsal_environment(
             kubernetes_token=kubernetes.addons_token,
             native_regions=native_regions(),
             instance_types=tuple(each.removeprefix("ml.") for each in instance_types()),
-            allowed_calls=log_file.with_name(ALLOWED_CALLS),
+            allowed_calls=str(log_file.with_name(ALLOWED_CALLS)),
             log_file=log_file,
         )
         aws = started.enter_context(LocalAws(settings))

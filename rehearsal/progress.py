@@ -1,9 +1,4 @@
-"""What is printed, and the picture of it.
-
-What the rehearsal prints while it works.
-
-What a rehearsal prints, as a picture for the documentation.
-"""
+"""What a rehearsal prints while it works, and a picture of it for the documentation."""
 
 import io
 import re
@@ -70,7 +65,7 @@ class Progress:
 
 
 _WIDTH = 110
-# A page shows the picture whole: what the text beside it does not need is left out.
+# A page shows the picture whole: what the text next to it does not need is left out.
 _LEFT_OUT = re.compile(
     r"\[ *[\d.]+ s\] (  done |Waiting |Lifting )|Stacks$|Outputs of |Helm release "
 )

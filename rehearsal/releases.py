@@ -20,7 +20,7 @@ from pathlib import Path
 
 from app import main as synthesize
 from hyperpod_cli.terminal.errors import REFUSED
-from rehearsal.chart_choice import STAND_IN
+from rehearsal.stand_in_chart import STAND_IN
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 RELEASES = _REPOSITORY / "releases"

@@ -3,10 +3,17 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hyperpod_cdk import Config
 from hyperpod_cli.aws.stacks import output_lines
+from hyperpod_cli.inspect.cost import cost_here
+from hyperpod_cli.inspect.report.page import Attempt, Content
+from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.inspect.verification.verify import summary
+from hyperpod_cli.stack_progress.progress import duration
 
 INTERRUPTED = "Interrupted."
 """The error of a rehearsal that was ended before its end."""
@@ -48,7 +55,7 @@ class ReleaseReport:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Check:
+class Fact:
     """One verified fact.
 
     Attributes:
@@ -78,7 +85,7 @@ class Report:
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
     cluster: ClusterReport | None = None
     release: ReleaseReport | None = None
-    verify: list[Check] = field(default_factory=list)
+    verify: list[Fact] = field(default_factory=list)
     error: str | None = None
 
     def write(self, path: Path) -> None:
@@ -132,5 +139,55 @@ def _end(report: Report, *, report_path: Path) -> Iterator[str]:
     passed = f"{len(report.verify) - len(failed)} of {len(report.verify)} checks passed. "
     yield (
         f"\nRehearsal {verdict} in {report.seconds:.0f} s. {passed if report.verify else ''}"
-        f"Report: {report_path.with_suffix('.html')}; logs beside it."
+        f"Report: {report_path.with_suffix('.html')}; logs next to it."
     )
+
+
+def report_page(
+    report: Report,
+    *,
+    config: Config,
+    region: str,
+    assembly: Path,
+    attempts: Sequence[Attempt],
+) -> Content:
+    """Return what the page tells of a rehearsal.
+
+    Args:
+        report: What happened.
+        config: What was rehearsed.
+        region: Where.
+        assembly: Directory of its templates.
+        attempts: The deployments.
+    """
+    told = "\n".join("\n".join(attempt.messages) for attempt in attempts)
+    error = report.error or ""
+    checks = [
+        Check(title=each.check, ok=each.ok, found=each.found, advice=each.advice)
+        for each in report.verify
+    ]
+    return Content(
+        title=f"Rehearsal of {report.config}",
+        verdict=_verdict(report, checks),
+        ok=report.ok,
+        written=datetime.now(UTC),
+        facts={
+            "Scenario": report.scenario,
+            "Region": f"{region}, played by a local AWS",
+            "Took": duration(report.seconds),
+        },
+        assembly=assembly,
+        cost=cost_here(config),
+        attempts=attempts,
+        # What a deployment has told is there already.
+        errors=[] if error in told else error.splitlines(),
+        outputs=report.outputs,
+        checks=checks,
+    )
+
+
+def _verdict(report: Report, checks: Sequence[Check]) -> str:
+    if report.error == INTERRUPTED:
+        return "The rehearsal was interrupted."
+    said = "The rehearsal succeeded." if report.ok else "The rehearsal failed."
+    return f"{said} {summary(checks)}"

@@ -1,9 +1,4 @@
-"""A deployment that a rehearsal acts on: configure, deploy, look, destroy.
-
-What a stage deploys: the configuration and the lifecycle scripts in force, changed or not.
-
-A deployment that a rehearsal acts on: configure, deploy, look, destroy.
-"""
+"""A deployment that a rehearsal acts on: configure, deploy, look, destroy."""
 
 from __future__ import annotations
 
@@ -28,14 +23,14 @@ from hyperpod_cli.stack_progress.operation import Operation
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS, followed, lift_protection
 from hyperpod_stacks.table import StackKind, stack_name, stack_names
 from rehearsal.cdk_cli import CdkCli, CdkError
-from rehearsal.chart_choice import ChartChoice
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.existing_resources import existing_resources
 from rehearsal.progress import Progress
 from rehearsal.releases import Release
 from rehearsal.report import INTERRUPTED, StackReport
-from rehearsal.verification.inspection import (
+from rehearsal.stand_in_chart import ChartChoice
+from rehearsal.verification import (
     ClusterTools,
     allow_deletion,
     allow_termination,
@@ -295,7 +290,7 @@ class Stage(Deployable):
             self.progress.say(line)
 
     def _operation(self) -> Operation:
-        """Return what is read of the stacks from now on, with the rights of whoever deploys."""
+        """Return what is read of the stacks from now on, with the rights of the deployer."""
         operation = Operation(
             client=self.deployer.client("cloudformation"),
             stacks=followed(stacks_in(self.assembly)),
@@ -323,7 +318,7 @@ class Stage(Deployable):
         Args:
             command: Name of the command, such as `account`.
             options: Its options, but for the configuration.
-            credentials: Of whoever runs it. Default: the deployer's.
+            credentials: Of its caller. Default: the deployer's.
         """
         done = subprocess.run(  # noqa: S603 - our own command
             [

@@ -2,18 +2,18 @@
 
 import gc
 
-from emulator.aws.ministack import app, require_names
-from emulator.aws.parent_process import Settings, follow_parent
+from emulator.aws.ministack import app, require_version
+from emulator.aws.settings import Settings, follow_parent
 
 
 def main() -> None:
-    """Check MiniStack's names, register every addition, and serve until stopped."""
+    """Check MiniStack's version, register every addition, and serve until stopped."""
     gc.set_threshold(100_000, 50, 50)
     settings = Settings.from_environment()
     if settings.scratch:
         follow_parent(scratch=settings.scratch)
-    require_names()
-    # Only now: these use the names just checked.
+    require_version()
+    # Only now: these use the names of that version.
     from emulator.aws.additions import install  # noqa: PLC0415
 
     install(settings=settings)

@@ -1,29 +1,25 @@
 """Everything this package adds to MiniStack."""
 
 from emulator.aws import (
+    encryption,
     functions,
-    kms_keys,
-    log_groups,
     network_dependencies,
-    s3_encryption,
     service_quotas,
 )
 from emulator.aws.cloudformation import (
     express_mode,
-    replacement,
-    rollbacks,
     service_role,
     templates,
+    updates,
 )
 from emulator.aws.ec2 import own_network, routing, subnets, traffic, vpc_endpoints, zones
 from emulator.aws.eks import access, addons, cluster, cluster_updates
-from emulator.aws.eks import api as eks_api
 from emulator.aws.fsx import api as fsx_api
-from emulator.aws.fsx import data_repository, file_system
+from emulator.aws.fsx import file_system
 from emulator.aws.iam import evaluation
-from emulator.aws.parent_process import Settings
 from emulator.aws.sagemaker import api as sagemaker_api
 from emulator.aws.sagemaker import cluster as sagemaker_cluster
+from emulator.aws.settings import Settings
 
 RESOURCE_TYPES = (
     routing.ELASTIC_IP,
@@ -34,7 +30,7 @@ RESOURCE_TYPES = (
     access.ACCESS_ENTRY,
     addons.ADDON,
     access.POD_IDENTITY_ASSOCIATION,
-    data_repository.DATA_REPOSITORY_ASSOCIATION,
+    fsx_api.DATA_REPOSITORY_ASSOCIATION,
     file_system.FILE_SYSTEM,
 )
 
@@ -57,9 +53,9 @@ def install(*, settings: Settings) -> None:
     vpc_endpoints.install_endpoint_services()
     vpc_endpoints.install_vpc_endpoint()
     routing.install()
-    log_groups.install()
-    kms_keys.install()
-    s3_encryption.install()
+    encryption.install_log_groups()
+    encryption.install_keys()
+    encryption.install_bucket_encryption()
     _install_eks(settings)
     for resource_type in RESOURCE_TYPES:
         resource_type.register()
@@ -69,29 +65,29 @@ def install(*, settings: Settings) -> None:
     templates.install_described_type()
     templates.install_regional_types(settings=settings)
     templates.install_taken_names()
-    replacement.install()
+    updates.install_replacement()
     service_role.install()
     templates.install_stored_parameters()
     templates.install_exports()
     templates.install_condition_values()
-    rollbacks.install_cancelled_update()
+    updates.install_cancelled_update()
     network_dependencies.install(settings=settings)
     own_network.install()
-    rollbacks.install_custom_resource_rollback()
+    updates.install_custom_resource_rollback()
     functions.install_execution_input()
-    rollbacks.install_failed_deletion()
-    rollbacks.install_failed_rollback()
+    updates.install_failed_deletion()
+    updates.install_failed_rollback()
     express_mode.install(settings=settings)
     functions.install_lambda_layers(copies=settings.archives)
     functions.install_vpc_functions()
 
 
 def _install_eks(settings: Settings) -> None:
-    eks_api.install()
+    access.install()
     access.install_authorization()
     cluster.install_cluster(settings=settings)
     cluster_updates.install_cluster_subnets()
-    cluster_updates.install_cluster_version(settings=settings)
+    cluster_updates.install_cluster_version()
     access.install_authentication_mode()
     addons.install_addon_versions()
     addons.install_addon_health(settings=settings)

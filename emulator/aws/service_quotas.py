@@ -1,13 +1,7 @@
-"""Service Quotas.
+"""Quotas of an account that asked for more, their API, and the calls that they limit.
 
-Quotas of the local AWS, named as AWS names them, for an account that asked for more.
-
-The quotas on instances of HyperPod clusters; those of types are the HyperPod API's own.
-
+The quotas on instance types are the HyperPod API's own.
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
-
-The API of Service Quotas, and the calls of EC2 that its values limit.
-
 https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/Welcome.html
 """
 
@@ -21,11 +15,10 @@ from typing import Any
 
 from emulator.aws import json_service
 from emulator.aws.cloudformation.resource_type import Created, Refused
-from emulator.aws.hyperpod_client import HyperPodClient
 from emulator.aws.iam import authorization
-from emulator.aws.json_service import Response, ServiceError
+from emulator.aws.json_service import HyperPodClient, Response, ServiceError
 from emulator.aws.ministack import ec2, provisioners
-from emulator.aws.parent_process import Settings
+from emulator.aws.settings import Settings
 
 VPCS, ADDRESSES, INTERFACES = "L-F678F1CE", "L-0263D0A3", "L-DF5E4CA3"
 PER_CLUSTER, ACROSS_CLUSTERS = "L-2CE978FC", "L-3308CCC7"
@@ -54,33 +47,33 @@ class Value:
         return self.default if self.applied is None else self.applied
 
 
+def _of_sagemaker(name: str, *, default: float, applied: float) -> Value:
+    return Value(service="sagemaker", name=name, default=default, applied=applied)
+
+
 # https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
 # https://docs.aws.amazon.com/general/latest/gr/sagemaker.html
 VALUES = {
     VPCS: Value(service="vpc", name="VPCs per Region", default=5, applied=300),
     ADDRESSES: Value(service="ec2", name="EC2-VPC Elastic IPs", default=5, applied=150),
     INTERFACES: Value(service="vpc", name="Network interfaces per Region", default=5000),
-    PER_CLUSTER: Value(
-        service="sagemaker",
-        name="Maximum number instances allowed per SageMaker HyperPod cluster",
+    PER_CLUSTER: _of_sagemaker(
+        "Maximum number instances allowed per SageMaker HyperPod cluster",
         default=20,
         applied=2000,
     ),
-    ACROSS_CLUSTERS: Value(
-        service="sagemaker",
-        name="Total number of instances allowed across SageMaker HyperPod clusters",
+    ACROSS_CLUSTERS: _of_sagemaker(
+        "Total number of instances allowed across SageMaker HyperPod clusters",
         default=30,
         applied=4000,
     ),
-    SPOT_ACROSS_CLUSTERS: Value(
-        service="sagemaker",
-        name="Total number of Spot instances allowed across SageMaker HyperPod clusters",
+    SPOT_ACROSS_CLUSTERS: _of_sagemaker(
+        "Total number of Spot instances allowed across SageMaker HyperPod clusters",
         default=0,
         applied=1000,
     ),
-    VOLUME_SIZE: Value(
-        service="sagemaker",
-        name="Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance",
+    VOLUME_SIZE: _of_sagemaker(
+        "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance",
         default=1024,
         applied=8192,
     ),

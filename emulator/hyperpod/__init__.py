@@ -1,7 +1,6 @@
 """A local SageMaker HyperPod API: clusters, nodes and events that change as time passes."""
 
-from emulator.hyperpod.server import HyperPodApi
-from emulator.hyperpod.service import HyperPodService
+from emulator.hyperpod.server import HyperPodApi, HyperPodService
 from emulator.hyperpod.simulation.errors import ApiError
 from emulator.hyperpod.simulation.faults import Faults
 from emulator.hyperpod.simulation.hooks import (

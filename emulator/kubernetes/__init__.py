@@ -5,11 +5,15 @@ beyond it comes from a real API server behind `control_plane.ControlPlane`.
 """
 
 from emulator.kubernetes.control_plane import WRITES, ControlPlane, Fault, unreachable
-from emulator.kubernetes.in_process import InProcessControlPlane
+from emulator.kubernetes.in_process import InProcessControlPlane, KubernetesApi
 from emulator.kubernetes.objects.errors import ApiError
-from emulator.kubernetes.server.api import KubernetesApi
-from emulator.kubernetes.server.authentication import Authenticate, Grant, Principal, static_tokens
-from emulator.kubernetes.server.eks_tokens import eks_tokens
+from emulator.kubernetes.server.authentication import (
+    Authenticate,
+    Grant,
+    Principal,
+    eks_tokens,
+    static_tokens,
+)
 
 __all__ = [
     "WRITES",

@@ -26,8 +26,6 @@ class Fault:
         message: Message of the answer.
         verbs: Verbs it hits, such as `patch`; empty means every request, discovery included.
         kind: Kind it hits; empty means all.
-        namespace: Namespace it hits; empty means all.
-        name: Object it hits; empty means all.
         times: How many requests it hits before it is over; None means until cleared.
         delay_seconds: How long the request waits first, unless the faults are cleared.
         drop: Whether the connection is closed without an answer, as if nothing listened.
@@ -39,17 +37,15 @@ class Fault:
     message: str = "Internal error occurred: injected fault"
     verbs: frozenset[str] = WRITES
     kind: str = ""
-    namespace: str = ""
-    name: str = ""
     times: int | None = 1
     delay_seconds: float = 0.0
     drop: bool = False
     passes: bool = False
 
 
-def unreachable(*, times: int | None = None) -> Fault:
+def unreachable() -> Fault:
     """Return the fault of an API that does not answer at all."""
-    return Fault(verbs=EVERYTHING, drop=True, times=times)
+    return Fault(verbs=EVERYTHING, drop=True, times=None)
 
 
 class ControlPlane(Protocol):

@@ -1,12 +1,324 @@
-"""The control plane of a rehearsal: the API server of this package, with EKS's callers."""
+"""The control plane of a rehearsal: an API server in this process, with EKS's callers."""
 
+import copy
 import secrets
+from collections.abc import Mapping, Sequence
+from typing import Self
+from uuid import uuid4
 
 import boto3
 
-from emulator.kubernetes.server.api import KubernetesApi
-from emulator.kubernetes.server.authentication import Authenticate, Principal
-from emulator.kubernetes.server.eks_tokens import eks_tokens
+from emulator.kubernetes.control_plane import Fault
+from emulator.kubernetes.objects.admission import WriteOptions
+from emulator.kubernetes.objects.errors import ApiError, Object
+from emulator.kubernetes.objects.metadata import now
+from emulator.kubernetes.objects.patches import merge_patched
+from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
+from emulator.kubernetes.objects.store import Store, Target
+from emulator.kubernetes.objects.validation import BuiltInSchemas
+from emulator.kubernetes.server.application import Application, Faults
+from emulator.kubernetes.server.authentication import Authenticate, Principal, eks_tokens
+from emulator.kubernetes.server.background_server import BackgroundServer, server_context
+from emulator.kubernetes.server.operations import Operations
+
+OBJECTS: list[Object] = [
+    *(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        for name in ("default", "kube-node-lease", "kube-public", "kube-system")
+    ),
+    *(
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+            "description": description,
+            "preemptionPolicy": "PreemptLowerPriority",
+        }
+        for name, value, description in (
+            ("system-cluster-critical", 2_000_000_000, "Pods the cluster needs."),
+            ("system-node-critical", 2_000_001_000, "Pods a node needs."),
+        )
+    ),
+    {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "kubernetes", "namespace": "default"},
+        "spec": {
+            "clusterIP": "172.20.0.1",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 443}],
+        },
+    },
+    *(
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": "default", "namespace": namespace},
+        }
+        for namespace in ("default", "kube-system")
+    ),
+]
+
+
+INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
+
+
+def node(
+    name: str,
+    *,
+    instance_type: str,
+    labels: Mapping[str, str],
+    taints: Sequence[Mapping[str, str]],
+) -> Object:
+    """Return a node as its kubelet would register it."""
+    well_known = {
+        INSTANCE_TYPE_LABEL: instance_type,
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {**well_known, **labels}},
+        "spec": {
+            "providerID": f"aws:///{name}",
+            **({"taints": [dict(taint) for taint in taints]} if taints else {}),
+        },
+    }
+
+
+def node_status(
+    capacity: Mapping[str, str], *, kubernetes_version: str, before: Object | None
+) -> Object:
+    """Return the status of a node that is ready.
+
+    Args:
+        capacity: What it offers.
+        kubernetes_version: Minor version, such as `1.34`.
+        before: Its status until now, if it has one; one that was silent has booted since.
+    """
+    awake = before is not None and any(each["status"] == "True" for each in before["conditions"])
+    return {
+        "capacity": dict(capacity),
+        "allocatable": dict(capacity),
+        "conditions": [
+            _ready("True", reason="KubeletReady", message="kubelet is posting ready status")
+        ],
+        "nodeInfo": {
+            "architecture": "amd64",
+            "bootID": before["nodeInfo"]["bootID"] if before and awake else str(uuid4()),
+            "containerRuntimeVersion": "containerd://rehearsal",
+            "kernelVersion": "",
+            "kubeProxyVersion": "",
+            "kubeletVersion": f"v{kubernetes_version}.0-rehearsal",
+            "machineID": "",
+            "operatingSystem": "linux",
+            "osImage": "",
+            "systemUUID": "",
+        },
+    }
+
+
+def silent(status: Object) -> Object:
+    """Return the status of a node whose kubelet has stopped, as the node controller writes it.
+
+    https://kubernetes.io/docs/reference/node/node-status/#condition
+    """
+    condition = _ready(
+        "Unknown",
+        reason="NodeStatusUnknown",
+        message="Kubelet stopped posting node status.",
+    )
+    return {**status, "conditions": [condition]}
+
+
+def _ready(status: str, *, reason: str, message: str) -> Object:
+    moment = now()
+    return {
+        "type": "Ready",
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastHeartbeatTime": moment,
+        "lastTransitionTime": moment,
+    }
+
+
+_OWN_WRITES = WriteOptions(manager="rehearsal", field_validation="Strict")
+# The labels of its nodes are HyperPod's again, after any change.
+_OF_HYPERPOD = WriteOptions(manager="rehearsal", field_validation="Strict", force=True)
+
+
+class KubernetesApi:
+    """An API server for one cluster, in this process, over TLS.
+
+    It validates objects strictly against the schemas of the Kubernetes version and keeps the
+    status of workloads, volumes and definitions; it runs no containers, evaluates no CEL rules of
+    custom schemas and calls no webhooks. Only DaemonSets have pods.
+    """
+
+    def __init__(self, *, kubernetes_version: str = "1.34", authenticate: Authenticate) -> None:
+        """Prepare the cluster; nothing listens yet.
+
+        Args:
+            kubernetes_version: Minor version, such as `1.34`.
+            authenticate: Says who a bearer token stands for.
+
+        Raises:
+            ValueError: There are no schemas of this Kubernetes version.
+        """
+        schemas = BuiltInSchemas(kubernetes_version=kubernetes_version)
+        context, self.ca_pem = server_context(hosts=["localhost"], addresses=["127.0.0.1", "::1"])
+        self._kubernetes_version = kubernetes_version
+        self._faults = Faults()
+        self._store = Store()
+        self._catalog = ResourceCatalog(schemas=schemas)
+        self._operations = Operations(store=self._store, catalog=self._catalog, schemas=schemas)
+        application = Application(
+            kubernetes_version=kubernetes_version,
+            catalog=self._catalog,
+            operations=self._operations,
+            faults=self._faults,
+            authenticate=authenticate,
+        )
+        self._server = BackgroundServer(
+            application=application.web_application, context=context, name="kubernetes-api"
+        )
+        for item in OBJECTS:
+            self.create(item)
+
+    @property
+    def url(self) -> str:
+        """Where it listens: `https://localhost:<port>`; port 0 before the first start."""
+        return f"https://localhost:{self._server.port}"
+
+    def start(self) -> None:
+        """Start to listen, on the port of the first start if there was one.
+
+        Raises:
+            RuntimeError: It listens already, or cannot.
+        """
+        self._server.start()
+
+    def stop(self) -> None:
+        """Stop to listen; the objects stay and can still be read with `objects`."""
+        self._server.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
+
+    def create(self, item: Object) -> Object:
+        """Create an object as a client would, and return it as stored.
+
+        Raises:
+            ApiError: It exists, its namespace does not, or it is invalid.
+        """
+        resource = self._resource(item["apiVersion"], item["kind"])
+        metadata = item["metadata"]
+        default = "default" if resource.namespaced else ""
+        target = Target(resource, metadata.get("namespace", default), metadata["name"])
+        return self._operations.create(target, item, _OWN_WRITES).item
+
+    def delete(self, api_version: str, kind: str, name: str, *, namespace: str = "") -> None:
+        """Delete an object as a client would, with what it owns or holds.
+
+        Raises:
+            ApiError: It does not exist.
+        """
+        target = Target(self._resource(api_version, kind), namespace, name)
+        self._operations.delete(target, options={})
+
+    def merge(
+        self, api_version: str, kind: str, name: str, patch: Object, *, namespace: str = ""
+    ) -> Object:
+        """Change an object by a JSON merge patch as a client would, and return it as stored.
+
+        Raises:
+            ApiError: It does not exist, or the result is invalid.
+        """
+        target = Target(self._resource(api_version, kind), namespace, name)
+        written = self._operations.patch(
+            target, lambda item: merge_patched(item, patch), _OWN_WRITES
+        )
+        return written.item
+
+    def objects(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
+        """Return copies of the objects of a kind, sorted by namespace and name.
+
+        Args:
+            api_version: Such as `apps/v1`.
+            kind: Such as `DaemonSet`.
+            namespace: Only this namespace; None means all.
+
+        Raises:
+            LookupError: The server does not serve this kind.
+        """
+        resource = self._resource(api_version, kind)
+        return copy.deepcopy(self._store.listed(resource, namespace=namespace or ""))
+
+    def put_node(
+        self,
+        name: str,
+        *,
+        instance_type: str,
+        labels: Mapping[str, str] | None = None,
+        capacity: Mapping[str, str] | None = None,
+        taints: Sequence[Mapping[str, str]] = (),
+    ) -> None:
+        """Let a node join, or change it, as `ControlPlane` says; workloads are rescheduled.
+
+        It offers its devices while their plugins run on it.
+
+        Raises:
+            ApiError: A name, label or quantity is malformed.
+        """
+        wanted = node(name, instance_type=instance_type, labels=labels or {}, taints=taints)
+        target = Target(self._resource("v1", "Node"), name=name)
+        with self._store.lock:
+            self._operations.hardware[name] = capacity or {}
+            joined = self._operations.apply(target, wanted, _OF_HYPERPOD).item
+            status = node_status(
+                capacity or {},
+                kubernetes_version=self._kubernetes_version,
+                before=joined.get("status"),
+            )
+            self._operations.set_status(target, status)
+
+    def silence_node(self, name: str) -> None:
+        """See `ControlPlane`."""
+        target = Target(self._resource("v1", "Node"), name=name)
+        with self._store.lock:
+            found = self._store.get(target.resource, namespace="", name=name)
+            if found is not None:
+                self._operations.set_status(target, silent(found["status"]))
+
+    def remove_node(self, name: str) -> None:
+        """See `ControlPlane`."""
+        try:
+            self.delete("v1", "Node", name)
+        except ApiError as error:
+            if error.reason != "NotFound":
+                raise
+
+    def inject(self, fault: Fault) -> None:
+        """See `ControlPlane`."""
+        self._faults.add(fault)
+
+    def clear_faults(self) -> None:
+        """See `ControlPlane`."""
+        self._faults.clear()
+
+    def _resource(self, api_version: str, kind: str) -> Resource:
+        resource = self._catalog.by_kind(api_version=api_version, kind=kind)
+        if resource is None:
+            message = f"{api_version} {kind} is not served: no such built-in kind or definition"
+            raise LookupError(message)
+        return resource
 
 
 class InProcessControlPlane(KubernetesApi):

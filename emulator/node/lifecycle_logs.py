@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from emulator.aws.clients import AwsClients
+from emulator.aws.local_aws import AwsClients
 from emulator.hardware import HardwareOf, unknown_hardware
 from emulator.hyperpod import ClusterView, NodeView
 from emulator.node.node import Node, Run

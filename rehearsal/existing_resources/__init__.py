@@ -7,16 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from emulator.aws.clients import AwsClients
-from emulator.aws.local_aws import ACCOUNT
+from emulator.aws.local_aws import ACCOUNT, AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
-from rehearsal.existing_resources.buckets import buckets
 from rehearsal.existing_resources.eks_clusters import eks_clusters
-from rehearsal.existing_resources.file_systems import file_systems
-from rehearsal.existing_resources.kms_keys import kms_keys
 from rehearsal.existing_resources.networks import existing_networks, own_networks
 from rehearsal.existing_resources.roles import node_roles, principals
+from rehearsal.existing_resources.storage import buckets, file_systems, kms_keys
 from rehearsal.existing_resources.training_plans import training_plans
 
 DEFAULT_REGION = "us-west-2"

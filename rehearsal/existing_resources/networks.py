@@ -1,13 +1,4 @@
-"""A VPC that a configuration names, or the one in which it names subnets.
-
-CIDR blocks of the VPC of a deployment.
-
-What is made in a VPC: its tags, its rules, and the VPC that it is in until there is its own.
-
-Subnets and security groups that instance groups name, in the VPC of the deployment.
-
-A VPC that a configuration names, with what else it names in it.
-"""
+"""A VPC that a configuration names, and what it names in it or in the VPC of the deployment."""
 
 from __future__ import annotations
 
@@ -17,8 +8,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Any
 
-from emulator.aws.clients import AwsClients
-from emulator.aws.shared_settings import NETWORK_ID
+from emulator.aws.local_aws import AwsClients
+from emulator.aws.settings import NETWORK_ID
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
@@ -213,7 +204,7 @@ class ExistingNetwork:
             self._security_group(ec2, self.network.security_group_id)
 
     def _further_blocks(self, cidr: str) -> Iterator[str]:
-        """Yield the blocks of new subnets that the VPC has beside its first one."""
+        """Yield the blocks of new subnets that the VPC has in addition to its first one."""
         own = () if self.network.add_cidrs_to_vpc else self.network.new_hyperpod_cidrs
         for block in own:
             if not IPv4Network(block).subnet_of(IPv4Network(cidr)):

@@ -1,11 +1,4 @@
-"""Roles and users that a configuration names.
-
-Policies of what is made, as JSON.
-
-Existing roles for nodes, with the rights that nodes need.
-
-IAM roles and users that a configuration names.
-"""
+"""IAM roles and users that a configuration names, those of nodes with the rights they need."""
 
 from __future__ import annotations
 
@@ -15,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from emulator.aws.clients import AwsClients
+from emulator.aws.local_aws import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cdk.schema.named_resources import named_resources
@@ -51,7 +44,7 @@ class NodeRole:
         return f"IAM role {self.arn}"
 
     def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there, with the managed policy and what nodes need beside it."""
+        """Create it unless it is there, with the managed policy and what else nodes need."""
         # The CDK takes a second to import, and few configurations name a role.
         from hyperpod_cli.inspect.preflight.node_rights import (  # noqa: PLC0415
             needed_statements,

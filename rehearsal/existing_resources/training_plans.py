@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from emulator.aws.clients import AwsClients
+from emulator.aws.local_aws import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.placement import subnet_for
 

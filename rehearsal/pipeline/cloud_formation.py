@@ -15,7 +15,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError, WaiterError
 
-from emulator.aws.clients import AwsClients
+from emulator.aws.local_aws import AwsClients
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.stack_progress.failures import failure_lines
 from hyperpod_cli.stack_progress.operation import Operation

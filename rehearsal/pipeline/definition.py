@@ -1,9 +1,4 @@
-"""Stages and actions of a pipeline, read from its template.
-
-Why a pipeline cannot be rehearsed.
-
-What the template of a pipeline's stack says: stages, actions, builds.
-"""
+"""What the template of a pipeline's stack says: stages, actions, builds."""
 
 from __future__ import annotations
 

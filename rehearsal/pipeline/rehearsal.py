@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Loaded, PipelineConfig
-from rehearsal.chart_choice import ChartChoice
-from rehearsal.pipeline.build import BuildPlace
 from rehearsal.pipeline.cloud_formation import StackActions
 from rehearsal.pipeline.definition import PipelineDefinition, UnplayableError
-from rehearsal.pipeline.execution import Execution
-from rehearsal.pipeline.places import Place, start_places
-from rehearsal.pipeline.region_router import RegionRouter
+from rehearsal.pipeline.execution import BuildPlace, Execution
+from rehearsal.pipeline.places import Place, RegionRouter, start_places
 from rehearsal.pipeline.repository import Repository
 from rehearsal.progress import Progress
-from rehearsal.report import Check
+from rehearsal.report import Fact
+from rehearsal.stand_in_chart import ChartChoice
 
 CHECKS = ".ci/run"
 """The command of the pipeline's build that takes minutes."""
@@ -52,7 +50,7 @@ class PipelineRehearsal:
     _endpoint: str = field(init=False, default="")
     _pushes: int = field(init=False, default=0)
 
-    def run(self) -> list[Check]:
+    def run(self) -> list[Fact]:
         """Play it; return what was found.
 
         Raises:
@@ -116,7 +114,7 @@ class PipelineRehearsal:
             stacks[place.region if place.region != self._pipeline.region else ""] = actions
         self._stacks = stacks
 
-    def _play(self) -> Iterator[Check]:
+    def _play(self) -> Iterator[Fact]:
         first, *others = self._places
         yield from self._first_push()
         yield from self._change()
@@ -134,21 +132,21 @@ class PipelineRehearsal:
         self._repository.push(config, rename, message="Another name for the cluster")
         yield from self._mistake(first.section.name, "cannot be changed", others=others)
 
-    def _first_push(self) -> Iterator[Check]:
+    def _first_push(self) -> Iterator[Fact]:
         execution = self._execute("the first push")
-        yield Check(check="the first push is deployed to all environments", ok=not execution.error)
+        yield Fact(check="the first push is deployed to all environments", ok=not execution.error)
         approvals = sum(place.section.approval for place in self._places)
         shown = [comment for comment in execution.comments if "creates" in comment]
-        yield Check(check="whoever approves reads what changes", ok=len(shown) == approvals)
+        yield Fact(check="approvers read what changes", ok=len(shown) == approvals)
         if execution.error is not None:
             return
         for place in self._places:
             failed = [check.check for check in place.verify() if not check.ok]
-            yield Check(check=f"{place.section.name}: all of it works", ok=not failed)
+            yield Fact(check=f"{place.section.name}: all of it works", ok=not failed)
             for name in failed:
-                yield Check(check=f"{place.section.name}: {name}", ok=False)
+                yield Fact(check=f"{place.section.name}: {name}", ok=False)
 
-    def _change(self) -> Iterator[Check]:
+    def _change(self) -> Iterator[Fact]:
         before = [place.nodes() for place in self._places]
 
         def grow(document: dict[str, Any]) -> None:
@@ -159,12 +157,12 @@ class PipelineRehearsal:
             self._repository.push(config, grow, message=f"A node more in {config.name}")
         execution = self._execute("a change of the configurations")
         grown = [place.nodes() for place in self._places]
-        yield Check(
+        yield Fact(
             check="a changed configuration is deployed to all environments",
             ok=execution.error is None and grown == [nodes + 1 for nodes in before],
         )
 
-    def _mistake(self, stage: str, reason: str, *, others: Sequence[Place]) -> Iterator[Check]:
+    def _mistake(self, stage: str, reason: str, *, others: Sequence[Place]) -> Iterator[Fact]:
         """Yield whether what was pushed is stopped; take it back.
 
         Args:
@@ -174,14 +172,14 @@ class PipelineRehearsal:
         """
         execution = self._execute(f"a mistake that {stage} must stop")
         error = execution.error or ""
-        yield Check(
+        yield Fact(
             check=f"a mistake stops in {stage} and is named",
             ok=execution.stages[-1] == stage and reason in error,
             message=error,
         )
         reached = [place.section.name for place in others if place.section.name in execution.stages]
         names = ", ".join(place.section.name for place in others)
-        yield Check(check=f"it does not reach {names}", ok=not reached)
+        yield Fact(check=f"it does not reach {names}", ok=not reached)
         self._repository.revert()
 
     def _execute(self, what: str) -> Execution:

@@ -1,15 +1,10 @@
-"""Scenarios in which the configuration of a running cluster, or a script of it, changes.
-
-Scenarios in which the configuration of a running cluster changes.
-
-Scenarios in which a lifecycle script is removed or renamed, and the update is cancelled.
-"""
+"""Scenarios in which the configuration of a running cluster, or a script of it, changes."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
@@ -37,7 +32,7 @@ def _with_another_group(document: dict[str, Any]) -> None:
     groups[-2]["instance_count"] += 2
 
 
-def _scale_up(stage: Stage) -> Iterator[Check]:
+def _scale_up(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     stage.change(_grown)
     yield succeeds("the last group grows by two nodes", stage.deploy())
@@ -45,7 +40,7 @@ def _scale_up(stage: Stage) -> Iterator[Check]:
     yield all_nodes_run(stage)
 
 
-def _scale_down(stage: Stage) -> Iterator[Check]:
+def _scale_down(stage: Stage) -> Iterator[Fact]:
     stage.change(_with_another_group)
     yield succeeds("another group is deployed", stage.deploy())
     yield all_nodes_run(stage)
@@ -55,7 +50,7 @@ def _scale_down(stage: Stage) -> Iterator[Check]:
     yield all_nodes_run(stage)
 
 
-def _immutable_change(stage: Stage) -> Iterator[Check]:
+def _immutable_change(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     stage.change(all_or_nothing)
     yield from fails(stage, stage.deploy(), matching=r"NodeProvisioningMode")
@@ -86,24 +81,24 @@ def _keys(stage: Stage) -> set[str]:
     }
 
 
-def _changed(stage: Stage, edit: Callable[[Path], None], *, made: set[str]) -> Iterator[Check]:
+def _changed(stage: Stage, edit: Callable[[Path], None], *, made: set[str]) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     before = _keys(stage)
     stage.change_scripts(edit)
     cancelled = deploy_and_cancel(stage)
-    yield Check(check="the update is cancelled while it changes the scripts", ok=cancelled)
+    yield Fact(check="the update is cancelled while it changes the scripts", ok=cancelled)
     yield has_status(stage, "platform", "UPDATE_ROLLBACK_COMPLETE")
-    yield Check(check="the rollback brings back the scripts", ok=_keys(stage) == before)
+    yield Fact(check="the rollback brings back the scripts", ok=_keys(stage) == before)
     yield succeeds("the same change works when it is not cancelled", stage.deploy())
     wanted = before - {_SCRIPT} | made
-    yield Check(check="the bucket has the scripts of the folder", ok=_keys(stage) == wanted)
+    yield Fact(check="the bucket has the scripts of the folder", ok=_keys(stage) == wanted)
 
 
-def _script_removed(stage: Stage) -> Iterator[Check]:
+def _script_removed(stage: Stage) -> Iterator[Fact]:
     yield from _changed(stage, _remove, made=set())
 
 
-def _script_renamed(stage: Stage) -> Iterator[Check]:
+def _script_renamed(stage: Stage) -> Iterator[Fact]:
     yield from _changed(stage, _rename, made={_RENAMED})
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from emulator.hyperpod import Faults
 from emulator.kubernetes import Fault
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, needs, succeeds
 from rehearsal.stage import Stage
-from rehearsal.verification.inspection import running_nodes
+from rehearsal.verification import running_nodes
 
 _NOT_YET = (
     'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '
@@ -16,7 +16,7 @@ _NOT_YET = (
 )
 
 
-def _role_not_propagated(stage: Stage) -> Iterator[Check]:
+def _role_not_propagated(stage: Stage) -> Iterator[Fact]:
     stage.environment.hyperpod.faults = Faults(role_not_propagated_calls=2)
     listing = frozenset({"list"})
     stage.environment.kubernetes.inject(
@@ -26,7 +26,7 @@ def _role_not_propagated(stage: Stage) -> Iterator[Check]:
     yield all_nodes_run(stage)
 
 
-def _throttled(stage: Stage) -> Iterator[Check]:
+def _throttled(stage: Stage) -> Iterator[Fact]:
     stage.environment.hyperpod.faults = Faults(
         throttled_calls={"CreateCluster": 2, "DescribeCluster": 12, "ListTags": 2}
     )
@@ -34,14 +34,14 @@ def _throttled(stage: Stage) -> Iterator[Check]:
     yield all_nodes_run(stage)
 
 
-def _slow_nodes(stage: Stage) -> Iterator[Check]:
+def _slow_nodes(stage: Stage) -> Iterator[Fact]:
     slow = stage.config.cluster.all_groups[0].name
     stage.environment.hyperpod.faults = Faults(slow_nodes={slow: 8.0})
     yield succeeds("the deployment succeeds", stage.deploy())
     yield has_status(stage, "hyperpod", "CREATE_COMPLETE")
     running = running_nodes(stage.config, clients=stage.environment.clients)
     wanted = wanted_nodes(stage.config)
-    yield Check(check=f"it waited for {wanted} nodes ({running})", ok=running == wanted)
+    yield Fact(check=f"it waited for {wanted} nodes ({running})", ok=running == wanted)
 
 
 SCENARIOS = (

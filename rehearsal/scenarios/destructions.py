@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Faults
 from hyperpod_cli.terminal.errors import REFUSED
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
@@ -79,22 +79,22 @@ def _deep_health_check() -> dict[str, Any]:
     }
 
 
-def _create(stage: Stage, item: Mapping[str, Any]) -> Check:
+def _create(stage: Stage, item: Mapping[str, Any]) -> Fact:
     path = stage.work_directory / "user-object.json"
     path.write_text(json.dumps(item), encoding="utf-8")
     ok, said = stage.tools.run(f"kubectl create -f {path}")
     name = f"{item['kind']} {item['metadata']['name']}"
-    return Check(check=f"a user creates {name}{'' if ok else f': {said}'}", ok=ok)
+    return Fact(check=f"a user creates {name}{'' if ok else f': {said}'}", ok=ok)
 
 
-def _consent(stage: Stage, message: str) -> Iterator[Check]:
+def _consent(stage: Stage, message: str) -> Iterator[Fact]:
     """Run the command that a refusal names, as the user would."""
     found = _COMMAND.search(" ".join(message.split()))
-    yield Check(check="the refusal names the command that consents", ok=found is not None)
+    yield Fact(check="the refusal names the command that consents", ok=found is not None)
     if found is not None:
         region, arn, key, value = found.groups()
         stage.deployer.client("eks").tag_resource(resourceArn=arn, tags={key: value})
-        yield Check(check="the command is for the region", ok=region == stage.environment.region)
+        yield Fact(check="the command is for the region", ok=region == stage.environment.region)
 
 
 def _let_deployer_look(stage: Stage) -> None:
@@ -109,38 +109,38 @@ def _let_deployer_look(stage: Stage) -> None:
         )
 
 
-def _everything_runs(stage: Stage) -> Iterator[Check]:
+def _everything_runs(stage: Stage) -> Iterator[Fact]:
     """Yield the checks that nothing of the stack was deleted."""
     yield cluster_is(stage, "InService")
     yield all_nodes_run(stage)
     yield _dns_is(stage, "ACTIVE")
     _, listed = stage.tools.run(f"helm list -n {stage.config.helm.namespace} -o json")
     names = [release["name"] for release in json.loads(listed)]
-    yield Check(check="the Helm release is there", ok=stage.config.helm.release in names)
+    yield Fact(check="the Helm release is there", ok=stage.config.helm.release in names)
 
 
-def _dns_is(stage: Stage, wanted: str) -> Check:
+def _dns_is(stage: Stage, wanted: str) -> Fact:
     """Return the check that CoreDNS is installed, with a status that tells whether it has nodes."""
     eks, cluster = stage.environment.clients("eks"), stage.config.eks_cluster_name
     if "coredns" not in eks.list_addons(clusterName=cluster)["addons"]:
-        return Check(check=f"CoreDNS is {wanted}, not gone", ok=False)
+        return Fact(check=f"CoreDNS is {wanted}, not gone", ok=False)
     status = eks.describe_addon(clusterName=cluster, addonName="coredns")["addon"]["status"]
     if status == wanted:
-        return Check(check=f"CoreDNS is {wanted}", ok=True)
-    return Check(check=f"CoreDNS is {wanted}, not {status}", ok=False)
+        return Fact(check=f"CoreDNS is {wanted}", ok=True)
+    return Fact(check=f"CoreDNS is {wanted}, not {status}", ok=False)
 
 
-def _goes_on(code: int, said: str) -> Check:
+def _goes_on(code: int, said: str) -> Fact:
     if (code, said) == (0, ""):
-        return Check(check="make destroy goes on", ok=True)
-    return Check(check=f"make destroy goes on, not: {said}", ok=False)
+        return Fact(check="make destroy goes on", ok=True)
+    return Fact(check=f"make destroy goes on, not: {said}", ok=False)
 
 
-def _refused_before(stage: Stage) -> Iterator[Check]:
+def _refused_before(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     code, said = stage.look(_CHECK, credentials={})
-    yield Check(
+    yield Fact(
         check="make destroy refuses to go on unchecked for a user without access to the cluster",
         ok=code == REFUSED and "Could not find out what users would lose" in said,
     )
@@ -150,8 +150,8 @@ def _refused_before(stage: Stage) -> Iterator[Check]:
     yield _create(stage, _running_pod(stage))
     code, said = stage.look(_CHECK)
     refused = code == REFUSED and "Pod default/notebook" in said and said.count("\n") == 1
-    yield Check(check="make destroy names the running pod in one line", ok=refused, message=said)
-    yield Check(check="the stack is as it was", ok=stage.status("hyperpod") != "DELETE_FAILED")
+    yield Fact(check="make destroy names the running pod in one line", ok=refused, message=said)
+    yield Fact(check="the stack is as it was", ok=stage.status("hyperpod") != "DELETE_FAILED")
     yield from _everything_runs(stage)
     yield from _consent(stage, said)
     code, said = stage.look(_CHECK)
@@ -160,13 +160,13 @@ def _refused_before(stage: Stage) -> Iterator[Check]:
     yield cluster_is(stage, "gone")
 
 
-def _refused_by_cloudformation(stage: Stage) -> Iterator[Check]:
+def _refused_by_cloudformation(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     yield _create(stage, _mpi_job())
     message = stage.destroy("hyperpod") or ""
-    yield Check(check="CloudFormation refuses to delete", ok=message != "")
-    yield Check(
+    yield Fact(check="CloudFormation refuses to delete", ok=message != "")
+    yield Fact(
         check="the error names the job", ok="MPIJob default/allreduce" in message, message=message
     )
     yield has_status(stage, "hyperpod", "DELETE_FAILED")
@@ -174,11 +174,11 @@ def _refused_by_cloudformation(stage: Stage) -> Iterator[Check]:
     yield _cannot_be_updated(stage)
     yield from _consent(stage, message)
     yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
-    yield Check(check="the stack is gone", ok=stage.status("hyperpod") is None)
+    yield Fact(check="the stack is gone", ok=stage.status("hyperpod") is None)
     yield cluster_is(stage, "gone")
 
 
-def _leftovers(stage: Stage) -> Iterator[Check]:
+def _leftovers(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     yield _create(stage, METRICS)
@@ -188,24 +188,24 @@ def _leftovers(stage: Stage) -> Iterator[Check]:
     yield has_status(stage, "addons", "CREATE_COMPLETE", "UPDATE_COMPLETE")
     yield _dns_is(stage, "DEGRADED")
     left = stage.environment.kubernetes.objects("v1", "Node")
-    yield Check(check=f"Kubernetes knows no node any more ({len(left)})", ok=not left)
+    yield Fact(check=f"Kubernetes knows no node any more ({len(left)})", ok=not left)
     _, listed = stage.tools.run("kubectl get namespaces -o name")
     terminating = "namespace/aws-hyperpod" in listed
-    yield Check(check="the metrics API, which has no node, holds the namespaces", ok=terminating)
+    yield Fact(check="the metrics API, which has no node, holds the namespaces", ok=terminating)
     yield succeeds("the stack is deployed again", stage.deploy())
     yield all_nodes_run(stage)
     yield _dns_is(stage, "ACTIVE")
     stage.tools.run(f"kubectl delete apiservice {METRICS['metadata']['name']}")
 
 
-def _cannot_be_updated(stage: Stage) -> Check:
+def _cannot_be_updated(stage: Stage) -> Fact:
     """Return the check that a property could not consent any more."""
     cloudformation = stage.environment.clients("cloudformation")
     try:
         cloudformation.update_stack(StackName=stage.stack("hyperpod"), UsePreviousTemplate=True)
     except ClientError as error:
-        return Check(check=f"an update is refused: {error}", ok="DELETE_FAILED" in str(error))
-    return Check(check="an update is refused", ok=False)
+        return Fact(check=f"an update is refused: {error}", ok="DELETE_FAILED" in str(error))
+    return Fact(check="an update is refused", ok=False)
 
 
 SCENARIOS = (

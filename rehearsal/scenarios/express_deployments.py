@@ -4,10 +4,10 @@ import re
 import time
 from collections.abc import Iterator
 
-from emulator.aws.shared_settings import Readiness
+from emulator.aws.settings import Readiness
 from emulator.kubernetes import Fault
 from hyperpod_cdk import Config
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
@@ -17,7 +17,7 @@ from rehearsal.scenarios.scenario import (
     succeeds,
 )
 from rehearsal.stage import Stage
-from rehearsal.verification.inspection import allow_termination, delete_file_systems
+from rehearsal.verification import allow_termination, delete_file_systems
 
 _NOT_YET = (
     'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '
@@ -27,7 +27,7 @@ _FAILURE = "The subnet has no free IP address for the file system."
 _FUNCTIONS = "/aws/lambda/"
 
 
-def _dependency_not_ready(stage: Stage) -> Iterator[Check]:
+def _dependency_not_ready(stage: Stage) -> Iterator[Fact]:
     # Its file system is to be made in express mode.
     yield from _without_storage(stage)
     stage.environment.aws.set_readiness(Readiness(descriptions=4, clusters_again=time.time()))
@@ -43,7 +43,7 @@ def _dependency_not_ready(stage: Stage) -> Iterator[Check]:
     )
     yield succeeds("what is not ready is waited for", stage.deploy(express=True))
     yield has_status(stage, "hyperpod", "CREATE_COMPLETE")
-    yield Check(
+    yield Fact(
         check="the CLI says that resources go on becoming ready",
         ok="Resources still stabilizing" in stage.last_lines,
     )
@@ -54,7 +54,7 @@ def _dependency_not_ready(stage: Stage) -> Iterator[Check]:
     yield all_nodes_run(stage)
 
 
-def _dependency_fails(stage: Stage) -> Iterator[Check]:
+def _dependency_fails(stage: Stage) -> Iterator[Fact]:
     yield from _without_storage(stage)
     stage.environment.aws.set_readiness(Readiness(file_system_failure=_FAILURE))
     error = stage.deploy(express=True)
@@ -63,14 +63,14 @@ def _dependency_fails(stage: Stage) -> Iterator[Check]:
         matching=rf"file system fs-\w+ is FAILED.*{re.escape(_FAILURE)}.*deploy again",
     )
     yield has_status(stage, "storage", "ROLLBACK_COMPLETE")
-    # It is deployed beside the storage.
+    # It is deployed at the same time as the storage.
     yield cluster_is(stage, "InService")
     # The next deployment deletes the stack, protected as it is, and creates it again.
     left = stage.environment.clients("fsx").describe_file_systems()["FileSystems"]
-    yield Check(check="the failed creation leaves no file system", ok=not left)
+    yield Fact(check="the failed creation leaves no file system", ok=not left)
 
 
-def _without_storage(stage: Stage) -> Iterator[Check]:
+def _without_storage(stage: Stage) -> Iterator[Fact]:
     """Destroy the storage stack, if it is there, and its file system, as their owner would."""
     if stage.config.storage is not None and stage.status("storage") is not None:
         allow_termination(stage.environment.clients, stage.stacks)
@@ -78,7 +78,7 @@ def _without_storage(stage: Stage) -> Iterator[Check]:
         delete_file_systems(stage.environment.clients)
 
 
-def _is_logged(stage: Stage, pattern: str) -> Check:
+def _is_logged(stage: Stage, pattern: str) -> Fact:
     """Return the check that the provisioner's log tells what is waited for, and how long."""
     logs = stage.environment.clients("logs")
     told = [
@@ -87,17 +87,17 @@ def _is_logged(stage: Stage, pattern: str) -> Check:
         for event in logs.filter_log_events(logGroupName=group["logGroupName"])["events"]
         if re.search(pattern, event["message"]) and '"waited_seconds"' in event["message"]
     ]
-    return Check(check=f"the log tells /{pattern}/, and for how long", ok=bool(told))
+    return Fact(check=f"the log tells /{pattern}/, and for how long", ok=bool(told))
 
 
-def _volume_has_its_names(stage: Stage) -> Check:
+def _volume_has_its_names(stage: Stage) -> Fact:
     (volume,) = stage.environment.kubernetes.objects("v1", "PersistentVolume")
     source = volume["spec"]["csi"]
     (found,) = stage.environment.clients("fsx").describe_file_systems(
         FileSystemIds=[source["volumeHandle"]]
     )["FileSystems"]
     wanted = {"dnsname": found["DNSName"], "mountname": found["LustreConfiguration"]["MountName"]}
-    return Check(
+    return Fact(
         check="the volume has the file system's DNS and mount name",
         ok=wanted.items() <= source["volumeAttributes"].items(),
     )

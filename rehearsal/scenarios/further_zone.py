@@ -7,7 +7,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import NetworkConfig
 from rehearsal.existing_resources.networks import free_blocks
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
 from rehearsal.stage import Stage
 
@@ -39,7 +39,7 @@ def _lacking(config: Config) -> str | None:
     return None
 
 
-def _further_zone(stage: Stage) -> Iterator[Check]:
+def _further_zone(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     network, before = stage.config.network, _networks(stage)
@@ -81,10 +81,10 @@ def _further_zone(stage: Stage) -> Iterator[Check]:
     for kind in ("platform", "hyperpod"):
         yield has_status(stage, kind, "UPDATE_COMPLETE")
     yield all_nodes_run(stage)
-    yield Check(check=f"the new node is in {zone}", ok=_zones_of_nodes(stage) == {zone})
+    yield Fact(check=f"the new node is in {zone}", ok=_zones_of_nodes(stage) == {zone})
     yield _routed_within(stage, zone)
     kept = "control plane and cluster keep the subnets that they had"
-    yield Check(check=kept, ok=_networks(stage) == before)
+    yield Fact(check=kept, ok=_networks(stage) == before)
     # A subnet is exported to the stack of the group that uses it.
     stage.change(without_group)
     yield succeeds("the group is removed, so that the subnet can be", stage.deploy())
@@ -109,7 +109,7 @@ def _zones_of_nodes(stage: Stage) -> set[str]:
     return {node["Placement"]["AvailabilityZoneId"] for node in details}
 
 
-def _routed_within(stage: Stage, zone: str) -> Check:
+def _routed_within(stage: Stage, zone: str) -> Fact:
     """Return the check that the private subnet of a zone uses a NAT gateway of that zone."""
     ec2 = stage.environment.clients("ec2")
     subnets = [
@@ -128,7 +128,7 @@ def _routed_within(stage: Stage, zone: str) -> Check:
     }
     gateways = ec2.describe_nat_gateways(NatGatewayIds=sorted(used))["NatGateways"]
     places = [gateway["SubnetId"] in subnets for gateway in gateways]
-    return Check(check=f"nodes there use a NAT gateway in {zone}", ok=places == [True])
+    return Fact(check=f"nodes there use a NAT gateway in {zone}", ok=places == [True])
 
 
 SCENARIOS = (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from emulator.kubernetes import Fault
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import Scenario, cluster_is, fails, has_status, succeeds
 from rehearsal.stage import Stage
 
@@ -17,7 +17,7 @@ _LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.02
 
 
-def _helm_fails(stage: Stage) -> Iterator[Check]:
+def _helm_fails(stage: Stage) -> Iterator[Fact]:
     stage.environment.kubernetes.inject(
         Fault(
             code=403,
@@ -39,7 +39,7 @@ def _other_values(document: dict[str, Any]) -> None:
     document.setdefault("helm", {})["values"] = {"mpi-operator": {"enabled": False}}
 
 
-def _stuck_release(stage: Stage) -> Iterator[Check]:
+def _stuck_release(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     stage.environment.kubernetes.inject(
         Fault(kind="DaemonSet", delay_seconds=3.0, passes=True, times=1)
@@ -51,10 +51,10 @@ def _stuck_release(stage: Stage) -> Iterator[Check]:
     stage.change(_other_values)
     stage.deploy()
     killer.join(timeout=_LONGEST_SECONDS)
-    yield Check(check="helm was killed in the middle of its upgrade", ok=not killer.is_alive())
+    yield Fact(check="helm was killed in the middle of its upgrade", ok=not killer.is_alive())
     yield cluster_is(stage, "InService")
     _, listed = stage.tools.run(f"helm list -a -n {stage.config.helm.namespace}")
-    yield Check(check="the release is deployed, not pending", ok="pending" not in listed)
+    yield Fact(check="the release is deployed, not pending", ok="pending" not in listed)
 
 
 def _kill_helm(lambda_directory: Path) -> None:

@@ -8,7 +8,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cli.terminal.errors import REFUSED
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
@@ -35,7 +35,7 @@ def _lacking(config: Config) -> str | None:
     return f"an eks.version below {newest}" if _next(config.eks.version) is None else None
 
 
-def _kubernetes_upgrade(stage: Stage) -> Iterator[Check]:
+def _kubernetes_upgrade(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     former, version = stage.config.eks.version, _next(stage.config.eks.version)
@@ -48,7 +48,7 @@ def _kubernetes_upgrade(stage: Stage) -> Iterator[Check]:
     stage.change(upgraded)
     stage.change_scripts(_edit)
     cancelled = deploy_and_cancel(stage)
-    yield Check(check="the update is cancelled after that of the control plane", ok=cancelled)
+    yield Fact(check="the update is cancelled after that of the control plane", ok=cancelled)
     # EKS keeps the version, and does not offer the former kube-proxy for it.
     yield has_status(stage, "platform", "UPDATE_ROLLBACK_FAILED")
     yield _is(stage, version)
@@ -60,29 +60,29 @@ def _kubernetes_upgrade(stage: Stage) -> Iterator[Check]:
         yield has_status(stage, kind, "UPDATE_COMPLETE")
     yield _is(stage, version)
     pins = "the add-ons have the versions that are pinned for it"
-    yield Check(check=pins, ok=_addon_versions(stage).items() <= ADDON_VERSIONS[version].items())
+    yield Fact(check=pins, ok=_addon_versions(stage).items() <= ADDON_VERSIONS[version].items())
     kept = "the EKS cluster, the HyperPod cluster and the software of each node are the same"
-    yield Check(check=kept, ok=_what_stays(stage) == before)
+    yield Fact(check=kept, ok=_what_stays(stage) == before)
     yield all_nodes_run(stage)
 
     stage.restore()
     code, said = stage.look("account", "--for-deployment")
     refused = code == REFUSED and f"is older than {version}" in said
-    yield Check(check=f"`make deploy` refuses to go back to {former}", ok=refused, message=said)
+    yield Fact(check=f"`make deploy` refuses to go back to {former}", ok=refused, message=said)
     # As EKS lets it, within seven days of an upgrade; its kube-proxy does not fit before.
     eks, name = stage.environment.clients("eks"), stage.config.eks_cluster_name
     update = eks.update_cluster_version(name=name, version=former, force=True)["update"]
     while update["status"] == "InProgress":
         update = eks.describe_update(name=name, updateId=update["id"])["update"]
     code, said = stage.look("account", "--for-deployment")
-    yield Check(check="and deploys it once EKS has gone back", ok=code == 0, message=said)
+    yield Fact(check="and deploys it once EKS has gone back", ok=code == 0, message=said)
 
 
-def _is(stage: Stage, version: str) -> Check:
+def _is(stage: Stage, version: str) -> Fact:
     """Return the check that the control plane has a Kubernetes version."""
     found = _cluster(stage)["version"]
     expected = f"the control plane has Kubernetes {version}"
-    return Check(
+    return Fact(
         check=expected if found == version else f"{expected}, not {found}", ok=found == version
     )
 
@@ -95,7 +95,7 @@ def _cluster(stage: Stage) -> Mapping[str, Any]:
 
 
 def _skip_what_failed(stage: Stage) -> None:
-    """Do what docs/kubernetes-upgrade.md says of a rollback that failed, as whoever deploys."""
+    """Do what docs/kubernetes-upgrade.md says of a rollback that failed, as the deployer."""
     cloudformation = stage.deployer.client("cloudformation")
     name = stage.stack("platform")
     found = cloudformation.describe_stack_resources(StackName=name)["StackResources"]

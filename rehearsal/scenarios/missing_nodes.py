@@ -7,7 +7,7 @@ from typing import Any
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.output_names import SHORTAGE
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
@@ -26,16 +26,16 @@ _TELLING = {
 """With which a deployment succeeds and tells which nodes are missing."""
 
 
-def _tells(stage: Stage, *, matching: str) -> Iterator[Check]:
+def _tells(stage: Stage, *, matching: str) -> Iterator[Fact]:
     """Yield the checks that the output, and the CLI's last lines, tell what is missing."""
     told = stage.outputs()[stage.stack("hyperpod")][SHORTAGE]
     matched = re.search(matching, told) is not None
-    yield Check(check=f"the output {SHORTAGE} tells /{matching}/", ok=matched)
+    yield Fact(check=f"the output {SHORTAGE} tells /{matching}/", ok=matched)
     printed = all(line in stage.last_lines for line in told.splitlines())
-    yield Check(check="the last lines of cdk deploy say the same", ok=printed)
+    yield Fact(check="the last lines of cdk deploy say the same", ok=printed)
 
 
-def _capacity_shortage(stage: Stage) -> Iterator[Check]:
+def _capacity_shortage(stage: Stage) -> Iterator[Fact]:
     group = stage.config.cluster.all_groups[0]
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group.name}))
     yield succeeds("the deployment succeeds", stage.deploy())
@@ -46,7 +46,7 @@ def _capacity_shortage(stage: Stage) -> Iterator[Check]:
     yield all_nodes_run(stage)
 
 
-def _deep_health_check_fails(stage: Stage) -> Iterator[Check]:
+def _deep_health_check_fails(stage: Stage) -> Iterator[Fact]:
     group = next(group for group in stage.config.cluster.all_groups if group.deep_health_checks)
     stage.environment.hyperpod.faults = Faults(deep_health_check_failure=frozenset({group.name}))
     yield succeeds("the deployment succeeds", stage.deploy())
@@ -64,7 +64,7 @@ def _grown(document: dict[str, Any]) -> None:
     document["cluster"]["instance_groups"][0]["instance_count"] += 2
 
 
-def _shortage_in_an_update(stage: Stage) -> Iterator[Check]:
+def _shortage_in_an_update(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     group = stage.config.cluster.all_groups[0]

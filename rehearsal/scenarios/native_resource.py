@@ -8,7 +8,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.facts.native_cluster import native_regions
 from hyperpod_cdk.hyperpod.checks.native_resource import native_resource
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
@@ -51,7 +51,7 @@ def _lacking(config: Config) -> str | None:
     return f"a cluster that {_TYPE} can make" if refused or not has_type else None
 
 
-def _has_the_type(stage: Stage) -> Check:
+def _has_the_type(stage: Stage) -> Fact:
     pages = stage.environment.clients("cloudformation").get_paginator("list_stack_resources")
     found = {
         each["ResourceType"]
@@ -59,10 +59,10 @@ def _has_the_type(stage: Stage) -> Check:
         for each in page["StackResourceSummaries"]
     }
     is_native = _TYPE in found and "Custom::HyperPodCluster" not in found
-    return Check(check=f"{_TYPE} makes the cluster, no custom resource", ok=is_native)
+    return Fact(check=f"{_TYPE} makes the cluster, no custom resource", ok=is_native)
 
 
-def _native_resource(stage: Stage) -> Iterator[Check]:
+def _native_resource(stage: Stage) -> Iterator[Fact]:
     stage.change(_with_another_group)
     stage.environment.hyperpod.faults = Faults(create_failure="The cluster could not be created.")
     yield is_refused(stage.deploy(), matching=r"The cluster could not be created\.")

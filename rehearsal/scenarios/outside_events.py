@@ -1,10 +1,10 @@
-"""Scenarios in which somebody, or HyperPod itself, acts on the cluster beside CloudFormation."""
+"""Scenarios in which a user, or HyperPod itself, acts on the cluster outside CloudFormation."""
 
 import time
 from collections.abc import Iterator
 
 from emulator.hyperpod import Caller
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, cluster_is, succeeds
 from rehearsal.stage import Stage
 
@@ -18,7 +18,7 @@ def _node_ids(stage: Stage) -> set[str]:
     return {node["InstanceId"] for node in listed["ClusterNodeSummaries"]}
 
 
-def _node_replaced(stage: Stage) -> Iterator[Check]:
+def _node_replaced(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     before = _node_ids(stage)
@@ -32,12 +32,12 @@ def _node_replaced(stage: Stage) -> Iterator[Check]:
     while faulty in _node_ids(stage) and time.monotonic() < deadline:
         time.sleep(_PAUSE_SECONDS)
     yield all_nodes_run(stage)
-    yield Check(check="one node is a new one", ok=len(_node_ids(stage) - before) == 1)
+    yield Fact(check="one node is a new one", ok=len(_node_ids(stage) - before) == 1)
     yield succeeds("a deployment without a change leaves it alone", stage.deploy())
-    yield Check(check="the new node is still there", ok=len(_node_ids(stage) - before) == 1)
+    yield Fact(check="the new node is still there", ok=len(_node_ids(stage) - before) == 1)
 
 
-def _delete_while_updating(stage: Stage) -> Iterator[Check]:
+def _delete_while_updating(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     name = stage.config.cluster.name
@@ -51,7 +51,7 @@ def _delete_while_updating(stage: Stage) -> Iterator[Check]:
     yield cluster_is(stage, "gone")
 
 
-def _deleted_outside(stage: Stage) -> Iterator[Check]:
+def _deleted_outside(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     name = stage.config.cluster.name
@@ -78,13 +78,13 @@ SCENARIOS = (
     ),
     Scenario(
         name="delete-while-updating",
-        summary="the stack is deleted while somebody updates the cluster",
+        summary="the stack is deleted while a user updates the cluster",
         play=_delete_while_updating,
         on_a_deployment=True,
     ),
     Scenario(
         name="deleted-outside",
-        summary="somebody deletes the cluster beside CloudFormation",
+        summary="a user deletes the cluster outside CloudFormation",
         play=_deleted_outside,
         on_a_deployment=True,
     ),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from emulator.hyperpod import Faults
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     Scenario,
     all_or_nothing,
@@ -23,13 +23,13 @@ _STREAM = re.compile(
 _KEEPING = {"cluster.on_create_failure": "keep"}
 
 
-def _is_kept(stage: Stage) -> Iterator[Check]:
+def _is_kept(stage: Stage) -> Iterator[Fact]:
     # on_create_failure is keep: the stack holds on to the cluster, so they are deleted together.
     yield has_status(stage, "hyperpod", "ROLLBACK_FAILED")
     yield cluster_is(stage, "Failed")
 
 
-def _all_or_nothing_shortage(stage: Stage) -> Iterator[Check]:
+def _all_or_nothing_shortage(stage: Stage) -> Iterator[Fact]:
     group = stage.config.cluster.all_groups[0].name
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group}))
     stage.change(all_or_nothing)
@@ -37,7 +37,7 @@ def _all_or_nothing_shortage(stage: Stage) -> Iterator[Check]:
     yield from _is_kept(stage)
 
 
-def _quota_exceeded(stage: Stage) -> Iterator[Check]:
+def _quota_exceeded(stage: Stage) -> Iterator[Fact]:
     instance_type = stage.config.cluster.all_groups[-1].possible_instance_types[0]
     stage.environment.hyperpod.faults = Faults(quotas={instance_type: 0})
     matching = rf"{re.escape(instance_type)}.*Service Quotas"
@@ -46,7 +46,7 @@ def _quota_exceeded(stage: Stage) -> Iterator[Check]:
     yield cluster_is(stage, "gone")
 
 
-def _lifecycle_script_fails(stage: Stage) -> Iterator[Check]:
+def _lifecycle_script_fails(stage: Stage) -> Iterator[Fact]:
     group = stage.config.cluster.all_groups[-1].name
     stage.environment.hyperpod.faults = Faults(lifecycle_script_failure=frozenset({group}))
     matching = (
@@ -61,13 +61,13 @@ def _lifecycle_script_fails(stage: Stage) -> Iterator[Check]:
     yield cluster_is(stage, "InService")
 
 
-def _is_logged(stage: Stage, error: str) -> Check:
+def _is_logged(stage: Stage, error: str) -> Fact:
     """Return the check that the log stream which an error names tells what the script did."""
     stage.environment.lifecycle_logs.wait()
     stream = _STREAM.search(error)
     lines = [] if stream is None else _lines(stage, group=stream["group"], stream=stream["stream"])
     told = next((line for line in lines if "ERROR step" in line), "nothing")
-    return Check(check=f"that log stream tells why: {told}", ok=" failed with exit code" in told)
+    return Fact(check=f"that log stream tells why: {told}", ok=" failed with exit code" in told)
 
 
 def _lines(stage: Stage, *, group: str, stream: str) -> list[str]:

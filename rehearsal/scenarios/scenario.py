@@ -1,9 +1,4 @@
-"""What a scenario is, and what every one of them ends with.
-
-An update of the platform that somebody cancels while it changes the lifecycle scripts.
-
-What a scenario is, and what every one of them ends with.
-"""
+"""What a scenario is, and what every one of them ends with."""
 
 from __future__ import annotations
 
@@ -15,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.aws.shared_settings import Readiness
+from emulator.aws.settings import Readiness
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_stacks.table import StackKind
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.stage import Stage
-from rehearsal.verification.inspection import running_nodes, wait_for_nodes
+from rehearsal.verification import running_nodes, wait_for_nodes
 
 _LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.02
@@ -77,11 +72,11 @@ class Scenario:
 
     name: str
     summary: str
-    play: Callable[[Stage], Iterator[Check]]
+    play: Callable[[Stage], Iterator[Fact]]
     on_a_deployment: bool = False
     lacking: Callable[[Config], str | None] = lambda _: None
 
-    def recover(self, stage: Stage) -> Iterator[Check]:
+    def recover(self, stage: Stage) -> Iterator[Fact]:
         """Yield the checks that a plain deployment works again, whatever the scenario left."""
         stage.environment.hyperpod.faults = Faults()
         stage.environment.kubernetes.clear_faults()
@@ -122,12 +117,12 @@ def lacks_fixed_instance_types(config: Config) -> str | None:
     return "groups of one instance_type each" if any(flexible) else None
 
 
-def succeeds(what: str, error: str | None) -> Check:
+def succeeds(what: str, error: str | None) -> Fact:
     """Return the check that an action brought no error."""
-    return Check(check=what if error is None else f"{what}: {error}", ok=error is None)
+    return Fact(check=what if error is None else f"{what}: {error}", ok=error is None)
 
 
-def fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Check]:
+def fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Fact]:
     """Yield the checks of a failed deployment of the HyperPod stack.
 
     Args:
@@ -139,10 +134,10 @@ def fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Check]:
     yield _names_a_log_group(stage, error)
     statuses = {kind: stage.status(kind) for kind in ("platform", "storage")}
     kept = {"CREATE_COMPLETE", "UPDATE_COMPLETE", None}
-    yield Check(check="platform and storage are untouched", ok=set(statuses.values()) <= kept)
+    yield Fact(check="platform and storage are untouched", ok=set(statuses.values()) <= kept)
 
 
-def is_refused(error: str | None, *, matching: str) -> Check:
+def is_refused(error: str | None, *, matching: str) -> Fact:
     """Return the check that an action brought an error of such words.
 
     Args:
@@ -151,31 +146,31 @@ def is_refused(error: str | None, *, matching: str) -> Check:
     """
     expected = "the error says what is wrong and what to do"
     if re.search(matching, error if error is not None else "", re.DOTALL) is not None:
-        return Check(check=expected, ok=True, message=error)
-    return Check(check=f"{expected}: no {matching} in {error}", ok=False, message=error)
+        return Fact(check=expected, ok=True, message=error)
+    return Fact(check=f"{expected}: no {matching} in {error}", ok=False, message=error)
 
 
-def _names_a_log_group(stage: Stage, error: str | None) -> Check:
+def _names_a_log_group(stage: Stage, error: str | None) -> Fact:
     """Return the check that the log group exists to which CDK's provider framework points."""
     named = re.search(r"^Logs: (\S+)", error if error is not None else "", re.MULTILINE)
     name = named[1] if named is not None else "none"
     groups = stage.environment.clients("logs").describe_log_groups(logGroupNamePrefix=name)
     there = [group["logGroupName"] for group in groups["logGroups"]]
     if name in there:
-        return Check(check="the error names a log group that exists", ok=True)
-    return Check(check=f"the error names a log group that exists, not {name}", ok=False)
+        return Fact(check="the error names a log group that exists", ok=True)
+    return Fact(check=f"the error names a log group that exists, not {name}", ok=False)
 
 
-def has_status(stage: Stage, kind: StackKind, *wanted: str) -> Check:
+def has_status(stage: Stage, kind: StackKind, *wanted: str) -> Fact:
     """Return the check that a stack has one of the statuses wanted."""
     status = stage.status(kind)
     expected = f"the {kind} stack is {' or '.join(wanted)}"
     if status in wanted:
-        return Check(check=expected, ok=True)
-    return Check(check=f"{expected}, not {status}", ok=False)
+        return Fact(check=expected, ok=True)
+    return Fact(check=f"{expected}, not {status}", ok=False)
 
 
-def cluster_is(stage: Stage, wanted: str) -> Check:
+def cluster_is(stage: Stage, wanted: str) -> Fact:
     """Return the check that the HyperPod cluster has the status wanted; `gone` for none."""
     clusters = stage.environment.clients("sagemaker").list_clusters()["ClusterSummaries"]
     statuses = [
@@ -185,16 +180,16 @@ def cluster_is(stage: Stage, wanted: str) -> Check:
     ]
     status = statuses[0] if statuses else "gone"
     if status == wanted:
-        return Check(check=f"the cluster is {wanted}", ok=True)
-    return Check(check=f"the cluster is {wanted}, not {status}", ok=False)
+        return Fact(check=f"the cluster is {wanted}", ok=True)
+    return Fact(check=f"the cluster is {wanted}, not {status}", ok=False)
 
 
-def all_nodes_run(stage: Stage) -> Check:
+def all_nodes_run(stage: Stage) -> Fact:
     """Return the check that exactly the nodes configured run, and Kubernetes knows them."""
     clients = stage.environment.clients
     wait_for_nodes(stage.config, clients=clients)
     wanted, running = wanted_nodes(stage.config), running_nodes(stage.config, clients=clients)
     known = len(stage.environment.kubernetes.objects("v1", "Node"))
     if running == known == wanted:
-        return Check(check=f"all {wanted} nodes run, and Kubernetes knows them", ok=True)
-    return Check(check=f"{running} of {wanted} nodes run, and Kubernetes knows {known}", ok=False)
+        return Fact(check=f"all {wanted} nodes run, and Kubernetes knows them", ok=True)
+    return Fact(check=f"{running} of {wanted} nodes run, and Kubernetes knows {known}", ok=False)

@@ -7,7 +7,7 @@ import yaml
 
 from hyperpod_cdk import Config, load_config
 from rehearsal.releases import releases
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
 from rehearsal.stage import Stage
 
@@ -47,7 +47,7 @@ def _nodes(stage: Stage) -> set[str]:
     }
 
 
-def _upgrade(stage: Stage) -> Iterator[Check]:
+def _upgrade(stage: Stage) -> Iterator[Fact]:
     release = releases()[-1]
     if stage.reports():
         yield succeeds("what is there is destroyed", stage.destroy())
@@ -74,12 +74,12 @@ def _upgrade(stage: Stage) -> Iterator[Check]:
         for (stack, name), was in before.items()
         if after.get((stack, name)) != was
     ]
-    yield Check(
+    yield Fact(
         check="cluster, releases, file system, buckets, EKS cluster and network are the same"
         + (f", but {', '.join(changed)}" if changed else ""),
         ok=not changed,
     )
-    yield Check(check="no node was replaced", ok=_nodes(stage) == nodes)
+    yield Fact(check="no node was replaced", ok=_nodes(stage) == nodes)
     yield all_nodes_run(stage)
     # The configuration of the rehearsal may have other groups of the same names.
     yield succeeds("the HyperPod stack is destroyed", stage.destroy("hyperpod"))

@@ -17,7 +17,7 @@ from emulator.hyperpod import Caller
 from emulator.kubernetes import Fault
 from hyperpod_cdk.facts.instance_types import instance_facts
 from rehearsal.environment import EksDependencies, RehearsalEnvironment, rehearsal_environment
-from rehearsal.verification.inspection import cluster_tools, left_behind
+from rehearsal.verification import cluster_tools, left_behind
 from tests.support.hyperpod_api import create_request, group
 from tests.support.local_aws import deploy, eks_cluster, network, role
 from tests.support.patience import eventually

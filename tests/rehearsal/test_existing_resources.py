@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from emulator.aws.clients import AwsClients, aws_clients
-from emulator.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from emulator.aws.local_aws import ACCOUNT, AwsClients, LocalAws, LocalAwsSettings, aws_clients
 from emulator.hyperpod import HyperPodApi, HyperPodService
 from hyperpod_cdk import Config, load_config
 from rehearsal.environment import VpcSubnets

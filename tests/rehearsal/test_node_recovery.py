@@ -1,4 +1,4 @@
-"""What HyperPod does with nodes that somebody, or the chart node-health, marks by a label."""
+"""What HyperPod does with nodes that a user, or the chart node-health, marks by a label."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -16,7 +16,7 @@ from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config
 from hyperpod_stacks.table import stack_names
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
-from rehearsal.verification.inspection import (
+from rehearsal.verification import (
     allow_termination,
     delete_file_systems,
     left_behind,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from emulator.hyperpod import ApiError, Caller, HyperPodService, Subnet, Timings
-from emulator.hyperpod.validation.service_model import output_shape, violations_of
+from emulator.hyperpod.service_model import output_shape, violations_of
 
 NAME = "ml-cluster"
 ROLE = "arn:aws:iam::000000000000:role/ml-execution-role"

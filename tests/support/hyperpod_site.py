@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from emulator.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
-from emulator.hyperpod.validation.service_model import output_shape, project
+from emulator.hyperpod.service_model import output_shape, project
 from emulator.kubernetes import InProcessControlPlane
 from tests.support.local_aws import Template, client, deploy, eks_cluster, network, role
 

@@ -17,10 +17,9 @@ import yaml
 from botocore.config import Config as ClientConfig
 from botocore.exceptions import ClientError
 
-from emulator.aws.clients import AwsClients
-from emulator.aws.local_aws import LocalAws
+from emulator.aws.local_aws import AwsClients, LocalAws
 from emulator.hyperpod import Caller, HyperPodService, Subnet
-from emulator.node.network import VpcNetwork
+from emulator.node.node import VpcNetwork
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import AWS_ERRORS

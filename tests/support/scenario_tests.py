@@ -15,8 +15,7 @@ from rehearsal.report import Report
 from rehearsal.run import play
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
-from rehearsal.verification.checks import verify
-from rehearsal.verification.inspection import wait_for_nodes
+from rehearsal.verification import verify, wait_for_nodes
 from tests.support.configs import SHIPPED
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from emulator.aws.clients import AwsClients
+from emulator.aws.local_aws import AwsClients
 from rehearsal.stage import Stage
 
 Seen = Mapping[str, Mapping[str, Any]]

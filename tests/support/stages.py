@@ -11,7 +11,6 @@ from app import main
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import load_config
 from rehearsal.cdk_cli import CdkCliProcess
-from rehearsal.chart_choice import choose_chart
 from rehearsal.environment import (
     ALLOWED_CALLS,
     RehearsalEnvironment,
@@ -20,7 +19,8 @@ from rehearsal.environment import (
 from rehearsal.existing_resources import account_of
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage
-from rehearsal.verification.inspection import left_behind
+from rehearsal.stand_in_chart import choose_chart
+from rehearsal.verification import left_behind
 from tests.support.answers import checked
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.needed_statements import unneeded

@@ -25,9 +25,9 @@ from rich.text import Text
 from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cli.main import app
 from hyperpod_cli.operate.clusters import nodes_of
-from rehearsal.kept import operator_credentials
+from rehearsal.kept_rehearsal import operator_credentials
 from rehearsal.progress import picture
-from rehearsal.verification.inspection import wait_for_nodes
+from rehearsal.verification import wait_for_nodes
 from tests.support.configs import REPOSITORY
 from tests.support.operator import Operator
 from tests.support.stages import bootstrapped_stage

@@ -18,8 +18,7 @@ from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created
 from emulator.aws.ministack import changesets, cloudformation, handlers, stacks
-from emulator.aws.parent_process import Settings
-from emulator.aws.shared_settings import Readiness
+from emulator.aws.settings import Readiness, Settings
 
 STANDARD, EXPRESS = "STANDARD", "EXPRESS"
 REASON = (

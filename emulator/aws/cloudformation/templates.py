@@ -1,32 +1,15 @@
 """What CloudFormation makes of a template: values, types, names and exports.
 
-Fn::Split in conditions: a template may compare a part of a parameter.
-
-https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-split.html
-has it inside Fn::Select; MiniStack's conditions have Fn::Select alone, over a list.
-
-Parameters of a template whose value is in Systems Manager, and is not there.
-
-Worded as in https://github.com/aws-samples/aws-cross-account-cicd-pipeline/issues/40.
-
-Resource types that a region does not have.
-
-Of HyperPod's, CloudFormation publishes the schema by region; the settings name the regions:
-https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resource-type-schemas.html
-
-DescribeType, which MiniStack does not know: which resource types there are.
-
-https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeType.html
-
-Names that something else has: CloudFormation makes nothing of that name, and takes nothing over.
-
-MiniStack does so for other types itself, and for these puts the new resource into the old one's
-place. https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html and
-https://docs.aws.amazon.com/kms/latest/APIReference/API_CreateAlias.html have the errors.
-
-A stack keeps the exports that other stacks import, and no two stacks export one name.
-
-https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html
+- Conditions may have Fn::Split inside Fn::Select; MiniStack's have Fn::Select alone, over a list.
+- The refusal of a parameter that Systems Manager lacks is worded as in
+  https://github.com/aws-samples/aws-cross-account-cicd-pipeline/issues/40.
+- Of HyperPod's types, CloudFormation publishes the schema by region; the settings name the regions:
+  https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resource-type-schemas.html
+- CloudFormation takes nothing over that has a name. MiniStack puts some new resources into the
+  old one's place; https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html and
+  https://docs.aws.amazon.com/kms/latest/APIReference/API_CreateAlias.html have the errors.
+- A stack keeps the exports that other stacks import, and no two stacks export one name:
+  https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html
 """
 
 import re
@@ -46,7 +29,7 @@ from emulator.aws.ministack import (
     provisioners,
     stacks,
 )
-from emulator.aws.parent_process import Settings
+from emulator.aws.settings import Settings
 
 
 def _text(node: object, parameters: Mapping[str, Any]) -> object:
@@ -125,7 +108,7 @@ def is_offered(resource_type: str) -> bool:
 
 def install_regional_types(*, settings: Settings) -> None:
     """Have CloudFormation refuse a template with a type that its region does not have."""
-    _regions.update(filter(None, settings.native_regions.split(",")))
+    _regions.update(settings.native_regions)
     validate: Callable[..., None] = handlers.validate_template_support
 
     def validate_in_region(

@@ -12,7 +12,7 @@ from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties
 from emulator.aws.ministack import ec2, provisioners
-from emulator.aws.shared_settings import NETWORK_ID
+from emulator.aws.settings import NETWORK_ID
 
 _VPC = "AWS::EC2::VPC"
 _ROUTE = "AWS::EC2::Route"

@@ -1,8 +1,4 @@
-"""Where the route tables and security groups of a VPC let traffic go.
-
-Where the route tables of a VPC, as EC2 describes them, lead what has no public address.
-
-What a network interface of a VPC reaches: by a default route all, else the VPC endpoints.
+"""What a network interface of a VPC reaches: by a default route all, else the VPC endpoints.
 
 https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
 https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html

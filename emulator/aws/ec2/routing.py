@@ -1,10 +1,4 @@
-"""Routes of subnets, and the NAT gateways and addresses behind them.
-
-AWS::EC2::EIP.
-
-AWS::EC2::NatGateway.
-
-Route tables, the subnets that use them and their routes: what EC2 refuses of them.
+"""Route tables, the subnets that use them, and the NAT gateways and addresses behind them.
 
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AssociateRouteTable.html
 https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html

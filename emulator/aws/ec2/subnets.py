@@ -1,9 +1,4 @@
-"""Subnets, and the address blocks of a VPC that they are in.
-
-AWS::EC2::VPCCidrBlock, and the secondary blocks in DescribeVpcs.
-
-What EC2 checks and counts of AWS::EC2::Subnet and MiniStack does not.
-"""
+"""Subnets, and the address blocks of a VPC that they are in."""
 
 import ipaddress
 import secrets

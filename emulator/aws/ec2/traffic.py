@@ -1,9 +1,4 @@
-"""What may pass in a VPC, and the logs of it.
-
-AWS::EC2::SecurityGroupIngress and AWS::EC2::SecurityGroupEgress.
-
-AWS::EC2::FlowLog.
-"""
+"""The rules of security groups, and flow logs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -39,7 +34,7 @@ def _opens_all_egress(rule: dict[str, Any]) -> bool:
 
 
 def _content(rule: dict[str, Any]) -> tuple[object, ...]:
-    """Return what two rules of a group must not share, whoever made them."""
+    """Return what two rules of a group must not share."""
     ports = () if rule["IpProtocol"] == "-1" else (rule.get("FromPort"), rule.get("ToPort"))
     peers = [each.get(key) for kind, key in _PEERS.items() for each in rule.get(kind) or ()]
     return rule["IpProtocol"], ports, sorted(map(str, peers))

@@ -1,17 +1,10 @@
 """Endpoints of a VPC, and the services that they reach.
 
-DescribeVpcEndpointServices: the services with interface endpoints, each with its zones.
-
-A service has endpoints in some zones of a region, and which these are is no published fact; here
-EKS Pod Identity, the youngest that a closed network needs, lacks one:
-https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
-
-What EC2 refuses of AWS::EC2::VPCEndpoint and MiniStack does not.
-
-https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html
-https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
-What it says of a zone is worded as in https://github.com/aws/aws-sdk-go-v2/issues/1024, and of a
-service as in https://github.com/hashicorp/terraform-provider-aws/issues/24216.
+Which zones of a region have endpoints of a service is no published fact; here EKS Pod Identity, the
+youngest that a closed network needs, lacks one:
+https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html. What EC2 says of
+a zone is worded as in https://github.com/aws/aws-sdk-go-v2/issues/1024, and of a service as in
+https://github.com/hashicorp/terraform-provider-aws/issues/24216.
 """
 
 from collections import Counter

@@ -1,8 +1,4 @@
-"""Availability zones, and the instance types that they have.
-
-Availability Zones as the regions have them: names a, b, c... and ids az1, az2...
-
-DescribeInstanceTypeOfferings: every HyperPod type in each zone, but for accelerators in some.
+"""Availability zones, and the instance types that they have: accelerators are not in every one.
 
 Which zone has which type is no published fact; that not every zone has every type is:
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html
@@ -15,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 
 from emulator.aws.ministack import ec2, get_region, iam_actions
-from emulator.aws.parent_process import Settings
+from emulator.aws.settings import Settings
 
 _DEFAULT_NUMBERS = (1, 2, 3)
 # Regions whose zones are not az1 to az3. Which name an id has differs from account to account;
@@ -107,7 +103,7 @@ def _locations(instance_type: str, kind: str) -> Iterator[str]:
 def install_instance_offerings(*, settings: Settings) -> None:
     """Answer the operation, which MiniStack does not know."""
     if settings.instance_types:
-        known = frozenset(settings.instance_types.split(","))
+        known = frozenset(settings.instance_types)
     else:
         shape = iam_actions.load_botocore_model("sagemaker")["shapes"]["ClusterInstanceType"]
         known = frozenset(name.removeprefix("ml.") for name in shape["enum"])

@@ -1,19 +1,4 @@
-"""Who may use EKS and its clusters.
-
-On what, and under which condition keys, EKS authorizes a request: what MiniStack does not say.
-
-https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelastickubernetesservice.html
-
-The authentication mode of a cluster, which UpdateClusterConfig changes one way.
-
-CONFIG_MAP, then API_AND_CONFIG_MAP, then API: never back, nor from the first to the last.
-https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html, worded as in
-https://github.com/pulumi/pulumi-eks/issues/1493
-
-AWS::EKS::AccessEntry.
-
-AWS::EKS::PodIdentityAssociation.
-"""
+"""Access entries and Pod Identity associations, and calls of MiniStack's EKS in-process."""
 
 import json
 import re
@@ -27,13 +12,107 @@ from urllib.parse import unquote
 from emulator.aws.cloudformation.resource_type import (
     Created,
     Properties,
+    Refused,
     ResourceType,
     boolean,
     tag_map,
 )
-from emulator.aws.eks import api as eks_api
-from emulator.aws.eks.api import EksResponse, access_entry_arn
-from emulator.aws.ministack import eks, iam_actions
+from emulator.aws.iam import authorization
+from emulator.aws.ministack import eks, get_account_id, get_region, iam_actions
+
+ACCESS_ENTRY_TYPES = (
+    "STANDARD",
+    "EC2",
+    "EC2_LINUX",
+    "EC2_WINDOWS",
+    "FARGATE_LINUX",
+    "HYBRID_LINUX",
+    "HYPERPOD_LINUX",
+)
+# https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
+_ACCESS_POLICY = re.compile(r"arn:aws[a-z-]*:eks::aws:cluster-access-policy/[A-Za-z0-9]+")
+EksResponse = tuple[int, dict[str, str], bytes]
+
+
+def answer(response: EksResponse) -> dict[str, Any]:
+    """Return the body of an operation's response.
+
+    Raises:
+        Refused: EKS answered with an error.
+    """
+    status, _headers, body = response
+    content: dict[str, Any] = json.loads(body)
+    if status >= HTTPStatus.BAD_REQUEST:
+        raise Refused(f"{content['__type']}: {content['message']}")
+    return content
+
+
+def gone_or_answer(response: EksResponse) -> None:
+    """Accept a deletion's response, also when there was nothing to delete."""
+    if response[0] != HTTPStatus.NOT_FOUND:
+        answer(response)
+
+
+def access_entry_arn(cluster_name: str, principal_arn: str) -> str:
+    """Return a new access entry's ARN: it names the principal and ends in a unique id."""
+    _arn, _partition, _iam, _region, account, resource = principal_arn.split(":", 5)
+    kind, _slash, path = resource.partition("/")
+    return (
+        f"arn:aws:eks:{get_region()}:{get_account_id()}:access-entry/{cluster_name}/{kind}/"
+        f"{account}/{path.rsplit('/', 1)[-1]}/{uuid.uuid4()}"
+    )
+
+
+def _entry_problem(cluster_name: str, body: dict[str, Any]) -> tuple[str, str] | None:
+    cluster = eks.clusters.get(cluster_name)
+    mode = (cluster or {}).get("accessConfig", {}).get("authenticationMode", "CONFIG_MAP")
+    if cluster is not None and mode == "CONFIG_MAP":
+        return (
+            "InvalidRequestException",
+            "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to "
+            "perform this operation.",
+        )
+    principal_arn = body.get("principalArn", "")
+    if ":role/" in principal_arn and authorization.role(principal_arn) is None:
+        return (
+            "InvalidParameterException",
+            f"The specified principalArn is invalid: no such principal {principal_arn}.",
+        )
+    return None
+
+
+def install() -> None:
+    """Let access entries have every type, real ARNs, and EKS's own preconditions."""
+    eks.VALID_ACCESS_ENTRY_TYPES = ACCESS_ENTRY_TYPES
+    eks.access_entry_arn = access_entry_arn
+    unchecked = eks.create_access_entry
+
+    def create_access_entry(cluster_name: str, body: dict[str, Any]) -> EksResponse:
+        problem = _entry_problem(cluster_name, body)
+        response: EksResponse = (
+            eks.error(HTTPStatus.BAD_REQUEST, *problem)
+            if problem
+            else unchecked(cluster_name, body)
+        )
+        return response
+
+    associate = eks.associate_access_policy
+
+    def associate_access_policy(
+        cluster_name: str, principal_arn: str, body: dict[str, Any]
+    ) -> EksResponse:
+        if _ACCESS_POLICY.fullmatch(body.get("policyArn", "")) is None:
+            message = "The policyArn parameter format is not valid"
+            refused: EksResponse = eks.error(
+                HTTPStatus.BAD_REQUEST, "InvalidParameterException", message
+            )
+            return refused
+        response: EksResponse = associate(cluster_name, principal_arn, body)
+        return response
+
+    eks.create_access_entry = create_access_entry
+    eks.associate_access_policy = associate_access_policy
+
 
 _ENTRY = re.compile(r"/clusters/([^/]+)/access-entries/(arn:.+?)(?:/access-policies(?:/.*)?)?")
 # What is done to an add-on that is there.
@@ -195,30 +274,28 @@ def _create_entry(properties: Properties) -> Created:
         "tags": tag_map(properties),
         **_entry_fields(properties),
     }
-    eks_api.answer(eks.create_access_entry(cluster, body))
+    answer(eks.create_access_entry(cluster, body))
     for association in _policies(properties).values():
-        eks_api.answer(eks.associate_access_policy(cluster, principal, association))
+        answer(eks.associate_access_policy(cluster, principal, association))
     return _created(properties)
 
 
 def _update_entry(_physical_id: str, old: Properties, new: Properties) -> Created:
     cluster, principal = new["ClusterName"], new["PrincipalArn"]
     before, after = _policies(old), _policies(new)
-    eks_api.answer(eks.update_access_entry(cluster, principal, _entry_fields(new)))
+    answer(eks.update_access_entry(cluster, principal, _entry_fields(new)))
     for policy_arn in before.keys() - after.keys():
-        eks_api.gone_or_answer(eks.disassociate_access_policy(cluster, principal, policy_arn))
+        gone_or_answer(eks.disassociate_access_policy(cluster, principal, policy_arn))
     for policy_arn, association in after.items():
         if before.get(policy_arn) != association:
-            eks_api.answer(eks.associate_access_policy(cluster, principal, association))
+            answer(eks.associate_access_policy(cluster, principal, association))
     entry = eks.access_entries[eks.ae_key(cluster, principal)]
     entry["tags"] = eks.tags[entry["accessEntryArn"]] = tag_map(new)
     return _created(new)
 
 
 def _delete_entry(_physical_id: str, properties: Properties) -> None:
-    eks_api.gone_or_answer(
-        eks.delete_access_entry(properties["ClusterName"], properties["PrincipalArn"])
-    )
+    gone_or_answer(eks.delete_access_entry(properties["ClusterName"], properties["PrincipalArn"]))
 
 
 ACCESS_ENTRY = ResourceType(
@@ -255,7 +332,7 @@ def _create_association(properties: Properties) -> Created:
     }
     cluster = properties["ClusterName"]
     response = eks.create_pod_identity_association(cluster, body)
-    return _created_association(eks_api.answer(response)["association"])
+    return _created_association(answer(response)["association"])
 
 
 def _update_association(arn: str, _old: Properties, new: Properties) -> Created:
@@ -263,16 +340,14 @@ def _update_association(arn: str, _old: Properties, new: Properties) -> Created:
     response = eks.update_pod_identity_association(
         new["ClusterName"], association_id, _association_fields(new)
     )
-    association = eks_api.answer(response)["association"]
+    association = answer(response)["association"]
     association["tags"] = eks.tags[arn] = tag_map(new)
     return _created_association(association)
 
 
 def _delete_association(arn: str, properties: Properties) -> None:
     association_id = arn.rsplit("/", 1)[-1]
-    eks_api.gone_or_answer(
-        eks.delete_pod_identity_association(properties["ClusterName"], association_id)
-    )
+    gone_or_answer(eks.delete_pod_identity_association(properties["ClusterName"], association_id))
 
 
 POD_IDENTITY_ASSOCIATION = ResourceType(

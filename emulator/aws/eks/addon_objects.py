@@ -1,16 +1,10 @@
-"""What add-ons have in the Kubernetes API, and the one who applies it.
-
-What each add-on puts into Kubernetes: its workloads, and what says that its CSI driver is there.
+"""What each add-on puts into Kubernetes, and whether its pods are ready.
 
 Names, kinds, labels, tolerations and replicas are those of
-https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html and the pages beside it,
+https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html and the pages next to it,
 https://github.com/aws/eks-charts (aws-vpc-cni), https://github.com/aws/eks-pod-identity-agent and
 https://github.com/kubernetes-sigs/aws-fsx-csi-driver (charts, version 1.9.0). Settings and roles of
-add-ons are left out: nothing runs in their pods here.
-
-Puts the objects of add-ons into Kubernetes, and sees whether their pods are ready.
-
-As EKS does, by server-side apply:
+add-ons are left out: nothing runs in their pods here. Like EKS, it uses server-side apply:
 https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-field-management.html
 """
 

@@ -1,22 +1,14 @@
 """Add-ons of a cluster: their versions, their resource type, and their health.
 
-The versions of add-ons that EKS offers for each Kubernetes version.
-
-`addon_versions.json` has some of them, the newest first: those of
+`addon_versions.json` has some of the versions, the newest first: those of
 https://github.com/nudgebee/nudgebee-compatibility-registry, which recorded DescribeAddonVersions on
 2026-05-12 for 1.30 to 1.34; for 1.35, those of the tables in the EKS user guide, which has none for
 the FSx CSI driver: there, the pinned one. Which is EKS's default is not recorded: here the last.
 
-AWS::EKS::Addon, created and updated once EKS no longer says CREATING or UPDATING.
-
 CloudFormation takes an add-on that is DEGRADED as done:
-https://github.com/hashicorp/terraform-provider-aws/issues/44669
-
-Add-ons of versions that EKS offers, as healthy as their pods in Kubernetes.
-
-The pods of some add-ons need nodes. Without any, such an add-on stays CREATING or UPDATING for 15
-to 20 minutes and is DEGRADED from then on, until there are nodes:
-https://github.com/aws-ia/terraform-aws-eks-blueprints/issues/642,
+https://github.com/hashicorp/terraform-provider-aws/issues/44669. The pods of some need nodes.
+Without any, such an add-on stays CREATING or UPDATING for 15 to 20 minutes and is DEGRADED from
+then on, until there are nodes: https://github.com/aws-ia/terraform-aws-eks-blueprints/issues/642,
 https://github.com/pulumi/pulumi-eks/issues/1525,
 https://github.com/kubernetes-sigs/cluster-api-provider-aws/pull/5269.
 """
@@ -31,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType, tag_map
-from emulator.aws.eks import api as eks_api
+from emulator.aws.eks import access as eks_api
+from emulator.aws.eks.access import EksResponse
 from emulator.aws.eks.addon_objects import AddonManager
-from emulator.aws.eks.api import EksResponse
 from emulator.aws.ministack import eks, get_region, provisioners
-from emulator.aws.parent_process import Settings
+from emulator.aws.settings import Settings
 
 _OFFERED: Mapping[str, Mapping[str, list[str]]] = json.loads(
     Path(__file__).with_name("addon_versions.json").read_text(encoding="utf-8")

@@ -1,15 +1,8 @@
 """AWS::EKS::Cluster as EKS makes it, keeps it and protects it.
 
-AWS::EKS::Cluster as EKS makes it, with the rehearsal's Kubernetes API as its endpoint.
-
-Properties of AWS::EKS::Cluster that a template may change, and not leave out again.
-
-As worded in https://github.com/aws/aws-cdk/issues/37926, of PublicAccessCidrs. Whether all
-properties are meant, or a rollback too, is not published: the protection is refused here as well,
-and no rollback is.
-
-Clusters that EKS deletes only once their deletion protection is lifted.
-
+That a property cannot be left out again is worded as in
+https://github.com/aws/aws-cdk/issues/37926, of PublicAccessCidrs. Whether all properties are meant,
+or a rollback too, is not published: the protection is refused here as well, and no rollback is.
 https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html
 """
 
@@ -22,11 +15,11 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from emulator.aws import kms_keys, log_groups
 from emulator.aws.cloudformation import express_mode
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
-from emulator.aws.eks import api as eks_api
-from emulator.aws.eks.api import EksResponse
+from emulator.aws.eks import access as eks_api
+from emulator.aws.eks.access import EksResponse
+from emulator.aws.encryption import key_problem, make_for_service
 from emulator.aws.ministack import (
     cloudformation,
     ec2,
@@ -35,8 +28,7 @@ from emulator.aws.ministack import (
     get_region,
     provisioners,
 )
-from emulator.aws.parent_process import Settings
-from emulator.aws.shared_settings import Readiness
+from emulator.aws.settings import Readiness, Settings
 
 _CREATING, _AGAIN = "_creating", "_again"
 _ALL_TRAFFIC: dict[str, Any] = {"IpProtocol": "-1", "Ipv6Ranges": [], "PrefixListIds": []}
@@ -49,7 +41,7 @@ def _encryption_problem(body: dict[str, Any]) -> str | None:
     """
     for encryption in body.get("encryptionConfig") or []:
         key = encryption.get("provider", {}).get("keyArn", "")
-        problem = kms_keys.problem(key)
+        problem = key_problem(key)
         if problem is not None:
             return f"The KeyArn in encryptionConfig provider, {key}, {problem}"
     return None
@@ -146,7 +138,7 @@ def install_cluster(*, settings: Settings) -> None:
             cluster["certificateAuthority"] = {"data": settings.kubernetes_ca}
         if any(logs.get("enabled") for logs in body.get("logging", {}).get("clusterLogging", [])):
             # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
-            log_groups.make_for_service(f"/aws/eks/{body['name']}/cluster")
+            make_for_service(f"/aws/eks/{body['name']}/cluster")
         cluster["status"] = "ACTIVE"
         created: EksResponse = describe_without_new_tags(body["name"])
         return created

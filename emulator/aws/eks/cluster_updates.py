@@ -1,13 +1,9 @@
-"""Updates of a cluster: its subnets, and its version.
+"""Updates of a cluster: its subnets and security groups, and its version.
 
-The subnets and security groups that EKS takes for a control plane, at creation and later.
-
+EKS raises the version by one minor version at a time. It lowers it by one within seven days of such
+an update, which a rehearsal does not outlast, if the add-ons fit, or by force:
 https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
-
-The Kubernetes version of a cluster: EKS raises it by one minor version at a time.
-
-https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html. It lowers it by one within
-seven days of such an update, which a rehearsal does not outlast, if the add-ons fit, or by force:
+https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
 https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html
 """
 
@@ -17,15 +13,12 @@ import time
 import uuid
 from collections.abc import Mapping
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.eks import addons
-from emulator.aws.eks.api import EksResponse
+from emulator.aws.eks.access import EksResponse
 from emulator.aws.ministack import cloudformation, ec2, eks, provisioners
-from emulator.aws.parent_process import Settings
-from emulator.aws.shared_settings import EksUnknowns
 
 _MIN_ZONES = 2
 _MIN_ADDRESSES = 6
@@ -130,7 +123,7 @@ _MADE = "_version_updates"
 _ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
 
 
-def install_cluster_version(*, settings: Settings) -> None:
+def install_cluster_version() -> None:
     """Check each change of a cluster's version, by CloudFormation or by UpdateClusterVersion."""
     handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
     updated, handled = handlers["update"], eks.handle_request_sync
@@ -139,9 +132,7 @@ def install_cluster_version(*, settings: Settings) -> None:
         physical_id: str, old: Properties, new: Properties, stack: str, *names: str
     ) -> Created:
         cluster, wanted = eks.clusters[physical_id], str(new["Version"])
-        if wanted != old["Version"] and not _is_kept(
-            cluster, wanted, stack=stack, unknowns=EksUnknowns.read(Path(settings.scratch))
-        ):
+        if wanted != old["Version"] and not _is_kept(cluster, wanted, stack=stack):
             problem = _version_problem(cluster, wanted, force=bool(new.get("Force")))
             if problem is not None:
                 raise Refused(": ".join(problem))
@@ -168,12 +159,15 @@ def install_cluster_version(*, settings: Settings) -> None:
     eks.handle_request_sync = handle
 
 
-def _is_kept(cluster: Mapping[str, Any], wanted: str, *, stack: str, unknowns: EksUnknowns) -> bool:
-    """Return whether an update by CloudFormation leaves the version alone."""
-    if wanted == cluster["version"]:
-        return unknowns.same == "kept"
-    back = cloudformation.stacks[stack]["StackStatus"] == _ROLLBACK
-    return back and unknowns.older_in_a_rollback == "kept"
+def _is_kept(cluster: Mapping[str, Any], wanted: str, *, stack: str) -> bool:
+    """Return whether an update by CloudFormation leaves the version alone.
+
+    A stack's rollback "does not trigger a cluster version rollback" (EKS user guide,
+    rollback-cluster). EKS's own API refuses the version that a cluster has already
+    (https://github.com/rancher/rancher/issues/21043); CloudFormation may not call it.
+    """
+    is_back = bool(cloudformation.stacks[stack]["StackStatus"] == _ROLLBACK)
+    return is_back or wanted == cluster["version"]
 
 
 def _version_problem(

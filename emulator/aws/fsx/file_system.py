@@ -1,19 +1,14 @@
-"""AWS::FSx::FileSystem, and its growth.
-
-Which changes of a running file system FSx accepts. Pure functions.
+"""AWS::FSx::FileSystem, for Lustre and OpenZFS, the API behind it, and the changes it accepts.
 
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-throughput-capacity.html
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreMetadataConfiguration.html
 https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/managing-storage-capacity.html
-
-AWS::FSx::FileSystem, for Lustre and OpenZFS, and the API operations behind it.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from emulator.aws import kms_keys
 from emulator.aws.cloudformation import express_mode
 from emulator.aws.cloudformation.resource_type import (
     Created,
@@ -24,10 +19,11 @@ from emulator.aws.cloudformation.resource_type import (
     tag_map,
 )
 from emulator.aws.ec2 import api as ec2_api
+from emulator.aws.encryption import key_problem
 from emulator.aws.fsx import rules, store
 from emulator.aws.fsx.rules import open_zfs_problem
 from emulator.aws.ministack import ec2, get_account_id, get_region
-from emulator.aws.shared_settings import FILE_SYSTEM_ID
+from emulator.aws.settings import FILE_SYSTEM_ID
 
 Record = Mapping[str, Any]
 
@@ -294,7 +290,7 @@ def _require_valid(properties: Properties) -> None:
     # https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html; the operation
     # names no other error for a key.
     key = properties.get("KmsKeyId")
-    problem = None if key is None else kms_keys.problem(key)
+    problem = None if key is None else key_problem(key)
     if problem:
         raise Refused(f"BadRequest: The KMS key {key} {problem}.")
 

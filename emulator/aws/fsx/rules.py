@@ -1,14 +1,7 @@
-"""What FSx refuses.
+"""What FSx refuses of file systems and of the security groups in front of them. Pure functions.
 
-What FSx for Lustre accepts: deployment types, capacities and throughputs. Pure functions.
-
-Source: FSx User Guide and the FSx API model (`CreateFileSystemLustreConfiguration`).
-
-What FSx for OpenZFS accepts. Pure functions.
-
-https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html
-
-What the security groups of a file system must let through.
+Source: FSx User Guide and the FSx API model (`CreateFileSystemLustreConfiguration`,
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html).
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,11 +1,4 @@
-"""What IAM says of a call, and of the use of a role.
-
-One thing that somebody must be allowed to do.
-
-Whether a role's trust policy lets an AWS service assume it.
-
-Ask MiniStack's IAM what a caller or a role may do.
-"""
+"""What IAM says of a call, of the use of a role, and of a service that assumes it."""
 
 import json
 from collections.abc import Mapping

@@ -1,28 +1,10 @@
 """What MiniStack's evaluation of policies lacks, and the simulation of a role's.
 
-SimulatePrincipalPolicy for each resource, with the caller's context and roles that have a path.
-
-MiniStack looks at the first resource alone, and at no context.
+MiniStack simulates for the first resource alone, and without context; reads models and policies
+again for each request; and does not know the ARNs of some requests:
 https://docs.aws.amazon.com/IAM/latest/APIReference/API_SimulatePrincipalPolicy.html
-
-What MiniStack's evaluation of policies lacks.
-
-Count the rehearsal's plain HTTP as TLS.
-
-The SDK's models of services, each read once: MiniStack reads some twice, in a session each.
-
-AWS managed policies that a HyperPod platform attaches and MiniStack does not know.
-
-The condition key aws:PrincipalArn.
-
-On what IAM authorizes a request about a role: its ARN, path included; and a list of log groups.
-
 https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsidentityandaccessmanagementiam.html
 https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html
-
-Policies, each read once: CloudFormation asks what a role may do hundreds of times.
-
-Which statements of a role's policies allowed each call that the role made.
 """
 
 import json

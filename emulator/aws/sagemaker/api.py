@@ -1,8 +1,8 @@
-"""The SageMaker API: IAM here, the clusters themselves in the HyperPod API behind."""
+"""SageMaker's cluster operations: checked against IAM, S3, EKS and EC2, then forwarded."""
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -10,14 +10,125 @@ from typing import Any
 from emulator.aws import json_service
 from emulator.aws.cloudformation import service_role
 from emulator.aws.cloudformation.service_role import SESSION
-from emulator.aws.hyperpod_client import HyperPodClient
+from emulator.aws.encryption import key_of, key_problem, use_of
 from emulator.aws.iam import authorization
 from emulator.aws.iam.authorization import Permission
-from emulator.aws.json_service import Response, ServiceError
-from emulator.aws.ministack import get_account_id, get_region
-from emulator.aws.parent_process import Settings
-from emulator.aws.sagemaker import checks, cluster_request, permissions
+from emulator.aws.json_service import HyperPodClient, Response, ServiceError
+from emulator.aws.ministack import ec2, eks, get_account_id, get_region, s3
+from emulator.aws.sagemaker import permissions
+from emulator.aws.sagemaker.permissions import (
+    HYPERPOD,
+    SAGEMAKER,
+    eks_cluster_arn,
+    execution_roles,
+    lifecycle_scripts,
+    networks,
+    new_cluster_arn,
+    volume_keys,
+)
 from emulator.aws.service_quotas import require_quotas
+from emulator.aws.settings import Settings
+
+Request = Mapping[str, Any]
+
+
+def _role_problems(request: Request, sent: Mapping[str, str]) -> Iterator[str]:
+    trusted = [(role, SAGEMAKER) for role in execution_roles(request)]
+    if request.get("ClusterRole"):
+        trusted.append((request["ClusterRole"], HYPERPOD))
+    for role, service in trusted:
+        if not authorization.allows(role_arn=role, service=service, sent=sent):
+            yield (
+                f"Could not assume role {role}. Please ensure that the role exists and allows "
+                f"principal '{service}' to assume the role."
+            )
+
+
+def _script_problems(request: Request) -> Iterator[str]:
+    """Look at each lifecycle script as the execution role would, at the time of the call.
+
+    HyperPod itself finds out on the nodes, minutes later; the reasons are the same.
+    """
+    for script in lifecycle_scripts(request):
+        where = f"Instance group {script.group}: lifecycle script s3://{script.bucket}/{script.key}"
+        role_name = script.role_arn.rsplit("/", 1)[-1]
+        bucket_arn = f"arn:aws:s3:::{script.bucket}"
+        for needed in (
+            Permission(action="s3:ListBucket", resource=bucket_arn),
+            Permission(action="s3:GetObject", resource=f"{bucket_arn}/{script.key}"),
+            *_use_of_key(script.bucket, script.key),
+        ):
+            if not authorization.role_may(role_name=role_name, permission=needed):
+                yield (
+                    f"{where}: {script.role_arn} is not allowed {needed.action} on "
+                    f"{needed.resource}."
+                )
+        bucket = s3.buckets.get(script.bucket)
+        if bucket is None:
+            yield f"{where}: the bucket does not exist."
+        elif script.key not in bucket["objects"]:
+            yield f"{where}: the object does not exist."
+
+
+def _use_of_key(bucket: str, key: str) -> Iterator[Permission]:
+    """Yield what reading an encrypted object takes in addition to the right to read it."""
+    kms_key = key_of(bucket, key)
+    if kms_key is not None:
+        yield use_of(kms_key, bucket=bucket, key=key, action="kms:Decrypt")
+
+
+def _eks_problems(request: Request) -> Iterator[str]:
+    arn = eks_cluster_arn(request)
+    if arn is None:
+        return
+    cluster = eks.clusters.get(arn.rsplit("/", 1)[-1])
+    if cluster is None or cluster["arn"] != arn:
+        yield f"EKS cluster {arn} does not exist."
+        return
+    mode = cluster["accessConfig"].get("authenticationMode", "CONFIG_MAP")
+    if mode == "CONFIG_MAP":
+        yield f"EKS cluster {arn} has authentication mode CONFIG_MAP: use API."
+    vpc_id = cluster["resourcesVpcConfig"]["vpcId"]
+    for network in networks(request):
+        for store, identifiers in (
+            (ec2.subnets, network.get("Subnets") or []),
+            (ec2.security_groups, network.get("SecurityGroupIds") or []),
+        ):
+            for identifier in identifiers:
+                record = store.get(identifier)
+                if record is None:
+                    yield f"{identifier} does not exist."
+                elif record["VpcId"] != vpc_id:
+                    yield f"{identifier} is not in {vpc_id}, the VPC of EKS cluster {arn}."
+
+
+def _key_problems(request: Request) -> Iterator[str]:
+    """Look at each volume's key; HyperPod itself may find out when it launches a node."""
+    for key in volume_keys(request):
+        problem = key_problem(key)
+        if problem is not None:
+            yield f"KMS key {key} {problem}."
+
+
+def require_valid(request: Request, *, sent: Mapping[str, str]) -> None:
+    """Check a CreateCluster or UpdateCluster request against the rest of this AWS.
+
+    Args:
+        request: The operation's input.
+        sent: The condition keys with which HyperPod says for whom it assumes roles.
+
+    Raises:
+        ServiceError: ValidationException with every problem.
+    """
+    problems = [
+        *_role_problems(request, sent),
+        *_eks_problems(request),
+        *_key_problems(request),
+        *_script_problems(request),
+    ]
+    if problems:
+        raise ServiceError("ValidationException", " ".join(dict.fromkeys(problems)))
+
 
 _NAMES_A_CLUSTER = "ClusterName"
 # Operations that change a cluster, authorized by its tags as well.
@@ -97,8 +208,8 @@ class _Call:
 
 async def _create(call: _Call) -> Response:
     request = call.request
-    arn = cluster_request.new_cluster_arn(region=get_region(), account=get_account_id())
-    eks_arn = cluster_request.eks_cluster_arn(request)
+    arn = new_cluster_arn(region=get_region(), account=get_account_id())
+    eks_arn = eks_cluster_arn(request)
     await call.require_operation(arn)
     await require_quotas(request, client=call.client)
     call.require(permissions.to_put(request, operation=call.operation, eks_cluster_arn=eks_arn))
@@ -106,7 +217,7 @@ async def _create(call: _Call) -> Response:
     if first:
         permission = permissions.to_create_service_linked_role(account=get_account_id())
         call.require([permission])
-    checks.require_valid(request, sent=call.sent(arn))
+    require_valid(request, sent=call.sent(arn))
     response = await call.forward()
     if response[0] < HTTPStatus.BAD_REQUEST:
         if first:
@@ -119,20 +230,20 @@ def _create_entries(call: _Call, eks_arn: str | None, cluster_name: str) -> None
     if eks_arn is not None:
         permissions.create_access_entries(
             eks_cluster_arn=eks_arn,
-            roles=cluster_request.execution_roles(call.request),
+            roles=execution_roles(call.request),
             cluster_name=cluster_name,
         )
 
 
 async def _update(call: _Call, cluster: Mapping[str, Any]) -> Response:
-    arn, eks_arn = cluster["ClusterArn"], cluster_request.eks_cluster_arn(cluster)
+    arn, eks_arn = cluster["ClusterArn"], eks_cluster_arn(cluster)
     await require_quotas(call.request, client=call.client)
     call.require(
         permissions.to_put(call.request, operation=call.operation, eks_cluster_arn=eks_arn)
     )
-    roles = cluster_request.execution_roles(cluster)
+    roles = execution_roles(cluster)
     call.require(permissions.to_update(roles, cluster_arn=arn, eks_cluster_arn=eks_arn))
-    checks.require_valid(call.request, sent=call.sent(arn))
+    require_valid(call.request, sent=call.sent(arn))
     response = await call.forward()
     if response[0] < HTTPStatus.BAD_REQUEST:
         _create_entries(call, eks_arn, cluster[_NAMES_A_CLUSTER])
@@ -140,8 +251,8 @@ async def _update(call: _Call, cluster: Mapping[str, Any]) -> Response:
 
 
 async def _delete(call: _Call, cluster: Mapping[str, Any]) -> Response:
-    eks_arn = cluster_request.eks_cluster_arn(cluster)
-    roles = cluster_request.execution_roles(cluster)
+    eks_arn = eks_cluster_arn(cluster)
+    roles = execution_roles(cluster)
     call.require(permissions.to_delete(roles, eks_cluster_arn=eks_arn))
     response = await call.forward()
     if response[0] < HTTPStatus.BAD_REQUEST and eks_arn is not None:
@@ -152,7 +263,7 @@ async def _delete(call: _Call, cluster: Mapping[str, Any]) -> Response:
 
 
 async def _change_nodes(call: _Call, cluster: Mapping[str, Any]) -> Response:
-    eks_arn = cluster_request.eks_cluster_arn(cluster)
+    eks_arn = eks_cluster_arn(cluster)
     call.require(permissions.to_change_nodes(call.request, eks_cluster_arn=eks_arn))
     return await call.forward()
 

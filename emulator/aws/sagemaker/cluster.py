@@ -13,8 +13,8 @@ from typing import Any
 from emulator.aws.cloudformation import express_mode
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.json_service import ServiceError
-from emulator.aws.parent_process import Settings
 from emulator.aws.sagemaker import api
+from emulator.aws.settings import Settings
 
 _TYPE = "AWS::SageMaker::Cluster"
 _PAUSE_SECONDS = 0.1

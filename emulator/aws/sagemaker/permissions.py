@@ -1,24 +1,110 @@
-"""What the roles of a HyperPod cluster may do, and what it makes of them in EKS.
-
-What the caller of a HyperPod cluster operation must be allowed to do besides the call itself.
-
-HyperPod acts on EKS and EC2 and passes roles with the caller's permissions: the dependent actions
-of https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html, and
-https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html.
-
-The access entries and the service-linked role HyperPod makes on the caller's behalf.
-"""
+"""What a cluster request names, and what its caller and its roles must be allowed."""
 
 import json
+import secrets
+import string
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from emulator.aws.eks import api as eks_api
-from emulator.aws.eks.api import access_entry_arn
+from emulator.aws.eks import access as eks_api
+from emulator.aws.eks.access import access_entry_arn
+from emulator.aws.encryption import for_volumes
 from emulator.aws.iam.authorization import Permission
-from emulator.aws.kms_keys import for_volumes
 from emulator.aws.ministack import eks, get_region, iam
-from emulator.aws.sagemaker import cluster_request
+
+Request = Mapping[str, Any]
+
+_ID_ALPHABET = string.ascii_lowercase + string.digits
+_S3_SCHEME = "s3://"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleScript:
+    """The script an instance group's nodes run first.
+
+    Attributes:
+        group: Name of the instance group.
+        role_arn: Its execution role, which fetches the script.
+        bucket: Bucket of the script.
+        key: Object key of the script.
+    """
+
+    group: str
+    role_arn: str
+    bucket: str
+    key: str
+
+
+def new_cluster_arn(*, region: str, account: str) -> str:
+    """Return the ARN a new cluster could get: it ends in 12 random characters, not its name."""
+    cluster_id = "".join(secrets.choice(_ID_ALPHABET) for _ in range(12))
+    return f"arn:aws:sagemaker:{region}:{account}:cluster/{cluster_id}"
+
+
+def _groups(request: Request) -> list[Request]:
+    return [
+        *(request.get("InstanceGroups") or []),
+        *(request.get("RestrictedInstanceGroups") or []),
+    ]
+
+
+def execution_roles(request: Request) -> tuple[str, ...]:
+    """Return the execution role ARN of each instance group, each once, in order."""
+    roles = (group.get("ExecutionRole") for group in _groups(request))
+    return tuple(dict.fromkeys(role for role in roles if role))
+
+
+def training_plans(request: Request) -> tuple[str, ...]:
+    """Return the ARN of each training plan that an instance group draws on, each once, in order."""
+    plans = (group.get("TrainingPlanArn") for group in _groups(request))
+    return tuple(dict.fromkeys(plan for plan in plans if plan))
+
+
+def image_ids(request: Request) -> tuple[str, ...]:
+    """Return the AMIs that a request or its instance groups name, each once, in order."""
+    images = (each.get("ImageId", "") for each in (*_groups(request), request))
+    return tuple(dict.fromkeys(image for image in images if image.startswith("ami-")))
+
+
+def volume_keys(request: Request) -> tuple[str, ...]:
+    """Return the KMS key, by id or ARN, of each volume that has one, each once, in order."""
+    volumes = (
+        storage.get("EbsVolumeConfig") or {}
+        for group in _groups(request)
+        for storage in group.get("InstanceStorageConfigs") or []
+    )
+    keys = (volume.get("VolumeKmsKeyId") for volume in volumes)
+    return tuple(dict.fromkeys(key for key in keys if key))
+
+
+def eks_cluster_arn(request: Request) -> str | None:
+    """Return the orchestrating EKS cluster's ARN; also of a DescribeCluster response."""
+    return ((request.get("Orchestrator") or {}).get("Eks") or {}).get("ClusterArn")
+
+
+def lifecycle_scripts(request: Request) -> Iterator[LifecycleScript]:
+    """Yield the script of each group that has one in S3."""
+    for group in _groups(request):
+        config = group.get("LifeCycleConfig") or {}
+        script = config.get("OnCreate") or config.get("OnInitComplete")
+        uri = config.get("SourceS3Uri", "")
+        if script and uri.startswith(_S3_SCHEME):
+            bucket, _slash, prefix = uri.removeprefix(_S3_SCHEME).partition("/")
+            yield LifecycleScript(
+                group=group.get("InstanceGroupName", ""),
+                role_arn=group.get("ExecutionRole", ""),
+                bucket=bucket,
+                key="/".join(part for part in (prefix.strip("/"), script) if part),
+            )
+
+
+def networks(request: Request) -> Iterator[Request]:
+    """Yield each VPC configuration: the cluster's and the groups' own."""
+    candidates = [request.get("VpcConfig")]
+    candidates += [group.get("OverrideVpcConfig") for group in _groups(request)]
+    yield from (candidate for candidate in candidates if candidate)
+
 
 SAGEMAKER = "sagemaker.amazonaws.com"
 HYPERPOD = "hyperpod.sagemaker.amazonaws.com"
@@ -42,7 +128,7 @@ def to_put(
         operation: Which of the two.
         eks_cluster_arn: ARN of the orchestrating EKS cluster; None with Slurm.
     """
-    roles = cluster_request.execution_roles(request)
+    roles = execution_roles(request)
     for role in roles:
         yield Permission(
             action="iam:PassRole", resource=role, context={"iam:PassedToService": SAGEMAKER}
@@ -53,14 +139,14 @@ def to_put(
             resource=request["ClusterRole"],
             context={"iam:PassedToService": HYPERPOD},
         )
-    for plan in cluster_request.training_plans(request):
+    for plan in training_plans(request):
         # Resource types of both operations in the Service Authorization Reference. The ids of
         # reserved capacity are the service's own.
         capacity = plan.partition(":training-plan/")[0] + ":reserved-capacity/0"
         yield Permission(action=f"sagemaker:{operation}", resource=plan)
         yield Permission(action=f"sagemaker:{operation}", resource=capacity)
     yield from _to_share_images(request)
-    for key in cluster_request.volume_keys(request):
+    for key in volume_keys(request):
         yield from for_volumes(key)
     if eks_cluster_arn is None:
         return
@@ -111,7 +197,7 @@ def _to_share_images(request: Mapping[str, Any]) -> Iterator[Permission]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-custom-ami-cluster-management.html
     """
-    images = cluster_request.image_ids(request)
+    images = image_ids(request)
     if not images:
         return
     region = get_region()

@@ -1,13 +1,4 @@
-"""Operations on clusters, and on their software.
-
-Operations on clusters.
-
-Create, describe, list, update and delete clusters.
-
-Turns requests into the wanted state of a cluster.
-
-UpdateClusterSoftware: another AMI on the nodes of a cluster.
-"""
+"""Create, describe, list, update and delete clusters, and update their software."""
 
 from __future__ import annotations
 
@@ -15,17 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler, page, sort, within
-from emulator.hyperpod.operations.descriptions import (
-    describe_cluster,
-    summarize_cluster,
-    training_plans_of,
-)
-from emulator.hyperpod.simulation.cluster_lifecycle import GroupBefore
-from emulator.hyperpod.simulation.errors import ApiError, conflict, validation_error
-from emulator.hyperpod.simulation.event_log import record_cluster
-from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, image_id, subnets_of
-from emulator.hyperpod.validation.group_rules import (
+from emulator.hyperpod.group_rules import (
     check_quotas,
     eks_cluster_arn,
     groups_of,
@@ -33,6 +14,22 @@ from emulator.hyperpod.validation.group_rules import (
     validate_create,
     validate_update,
 )
+from emulator.hyperpod.operations.call import (
+    Answer,
+    Backend,
+    Call,
+    Handler,
+    describe_cluster,
+    page,
+    sort,
+    summarize_cluster,
+    training_plans_of,
+    within,
+)
+from emulator.hyperpod.simulation.cluster_lifecycle import GroupBefore
+from emulator.hyperpod.simulation.errors import ApiError, conflict, validation_error
+from emulator.hyperpod.simulation.event_log import record_cluster
+from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, image_id, subnets_of
 
 CHANGEABLE = frozenset({"InService", "Failed"})
 
@@ -122,10 +119,6 @@ class ClusterOperations:
             if group is not None and group.deleting:
                 message = f"Instance group '{group.name}' is being deleted."
                 raise conflict(message)
-        checked = [node for node in cluster.nodes if node.status == "DeepHealthCheckInProgress"]
-        if checked and backend.faults.current.update_refused_in_deep_health_checks:
-            message = f"Deep health checks are in progress on cluster '{cluster.name}'."
-            raise validation_error(message)
         self._check_quotas(call, cluster=cluster)
         self._check_training_plans(call, before=cluster.groups)
         cluster.subnets |= subnets_of(

@@ -1,9 +1,4 @@
-"""Operations on nodes, one or several at once.
-
-List and describe nodes.
-
-Add, delete, replace and reboot single nodes.
-"""
+"""List, describe, add, delete, replace and reboot nodes."""
 
 from __future__ import annotations
 
@@ -12,12 +7,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler, page, sort, within
-from emulator.hyperpod.operations.descriptions import creation_time, describe_node, summarize_node
+from emulator.hyperpod.group_rules import check_quotas
+from emulator.hyperpod.operations.call import (
+    Answer,
+    Backend,
+    Call,
+    Handler,
+    creation_time,
+    describe_node,
+    page,
+    sort,
+    summarize_node,
+    within,
+)
 from emulator.hyperpod.simulation.errors import resource_not_found, validation_error
 from emulator.hyperpod.simulation.nodes import Place
 from emulator.hyperpod.simulation.state import Cluster, Node
-from emulator.hyperpod.validation.group_rules import check_quotas
 
 
 class NodeOperations:

@@ -1,13 +1,4 @@
-"""What is kept of a cluster: its events, its tags, and its task governance.
-
-What is recorded of a cluster: its events and its tags.
-
-List and describe cluster events.
-
-Tags of clusters.
-
-Compute quotas and cluster policies (scheduler configurations): task governance of a cluster.
-"""
+"""What is kept of a cluster: its events, its tags, and its task governance."""
 
 from __future__ import annotations
 

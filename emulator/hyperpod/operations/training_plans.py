@@ -75,7 +75,6 @@ class TrainingPlanOperations:
             caller=call.caller,
             offering=offering,
             paid_at=call.now + around.timings.payment,
-            failed=around.faults.current.payment_failure,
         )
         self._plans.add(plan)
         return {"TrainingPlanArn": plan.arn}

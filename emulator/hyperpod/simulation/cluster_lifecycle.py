@@ -1,8 +1,4 @@
-"""How clusters come, change, go, and recover their nodes.
-
-How clusters come, change, fail, roll back and go.
-
-Automatic recovery of the nodes that a label of Kubernetes marks.
+"""How clusters come, change, fail, roll back and go, and recover the nodes that a label marks.
 
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-manual.html
 """

@@ -26,10 +26,6 @@ class Faults:
         create_failure: When set, a create ends Failed with this FailureMessage.
         delete_conflicts: How many first DeleteCluster calls are refused.
         nodes_left_in_kubernetes: The Kubernetes Nodes of a cluster outlive it.
-        payment_failure: The training plans that are created now are not paid for.
-        update_refused_in_deep_health_checks: Refuse UpdateCluster while a node is being checked,
-            which the developer guide says may happen; with a ValidationException, since botocore
-            models no exception for it.
     """
 
     absent: bool = False
@@ -43,8 +39,6 @@ class Faults:
     create_failure: str | None = None
     delete_conflicts: int = 0
     nodes_left_in_kubernetes: bool = False
-    payment_failure: bool = False
-    update_refused_in_deep_health_checks: bool = False
 
 
 class FaultGate:

@@ -100,7 +100,7 @@ class NodeView:
         taints: Taints of its Kubernetes Node, in the API's form (Key, Value, Effect).
         subnet: Where it runs.
         lifecycle: LifeCycleConfig of its group; empty without.
-        has_volume: Whether its group has an EBS volume besides the root volume.
+        has_volume: Whether its group has an EBS volume in addition to the root volume.
     """
 
     instance_id: str

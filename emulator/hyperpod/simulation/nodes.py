@@ -1,9 +1,4 @@
-"""How nodes come, fail, are retried and go, and what others see of them.
-
-What observers are shown of a cluster and its nodes.
-
-How nodes come, fail, are retried and go.
-"""
+"""How nodes come, fail, are retried and go, and what others see of them."""
 
 from __future__ import annotations
 
@@ -165,7 +160,8 @@ class NodeProvisioner:
         """Reboot a running node."""
         node = place.node
         node.epoch += 1
-        node.status, node.rebooting = self._around.unknowns.rebooting, True
+        # The API reference says that EC2 reboots it, and lists no status for that.
+        node.status, node.rebooting = "Pending", True
         record_node(place.cluster, node, time=now, description=f"Instance in {place} is rebooting")
         if self._around.observer:
             self._around.observer.node_silent(

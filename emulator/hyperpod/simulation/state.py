@@ -1,14 +1,6 @@
 """Clusters, instance groups and nodes, their ids and addresses, and where they are found.
 
-Clusters, instance groups and nodes, their ids, and where they are found.
-
-Identifiers in AWS's forms, derived from what they name: no randomness.
-
-The state of clusters, instance groups and nodes, and their events.
-
-The clusters there are, by name and by ARN, for each account and Region.
-
-Which subnet a node is launched in, and its private address.
+The ids have AWS's forms and are derived from what they name: no randomness.
 """
 
 from __future__ import annotations

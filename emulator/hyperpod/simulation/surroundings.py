@@ -1,9 +1,4 @@
-"""What the simulation works with: time, durations, faults, addresses, and what AWS leaves open.
-
-What AWS does not document about HyperPod, to be tried either way.
-
-What the simulation works with: simulated time, durations, faults and addresses.
-"""
+"""What the simulation works with: time, durations, faults, addresses, and what AWS leaves open."""
 
 from __future__ import annotations
 
@@ -36,8 +31,6 @@ class Unknowns:
             plane) and a HyperPod cluster (worker nodes)" (sagemaker-hyperpod-eks), and no error.
         unknown_cluster: With which error a cluster is said not to exist. botocore declares the
             first; moto, and older operations of SageMaker, answer with the second.
-        rebooting: The status of a node that reboots. The API reference says that EC2 reboots it,
-            and lists no status for that.
         tag_lag: Seconds until ListTags shows what CreateCluster, AddTags and DeleteTags did.
     """
 
@@ -45,7 +38,6 @@ class Unknowns:
     current_count: Literal["running", "launched"] = "running"
     second_cluster: Literal["ValidationException", "ResourceInUse"] = "ValidationException"
     unknown_cluster: Literal["ResourceNotFound", "ValidationException"] = "ResourceNotFound"
-    rebooting: Literal["Pending", "Running"] = "Pending"
     tag_lag: float = 0.0
 
 

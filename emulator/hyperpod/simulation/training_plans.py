@@ -52,7 +52,6 @@ class TrainingPlan:
         caller: Whose it is.
         offering: What it reserves.
         paid_at: When the payment went through.
-        failed: Whether the payment fails.
     """
 
     name: str
@@ -60,14 +59,11 @@ class TrainingPlan:
     caller: Caller
     offering: Offering
     paid_at: float
-    failed: bool
 
     def status_at(self, now: float) -> str:
         """Return the status at a time."""
         if now < self.paid_at:
             return "Pending"
-        if self.failed:
-            return "Failed"
         if now >= self.offering.end:
             return "Expired"
         return "Active" if now >= self.offering.start else "Scheduled"

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Mapping
 
-from emulator.kubernetes.controllers.daemon_pods import keep_daemon_pods
 from emulator.kubernetes.controllers.deletions import (
     Removal,
     delete_orphaned_pods,
     finish_deletions,
 )
 from emulator.kubernetes.controllers.scheduling import offer_devices
-from emulator.kubernetes.controllers.workloads import bind_claims, refresh_workloads
+from emulator.kubernetes.controllers.workloads import (
+    bind_claims,
+    keep_daemon_pods,
+    refresh_workloads,
+)
 from emulator.kubernetes.objects.resources import ResourceCatalog
 from emulator.kubernetes.objects.store import Store
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from emulator.kubernetes.controllers.scheduling import unavailable
-from emulator.kubernetes.objects import custom_resources
 from emulator.kubernetes.objects.errors import Object
 from emulator.kubernetes.objects.metadata import name_of, namespace_of, now
-from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
+from emulator.kubernetes.objects.resources import DEFINITION, Resource, ResourceCatalog, withdraw
 from emulator.kubernetes.objects.store import Store
 
 
@@ -43,8 +42,8 @@ class Removal:
                 self.begin(held_resource, held)
         if self._waits(resource, item):
             return False
-        if resource.kind == custom_resources.KIND:
-            custom_resources.withdraw(item, catalog=self._catalog)
+        if resource.kind == DEFINITION:
+            withdraw(item, catalog=self._catalog)
         self._store.remove(resource, item)
         for owned_resource, owned in list(self._owned(item)):
             self.begin(owned_resource, owned)
@@ -65,7 +64,7 @@ class Removal:
             for inner, found in self._everything():
                 if namespace_of(found) == name_of(item):
                     yield inner, found
-        elif resource.kind == custom_resources.KIND:
+        elif resource.kind == DEFINITION:
             spec = item["spec"]
             group = (spec["group"], spec["names"]["plural"])
             for inner, found in self._everything():

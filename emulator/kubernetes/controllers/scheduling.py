@@ -1,13 +1,6 @@
-"""Where pods run, and what runs there offers.
-
-Whether a pod may run on a node: selector, required affinity, taints; and whether it does.
-
-Aggregated APIs: their servers run as pods, so without nodes they do not answer.
+"""Where pods run, and what runs there offers: devices, and aggregated APIs, which need a node.
 
 https://kubernetes.io/docs/concepts/extend-kubernetes/api-extension/apiserver-aggregation/
-
-Device plugins: a node offers its devices while the plugin for them runs on it.
-
 https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/
 """
 

@@ -1,9 +1,4 @@
-"""Metadata of objects, and what selects by it.
-
-Reading the fields of objects, and the metadata that the server alone writes.
-
-Label selectors and field selectors.
-"""
+"""Metadata of objects, and the selectors of labels and fields."""
 
 import re
 import uuid

@@ -3,42 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from emulator.kubernetes.objects.errors import Object
-from emulator.kubernetes.objects.schemas import BuiltInSchemas, Schema
-
-# Every built-in kind that is not here lives in a namespace.
-CLUSTER_SCOPED = frozenset(
-    {
-        "APIService",
-        "CSIDriver",
-        "CSINode",
-        "CertificateSigningRequest",
-        "ClusterRole",
-        "ClusterRoleBinding",
-        "ComponentStatus",
-        "CustomResourceDefinition",
-        "DeviceClass",
-        "FlowSchema",
-        "IPAddress",
-        "IngressClass",
-        "MutatingWebhookConfiguration",
-        "Namespace",
-        "Node",
-        "PersistentVolume",
-        "PriorityClass",
-        "PriorityLevelConfiguration",
-        "ResourceSlice",
-        "RuntimeClass",
-        "ServiceCIDR",
-        "StorageClass",
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-        "ValidatingWebhookConfiguration",
-        "VolumeAttachment",
-        "VolumeAttributesClass",
-    }
-)
+from emulator.kubernetes.objects.metadata import now
+from emulator.kubernetes.objects.validation import BuiltInSchemas, Schema
+from kubernetes import client
 
 SHORT_NAMES = {
     "CertificateSigningRequest": ("csr",),
@@ -206,12 +176,29 @@ def _built_ins(schemas: BuiltInSchemas) -> Iterable[Resource]:
             version=version,
             kind=kind,
             plural=plural_of(kind),
-            namespaced=kind not in CLUSTER_SCOPED,
+            namespaced=_snake(kind) in _namespaced_kinds(),
             schema=schema,
             short_names=SHORT_NAMES.get(kind, ()),
             categories=("all",) if kind in IN_CATEGORY_ALL else (),
             has_status=schema.of_field("status") is not None,
         )
+
+
+@cache
+def _namespaced_kinds() -> frozenset[str]:
+    """Return the kinds that the Kubernetes client reads in a namespace, as its methods say."""
+    prefix = "read_namespaced_"
+    apis = (each for name, each in vars(client).items() if name.endswith("Api"))
+    return frozenset(
+        method.removeprefix(prefix)
+        for api in apis
+        for method in vars(api)
+        if method.startswith(prefix)
+    )
+
+
+def _snake(kind: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind).lower()
 
 
 def _version_priority(version: str) -> tuple[int, int, int]:
@@ -231,3 +218,71 @@ def plural_of(kind: str) -> str:
     if lower.endswith("y"):
         return lower[:-1] + "ies"
     return lower + ("es" if lower.endswith(("s", "x", "ch")) else "s")
+
+
+DEFINITION = "CustomResourceDefinition"
+
+
+def serve(definition: Object, *, catalog: ResourceCatalog, schemas: BuiltInSchemas) -> None:
+    """Serve the resource that a definition describes, in each version it serves."""
+    spec = definition["spec"]
+    names = spec["names"]
+    catalog.remove(group=spec["group"], plural=names["plural"])
+    for version in spec["versions"]:
+        if not version["served"]:
+            continue
+        catalog.add(
+            Resource(
+                group=spec["group"],
+                version=version["name"],
+                kind=names["kind"],
+                plural=names["plural"],
+                namespaced=spec["scope"] == "Namespaced",
+                schema=schemas.custom(version["schema"]["openAPIV3Schema"]),
+                short_names=tuple(names.get("shortNames", ())),
+                categories=tuple(names.get("categories", ())),
+                has_status="status" in version.get("subresources", {}),
+                custom=True,
+                columns=tuple(version.get("additionalPrinterColumns", ())),
+            )
+        )
+
+
+def withdraw(definition: Object, *, catalog: ResourceCatalog) -> None:
+    """Stop serving the resource of a definition."""
+    spec = definition["spec"]
+    catalog.remove(group=spec["group"], plural=spec["names"]["plural"])
+
+
+def established_status(definition: Object) -> Object:
+    """Return the status of a definition whose resource is served.
+
+    Args:
+        definition: The definition; its conditions keep their times.
+    """
+    spec = definition["spec"]
+    names = dict(spec["names"])
+    names.setdefault("listKind", f"{names['kind']}List")
+    names.setdefault("singular", names["kind"].lower())
+    storage = next(version["name"] for version in spec["versions"] if version["storage"])
+    before = definition.get("status", {})
+    stored = before.get("storedVersions", [])
+    return {
+        "acceptedNames": names,
+        "storedVersions": stored if storage in stored else [*stored, storage],
+        "conditions": before.get("conditions")
+        or [
+            _condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+            _condition("Established", "InitialNamesAccepted", "the initial names were accepted"),
+        ],
+    }
+
+
+def _condition(kind: str, reason: str, message: str) -> Object:
+    return {
+        "type": kind,
+        "status": "True",
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": now(),
+    }

@@ -1,13 +1,18 @@
-"""The web application: authenticates, authorizes and dispatches every request."""
+"""The web application: injected faults, authentication, and the dispatch of every request."""
 
+import asyncio
 import json
+import threading
+import time
+from dataclasses import dataclass, field
 
 from aiohttp import web
 
+from emulator.kubernetes.control_plane import Fault
 from emulator.kubernetes.controllers.scheduling import aggregated
 from emulator.kubernetes.objects.errors import ApiError, Object, no_such_path, unauthorized
 from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
-from emulator.kubernetes.objects.target import Target
+from emulator.kubernetes.objects.store import Target
 from emulator.kubernetes.server import bodies, discovery
 from emulator.kubernetes.server.authentication import (
     Authenticate,
@@ -17,11 +22,67 @@ from emulator.kubernetes.server.authentication import (
     review_at,
     reviewed,
 )
-from emulator.kubernetes.server.discovery import OpenApi
-from emulator.kubernetes.server.faults import Faults
 from emulator.kubernetes.server.handlers import FINALIZE, HANDLERS, verb_of
 from emulator.kubernetes.server.operations import Operations
 from emulator.kubernetes.server.requests import RequestPath, parse
+
+# Other threads clear the faults, and no event loop of theirs can wake a request.
+_PAUSE_SECONDS = 0.05
+
+
+@dataclass(slots=True)
+class Faults:
+    """The faults in force."""
+
+    _faults: list[Fault] = field(default_factory=list)
+    _clearings: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, fault: Fault) -> None:
+        """Put a fault in force."""
+        with self._lock:
+            self._faults.append(fault)
+
+    def clear(self) -> None:
+        """End all faults, and the waiting of the requests that they have hit."""
+        with self._lock:
+            self._faults.clear()
+            self._clearings += 1
+
+    async def hit(self, request: web.Request, *, verb: str, kind: str) -> None:
+        """Let the fault that is in force for a request hit it.
+
+        Raises:
+            ApiError: The fault answers with an error.
+            ConnectionResetError: The fault drops the connection.
+        """
+        clearings = self._clearings
+        fault = self._take(verb=verb, kind=kind)
+        if fault is None:
+            return
+        end = time.monotonic() + fault.delay_seconds
+        while self._clearings == clearings and (left := end - time.monotonic()) > 0:
+            await asyncio.sleep(min(left, _PAUSE_SECONDS))
+        if fault.drop:
+            if request.transport is not None:
+                request.transport.abort()
+            message = "the connection was dropped by an injected fault"
+            raise ConnectionResetError(message)
+        if not fault.passes:
+            raise ApiError(fault.code, fault.reason, fault.message)
+
+    def _take(self, *, verb: str, kind: str) -> Fault | None:
+        """Return the fault in force for a request, and count it."""
+        with self._lock:
+            for fault in self._faults:
+                if (not fault.verbs or verb in fault.verbs) and fault.kind in ("", kind):
+                    if fault.times is not None:
+                        fault.times -= 1
+                        if fault.times <= 0:
+                            self._faults.remove(fault)
+                    return fault
+        return None
+
 
 _HEALTH = ("/healthz", "/livez", "/readyz")
 _LARGEST_BODY = 16 * 1024 * 1024  # bytes; CRDs of 250 KB arrive several to a request
@@ -40,7 +101,6 @@ class Application:
         kubernetes_version: str,
         catalog: ResourceCatalog,
         operations: Operations,
-        openapi: OpenApi,
         faults: Faults,
         authenticate: Authenticate,
     ) -> None:
@@ -53,7 +113,6 @@ class Application:
         }
         self._catalog = catalog
         self._operations = operations
-        self._openapi = openapi
         self._faults = faults
         self._authenticate = authenticate
 
@@ -74,7 +133,7 @@ class Application:
         path = request.rel_url.raw_path
         named = parse(path)
         if named is None or not named.plural:
-            await self._faults.hit(request, verb="", kind="", namespace="", name="")
+            await self._faults.hit(request, verb="", kind="")
             if path in _HEALTH:
                 return web.Response(text="ok")
             if path.rstrip("/") == "/version":
@@ -111,9 +170,9 @@ class Application:
         if named is not None:
             return self._discovered(named, is_core=path.strip("/") == "api")
         if path == "/openapi/v3":
-            return self._openapi.index()
+            return discovery.openapi_index(self._catalog)
         if path.startswith("/openapi/v3/"):
-            return self._openapi.document(path.removeprefix("/openapi/v3/"))
+            return discovery.openapi_document(self._catalog, path.removeprefix("/openapi/v3/"))
         raise no_such_path()
 
     def _discovered(self, named: RequestPath, *, is_core: bool) -> Object:
@@ -149,7 +208,7 @@ class Application:
         verb = verb_of(request, name=named.name)
         where = {"namespace": named.namespace, "name": named.name}
         if not principal.of_aws:
-            await self._faults.hit(request, verb=verb, kind=resource.kind, **where)
+            await self._faults.hit(request, verb=verb, kind=resource.kind)
         if not _may(principal, named, verb=verb):
             raise forbidden(principal, verb=verb, resource=resource, **where)
         target = Target(resource, named.namespace, named.name)

@@ -1,11 +1,7 @@
-"""A TLS server in a thread, with certificates of its own.
-
-A certificate authority and a server's certificate, as EKS makes them.
+"""A TLS server in a thread, with a certificate authority of its own, as EKS has one.
 
 The server's certificate has no authority key identifier, which Python's strict verification, the
 default since Python 3.13, refuses: https://github.com/kubernetes-client/python/issues/2394.
-
-Runs an aiohttp application over TLS in a separate thread.
 """
 
 import asyncio

@@ -1,12 +1,8 @@
-"""Bodies of requests and answers, as JSON, YAML and protobuf.
-
-Decodes the few kinds that helm and kubectl send as protobuf.
+"""Request bodies: JSON, and the few kinds that helm and kubectl send as protobuf.
 
 Field numbers: k8s.io/apimachinery `pkg/runtime/generated.proto` and
 `pkg/apis/meta/v1/generated.proto`; in k8s.io/api those of `core/v1`, `authentication/v1` and
 `authorization/v1`.
-
-Reads request bodies: the JSON and protobuf that kubectl and helm send.
 """
 
 import base64

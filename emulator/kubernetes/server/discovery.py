@@ -1,18 +1,10 @@
-"""What the API says that it has: discovery, and OpenAPI.
-
-Discovery: which groups, versions and resources the server has.
-
-OpenAPI v3: what clients read to learn that the server validates fields, and for explanations.
-"""
+"""Which groups, versions and resources the server has, and what OpenAPI v3 says of writes."""
 
 import hashlib
-import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from emulator.kubernetes.objects.errors import Object, no_such_path
 from emulator.kubernetes.objects.resources import VERBS, Resource, ResourceCatalog
-from emulator.kubernetes.objects.schemas import OBJECT_META, BuiltInSchemas
 from emulator.kubernetes.server.authentication import REVIEWS
 
 
@@ -126,8 +118,6 @@ def _entries(resource: Resource) -> list[Object]:
     return [entry, status]
 
 
-_LOCAL = "#/$defs/"
-_COMPONENTS = "#/components/schemas/"
 _GVK = "x-kubernetes-group-version-kind"
 _WRITE_PARAMETERS = [
     {"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": True}}
@@ -135,77 +125,33 @@ _WRITE_PARAMETERS = [
 ]
 
 
-class OpenApi:
-    """Makes the documents; those of built-in groups are kept."""
+def openapi_index(catalog: ResourceCatalog) -> Object:
+    """Answer `/openapi/v3`; the hash tells clients when to read a document again."""
+    paths = {}
+    for group, versions in catalog.group_versions().items():
+        for version in versions:
+            path = f"apis/{group}/{version}" if group else f"api/{version}"
+            named = repr([item.plural for item in catalog.of(group=group, version=version)])
+            digest = hashlib.sha256(named.encode()).hexdigest()[:32].upper()
+            paths[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={digest}"}
+    return {"paths": paths}
 
-    def __init__(self, *, catalog: ResourceCatalog, schemas: BuiltInSchemas) -> None:
-        self._catalog = catalog
-        self._schemas = schemas
-        self._kept: dict[str, Object] = {}
 
-    def index(self) -> Object:
-        """Answer `/openapi/v3`."""
-        paths = {}
-        for group, versions in self._catalog.group_versions().items():
-            for version in versions:
-                path = f"apis/{group}/{version}" if group else f"api/{version}"
-                digest = self._digest(self._catalog.of(group=group, version=version))
-                paths[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={digest}"}
-        return {"paths": paths}
+def openapi_document(catalog: ResourceCatalog, path: str) -> Object:
+    """Answer `/openapi/v3/<path>`: from it clients learn that the server validates fields.
 
-    def document(self, path: str) -> Object:
-        """Answer `/openapi/v3/<path>`.
-
-        Raises:
-            ApiError: There is no such group version (404).
-        """
-        if path in self._kept:
-            return self._kept[path]
-        group, _, version = path.removeprefix("apis/").removeprefix("api/").rpartition("/")
-        resources = self._catalog.of(group=group, version=version)
-        if not resources:
-            raise no_such_path()
-        document = {
-            "openapi": "3.0.0",
-            "info": {"title": "Kubernetes", "version": "unversioned"},
-            "paths": {
-                f"/{path}/{_item_path(resource)}": _operations(resource) for resource in resources
-            },
-            "components": {"schemas": self._components(resources)},
-        }
-        if not any(resource.custom for resource in resources):
-            self._kept[path] = document
-        return document
-
-    def _components(self, resources: Iterable[Resource]) -> Object:
-        definitions = self._schemas.definitions
-        components: Object = {}
-        pending: list[str] = [OBJECT_META]
-        for resource in resources:
-            schema = resource.schema
-            if schema is None:
-                continue
-            if schema.name:
-                pending.append(schema.name)
-            else:
-                components[_custom_name(resource)] = {
-                    **_open_api(schema.raw),
-                    _GVK: [_gvk(resource)],
-                }
-        while pending:
-            name = pending.pop()
-            if name not in components:
-                components[name] = _open_api(definitions[name])
-                pending += _references(definitions[name])
-        return components
-
-    def _digest(self, resources: list[Resource]) -> str:
-        """Changes when a document does: built-in ones never do within one server."""
-        shown = [
-            [item.plural, item.schema.raw if item.custom and item.schema else None]
-            for item in resources
-        ]
-        return hashlib.sha256(json.dumps(shown, default=dict).encode()).hexdigest()[:32].upper()
+    Raises:
+        ApiError: There is no such group version (404).
+    """
+    group, _, version = path.removeprefix("apis/").removeprefix("api/").rpartition("/")
+    resources = catalog.of(group=group, version=version)
+    if not resources:
+        raise no_such_path()
+    return {
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "unversioned"},
+        "paths": {f"/{path}/{_item_path(each)}": _operations(each) for each in resources},
+    }
 
 
 def _item_path(resource: Resource) -> str:
@@ -220,36 +166,3 @@ def _operations(resource: Resource) -> Object:
 
 def _gvk(resource: Resource) -> Object:
     return {"group": resource.group, "version": resource.version, "kind": resource.kind}
-
-
-def _custom_name(resource: Resource) -> str:
-    domain = ".".join(reversed(resource.group.split(".")))
-    return f"{domain}.{resource.version}.{resource.kind}"
-
-
-def _open_api(node: Mapping[str, Any]) -> Object:
-    """A node of JSON schema as OpenAPI has it: other references, no null types."""
-    return {key: _open_api_value(key, value) for key, value in node.items()}
-
-
-def _open_api_value(key: str, value: object) -> object:
-    if key == "$ref" and isinstance(value, str):
-        return _COMPONENTS + value.removeprefix(_LOCAL)
-    if key == "type" and isinstance(value, list):
-        return next(name for name in value if name != "null")
-    if isinstance(value, dict):
-        return _open_api(value)
-    if isinstance(value, list):
-        return [_open_api_value("", entry) for entry in value]
-    return value
-
-
-def _references(node: object) -> list[str]:
-    """The names of the definitions that a node refers to, at any depth."""
-    if isinstance(node, list):
-        return [name for entry in node for name in _references(entry)]
-    if not isinstance(node, dict):
-        return []
-    reference = node.get("$ref")
-    own = [reference.removeprefix(_LOCAL)] if isinstance(reference, str) else []
-    return own + [name for value in node.values() for name in _references(value)]

@@ -1,9 +1,4 @@
-"""Requests for resources, watches included.
-
-Watches: a stream of the changes of a resource.
-
-Answers the requests for objects: one function a verb.
-"""
+"""Requests for objects, one function a verb; a watch is a stream of changes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -11,7 +6,6 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from emulator.kubernetes.apply.patches import json_patched, merge_patched, strategic_patched
 from emulator.kubernetes.objects.errors import (
     ApiError,
     Object,
@@ -19,9 +13,9 @@ from emulator.kubernetes.objects.errors import (
     unsupported_media_type,
 )
 from emulator.kubernetes.objects.metadata import Predicate, name_of, namespace_of
+from emulator.kubernetes.objects.patches import json_patched, merge_patched, strategic_patched
 from emulator.kubernetes.objects.resources import Resource
-from emulator.kubernetes.objects.store import Change, Store
-from emulator.kubernetes.objects.target import Target
+from emulator.kubernetes.objects.store import Change, Store, Target
 from emulator.kubernetes.server import bodies
 from emulator.kubernetes.server.operations import Operations
 from emulator.kubernetes.server.requests import (

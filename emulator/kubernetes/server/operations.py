@@ -3,19 +3,23 @@
 from collections.abc import Callable, Mapping
 from uuid import uuid4
 
-from emulator.kubernetes.apply.field_paths import after_update
-from emulator.kubernetes.apply.patches import applied
 from emulator.kubernetes.controllers import Controllers
 from emulator.kubernetes.controllers.deletions import Removal
-from emulator.kubernetes.objects import custom_resources, errors
+from emulator.kubernetes.objects import errors
 from emulator.kubernetes.objects.admission import WriteOptions, admitted, check_typed, cleaned
 from emulator.kubernetes.objects.errors import ApiError, Object, not_found
+from emulator.kubernetes.objects.field_paths import after_update
 from emulator.kubernetes.objects.metadata import stamped_new, stamped_next, without_nulls
-from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
-from emulator.kubernetes.objects.schemas import BuiltInSchemas
-from emulator.kubernetes.objects.store import Store
-from emulator.kubernetes.objects.target import Target, Written, addressed
-from emulator.kubernetes.objects.validation import Validator
+from emulator.kubernetes.objects.patches import applied
+from emulator.kubernetes.objects.resources import (
+    DEFINITION,
+    Resource,
+    ResourceCatalog,
+    established_status,
+    serve,
+)
+from emulator.kubernetes.objects.store import Store, Target, Written, addressed
+from emulator.kubernetes.objects.validation import BuiltInSchemas, Validator
 
 
 class Operations:
@@ -194,9 +198,9 @@ class Operations:
             return before
         if options.dry_run:
             return item
-        if resource.kind == custom_resources.KIND:
-            item = {**item, "status": custom_resources.established_status(item)}
-            custom_resources.serve(item, catalog=self._catalog, schemas=self._schemas)
+        if resource.kind == DEFINITION:
+            item = {**item, "status": established_status(item)}
+            serve(item, catalog=self._catalog, schemas=self._schemas)
         stored = self.store.put(resource, item)
         self._controllers.reconcile()
         return self._find(target) or stored

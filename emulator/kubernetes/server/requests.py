@@ -10,7 +10,7 @@ from aiohttp import web
 from emulator.kubernetes.objects.admission import WriteOptions
 from emulator.kubernetes.objects.errors import Object, bad_request
 from emulator.kubernetes.objects.metadata import Predicate, field_predicate, label_predicate
-from emulator.kubernetes.objects.target import Target, Written
+from emulator.kubernetes.objects.store import Target, Written
 from emulator.kubernetes.server import bodies
 
 _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})

@@ -10,7 +10,7 @@ import pytest
 from botocore.session import Session
 from botocore.validate import ParamValidator
 
-from emulator.hyperpod.validation.service_model import violations_of
+from emulator.hyperpod.service_model import violations_of
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.commands.operate.env import env
 from hyperpod_cli.operate.workshop import cluster_config, exports, variables

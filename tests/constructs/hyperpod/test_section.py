@@ -18,8 +18,8 @@ from botocore.serialize import create_serializer
 from botocore.validate import ParamValidator
 from constructs import Construct
 
-from emulator.hyperpod.validation.group_rules import validate_create
-from emulator.hyperpod.validation.service_model import violations_of
+from emulator.hyperpod.group_rules import validate_create
+from emulator.hyperpod.service_model import violations_of
 from hyperpod_cdk import (
     Eks,
     HyperPodCluster,

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.aws.clients import aws_clients
-from emulator.aws.local_aws import LocalAws
+from emulator.aws.local_aws import LocalAws, aws_clients
 from emulator.hyperpod import ClusterView, NodeView
 from emulator.node.lifecycle_logs import LifecycleLogs
 from hyperpod_cdk.facts.instance_types import instance_facts

@@ -9,8 +9,7 @@ from typing import Any
 import boto3
 import pytest
 
-from emulator.aws.clients import aws_clients
-from emulator.aws.local_aws import LocalAws
+from emulator.aws.local_aws import LocalAws, aws_clients
 from rehearsal.pipeline.cloud_formation import StackActions, StackFailedError
 from rehearsal.pipeline.definition import Action
 

@@ -151,18 +151,6 @@ def test_minimum_count_that_is_not_reached_rolls_the_group_back() -> None:
     assert "InstanceGroup a did not reach MinInstanceCount" in messages
 
 
-def test_update_refused_in_deep_health_checks() -> None:
-    api = subject(faults=Faults(update_refused_in_deep_health_checks=True))
-    api.create(group("a", **CHECKED), **CONTINUOUS)
-    api.wait(Timings().create + 1.5)
-
-    error = api.refused("UpdateCluster", ClusterName=NAME, NodeRecovery="None")
-    assert error.code == "ValidationException"
-    assert "Deep health checks are in progress" in error.message
-    api.wait()
-    api("UpdateCluster", ClusterName=NAME, NodeRecovery="None")
-
-
 def test_subnet_without_free_addresses_is_a_failure() -> None:
     api = subject(subnets=KnownSubnets(cidr="10.1.0.0/28"))
     api.create(group("a", 12))

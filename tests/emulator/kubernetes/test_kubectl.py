@@ -172,7 +172,6 @@ def test_a_definition_is_established_and_serves_its_resource(cluster: Cluster) -
     stored = "jsonpath={.status.storedVersions[*]} {.status.acceptedNames.listKind}"
     assert cluster.kubectl("get", "crd", "gadgets.example.org", "-o", stored) == "v1 GadgetList"
     assert "gad" in cluster.kubectl("api-resources", "--api-group=example.org")
-    assert "colour" in cluster.kubectl("explain", "gadgets.spec")
 
 
 def test_custom_objects_show_the_columns_of_their_definition(cluster: Cluster) -> None:

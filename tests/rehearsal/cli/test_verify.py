@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes.controllers.daemon_pods import UNREACHABLE
+from emulator.kubernetes.controllers.workloads import UNREACHABLE
 from hyperpod_cli.inspect.verification.verify import READS, SUBJECTS
 from tests.support.on_call import noted_calls
 from tests.support.operator import Operator

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from rehearsal.stage import Stage
-from rehearsal.verification.checks import verify
-from rehearsal.verification.inspection import wait_for_nodes
+from rehearsal.verification import verify, wait_for_nodes
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]

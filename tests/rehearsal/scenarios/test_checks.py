@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from rehearsal.report import Check
+from rehearsal.report import Fact
 from rehearsal.scenarios import SCENARIOS, scenario
 from rehearsal.scenarios.scenario import all_nodes_run, fails, has_status
 from rehearsal.stage import Stage
@@ -38,12 +38,12 @@ def stage(*, nodes: int = 0, groups: tuple[str, ...] = (), status: str = "CREATE
 @pytest.mark.parametrize(
     ("running", "known", "said"),
     [
-        (6, 6, Check(check="all 6 nodes run, and Kubernetes knows them", ok=True)),
-        (0, 0, Check(check="0 of 6 nodes run, and Kubernetes knows 0", ok=False)),
-        (6, 5, Check(check="6 of 6 nodes run, and Kubernetes knows 5", ok=False)),
+        (6, 6, Fact(check="all 6 nodes run, and Kubernetes knows them", ok=True)),
+        (0, 0, Fact(check="0 of 6 nodes run, and Kubernetes knows 0", ok=False)),
+        (6, 5, Fact(check="6 of 6 nodes run, and Kubernetes knows 5", ok=False)),
     ],
 )
-def test_nodes(monkeypatch: pytest.MonkeyPatch, running: int, known: int, said: Check) -> None:
+def test_nodes(monkeypatch: pytest.MonkeyPatch, running: int, known: int, said: Fact) -> None:
     monkeypatch.setattr(scenario, "wait_for_nodes", lambda _config, **_clients: None)
     monkeypatch.setattr(scenario, "wanted_nodes", lambda _config: 6)
     monkeypatch.setattr(scenario, "running_nodes", lambda _config, **_clients: running)
@@ -52,7 +52,7 @@ def test_nodes(monkeypatch: pytest.MonkeyPatch, running: int, known: int, said: 
 
 def test_status() -> None:
     said = has_status(stage(status="ROLLBACK_FAILED"), "hyperpod", "CREATE_COMPLETE")
-    assert said == Check(
+    assert said == Fact(
         check="the hyperpod stack is CREATE_COMPLETE, not ROLLBACK_FAILED", ok=False
     )
 

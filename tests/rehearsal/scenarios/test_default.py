@@ -17,10 +17,10 @@ from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_cli.stack_progress import terminal
 from hyperpod_stacks.table import StackKind, stack_names
-from rehearsal.chart_choice import ChartChoice
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
-from rehearsal.verification.inspection import wait_for_nodes
+from rehearsal.stand_in_chart import ChartChoice
+from rehearsal.verification import wait_for_nodes
 from tests.support.aws_cli import Person
 from tests.support.commands import run
 from tests.support.configs import REPOSITORY, SHIPPED

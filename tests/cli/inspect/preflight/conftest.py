@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from emulator.aws.clients import aws_clients
-from emulator.aws.local_aws import LocalAws, LocalAwsSettings
+from emulator.aws.local_aws import LocalAws, LocalAwsSettings, aws_clients
 from hyperpod_cli.inspect.preflight.validator import Target
 
 ACCOUNT, REGION = "111122223333", "us-west-2"

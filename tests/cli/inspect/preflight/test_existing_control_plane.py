@@ -7,8 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from emulator.aws.clients import aws_clients
-from emulator.aws.local_aws import LocalAws, LocalAwsSettings
+from emulator.aws.local_aws import LocalAws, LocalAwsSettings, aws_clients
 from emulator.hyperpod import ApiError, Caller, HyperPodService
 from emulator.hyperpod.server import HyperPodApi
 from hyperpod_cdk import Config, load_config

@@ -14,8 +14,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.stub import Stubber
 
-from emulator.aws.clients import aws_clients
-from emulator.aws.local_aws import LocalAws, LocalAwsSettings
+from emulator.aws.local_aws import LocalAws, LocalAwsSettings, aws_clients
 from emulator.hyperpod import ApiError, Caller, HyperPodService, Timings
 from emulator.hyperpod.server import HyperPodApi
 from emulator.hyperpod.simulation.faults import Faults

@@ -6,7 +6,7 @@ import pytest
 
 from emulator.aws.eks.addon_objects import objects_of
 from emulator.kubernetes import KubernetesApi
-from emulator.kubernetes.controllers.daemon_pods import UNREACHABLE
+from emulator.kubernetes.controllers.workloads import UNREACHABLE
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment
 from hyperpod_cli.inspect.verification.subjects.addon_pods import addon_pods
 from hyperpod_cli.inspect.verification.verify import SUBJECTS, verify

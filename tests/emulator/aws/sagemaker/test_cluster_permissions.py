@@ -24,7 +24,7 @@ IMAGE_RIGHTS = {
 }
 
 
-# Input of the operations on a cluster, beside its name.
+# Input of the operations on a cluster, in addition to its name.
 REQUESTS: dict[str, Template] = {
     "BatchAddClusterNodes": {
         "NodesToAdd": [{"InstanceGroupName": "workers", "IncrementTargetCountBy": 1}]
@@ -37,7 +37,7 @@ REQUESTS: dict[str, Template] = {
 
 
 def dependent(operation: str) -> list[str]:
-    """Return what the Service Authorization Reference says a caller needs besides.
+    """Return what the Service Authorization Reference says a caller needs in addition.
 
     What concerns AMIs of the caller's own has a test of its own.
     """

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from emulator.aws.shared_settings import NETWORK_ID
+from emulator.aws.settings import NETWORK_ID
 from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from emulator.aws.shared_settings import KMS_KEY_ID
+from emulator.aws.settings import KMS_KEY_ID
 from rehearsal.existing_resources import existing_resources
-from rehearsal.existing_resources.buckets import Bucket
+from rehearsal.existing_resources.storage import Bucket
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failure import Failure, Step, creating, everything, the_cluster

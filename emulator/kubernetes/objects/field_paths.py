@@ -1,11 +1,7 @@
-"""Fields of objects, and who manages them.
-
-Which fields an object sets, as paths in the notation of `managedFields`, and their values.
+"""Fields of objects, in the notation of `managedFields`, and who manages them.
 
 A path is a tuple of elements: `f:spec` a field, `k:{"name":"x"}` the item of a keyed list,
 `v:"x"` the value of a set. Atomic lists and maps are leaves.
-
-Who owns which field: the `managedFields` of objects.
 """
 
 import json
@@ -13,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from emulator.kubernetes.objects.errors import Object
 from emulator.kubernetes.objects.metadata import now
-from emulator.kubernetes.objects.schemas import Schema
+from emulator.kubernetes.objects.validation import Schema
 
 Path = tuple[str, ...]
 

@@ -1,11 +1,19 @@
-"""A function in a VPC without internet access reaches what has a VPC endpoint, and no more."""
+"""Functions as AWS runs them: their archives, their VPC, and the input of executions."""
 
 import json
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
+from emulator.aws.functions import Archive
 from emulator.aws.local_aws import LocalAws
 from tests.support.local_aws import (
     INTERFACES,
@@ -245,3 +253,102 @@ def test_a_kubernetes_api_is_reached_from_where_its_endpoint_is(
         assert (said != "https://127.0.0.1:1") == reached, name
         assert said.startswith("https://")
     delete(aws, stack)
+
+
+Unpack = Callable[[str], Path]
+_DAYS = 24 * 3600
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> Path:
+    return tmp_path / "copies"
+
+
+@pytest.fixture
+def unpack(tmp_path: Path, copies: Path) -> Unpack:
+    """A function that unpacks an archive of a module and a command into a folder."""
+
+    class CopiedArchive(Archive):
+        directory = copies
+
+    archive = tmp_path / "code.zip"
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("package/module.py", "print(__cached__)")
+        command = zipfile.ZipInfo("bin/command")
+        command.external_attr = 0o755 << 16
+        written.writestr(command, "#!/bin/sh")
+
+    def unpacked(name: str) -> Path:
+        folder = tmp_path / name
+        with CopiedArchive(archive) as opened:
+            opened.extractall(folder)
+        return folder
+
+    return unpacked
+
+
+def imported(folder: Path) -> Path:
+    """Import the module of a folder; return its bytecode."""
+    command = [sys.executable, "-c", "import package.module"]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    said = subprocess.check_output(command, cwd=folder, env=environment, text=True)
+    return Path(said.strip())
+
+
+def test_what_one_worker_has_compiled_another_finds(unpack: Unpack, copies: Path) -> None:
+    one, other = unpack("one"), unpack("other")
+
+    compiled = imported(one).resolve()
+    made = compiled.stat()
+
+    assert compiled.is_relative_to(copies.resolve())
+    assert imported(other).resolve() == compiled
+    assert compiled.stat().st_mtime_ns == made.st_mtime_ns
+    assert compiled.stat().st_ino == made.st_ino
+
+
+def test_a_command_stays_executable(unpack: Unpack) -> None:
+    assert os.access(unpack("one") / "bin" / "command", os.X_OK)
+
+
+@pytest.mark.parametrize(("days", "kept"), [(6, True), (8, False)])
+def test_a_copy_that_nobody_uses_goes_after_a_week(
+    unpack: Unpack, copies: Path, *, days: int, kept: bool
+) -> None:
+    old = copies / "old"
+    old.mkdir(parents=True)
+    os.utime(old, times=(0, time.time() - days * _DAYS))
+
+    unpack("one")
+
+    assert old.exists() is kept
+
+
+MOST_INPUT_BYTES = 262_144
+DEFINITION = {"StartAt": "End", "States": {"End": {"Type": "Succeed"}}}
+
+
+@pytest.fixture(scope="module")
+def states(aws: LocalAws) -> Any:  # noqa: ANN401 - a client
+    return client(aws, "stepfunctions")
+
+
+@pytest.fixture(scope="module")
+def machine(aws: LocalAws, states: Any) -> str:  # noqa: ANN401
+    trust = role("states.amazonaws.com")["Properties"]["AssumeRolePolicyDocument"]
+    waiter = client(aws, "iam").create_role(
+        RoleName="waiter", AssumeRolePolicyDocument=json.dumps(trust)
+    )
+    made = states.create_state_machine(
+        name="waiter", definition=json.dumps(DEFINITION), roleArn=waiter["Role"]["Arn"]
+    )
+    return str(made["stateMachineArn"])
+
+
+@pytest.mark.parametrize("character", ["x", "é"])
+def test_limit_is_in_bytes(states: Any, machine: str, character: str) -> None:  # noqa: ANN401
+    most = character * ((MOST_INPUT_BYTES - len('""')) // len(character.encode()))
+    states.start_execution(stateMachineArn=machine, input=f'"{most}"')
+    with pytest.raises(ClientError, match="length less than or equal to 262144") as refused:
+        states.start_execution(stateMachineArn=machine, input=f'"{most}{character}"')
+    assert refused.value.response["Error"]["Code"] == "ValidationException"

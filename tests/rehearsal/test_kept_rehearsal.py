@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from emulator.hyperpod import Faults, HyperPodApi
-from rehearsal.faults import FAULTS, FAULTS_VARIABLE, FaultError, cause
+from rehearsal.kept_rehearsal import FAULTS, FAULTS_VARIABLE, FaultError, cause
 from tests.support.configs import REPOSITORY
 
 GROUPS = ("gpu", "cpu", "plain")
@@ -69,7 +69,7 @@ def test_what_cannot_be_caused_is_told(
 
 def test_the_command_ends_with_one_line() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rehearsal.faults", "capacity-shortag", "--group", "gpu"],
+        [sys.executable, "-m", "rehearsal.kept_rehearsal", "capacity-shortag", "--group", "gpu"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,

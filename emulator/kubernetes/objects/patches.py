@@ -1,13 +1,9 @@
-"""How patches and applies change objects.
-
-The patches that clients send: JSON patch, JSON merge patch, strategic merge patch.
-
-Server-side apply: merge what a manager wants into the object, drop what it no longer wants.
-"""
+"""How patches (JSON, JSON merge, strategic merge) and server-side applies change objects."""
 
 import jsonpatch
 
-from emulator.kubernetes.apply.field_paths import (
+from emulator.kubernetes.objects.errors import ApiError, Object, bad_request
+from emulator.kubernetes.objects.field_paths import (
     Manager,
     Ownership,
     Path,
@@ -23,8 +19,7 @@ from emulator.kubernetes.apply.field_paths import (
     with_ownership,
     without_path,
 )
-from emulator.kubernetes.objects.errors import ApiError, Object, bad_request
-from emulator.kubernetes.objects.schemas import Schema
+from emulator.kubernetes.objects.validation import Schema
 
 _PRIMITIVES = "$deleteFromPrimitiveList/"
 _ORDER = "$setElementOrder/"

@@ -1,17 +1,4 @@
-"""What HyperPod refuses of a request that its model allows: rules, training plans and quotas.
-
-What HyperPod refuses of instance groups and of their training plans.
-
-Rules that one instance group must keep, beyond the service model.
-
-Whether an instance group can use a training plan.
-
-What HyperPod refuses of a request that its model allows, quotas included.
-
-Rules that a whole request must keep, beyond the service model.
-
-Service quotas on instances for cluster usage.
-"""
+"""What HyperPod refuses of a request that its model allows: rules, training plans and quotas."""
 
 from __future__ import annotations
 
@@ -20,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from emulator.hyperpod.service_model import instance_types
 from emulator.hyperpod.simulation.errors import limit_exceeded, validation_error
 from emulator.hyperpod.simulation.state import CONTINUOUS, Cluster
 from emulator.hyperpod.simulation.training_plans import HYPERPOD, USABLE, TrainingPlan
-from emulator.hyperpod.validation.service_model import instance_types
 
 # GPU families are p*, g* (gr* among them); AWS Trainium families are trn*.
 ACCELERATOR_FAMILIES = ("p", "g", "trn")

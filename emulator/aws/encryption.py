@@ -1,0 +1,312 @@
+"""Encryption with KMS: keys with a chosen id, and what buckets, log groups and volumes ask of one.
+
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+from xml.sax.saxutils import escape
+
+from emulator.aws.cloudformation.resource_type import Refused
+from emulator.aws.iam import authorization
+from emulator.aws.iam.authorization import Permission
+from emulator.aws.json_service import ServiceError
+from emulator.aws.ministack import (
+    cloudwatch_logs,
+    get_account_id,
+    get_region,
+    iam_evaluator,
+    kms,
+    provisioners,
+    router,
+    s3,
+)
+from emulator.aws.settings import KMS_KEY_ID
+
+_Response = tuple[int, dict[str, str], bytes]
+
+
+def key_problem(key: str) -> str | None:
+    """Return why a service cannot encrypt with a key of the request's account and region, or None.
+
+    Args:
+        key: Its id or ARN.
+    """
+    record = kms.resolve_key(key)
+    if record is None:
+        return "does not exist"
+    if record["KeyState"] != "Enabled":
+        return f"is {record['KeyState']}"
+    return None if record["KeySpec"] == "SYMMETRIC_DEFAULT" else "is not symmetric"
+
+
+def install_keys() -> None:
+    """Let a key be created with the id that a configuration names."""
+    create = kms.create_key
+
+    def create_key(request: dict[str, Any]) -> _Response:
+        response: _Response = create(request)
+        tags = {tag["TagKey"]: tag["TagValue"] for tag in request.get("Tags") or []}
+        if KMS_KEY_ID not in tags or response[0] != HTTPStatus.OK:
+            return response
+        record = kms.keys.pop(json.loads(response[2])["KeyMetadata"]["KeyId"])
+        record |= {"KeyId": tags[KMS_KEY_ID], "Arn": kms.arn(tags[KMS_KEY_ID])}
+        kms.keys[record["KeyId"]] = record
+        shown: _Response = kms.describe_key({"KeyId": record["KeyId"]})
+        return shown
+
+    kms.create_key = create_key
+
+
+# What EBS does with a volume's key, by grants that HyperPod passes on.
+# https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
+_OF_VOLUMES = ["CreateGrant", "Decrypt", "DescribeKey", "GenerateDataKeyWithoutPlaintext"]
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
+_OF_LOGS = ("Decrypt", "DescribeKey", "Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo")
+
+
+def refuse_logs(key: str, *, log_group_arn: str) -> bool:
+    """Return whether a key's policy keeps CloudWatch Logs from encrypting a group with it.
+
+    Args:
+        key: Its id or ARN.
+        log_group_arn: ARN of the group, without `:*`.
+    """
+    service = f"logs.{get_region()}.amazonaws.com"
+    context = {"kms:EncryptionContext:aws:logs:arn": log_group_arn}
+    return not all(
+        _allows(key, service=service, action=f"kms:{action}", context=context)
+        for action in _OF_LOGS
+    )
+
+
+def for_volumes(key: str) -> Iterator[Permission]:
+    """Yield what HyperPod asks of its caller on the key of nodes' volumes.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
+
+    Args:
+        key: Its id or ARN.
+    """
+    record = kms.resolve_key(key)
+    if record is None:  # which is refused as what it is
+        return
+    through = {"kms:ViaService": f"sagemaker.{get_region()}.amazonaws.com"}
+    grant: dict[str, str | list[str]] = {
+        **through,
+        "kms:GrantIsForAWSResource": "true",
+        "kms:GrantOperations": _OF_VOLUMES,
+    }
+    yield Permission(action="kms:CreateGrant", resource=record["Arn"], context=grant)
+    yield Permission(action="kms:DescribeKey", resource=record["Arn"], context=through)
+
+
+def _allows(key: str, *, service: str, action: str, context: Mapping[str, str]) -> bool:
+    record = kms.resolve_key(key)
+    if record is None:
+        return False
+    asked = iam_evaluator.EvalContext(
+        principal_arn=service,
+        principal_type="Service",
+        principal_account=get_account_id(),
+        action=action,
+        resource_arn=record["Arn"],
+        region=get_region(),
+        secure_transport=True,
+        service_context={name.lower(): value for name, value in context.items()},
+    )
+    policy = record.get("Policy") or ""
+    decision = iam_evaluator.evaluate_resource_policy(policy, asked, service=service)
+    return bool(decision.decision == "Allow")
+
+
+_Created = tuple[str, dict[str, Any]]
+_ALGORITHM = "x-amz-server-side-encryption"
+_KEY = f"{_ALGORITHM}-aws-kms-key-id"
+# Who may use the bucket may use this one, which S3 takes where no key is named.
+_AWS_MANAGED = "alias/aws/s3"
+
+
+def install_bucket_encryption() -> None:
+    """Have S3 ask for rights on the key of an object that is put or got."""
+    put: Callable[..., _Response] = s3.put_object
+    get: Callable[..., _Response] = s3.get_object
+
+    def put_object(bucket: str, key: str, body: bytes, headers: Mapping[str, str]) -> _Response:
+        default = s3.bucket_default_sse_headers(bucket)
+        kms_key = headers.get(_KEY) or default.get(_KEY)
+        # A data key for each object, or for the bucket for a time.
+        refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:GenerateDataKey")
+        return refused or put(bucket, key, body, headers)
+
+    def get_object(bucket: str, key: str, headers: Mapping[str, str], *rest: Any) -> _Response:
+        kms_key = key_of(bucket, key)
+        refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:Decrypt")
+        return refused or get(bucket, key, headers, *rest)
+
+    resolve: Callable[..., _Response] = s3.resolve_sse_write_headers
+
+    def resolve_headers(headers: Mapping[str, str], bucket: str) -> _Response:
+        if headers.get(_ALGORITHM) == "aws:kms" and not headers.get(_KEY):
+            headers = {**headers, _KEY: _AWS_MANAGED}
+        return resolve(headers, bucket)
+
+    s3.resolve_sse_write_headers = resolve_headers
+    s3.put_object = put_object
+    s3.get_object = get_object
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::S3::Bucket"]
+    for name in ("create", "update"):
+        handlers[name] = _with_default_encryption(handlers[name])
+
+
+def _with_default_encryption(unencrypted: Callable[..., _Created]) -> Callable[..., _Created]:
+    """Have a handler of CloudFormation's set how a bucket encrypts what is put into it.
+
+    S3 does not look at the key then:
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketEncryption.html
+    """
+
+    def handle(identifier: str, *rest: Any) -> _Created:
+        made = unencrypted(identifier, *rest)
+        properties = next(each for each in reversed(rest) if isinstance(each, Mapping))
+        rules = properties.get("BucketEncryption", {}).get("ServerSideEncryptionConfiguration", [])
+        for rule in rules:
+            s3.put_bucket_encryption(made[0], _rule_xml(rule))
+        if not rules:
+            s3.delete_bucket_encryption(made[0])
+        return made
+
+    return handle
+
+
+def _rule_xml(rule: Mapping[str, Any]) -> bytes:
+    default = rule["ServerSideEncryptionByDefault"]
+    members = "".join(f"<{name}>{escape(str(value))}</{name}>" for name, value in default.items())
+    has_bucket_key = str(rule.get("BucketKeyEnabled", False)).lower()
+    return (
+        f'<ServerSideEncryptionConfiguration xmlns="{s3.S3_NS}"><Rule>'
+        f"<ApplyServerSideEncryptionByDefault>{members}</ApplyServerSideEncryptionByDefault>"
+        f"<BucketKeyEnabled>{has_bucket_key}</BucketKeyEnabled></Rule>"
+        "</ServerSideEncryptionConfiguration>"
+    ).encode()
+
+
+def key_of(bucket: str, key: str) -> str | None:
+    """Return the KMS key of an object as it is now; None without one of the account's own."""
+    objects = (s3.buckets.get(bucket) or {}).get("objects", {})
+    found: str | None = (objects.get(key) or {}).get("preserved_headers", {}).get(_KEY)
+    return None if found == _AWS_MANAGED else found
+
+
+def use_of(kms_key: str, *, bucket: str, key: str, action: str) -> Permission:
+    """Return what S3 asks for when it uses a key for a caller.
+
+    Args:
+        kms_key: The key, by id or ARN.
+        bucket: Name of the bucket.
+        key: The object's.
+        action: What it does with the key.
+    """
+    arn = f"arn:aws:s3:::{bucket}"
+    has_bucket_key = "<BucketKeyEnabled>true" in s3.bucket_encryption.get(bucket, "")
+    return Permission(
+        action=action,
+        resource=kms.resolve_key(kms_key)["Arn"],
+        context={
+            "kms:ViaService": f"s3.{get_region()}.amazonaws.com",
+            "kms:CallerAccount": get_account_id(),
+            "kms:EncryptionContext:aws:s3:arn": arn if has_bucket_key else f"{arn}/{key}",
+        },
+    )
+
+
+def _refusal(
+    kms_key: str | None, bucket: str, key: str, *, headers: Mapping[str, str], action: str
+) -> _Response | None:
+    if kms_key is None or not router.extract_access_key_id(headers, {}):
+        return None
+    problem = key_problem(kms_key)
+    if problem is not None:
+        # https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+        code = "KMS.DisabledException" if "Disabled" in problem else "KMS.KMSInvalidStateException"
+        return _error(code, f"{kms_key} {problem}.", HTTPStatus.BAD_REQUEST)
+    needed = use_of(kms_key, bucket=bucket, key=key, action=action)
+    try:
+        authorization.require_caller(
+            headers=headers, action=action, resource=needed.resource, context=needed.context
+        )
+    except ServiceError as error:
+        return _error("AccessDenied", str(error), HTTPStatus.FORBIDDEN)
+    return None
+
+
+def _error(code: str, message: str, status: HTTPStatus) -> _Response:
+    response: _Response = s3.error(code, message, status.value)
+    return response
+
+
+_TYPE = "AWS::Logs::LogGroup"
+
+
+def make_for_service(name: str) -> None:
+    """Create a group as a service does that writes to one: if it is not there, without an end."""
+    if name not in cloudwatch_logs.log_groups:
+        response = cloudwatch_logs.create_log_group({"logGroupName": name})
+        if response[0] >= HTTPStatus.BAD_REQUEST:
+            raise Refused(f"CloudWatch Logs refused {name}: {response[2]!r}")
+
+
+def install_log_groups() -> None:
+    """Have CloudFormation refuse a group that exists, or a key, as `CreateLogGroup` does.
+
+    https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html
+    """
+    handlers = provisioners.RESOURCE_HANDLERS[_TYPE]
+    unchecked = handlers["create"]
+
+    def create(
+        logical_id: str, properties: dict[str, Any], stack_name: str
+    ) -> tuple[str, dict[str, Any]]:
+        name = properties.get("LogGroupName")
+        if name in cloudwatch_logs.log_groups:
+            raise Refused(f"Resource of type '{_TYPE}' with identifier '{name}' already exists.")
+        # As CloudFormation names a group; MiniStack gives it another name.
+        _require_key(properties, name=name or f"{stack_name}-{logical_id}-1A2B3C4D5E6F")
+        created: tuple[str, dict[str, Any]] = unchecked(logical_id, properties, stack_name)
+        return created
+
+    unchecked_update = handlers["update"]
+
+    def update(
+        physical_id: str, old: dict[str, Any], new: dict[str, Any], stack_name: str, *rest: Any
+    ) -> tuple[str, dict[str, Any]]:
+        logical_id = rest[0] if rest else physical_id
+        if old.get("KmsKeyId") != new.get("KmsKeyId"):
+            name = new.get("LogGroupName") or f"{stack_name}-{logical_id}-1A2B3C4D5E6F"
+            _require_key(new, name=name)
+        updated: tuple[str, dict[str, Any]] = unchecked_update(
+            physical_id, old, new, stack_name, *rest
+        )
+        return updated
+
+    handlers["create"] = create
+    handlers["update"] = update
+
+
+def _require_key(properties: dict[str, Any], *, name: str) -> None:
+    """Refuse a key that CloudWatch Logs cannot encrypt a group with.
+
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html; in the words
+    of https://github.com/hashicorp/terraform-provider-aws/issues/8042.
+    """
+    key = properties.get("KmsKeyId")
+    if key is None:
+        return
+    arn = f"arn:aws:logs:{get_region()}:{get_account_id()}:log-group:{name}"
+    if key_problem(key) is not None or refuse_logs(key, log_group_arn=arn):
+        raise Refused(
+            "AccessDeniedException: The specified KMS key does not exist or is not allowed to be "
+            f"used with Arn '{arn}'"
+        )

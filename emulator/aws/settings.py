@@ -1,0 +1,114 @@
+"""What this process is told by its parent, at its start and while it runs; its end with it."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+
+_VARIABLE = "EMULATOR_SETTINGS"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the rest of the rehearsal has.
+
+    Attributes:
+        hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
+        kubernetes_endpoint: Endpoint EKS reports for a cluster, or "" for MiniStack's own.
+        kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
+        kubernetes_token: Bearer token of EKS at that endpoint, to install add-ons; "" for
+            add-ons that have no objects in Kubernetes.
+        source_account: Whether HyperPod sends aws:SourceAccount when it assumes the roles of nodes
+            and of scaling, as the services do that
+            https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
+            not say whether HyperPod does.
+        native_regions: Regions whose CloudFormation has AWS::SageMaker::Cluster; none given: all.
+        instance_types: Names without `ml.` of the instances EC2 offers; none given: those of
+            HyperPod in MiniStack's SDK, which is older than others.
+        allowed_calls: File that gets which statements of roles allowed their calls, a JSON object a
+            line; "" for none.
+        archives: Directory for what Lambda workers unpack.
+        scratch: Directory to remove when the parent dies; this process then ends itself.
+    """
+
+    hyperpod_api: str = ""
+    kubernetes_endpoint: str = ""
+    kubernetes_ca: str = ""
+    kubernetes_token: str = field(default="", repr=False)
+    source_account: bool = False
+    native_regions: Collection[str] = ()
+    instance_types: Collection[str] = ()
+    allowed_calls: str = ""
+    archives: str = ""
+    scratch: str = ""
+
+    def environment(self) -> dict[str, str]:
+        """Return the variable with which a parent passes them on."""
+        values = {each.name: getattr(self, each.name) for each in fields(Settings)}
+        return {_VARIABLE: json.dumps(values, default=sorted)}
+
+    @classmethod
+    def from_environment(cls) -> "Settings":
+        """Take the settings out of the environment, for Lambda workers inherit what stays in it."""
+        os.environ.pop("PYTHONPATH", None)
+        return cls(**json.loads(os.environ.pop(_VARIABLE)))
+
+
+def follow_parent(*, scratch: str) -> None:
+    """Watch standard input, a pipe whose other end only the parent holds, and end with it.
+
+    A pipe rather than PR_SET_PDEATHSIG: that signal is sent when the parent's *thread* ends,
+    reaches only this process and not its Lambda workers, and exists on Linux alone.
+
+    Args:
+        scratch: Directory that the parent can no longer remove.
+    """
+
+    def wait() -> None:
+        while sys.stdin.buffer.read(1):
+            pass
+        shutil.rmtree(scratch, ignore_errors=True)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=wait, name="parent-watch", daemon=True).start()
+
+
+KMS_KEY_ID = "emulator:key-id"
+NETWORK_ID = "emulator:network-id"
+"""Of a VPC, subnet, security group, route table, NAT gateway or internet gateway."""
+FILE_SYSTEM_ID = "emulator:file-system-id"
+_READINESS = "readiness.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """How long things are not ready that no stack operation waits for.
+
+    Attributes:
+        descriptions: How often an EKS cluster or a file system is described as CREATING after its
+            call has succeeded. No time: a rehearsal is as fast as the machine.
+        file_system_failure: Why a file system is FAILED afterwards; "" if it becomes AVAILABLE.
+        clusters_again: Unless 0, a number that was not given before has the EKS clusters that are
+            there already do the same once more.
+    """
+
+    descriptions: int = 3
+    file_system_failure: str = ""
+    clusters_again: float = 0.0
+
+    @classmethod
+    def read(cls, directory: Path) -> "Readiness":
+        """Return what the rehearsal has written; the defaults if nothing."""
+        path = directory / _READINESS
+        return cls(**json.loads(path.read_text())) if path.exists() else cls()
+
+    def write(self, directory: Path) -> None:
+        """Write it for the local AWS to read."""
+        unfinished = directory / f"{_READINESS}.new"
+        unfinished.write_text(json.dumps(asdict(self)))
+        unfinished.replace(directory / _READINESS)

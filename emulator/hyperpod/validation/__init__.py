@@ -1,1 +1,0 @@
-"""What the HyperPod API refuses before it acts."""

@@ -1,1 +1,0 @@
-"""How patches and server-side apply change an object."""

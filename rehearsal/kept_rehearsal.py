@@ -1,0 +1,218 @@
+"""A rehearsal that stays up: its shell, and what can be made to fail in it.
+
+`python -m rehearsal.kept_rehearsal NAME` lets something fail, in the shell that `keep` names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+import urllib.request
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.error import URLError
+
+from emulator.signals import wait_for_interrupt
+from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk.schema.limits import nearest
+from hyperpod_cli.terminal.errors import REFUSED
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG
+from hyperpod_stacks.packaged_chart import STAND_IN_VARIABLE
+from rehearsal.stage import Stage
+from rehearsal.stand_in_chart import STAND_IN
+
+FAULTS_VARIABLE = "REHEARSAL_HYPERPOD_API"
+"""Where the HyperPod API of a rehearsal that is kept listens, in its shell."""
+NONE = "none"
+DEEP_HEALTH_CHECK = "deep-health-check-fails"
+FAULTS: Mapping[str, str] = {
+    "capacity-shortage": "capacity_shortage",
+    "lifecycle-script-fails": "lifecycle_script_failure",
+    DEEP_HEALTH_CHECK: "deep_health_check_failure",
+}
+"""The faults, and the attribute of `emulator.hyperpod.Faults` with the groups of each."""
+_SECONDS = 60
+
+
+class FaultError(Exception):
+    """The fault cannot be caused; one line that says what to do."""
+
+
+def cause(
+    name: str,
+    *,
+    group: str,
+    groups: Collection[str],
+    checked: Collection[str],
+    api: str | None,
+) -> None:
+    """Let something fail from now on, and nothing else; `none` ends it.
+
+    Args:
+        name: One of `FAULTS`, or `none`.
+        group: Instance group whose nodes fail.
+        groups: Names of the groups that there are, or are going to be.
+        checked: Names of those with deep health checks.
+        api: Where the HyperPod API listens; None outside the shell of a kept rehearsal.
+
+    Raises:
+        FaultError: There is no such fault or group, the fault cannot happen to it, or no rehearsal
+            is kept.
+    """
+    known = (*FAULTS, NONE)
+    if name not in known:
+        close = nearest(name, known=known)
+        raise FaultError(f"FAULT: {name!r} is not a fault{close} (faults: {', '.join(known)})")
+    if name != NONE and not group:
+        raise FaultError(f"GROUP: is missing; name the instance group whose nodes fail: {name}")
+    if name != NONE and group not in groups:
+        close = nearest(group, known=groups)
+        raise FaultError(
+            f"GROUP: {group!r} is not a group of the configuration{close} (groups: "
+            f"{', '.join(groups)})"
+        )
+    if name == DEEP_HEALTH_CHECK and group not in checked:
+        raise FaultError(
+            f"GROUP: {group!r} has no deep_health_checks that could fail (groups with them: "
+            f"{', '.join(checked) or 'none'})"
+        )
+    if api is None:
+        raise FaultError(
+            f"{FAULTS_VARIABLE}: is not set; start `make rehearse KEEP=1`, and source the file "
+            "that it names in this shell"
+        )
+    body = json.dumps({} if name == NONE else {FAULTS[name]: [group]}).encode()
+    # The address is the rehearsal's own, on the loopback interface.
+    request = urllib.request.Request(f"{api}/faults", data=body, method="PUT")  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
+            return
+    except URLError as error:
+        raise FaultError(
+            f"{FAULTS_VARIABLE}: nothing listens at {api} ({error.reason}); the rehearsal has ended"
+        ) from error
+
+
+def main() -> int:
+    """Run the command line; return 2 for a fault that cannot be caused."""
+    parser = argparse.ArgumentParser(prog="python -m rehearsal.kept_rehearsal")
+    parser.add_argument("name", metavar="NAME", help=", ".join((*FAULTS, NONE)))
+    parser.add_argument("--group", default="", help="instance group whose nodes fail")
+    parser.add_argument("--config", type=Path, default=DEFAULT_CONFIG)
+    arguments = parser.parse_args()
+    try:
+        config = load_config(arguments.config)
+        cause(
+            arguments.name,
+            group=arguments.group,
+            groups=[group.name for group in config.cluster.all_groups],
+            checked=[group.name for group in config.cluster.all_groups if group.deep_health_checks],
+            api=os.environ.get(FAULTS_VARIABLE),
+        )
+    except (ConfigError, FaultError) as error:
+        print(error, file=sys.stderr)
+        return REFUSED
+    if arguments.name == NONE:
+        print("Nothing fails any more.")
+    else:
+        print(f"{arguments.name}: group {arguments.group}, until FAULT={NONE}")
+    return 0
+
+
+_OPERATOR = "operator"
+_ADMINISTRATOR = "arn:aws:iam::aws:policy/AdministratorAccess"
+_CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+# They would have the AWS CLI and the SDKs look elsewhere.
+_UNSET = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN")
+_PRIVATE = 0o600
+_REPOSITORY = Path(__file__).resolve().parent.parent
+_COMMANDS = (_REPOSITORY / ".venv" / "bin", _REPOSITORY / "node_modules" / ".bin")
+
+
+def keep(stage: Stage) -> None:
+    """Say how to use the deployment of a stage, and return when interrupted."""
+    show = stage.progress.show
+    try:
+        with shell_of(stage) as file:
+            show(
+                "\nEverything is up. In another terminal, in this folder:\n"
+                f"  source {shlex.quote(_shown(file))}\n"
+                "Then every make target, the AWS CLI, kubectl and helm work on it, as the IAM user "
+                f"{_OPERATOR}:\n"
+                "  make diff\n"
+                "  kubectl get nodes\n"
+                "  make rehearse-fault FAULT=capacity-shortage GROUP="
+                f"{stage.config.cluster.all_groups[0].name}\n"
+                "docs/walk-through.md is a tour. Press Ctrl-C here to take everything down.\n"
+            )
+            wait_for_interrupt()
+    except KeyboardInterrupt:
+        show()
+
+
+@contextmanager
+def shell_of(stage: Stage) -> Iterator[Path]:
+    """Write what a shell needs to work on the deployment; yield the file, which goes at the end."""
+    file = stage.work_directory / "shell.sh"
+    file.touch(mode=_PRIVATE)
+    folders = ":".join(map(str, (stage.tools.binaries.kubectl.parent, *_COMMANDS)))
+    lines = [
+        f"unset {' '.join(_UNSET)}",
+        *(f"export {name}={shlex.quote(value)}" for name, value in _variables(stage).items()),
+        f"export PATH={shlex.quote(folders)}:$PATH",
+    ]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    try:
+        yield file
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def operator_credentials(stage: Stage) -> Mapping[str, str]:
+    """Return the credentials of an administrator of the account and of the EKS cluster.
+
+    The root user, whose credentials the local AWS starts with, cannot be let into an EKS cluster.
+    """
+    clients = stage.environment.clients
+    iam, eks = clients("iam"), clients("eks")
+    with suppress(iam.exceptions.EntityAlreadyExistsException):
+        iam.create_user(UserName=_OPERATOR)
+    iam.attach_user_policy(UserName=_OPERATOR, PolicyArn=_ADMINISTRATOR)
+    key = iam.create_access_key(UserName=_OPERATOR)["AccessKey"]
+    cluster = stage.config.eks_cluster_name
+    if cluster in eks.list_clusters()["clusters"]:
+        arn = f"arn:aws:iam::{stage.environment.aws.account}:user/{_OPERATOR}"
+        entry = {"clusterName": cluster, "principalArn": arn}
+        with suppress(eks.exceptions.ResourceInUseException):
+            eks.create_access_entry(**entry)
+        eks.associate_access_policy(
+            **entry, policyArn=_CLUSTER_ADMIN, accessScope={"type": "cluster"}
+        )
+    return {
+        "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
+        "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+    }
+
+
+def _variables(stage: Stage) -> Mapping[str, str]:
+    return {
+        **stage.environment.aws.environment(),
+        **operator_credentials(stage),
+        "CONFIG": str(stage.config_path),
+        "KUBECONFIG": str(stage.tools.kubeconfig),
+        FAULTS_VARIABLE: stage.environment.hyperpod_url,
+        **({STAND_IN_VARIABLE: str(STAND_IN)} if stage.chart.path == STAND_IN else {}),
+    }
+
+
+def _shown(file: Path) -> str:
+    """Return a path as it is written in this folder."""
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

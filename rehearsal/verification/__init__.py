@@ -1,1 +1,0 @@
-"""Verification of a deployment, and inspection of its stacks, cluster and release."""
