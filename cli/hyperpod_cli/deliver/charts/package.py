@@ -54,12 +54,8 @@ def pack(directory: Path) -> bytes:
     return _gzip_stored(buffer.getvalue())
 
 
-def unpack(archive: Path, *, into: Path) -> Path:
-    """Unpack a packaged chart's files and return the chart's directory.
-
-    Raises:
-        ValueError: A file of it would land outside `into`.
-    """
+def _unpack(archive: Path, *, into: Path) -> Path:
+    """Unpack a packaged chart's files and return the chart's directory."""
     # By hand: extractall refuses such files from Python 3.11.4 on only.
     with gzip.open(archive) as stream, tarfile.open(fileobj=stream) as tar:
         for member in tar:
@@ -177,7 +173,7 @@ def _complete_tree(chart: Path, *, helm: Helm, workspace: Path) -> Path:
         archive = helm.package(chart, into=packed)
     except CommandError as error:
         raise ChartError(f"helm cannot package the chart: {error}") from error
-    tree = unpack(archive, into=unpacked)
+    tree = _unpack(archive, into=unpacked)
     shutil.rmtree(packed)
     return tree
 

@@ -41,22 +41,14 @@ def require_creatable(path: Path) -> None:
         refuse_unless_bootstrapped(replace(place, region=region), session=session, config_path=path)
     connection = pipeline.source.connection
     if connection is not None:
-        refuse_pending_connection(connection.arn, session=session, region=pipeline.region)
+        _refuse_pending_connection(connection.arn, session=session, region=pipeline.region)
     print(f"Account {place.account}, region {place.region}, as {caller.arn}", flush=True)
 
 
-def refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) -> None:
+def _refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) -> None:
     """Refuse a connection that nobody has authorized at the host of the repository.
 
     A caller who may not read connections passes: the pipeline's source action then says the same.
-
-    Args:
-        arn: ARN of the connection.
-        session: Who asks.
-        region: Region of the pipeline.
-
-    Raises:
-        AccountError: There is no such connection, or it does not work yet.
     """
     # As does every SDK, the service takes ARNs of its former name too.
     connections = session.client("codeconnections", region_name=arn.split(":")[3])

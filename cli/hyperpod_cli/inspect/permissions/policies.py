@@ -89,13 +89,8 @@ _RECOVER_STACKS = [
 ]
 
 
-def deployer_document(assembly: Path, *, names: Names) -> Document:
-    """Return the policy of who deploys: all else is done by the roles of `cdk bootstrap`.
-
-    Args:
-        assembly: Directory that `cdk synth` wrote; it says which roles the CDK CLI assumes.
-        names: Names of the deployment's resources.
-    """
+def _deployer_document(assembly: Path, *, names: Names) -> Document:
+    """Return the policy of who deploys: all else is done by the roles of `cdk bootstrap`."""
     return document_of(_statements(assembly, names))
 
 
@@ -178,7 +173,7 @@ def policies_of(assembly: Path, *, deployment: str, environment: Environment) ->
     names = Names(deployment=deployment, environment=environment, resources=resources)
     needed = needs({each.name: each.template for each in stacks}, names)
     return Policies(
-        deployer=deployer_document(assembly, names=names),
+        deployer=_deployer_document(assembly, names=names),
         cloudformation=tuple(split(statements_of(needed))),
         execution_roles=tuple(sorted(set(execution_roles(assembly, environment)))),
     )
