@@ -19,7 +19,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk.pipeline.section import ChartArchiveConfig
 from hyperpod_cli.deliver.charts.archives import (
     Archive,
-    ChartFile,
     check_digests,
     check_requirements,
     collect_archives,
@@ -147,7 +146,11 @@ def package(
     manifest = _render(file, helm=helm, region=regions[0])
     objects = parse_objects(manifest)
     provenance = {
-        "chart": _chart_entry(original),
+        "chart": {
+            "name": original.name,
+            "version": original.version,
+            "app_version": original.app_version,
+        },
         "source": {**source.model_dump(), "git_url": source.shown_url},
         "dependencies": [_archive_entry(archive) for archive in archives],
         "left_out": settings.pins.left_out,
@@ -185,10 +188,6 @@ def _render(file: Path, *, helm: Helm, region: str) -> str:
         raise ChartError(
             f"the packaged chart does not render with its defaults: {error}"
         ) from error
-
-
-def _chart_entry(chart: ChartFile) -> dict[str, str]:
-    return {"name": chart.name, "version": chart.version, "app_version": chart.app_version}
 
 
 def _archive_entry(archive: Archive) -> dict[str, str | None]:

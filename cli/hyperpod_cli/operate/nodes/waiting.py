@@ -174,14 +174,11 @@ def wait(
         if not waiting:
             return
         if passed >= watched.action.minutes * 60:
+            left = ", ".join(f"{name} {status}" for name, status in waiting.items())
             raise OpsError(
                 f"{watched.action.name}: not done after {watched.action.minutes:.0f} minutes: "
-                f"{_list(waiting)}; HyperPod goes on: see `hyperpod-ops status` and "
+                f"{left}; HyperPod goes on: see `hyperpod-ops status` and "
                 "`hyperpod-ops events`"
             )
         shown = waiting
         sleep(seconds)
-
-
-def _list(waiting: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {status}" for name, status in waiting.items())
