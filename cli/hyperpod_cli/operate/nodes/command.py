@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster, nodes_of
-from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, Action, act, refuse_too_many
+from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, NodeAction, act, refuse_too_many
 from hyperpod_cli.operate.nodes.health import Health, health_of_nodes, pods_on
 from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
 from hyperpod_cli.operate.nodes.waiting import wait, watched
@@ -27,7 +27,7 @@ _BROUGHT_BACK = {
 
 
 def run(
-    action: Action,
+    action: NodeAction,
     names: Sequence[str],
     *,
     config: Path,
@@ -103,7 +103,7 @@ def run(
 
 
 def _plan(
-    action: Action,
+    action: NodeAction,
     nodes: Sequence[NumberedNode],
     *,
     cluster: HyperPodCluster,

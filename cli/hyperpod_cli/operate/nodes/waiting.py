@@ -8,7 +8,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cli.operate.clusters import HyperPodCluster, Node, nodes_of
-from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, Action
+from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, NodeAction
 from hyperpod_cli.operate.nodes.health import NOT_READY, RUNNING, Health, trouble_of
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
@@ -33,7 +33,7 @@ class Watched:
         left: IDs of those that were seen not Running, not Ready, or started again.
     """
 
-    action: Action
+    action: NodeAction
     nodes: Sequence[Node]
     running: Mapping[str, int]
     health: Mapping[str, Health] = field(default_factory=dict)
@@ -104,7 +104,7 @@ def _reasons(found: Sequence[Node], group: str) -> Iterator[str]:
 
 
 def watched(
-    action: Action,
+    action: NodeAction,
     nodes: Sequence[Node],
     *,
     among: Sequence[Node],
