@@ -34,7 +34,7 @@ def failed_creation(config: Config, target: Target) -> Iterator[Problem]:
     described = described_stack(target.client("cloudformation"), stack)
     if described is None or described["StackStatus"] != _FAILED:
         return
-    for name in sorted(resources_of(stack, target, resource_type=_EKS_CLUSTER)):
+    for name in sorted(resources_of(stack, target.client, resource_type=_EKS_CLUSTER)):
         if not _is_protected(name, target):
             continue
         message = (
