@@ -54,7 +54,7 @@ def _refuse_pending_connection(arn: str, *, session: boto3.Session, region: str)
     connections = session.client("codeconnections", region_name=arn.split(":")[3])
     try:
         status = connections.get_connection(ConnectionArn=arn)["Connection"]["ConnectionStatus"]
-    except ClientError as error:
+    except (BotoCoreError, ClientError) as error:
         if is_not_found(error):
             raise AccountError(
                 f"pipeline.source.connection.arn: {arn} does not exist; make one: aws "
@@ -63,8 +63,6 @@ def _refuse_pending_connection(arn: str, *, session: boto3.Session, region: str)
             ) from None
         if is_denied(error):
             return
-        raise AccountError(f"{arn}: {one_line(error)}") from None
-    except BotoCoreError as error:
         raise AccountError(f"{arn}: {one_line(error)}") from None
     if status != _WORKS:
         raise AccountError(
