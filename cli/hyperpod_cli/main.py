@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from hyperpod_cli.commands import WINGS, Command, Function, commands
+from hyperpod_cli.commands import WINGS, Function, commands
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 
 _DEBUG = "--debug"
@@ -95,14 +95,10 @@ def app(*, name: str = "hyperpod-cdk", debug: bool = False) -> typer.Typer:
     )
     line.callback(help=about)(_options)
     for each in commands().values():
-        if name != _OPS or _is_of_ops(each):
+        if name != _OPS or each.wing == "operate" or each.name in _ALSO_OPS:
             run = each.run if debug else one_line_errors(each.run)
             line.command(each.name, rich_help_panel=each.wing)(_exiting(run))
     return line
-
-
-def _is_of_ops(command: Command) -> bool:
-    return command.wing == "operate" or command.name in _ALSO_OPS
 
 
 def _show_version(value: bool) -> None:

@@ -19,6 +19,7 @@ from hyperpod_shared.eks_token import token_signer
 
 _TIMEOUT_SECONDS = 10.0
 _NO_STATUS = 0
+_FAULT = HTTPStatus.INTERNAL_SERVER_ERROR
 _DENIED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
@@ -149,17 +150,13 @@ def _refuse(error: ApiException) -> NoReturn:
             "deploy, or associate AmazonEKSAdminViewPolicy with it, which reads everything; "
             "AmazonEKSViewPolicy (eks.viewers) has no nodes. The commands are in docs/verify.md"
         ) from None
-    if _passes(error.status):
+    if error.status == HTTPStatus.TOO_MANY_REQUESTS or error.status >= _FAULT:
         raise TransientError(
             f"Kubernetes API: {error.status} {error.reason}; run it again in a minute"
         ) from None
     raise OpsError(
         f"Kubernetes API: {error.status} {error.reason}; run it with --debug, and report it"
     ) from None
-
-
-def _passes(status: int) -> bool:
-    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS
 
 
 def _client(found: Mapping[str, Any], *, token: str) -> ApiClient:

@@ -39,11 +39,9 @@ def refuse_unless_bootstrapped(
     parameters = session.client("ssm", region_name=environment.region)
     try:
         finding = bootstrap_finding(parameters, where=str(environment))
-    except ClientError as error:
+    except (BotoCoreError, ClientError) as error:
         if is_denied(error):
             return
-        raise AccountError(f"{environment}: {one_line(error)}") from None
-    except BotoCoreError as error:
         raise AccountError(f"{environment}: {one_line(error)}") from None
     if finding is not None:
         raise AccountError(f"{config_path}: {finding}")

@@ -207,7 +207,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
+class ImageName:
     """Where an image goes.
 
     Attributes:
@@ -221,7 +221,7 @@ class Target:
     reference: str
 
     @classmethod
-    def of(cls, image: str) -> "Target":
+    def of(cls, image: str) -> "ImageName":
         """Take an image's name apart."""
         host, rest = split_image(image)
         path, _, digest = rest.partition("@")
@@ -232,7 +232,7 @@ class Target:
 def commands(images: Sequence[Image]) -> Iterator[str]:
     """Yield the commands that mirror images, as they are typed."""
     mirrors = [(image.original, image.mirror) for image in images if image.mirror is not None]
-    targets = [Target.of(mirror) for _, mirror in mirrors]
+    targets = [ImageName.of(mirror) for _, mirror in mirrors]
     for host in dict.fromkeys(target.host for target in targets):
         region = ecr_region(host)
         if region is not None:
@@ -277,7 +277,7 @@ def mirror(
     for image in images:
         if image.mirror is None:
             continue
-        target = Target.of(image.mirror)
+        target = ImageName.of(image.mirror)
         region = ecr_region(target.host)
         client = None if region is None else ecr(region)
         if client is not None and target.host not in logged_in:
@@ -329,7 +329,7 @@ def _credentials(client: AwsClient) -> tuple[str, str]:
     return user, password
 
 
-def _digest_in(client: AwsClient, target: Target) -> str | None:
+def _digest_in(client: AwsClient, target: ImageName) -> str | None:
     """Return the digest of an image in ECR; None if it is not there, in a repository that is."""
     kind = "imageDigest" if target.reference.startswith("sha256:") else "imageTag"
     try:

@@ -10,7 +10,7 @@ from hyperpod_cdk.schema.yaml_file import read_yaml
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
+class FixedValueChange:
     """A value that would change and cannot.
 
     Attributes:
@@ -36,7 +36,9 @@ class Change:
         return self.text.replace(kept_in(self.parameter), f" ({former}),")
 
 
-def changes(template: Mapping[str, Any], *, parameters: Mapping[str, str]) -> Iterator[Change]:
+def changes(
+    template: Mapping[str, Any], *, parameters: Mapping[str, str]
+) -> Iterator[FixedValueChange]:
     """Yield the rules of a template that the parameters of its stack do not meet.
 
     CloudFormation asserts them with these values for `cdk deploy`, which keeps them. The action of
@@ -51,7 +53,7 @@ def changes(template: Mapping[str, Any], *, parameters: Mapping[str, str]) -> It
             match assertion["Assert"]:
                 case {"Fn::Equals": [{"Ref": str(name)}, str(value)]}:
                     if parameters.get(name, value) != value:
-                        yield Change(
+                        yield FixedValueChange(
                             text=assertion["AssertDescription"],
                             value=value,
                             parameter=name,
@@ -59,7 +61,7 @@ def changes(template: Mapping[str, Any], *, parameters: Mapping[str, str]) -> It
                         )
 
 
-def refuse_changes(found: Iterable[Change], *, config: Path) -> None:
+def refuse_changes(found: Iterable[FixedValueChange], *, config: Path) -> None:
     """Raise the values that would change, each with its line of the configuration.
 
     Args:

@@ -182,12 +182,9 @@ def state(stack: Followed, moment: Moment, *, ended: bool = False) -> str:
         return progress.status
     if ended or not stack.changes:
         return progress.status or "no change"
-    before = [name for name in stack.needs if not _is_done(moment.progress.get(name))]
+    done = {name for name, each in moment.progress.items() if each.is_over and not each.has_failed}
+    before = [name for name in stack.needs if name not in done]
     return f"waits for {', '.join(before)}" if before else "prepares"
-
-
-def _is_done(progress: StackProgress | None) -> bool:
-    return progress is not None and progress.is_over and not progress.has_failed
 
 
 def waited_for(stack: Followed, waiting: Waiting) -> str:

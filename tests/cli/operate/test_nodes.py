@@ -14,7 +14,7 @@ from botocore.stub import Stubber
 
 from hyperpod_cli.operate.clusters import Node
 from hyperpod_cli.operate.nodes import command
-from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, Action
+from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
 from hyperpod_cli.operate.nodes.health import Health, trouble_of
 from hyperpod_cli.operate.nodes.named import named_nodes
 from hyperpod_cli.operate.nodes.waiting import wait, watched
@@ -25,7 +25,7 @@ from tests.support.commands import run
 
 @pytest.mark.parametrize("action", [DELETE, REBOOT, REPLACE], ids=lambda action: action.name)
 def test_it_asks_and_waits_unless_it_is_told_otherwise(
-    monkeypatch: pytest.MonkeyPatch, action: Action
+    monkeypatch: pytest.MonkeyPatch, action: NodeAction
 ) -> None:
     given: list[tuple[tuple[object, ...], dict[str, Any]]] = []
     monkeypatch.setattr(command, "run", lambda *names, **options: given.append((names, options)))
@@ -126,7 +126,7 @@ AGAIN = replace(ONE, launched=LAUNCHED + timedelta(hours=1))
 WANTED = {"workers": "1 of 2 nodes are Running"}
 
 # What is looked at one after the other, with the seconds since the call, and what is left to do.
-STEPS: list[tuple[Action, list[tuple[float, list[Node]]], dict[str, str]]] = [
+STEPS: list[tuple[NodeAction, list[tuple[float, list[Node]]], dict[str, str]]] = [
     # The list lags behind: nothing seems to have happened yet.
     (REPLACE, [(0, [ONE, TWO])], {ONE.id: "Running"} | WANTED),
     (REPLACE, [(0, [STOPPING, TWO])], {ONE.id: "ShuttingDown"} | WANTED),
@@ -156,7 +156,7 @@ STEPS: list[tuple[Action, list[tuple[float, list[Node]]], dict[str, str]]] = [
 
 @pytest.mark.parametrize(("action", "looks", "left"), STEPS)
 def test_what_is_left_to_do(
-    action: Action, looks: list[tuple[float, list[Node]]], left: dict[str, str]
+    action: NodeAction, looks: list[tuple[float, list[Node]]], left: dict[str, str]
 ) -> None:
     seen = watched(action, [ONE], among=[ONE, TWO])
     for seconds, nodes in looks:

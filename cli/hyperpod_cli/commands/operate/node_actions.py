@@ -1,7 +1,7 @@
 """`hyperpod-ops delete`, `reboot` and `replace`."""
 
 from hyperpod_cli.commands import Function, command
-from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, Action
+from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
 from hyperpod_cli.terminal.options import (
     DEFAULT_CONFIG,
     ClusterName,
@@ -14,7 +14,7 @@ from hyperpod_cli.terminal.options import (
 )
 
 
-def _command_of(action: Action) -> Function:
+def _command_of(action: NodeAction) -> Function:
     """Return the command that does something to nodes."""
 
     def run(

@@ -63,12 +63,8 @@ def read_chart_directory(folder: Path) -> ChartFile:
     return _parse((folder / "Chart.yaml").read_text(), where=str(folder / "Chart.yaml"))
 
 
-def read_chart_archive(archive: Path) -> ChartFile:
-    """Read Chart.yaml of a packaged chart.
-
-    Raises:
-        ChartError: Not a packaged chart.
-    """
+def _read_chart_archive(archive: Path) -> ChartFile:
+    """Read Chart.yaml of a packaged chart."""
     try:
         with tarfile.open(archive, "r:gz") as tar:
             for member in tar:
@@ -187,7 +183,7 @@ def _find(dependency: Dependency, *, folder: Path) -> Path:
     """Return the archive of this chart in the folder, whatever its file name."""
     found = []
     for file in sorted(folder.glob("*.tgz")):
-        chart = read_chart_archive(file)
+        chart = _read_chart_archive(file)
         if chart.name == dependency.name and same_version(chart.version, dependency.version):
             found.append(file)
     if len(found) != 1:
@@ -226,7 +222,7 @@ def drop_stale_archives(chart: Path) -> list[str]:
             continue
         directories = set(subcharts(charts.parent))
         for archive in sorted(charts.glob("*.tgz")):
-            if read_chart_archive(archive).name in directories:
+            if _read_chart_archive(archive).name in directories:
                 archive.unlink()
                 dropped.append(str(archive.relative_to(chart)))
     return dropped

@@ -19,7 +19,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk.pipeline.section import ChartArchiveConfig
 from hyperpod_cli.deliver.charts.archives import (
     Archive,
-    ChartFile,
     check_digests,
     check_requirements,
     collect_archives,
@@ -54,12 +53,8 @@ def pack(directory: Path) -> bytes:
     return _gzip_stored(buffer.getvalue())
 
 
-def unpack(archive: Path, *, into: Path) -> Path:
-    """Unpack a packaged chart's files and return the chart's directory.
-
-    Raises:
-        ValueError: A file of it would land outside `into`.
-    """
+def _unpack(archive: Path, *, into: Path) -> Path:
+    """Unpack a packaged chart's files and return the chart's directory."""
     # By hand: extractall refuses such files from Python 3.11.4 on only.
     with gzip.open(archive) as stream, tarfile.open(fileobj=stream) as tar:
         for member in tar:
@@ -151,7 +146,11 @@ def package(
     manifest = _render(file, helm=helm, region=regions[0])
     objects = parse_objects(manifest)
     provenance = {
-        "chart": _chart_entry(original),
+        "chart": {
+            "name": original.name,
+            "version": original.version,
+            "app_version": original.app_version,
+        },
         "source": {**source.model_dump(), "git_url": source.shown_url},
         "dependencies": [_archive_entry(archive) for archive in archives],
         "left_out": settings.pins.left_out,
@@ -177,7 +176,7 @@ def _complete_tree(chart: Path, *, helm: Helm, workspace: Path) -> Path:
         archive = helm.package(chart, into=packed)
     except CommandError as error:
         raise ChartError(f"helm cannot package the chart: {error}") from error
-    tree = unpack(archive, into=unpacked)
+    tree = _unpack(archive, into=unpacked)
     shutil.rmtree(packed)
     return tree
 
@@ -189,10 +188,6 @@ def _render(file: Path, *, helm: Helm, region: str) -> str:
         raise ChartError(
             f"the packaged chart does not render with its defaults: {error}"
         ) from error
-
-
-def _chart_entry(chart: ChartFile) -> dict[str, str]:
-    return {"name": chart.name, "version": chart.version, "app_version": chart.app_version}
 
 
 def _archive_entry(archive: Archive) -> dict[str, str | None]:

@@ -38,7 +38,7 @@ from hyperpod_cli.inspect.verification.verify import check_once, problems
 from hyperpod_cli.inspect.verification.verify import summary as summary_of
 from hyperpod_cli.stack_progress import fixed_values
 from hyperpod_cli.stack_progress.failures import Situation, next_step
-from hyperpod_cli.stack_progress.fixed_values import Change, refuse_changes
+from hyperpod_cli.stack_progress.fixed_values import FixedValueChange, refuse_changes
 from hyperpod_cli.stack_progress.terminal import (
     FAILED_CREATIONS,
     StackRunResult,
@@ -229,7 +229,9 @@ def _end(
         out.print(wrapped(line, width=out.width if out.is_terminal else None))
 
 
-def _fixed(stacks: Sequence[Stack], *, former: Mapping[str, Deployed | None]) -> Iterator[Change]:
+def _fixed(
+    stacks: Sequence[Stack], *, former: Mapping[str, Deployed | None]
+) -> Iterator[FixedValueChange]:
     """Yield the values of deployed stacks that would change and cannot.
 
     A stack whose creation failed is deleted first, with the values that it had.

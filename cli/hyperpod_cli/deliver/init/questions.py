@@ -27,16 +27,8 @@ class ZoneNameError(Exception):
     """A name that could not be looked up; says why."""
 
 
-def zone_ids(zones: Sequence[str], *, region: str) -> list[str]:
-    """Return zones with IDs in the place of names; what is no name of the region's stays.
-
-    Args:
-        zones: IDs, names such as us-west-2a, or their letters.
-        region: The region.
-
-    Raises:
-        ZoneNameError: EC2 knows no such zone, or could not be asked.
-    """
+def _zone_ids(zones: Sequence[str], *, region: str) -> list[str]:
+    """Return zones with IDs in the place of names; what is no name of the region's stays."""
     pattern = re.compile(_NAME.format(region=re.escape(region)))
     names = {zone: f"{region}{zone[-1]}" for zone in zones if pattern.fullmatch(zone)}
     ids = _ids(sorted(set(names.values())), region=region) if names else {}
@@ -173,7 +165,7 @@ def _with_zones(answers: Answers, text: str) -> Answers:
             "ones into the file"
         )
     try:
-        zones = zone_ids(zones, region=answers.region)
+        zones = _zone_ids(zones, region=answers.region)
     except ZoneNameError as error:
         raise AnswerError(f"ZONES: {error}") from None
     others = [zone for zone in known_zones(answers.region) if zone not in zones]

@@ -41,28 +41,20 @@ def require_creatable(path: Path) -> None:
         refuse_unless_bootstrapped(replace(place, region=region), session=session, config_path=path)
     connection = pipeline.source.connection
     if connection is not None:
-        refuse_pending_connection(connection.arn, session=session, region=pipeline.region)
+        _refuse_pending_connection(connection.arn, session=session, region=pipeline.region)
     print(f"Account {place.account}, region {place.region}, as {caller.arn}", flush=True)
 
 
-def refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) -> None:
+def _refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) -> None:
     """Refuse a connection that nobody has authorized at the host of the repository.
 
     A caller who may not read connections passes: the pipeline's source action then says the same.
-
-    Args:
-        arn: ARN of the connection.
-        session: Who asks.
-        region: Region of the pipeline.
-
-    Raises:
-        AccountError: There is no such connection, or it does not work yet.
     """
     # As does every SDK, the service takes ARNs of its former name too.
     connections = session.client("codeconnections", region_name=arn.split(":")[3])
     try:
         status = connections.get_connection(ConnectionArn=arn)["Connection"]["ConnectionStatus"]
-    except ClientError as error:
+    except (BotoCoreError, ClientError) as error:
         if is_not_found(error):
             raise AccountError(
                 f"pipeline.source.connection.arn: {arn} does not exist; make one: aws "
@@ -71,8 +63,6 @@ def refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) 
             ) from None
         if is_denied(error):
             return
-        raise AccountError(f"{arn}: {one_line(error)}") from None
-    except BotoCoreError as error:
         raise AccountError(f"{arn}: {one_line(error)}") from None
     if status != _WORKS:
         raise AccountError(

@@ -21,6 +21,7 @@ from hyperpod_cli.aws.stacks import deployed as deployed_stack
 from hyperpod_cli.deliver.can_deploy import refuse_problems
 from hyperpod_cli.stack_progress.fixed_values import changes
 from hyperpod_cli.terminal.errors import FAILED, LinesError, OpsError
+from hyperpod_shared.aws_errors import code
 
 _PARTITION = "${AWS::Partition}"
 # There is such a stack once a change set would create it, and nothing in it.
@@ -54,16 +55,14 @@ def reader(stack: Stack, *, session: boto3.Session) -> boto3.Session:
     try:
         caller = sts.get_caller_identity()["Account"]
         made = sts.assume_role(RoleArn=stack.lookup_role, RoleSessionName="pipeline-review")
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "AccessDenied":
+    except (BotoCoreError, ClientError) as error:
+        if code(error) != "AccessDenied":
             raise OpsError(f"{place}: {one_line(error)}") from None
         raise OpsError(
             f"{place}: role {stack.lookup_role} cannot be assumed: bootstrap the account and "
             f"region for the pipeline's account, with CONFIG of this environment: make bootstrap "
             f"TRUST={caller} POLICIES=..."
         ) from None
-    except BotoCoreError as error:
-        raise OpsError(f"{place}: {one_line(error)}") from None
     key = made["Credentials"]
     return boto3.Session(
         aws_access_key_id=key["AccessKeyId"],

@@ -150,16 +150,12 @@ def _deployment(config: Config) -> Iterator[Parameter]:
 
 
 def _kubernetes(config: Config) -> Iterator[Parameter]:
+    told = "Kubernetes version; a running control plane goes up one at a time."
     yield Parameter(
         name="KubernetesVersion",
         label="Kubernetes version",
         group=_KUBERNETES,
-        definition=definition(
-            EksConfig,
-            "version",
-            default=config.eks.version,
-            Description="Kubernetes version; a running control plane goes up one at a time.",
-        ),
+        definition=definition(EksConfig, "version", default=config.eks.version, Description=told),
         paths=(("eks", "version"),),
     )
     if config.eks.secrets_kms_key_arn is not None:
@@ -186,27 +182,23 @@ def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
     size: KeyPath = ("storage", "capacity_gib")
     sizes = variants.accepted(size, range(_STEP_GIB, _MOST_GIB + 1, _STEP_GIB))
     own = storage.capacity_gib
+    allowed = sorted({*sizes, own})
     yield Parameter(
         name="StorageCapacityGiB",
         label="Size in GiB",
         group=_FILES,
-        definition=definition(
-            StorageConfig, "capacity_gib", default=own, allowed=sorted({*sizes, own})
-        ),
+        definition=definition(StorageConfig, "capacity_gib", default=own, allowed=allowed),
         paths=(size,),
     )
     if storage.efa_enabled:
         return  # its sizes are those of its throughput
+    key = "throughput_mbps_per_tib"
     yield Parameter(
         name="StorageThroughput",
         label="Throughput in MB/s for each TiB",
         group=_FILES,
-        definition=definition(
-            StorageConfig,
-            "throughput_mbps_per_tib",
-            default=storage.throughput_mbps_per_tib,
-        ),
-        paths=(("storage", "throughput_mbps_per_tib"),),
+        definition=definition(StorageConfig, key, default=storage.throughput_mbps_per_tib),
+        paths=(("storage", key),),
     )
 
 

@@ -30,9 +30,11 @@ def zone_parameters(config: Config) -> Iterator[Parameter]:
     by_name = count <= ZONES_FOUND_BY_NAME
     # No name: it is another place in each account.
     pattern = ZONE_ID_PATTERN
+    subnets = range(len(network.hyperpod_subnets))
+    indices_of_nodes = {_index(config, position) for position in subnets}
     for index in range(count):
         name = f"AvailabilityZoneId{index + 1}"
-        used = " Nodes are here." if index in _indices_of_nodes(config) else ""
+        used = " Nodes are here." if index in indices_of_nodes else ""
         found = " If empty, one of the region's first zones by name." if by_name else ""
         yield Parameter(
             name=name,
@@ -93,10 +95,6 @@ def zone_rules(names: Sequence[str], *, eks_zones: int) -> Rules:
     zones = distinct(names, noun="zones")
     rules["DistinctZones"] = {**({"RuleCondition": given[0]} if by_name else {}), **zones}
     return rules
-
-
-def _indices_of_nodes(config: Config) -> set[int]:
-    return {_index(config, position) for position, _ in enumerate(config.network.hyperpod_subnets)}
 
 
 def _index(config: Config, position: int) -> int:

@@ -71,12 +71,8 @@ _LETTER = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{}</svg>
 _FAMILIES = ("Helvetica", "Arial", "DejaVu Sans", "Liberation Sans", "Noto Sans", "Open Sans")
 
 
-def png(svg: str) -> bytes:
-    """Return an SVG image as PNG, in a font of this machine.
-
-    Raises:
-        OpsError: What draws it is not installed, or there is no font.
-    """
+def _png(svg: str) -> bytes:
+    """Return an SVG image as PNG, in a font of this machine."""
     try:
         import resvg_py  # noqa: PLC0415 - optional
     except ModuleNotFoundError:
@@ -152,7 +148,7 @@ def _svg(stacks: Sequence[StackPicture]) -> str:
 
 FORMATS: Mapping[str, Callable[[Sequence[StackPicture]], bytes]] = {
     "svg": lambda stacks: _svg(stacks).encode(),
-    "png": lambda stacks: png(_svg(stacks)),
+    "png": lambda stacks: _png(_svg(stacks)),
     "mermaid": lambda stacks: mermaid(stacks, title=TITLE).encode(),
 }
 """By the name of a format, what draws in it."""

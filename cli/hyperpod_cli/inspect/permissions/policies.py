@@ -89,16 +89,6 @@ _RECOVER_STACKS = [
 ]
 
 
-def deployer_document(assembly: Path, *, names: Names) -> Document:
-    """Return the policy of who deploys: all else is done by the roles of `cdk bootstrap`.
-
-    Args:
-        assembly: Directory that `cdk synth` wrote; it says which roles the CDK CLI assumes.
-        names: Names of the deployment's resources.
-    """
-    return document_of(_statements(assembly, names))
-
-
 def execution_roles(assembly: Path, environment: Environment) -> Iterator[str]:
     """Yield the roles with which CloudFormation works on the stacks."""
     for stack in stacks_in(assembly):
@@ -178,7 +168,7 @@ def policies_of(assembly: Path, *, deployment: str, environment: Environment) ->
     names = Names(deployment=deployment, environment=environment, resources=resources)
     needed = needs({each.name: each.template for each in stacks}, names)
     return Policies(
-        deployer=deployer_document(assembly, names=names),
+        deployer=document_of(_statements(assembly, names)),
         cloudformation=tuple(split(statements_of(needed))),
         execution_roles=tuple(sorted(set(execution_roles(assembly, environment)))),
     )

@@ -1,7 +1,6 @@
 """What of a deployment is there already."""
 
 from collections.abc import Callable
-from typing import Protocol
 
 from botocore.exceptions import ClientError
 
@@ -11,31 +10,25 @@ from hyperpod_cli.aws.stacks import resources_of as stack_resources
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import is_unknown_stack
 
-
-class Clients(Protocol):
-    """What makes clients of AWS."""
-
-    @property
-    def client(self) -> Callable[[str], AwsClient]:
-        """Returns the client of a service, by boto3's name of it."""
+Clients = Callable[[str], AwsClient]
 
 
 def is_deployed(stack: str, target: Target) -> bool:
     """Return whether there is a stack."""
-    return _resources(stack, target) is not None
+    return _resources(stack, target.client) is not None
 
 
 def resources_of(
-    stack: str, target: Clients, *, resource_type: str | None = None
+    stack: str, clients: Clients, *, resource_type: str | None = None
 ) -> frozenset[str]:
     """Return the physical IDs of the resources that a stack has; none if there is no stack.
 
     Args:
         stack: Name of the stack.
-        target: Makes the client of CloudFormation.
+        clients: Returns the client of a service, by boto3's name of it.
         resource_type: Only those of this type. Default: all.
     """
-    found = _resources(stack, target) or {}
+    found = _resources(stack, clients) or {}
     return frozenset(
         name for name, type_ in found.items() if resource_type is None or type_ == resource_type
     )
@@ -47,9 +40,9 @@ def outputs(stack: str, target: Target) -> dict[str, str]:
     return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", ())}
 
 
-def _resources(stack: str, target: Clients) -> dict[str, str] | None:
+def _resources(stack: str, clients: Clients) -> dict[str, str] | None:
     try:
-        there = stack_resources(target.client("cloudformation"), stack)
+        there = stack_resources(clients("cloudformation"), stack)
         return {each.physical_id: each.type for each in there if each.physical_id}
     except ClientError as error:
         if is_unknown_stack(error):

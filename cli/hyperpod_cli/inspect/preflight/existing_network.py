@@ -127,7 +127,7 @@ def deployed(config: Config, target: Target, kind: StackKind = "platform") -> fr
 
     What it created is there, as it should be: rules, CIDR blocks, subnets.
     """
-    return resources_of(stack_name(config, kind), target)
+    return resources_of(stack_name(config, kind), target.client)
 
 
 def unserved(config: Config, vpc: Vpc) -> Sequence[str]:

@@ -117,13 +117,11 @@ def results(
         try:
             # One by one: what was found before an error is reported, too.
             found.extend(validate(config, target))
-        except ClientError as error:
-            if is_denied(error):
+        except (BotoCoreError, ClientError) as error:
+            if isinstance(error, ClientError) and is_denied(error):
                 denied = _permission(error)
             else:
                 failure = one_line(error)
-        except BotoCoreError as error:
-            failure = one_line(error)
         yield ValidatorResult(
             name=name, problems=tuple(found), missing_permission=denied, failure=failure
         )

@@ -21,7 +21,7 @@ from hyperpod_cli.inspect.cost import UNITS, rounded, summary, what
 from hyperpod_cli.inspect.critical_path import read_graph
 from hyperpod_cli.inspect.diagram.architecture import StackPicture
 from hyperpod_cli.inspect.diagram.picture import picture, pictured
-from hyperpod_cli.inspect.report.timeline import Timeline, timeline
+from hyperpod_cli.inspect.report.timeline import timeline
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import summary as summary_of_checks
 from hyperpod_cli.stack_progress.progress import duration
@@ -116,7 +116,10 @@ def page(content: Content) -> str:
         .render(
             content=content,
             drawn=_drawn(content.assembly),
-            attempts=[(attempt, _timeline(attempt)) for attempt in content.attempts],
+            attempts=[
+                (attempt, timeline(attempt.events, graph=read_graph(attempt.assembly)))
+                for attempt in content.attempts
+            ],
             failures=[attempt for attempt in content.attempts if attempt.messages],
             outputs={stack: _shown(values) for stack, values in content.outputs.items()},
             checks=sorted(content.checks, key=lambda each: (each.ok, not each.is_known)),
@@ -163,10 +166,6 @@ def _drawn(assembly: Path) -> _Drawn | None:
     # An image has its own styles and identifiers, and cannot run anything.
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
     return _Drawn(source=source, stacks=stacks)
-
-
-def _timeline(attempt: Attempt) -> Timeline:
-    return timeline(attempt.events, graph=read_graph(attempt.assembly))
 
 
 def _shown(values: Mapping[str, str]) -> dict[str, str]:

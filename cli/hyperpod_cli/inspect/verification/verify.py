@@ -90,7 +90,7 @@ def check_until_all_hold(
                 return checks
         except (BotoCoreError, ClientError, OpsError) as error:
             pause = min(_PAUSE_SECONDS, deadline - now())
-            if not is_transient_error(error) or pause <= 0:
+            if not _is_transient_error(error) or pause <= 0:
                 raise
             line = explanation(error)
         if line != said:
@@ -115,18 +115,14 @@ def verify(
                 yield from subject(deployment)
         except (BotoCoreError, ClientError, OpsError) as error:
             why = explanation(error)
-            unknown.setdefault((why, is_transient_error(error)), []).append(name)
+            unknown.setdefault((why, _is_transient_error(error)), []).append(name)
     # One for all subjects with the same trouble: without Kubernetes, that is half of them.
     for (why, transient), names in unknown.items():
         yield not_looked_at(", ".join(names), why=why, is_transient=transient)
 
 
-def is_transient_error(error: Exception) -> bool:
-    """Say whether what could not be looked at may be a minute later.
-
-    Args:
-        error: What was raised.
-    """
+def _is_transient_error(error: Exception) -> bool:
+    """Say whether what could not be looked at may be a minute later."""
     return isinstance(error, TransientError) or is_transient(error)
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
@@ -28,17 +27,8 @@ _IN_SERVICE = re.compile(r"\bis InService\b", re.IGNORECASE)
 _SCALING_WARNING = re.compile(r"lost orchestration-ready status", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fault:
-    """One thing that happened, in the events that tell it.
-
-    Attributes:
-        first: The newest of its events.
-        descriptions: What its events say.
-    """
-
-    first: Event
-    descriptions: set[str] = field(default_factory=set)
+Fault = tuple[Event, set[str]]
+"""The newest of the events that tell one thing that happened, and what they say."""
 
 
 def level_of(event: Event) -> str:
@@ -60,10 +50,10 @@ def each_once(events: Sequence[Event]) -> list[Event]:
     for event in events:
         fault = next((each for each in _near(faults, event) if _tells(each, event)), None)
         if fault is None:
-            faults.append(Fault(first=event, descriptions={event.get("Description", "")}))
+            faults.append((event, {event.get("Description", "")}))
         else:
-            fault.descriptions.add(event.get("Description", ""))
-    return [fault.first for fault in faults]
+            fault[1].add(event.get("Description", ""))
+    return [first for first, _ in faults]
 
 
 def without_misleading(events: Sequence[Event], groups: Groups) -> list[Event]:
@@ -101,17 +91,18 @@ def is_scaling_warning(description: str) -> bool:
 
 def _near(faults: Sequence[Fault], event: Event) -> Iterator[Fault]:
     for fault in reversed(faults):
-        if fault.first["EventTime"] - event["EventTime"] > _SAME_FAULT:
+        if fault[0]["EventTime"] - event["EventTime"] > _SAME_FAULT:
             return
         yield fault
 
 
 def _tells(fault: Fault, event: Event) -> bool:
     """Say whether an event tells a fault in other words."""
-    levels = (level_of(fault.first), level_of(event))
+    first, descriptions = fault
+    levels = (level_of(first), level_of(event))
     return (
         levels == (Level.ERROR, Level.ERROR)
-        and fault.first.get("InstanceGroupName") == event.get("InstanceGroupName")
-        and fault.first.get("InstanceId") == event.get("InstanceId")
-        and event.get("Description", "") not in fault.descriptions
+        and first.get("InstanceGroupName") == event.get("InstanceGroupName")
+        and first.get("InstanceId") == event.get("InstanceId")
+        and event.get("Description", "") not in descriptions
     )

@@ -142,14 +142,10 @@ def _fairly(events: Sequence[Event]) -> Iterator[Event]:
     """Yield the newest of each kind, then the next of each: one group may fail very often."""
     alike: dict[tuple[str, ...], list[Event]] = {}
     for event in events:
-        says = (level_of(event), event.get("InstanceGroupName", ""), _says(event))
+        says = (level_of(event), event.get("InstanceGroupName", ""), event.get("Description", ""))
         alike.setdefault(says, []).append(event)
     for each in zip_longest(*alike.values()):
         yield from (event for event in each if event is not None)
-
-
-def _says(event: Event) -> str:
-    return str(event.get("Description", ""))
 
 
 def _cause(sagemaker: AwsClient, cluster: HyperPodCluster, event: Event) -> str:

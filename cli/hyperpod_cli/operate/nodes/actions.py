@@ -17,7 +17,7 @@ https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceCluste
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Action:
+class NodeAction:
     """Something that can be done to nodes.
 
     Attributes:
@@ -38,19 +38,19 @@ class Action:
         return f"Batch{self.name.capitalize()}ClusterNodes"
 
 
-REPLACE = Action(
+REPLACE = NodeAction(
     name="replace",
     summary="Replace nodes by new instances; their volumes are lost.",
     effect="is terminated, and a new instance takes its place; all its volumes are lost",
     minutes=60,
 )
-REBOOT = Action(
+REBOOT = NodeAction(
     name="reboot",
     summary="Restart nodes; their volumes stay.",
     effect="restarts; its volumes stay",
     minutes=20,
 )
-DELETE = Action(
+DELETE = NodeAction(
     name="delete",
     summary="Terminate nodes; groups get smaller, volumes are lost.",
     effect="is terminated, and its group has one node less; all its volumes are lost",
@@ -58,7 +58,7 @@ DELETE = Action(
 )
 
 
-def refuse_too_many(action: Action, count: int) -> None:
+def refuse_too_many(action: NodeAction, count: int) -> None:
     """Refuse more nodes than one call takes.
 
     Args:
@@ -76,7 +76,7 @@ def refuse_too_many(action: Action, count: int) -> None:
 
 
 def act(
-    sagemaker: AwsClient, action: Action, *, cluster: str, ids: Sequence[str]
+    sagemaker: AwsClient, action: NodeAction, *, cluster: str, ids: Sequence[str]
 ) -> dict[str, str]:
     """Begin to do something to nodes; return why it does not happen to some, by ID.
 

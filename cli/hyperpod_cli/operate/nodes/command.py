@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster, nodes_of
-from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, Action, act, refuse_too_many
+from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, NodeAction, act, refuse_too_many
 from hyperpod_cli.operate.nodes.health import Health, health_of_nodes, pods_on
 from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
 from hyperpod_cli.operate.nodes.waiting import wait, watched
@@ -27,7 +27,7 @@ _BROUGHT_BACK = {
 
 
 def run(
-    action: Action,
+    action: NodeAction,
     names: Sequence[str],
     *,
     config: Path,
@@ -61,12 +61,12 @@ def run(
     found = chosen.found()
     before = nodes_of(chosen.sagemaker, found.name)
     chosen_nodes = named_nodes(before, names, cluster=found.name, groups=found.groups)
-    for line in plan(
+    for line in _plan(
         action, chosen_nodes, cluster=found, pods=_pods(chosen.session, found, chosen_nodes)
     ):
         typer.echo(line)
     if action is DELETE:
-        for line in counts_after(chosen_nodes, cluster=found, chosen=chosen):
+        for line in _counts_after(chosen_nodes, cluster=found, chosen=chosen):
             typer.echo(line)
     if not agreed(f"{action.name.capitalize()}?", yes=yes):
         typer.echo("Nothing was done.")
@@ -102,21 +102,14 @@ def run(
         raise typer.Exit(REFUSED)
 
 
-def plan(
-    action: Action,
+def _plan(
+    action: NodeAction,
     nodes: Sequence[NumberedNode],
     *,
     cluster: HyperPodCluster,
     pods: Mapping[str, Sequence[str]] | str,
 ) -> Iterator[str]:
-    """Yield what happens to nodes and to their pods.
-
-    Args:
-        action: What is done.
-        nodes: The nodes.
-        cluster: Their cluster.
-        pods: The pods on each, by its ID; or why they are not known.
-    """
+    """Yield what happens to nodes and to the pods on each, or why these are not known."""
     yield f"{cluster.name}: {action.operation}"
     yield f"Each node {action.effect}:"
     for each in nodes:
@@ -132,17 +125,12 @@ def plan(
         yield f"The pods on them are not known. {pods}"
 
 
-def counts_after(
+def _counts_after(
     nodes: Sequence[NumberedNode], *, cluster: HyperPodCluster, chosen: Chosen
 ) -> Iterator[str]:
     """Yield what a deployment makes of the deleted nodes.
 
     A count that did not change in the configuration is left as the cluster has it: ADR 23.
-
-    Args:
-        nodes: The nodes.
-        cluster: Their cluster.
-        chosen: The same, with its configuration, if that is known.
     """
     config = chosen.config
     wanted = {} if config is None else {g.name: g.instance_count for g in config.cluster.all_groups}

@@ -8,7 +8,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cli.operate.clusters import HyperPodCluster, Node, nodes_of
-from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, Action
+from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, NodeAction
 from hyperpod_cli.operate.nodes.health import NOT_READY, RUNNING, Health, trouble_of
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
@@ -33,7 +33,7 @@ class Watched:
         left: IDs of those that were seen not Running, not Ready, or started again.
     """
 
-    action: Action
+    action: NodeAction
     nodes: Sequence[Node]
     running: Mapping[str, int]
     health: Mapping[str, Health] = field(default_factory=dict)
@@ -104,7 +104,7 @@ def _reasons(found: Sequence[Node], group: str) -> Iterator[str]:
 
 
 def watched(
-    action: Action,
+    action: NodeAction,
     nodes: Sequence[Node],
     *,
     among: Sequence[Node],
@@ -174,14 +174,11 @@ def wait(
         if not waiting:
             return
         if passed >= watched.action.minutes * 60:
+            left = ", ".join(f"{name} {status}" for name, status in waiting.items())
             raise OpsError(
                 f"{watched.action.name}: not done after {watched.action.minutes:.0f} minutes: "
-                f"{_list(waiting)}; HyperPod goes on: see `hyperpod-ops status` and "
+                f"{left}; HyperPod goes on: see `hyperpod-ops status` and "
                 "`hyperpod-ops events`"
             )
         shown = waiting
         sleep(seconds)
-
-
-def _list(waiting: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {status}" for name, status in waiting.items())

@@ -23,20 +23,11 @@ _NUMBER = re.compile(r"\S+\Z")
 _LISTS = ("instance_groups", "restricted_instance_groups")
 
 
-def with_count(text: str, *, group: str, index: int, count: int) -> str:
+def _with_count(text: str, *, group: str, index: int, count: int) -> str:
     """Return the text of a configuration with another number of nodes in a group.
 
     Comments, layout, anchors and aliases stay. A group that has its number from a merge key gets
     one of its own.
-
-    Args:
-        text: The text; a configuration that can be used.
-        group: Name of the group.
-        index: Its place among all groups.
-        count: The number.
-
-    Raises:
-        OpsError: The number is not written where it could be changed.
     """
     mapping = _group(yaml.compose(text, Loader=yaml.SafeLoader), index)
     found = None if mapping is None else _value(mapping, _KEY)
@@ -161,7 +152,7 @@ def count_change(path: Path, *, group: str, count: int) -> CountChange:
     former = groups[index].instance_count
     if former == count:
         return CountChange(path=path, before=text, after=text, former=former)
-    changed = with_count(text, group=group, index=index, count=count)
+    changed = _with_count(text, group=group, index=index, count=count)
     if _counts(_loaded(changed, path)) != {**_counts(config), group: count}:
         raise OpsError(
             f"{path}: instance_count of {group!r} is also that of another group (an anchor); "

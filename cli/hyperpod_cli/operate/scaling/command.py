@@ -118,16 +118,8 @@ def _count_of(group: str) -> re.Pattern[str]:
 _MAKE = "make"
 
 
-def deploy_command(config: Path, *, folder: Path) -> list[str]:
-    """Return the command that deploys a configuration without asking.
-
-    Args:
-        config: Its file.
-        folder: The project's folder.
-
-    Raises:
-        OpsError: Nothing can be deployed from this folder.
-    """
+def _deploy_command(config: Path, *, folder: Path) -> list[str]:
+    """Return the command that deploys a configuration without asking."""
     if not (folder / "Makefile").is_file() or not (folder / "cdk.json").is_file():
         raise OpsError(f"{folder}: is not the folder of the project; run it there, to deploy")
     if shutil.which(_MAKE) is None:
@@ -197,7 +189,7 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
         BotoCoreError: AWS could not be asked.
     """
     folder = Path.cwd()
-    command = deploy_command(config, folder=folder)
+    command = _deploy_command(config, folder=folder)
     change = count_change(config, group=group, count=count)
     loaded = load_config(config)
     chosen = chosen_cluster(config, cluster=None, region=region)

@@ -135,7 +135,8 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
     cluster = chosen.found()
     listed = nodes_of(chosen.sagemaker, cluster.name, requested=cluster.is_continuous)
     nodes = [node for node in listed if node.id]
-    notes = [str(cluster.described["FailureMessage"])] if _failed(cluster) else []
+    failed = cluster.described.get("FailureMessage")
+    notes = [str(failed)] if failed else []
     health: Mapping[str, Health] | None = None
     try:
         with kubernetes_api(chosen.session, eks_cluster=cluster.eks_cluster_name) as api:
@@ -245,7 +246,3 @@ def group_state(
             Counter(each.deep_health_check for each in nodes if each.deep_health_check)
         ),
     )
-
-
-def _failed(cluster: HyperPodCluster) -> bool:
-    return bool(cluster.described.get("FailureMessage"))

@@ -203,4 +203,4 @@ def test_what_was_deleted_or_never_created_is_not_there(
     target = SimpleNamespace(
         client=lambda _name: SimpleNamespace(get_paginator=lambda _: paginator)
     )
-    assert resources_of("ml-platform", target, resource_type=resource_type) == names
+    assert resources_of("ml-platform", target.client, resource_type=resource_type) == names

@@ -138,19 +138,14 @@ def _of_types(config: Config, quotas: ServiceQuotas, others: InstanceUsage) -> I
 def _of_sums(config: Config, quotas: ServiceQuotas, others: InstanceUsage) -> Iterator[Need]:
     groups = config.cluster.all_groups
     count = sum(group.instance_count for group in groups)
-    yield Need(path=_GROUPS, quota=quotas.by_name("sagemaker", PER_CLUSTER), used=0, wanted=count)
-    yield Need(
-        path=_GROUPS,
-        quota=quotas.by_name("sagemaker", ACROSS_CLUSTERS),
-        used=others.instances,
-        wanted=count,
-    )
-    yield Need(
-        path=_GROUPS,
-        quota=quotas.by_name("sagemaker", SPOT_ACROSS_CLUSTERS),
-        used=others.spot_instances,
-        wanted=sum(group.instance_count for group in groups if _is_spot(group)),
-    )
+    spot = sum(group.instance_count for group in groups if _is_spot(group))
+    for name, used, wanted in (
+        (PER_CLUSTER, 0, count),
+        (ACROSS_CLUSTERS, others.instances, count),
+        (SPOT_ACROSS_CLUSTERS, others.spot_instances, spot),
+    ):
+        quota = quotas.by_name("sagemaker", name)
+        yield Need(path=_GROUPS, quota=quota, used=used, wanted=wanted)
 
 
 def _of_volumes(config: Config, quotas: ServiceQuotas) -> Iterator[Need]:

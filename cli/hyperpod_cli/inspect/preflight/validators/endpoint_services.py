@@ -55,7 +55,8 @@ def endpoint_services(config: Config, target: Target) -> Iterator[Problem]:
                 f"{', '.join(lacking)}: a closed network needs each in every zone of its "
                 f"HyperPod subnets; take a zone with all of them: {', '.join(complete) or 'none'}"
             )
-            yield Problem(finding=error(path, value, message), command=_command(*lacking))
+            look = f"{_DESCRIBE} --service-names {' '.join(lacking)}"
+            yield Problem(finding=error(path, value, message), command=look)
 
 
 def _offered(services: Sequence[str], target: Target) -> dict[str, set[str]]:
@@ -92,7 +93,3 @@ def _places(
         if name is not None:
             found.setdefault(name, (path, value))
     return found
-
-
-def _command(*names: str) -> str:
-    return f"{_DESCRIBE} --service-names {' '.join(names)}"

@@ -166,7 +166,7 @@ class _Look:
             identifier.partition("|")[2]
             for kind in ("platform", "addons")
             for identifier in resources_of(
-                stack_name(self._config, kind), target, resource_type=_ADDON
+                stack_name(self._config, kind), target.client, resource_type=_ADDON
             )
         }
         command = f"aws eks list-addons --cluster-name {self._name}"
@@ -210,7 +210,7 @@ class _Look:
         ours = {
             identifier.partition("|")[0]
             for identifier in resources_of(
-                stack_name(self._config, "platform"), target, resource_type=_ACCESS_ENTRY
+                stack_name(self._config, "platform"), target.client, resource_type=_ACCESS_ENTRY
             )
         }
         for arn, path in named.items():

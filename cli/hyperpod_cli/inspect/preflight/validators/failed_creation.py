@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.inspect.preflight.deployed import resources_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 from hyperpod_stacks.table import stack_name
 
 _EKS_CLUSTER = "AWS::EKS::Cluster"
@@ -35,7 +34,7 @@ def failed_creation(config: Config, target: Target) -> Iterator[Problem]:
     described = described_stack(target.client("cloudformation"), stack)
     if described is None or described["StackStatus"] != _FAILED:
         return
-    for name in sorted(resources_of(stack, target, resource_type=_EKS_CLUSTER)):
+    for name in sorted(resources_of(stack, target.client, resource_type=_EKS_CLUSTER)):
         if not _is_protected(name, target):
             continue
         message = (
@@ -43,8 +42,8 @@ def failed_creation(config: Config, target: Target) -> Iterator[Problem]:
             "deployment deletes the stack first, and fails so again. Nothing has used it; run: "
             f"{lift_command(name, region=target.region)}"
         )
-        finding = error(("eks", "deletion_protection"), config.eks.deletion_protection, message)
-        yield Problem(finding=finding, command=f"aws eks describe-cluster --name {name}")
+        path, command = ("eks", "deletion_protection"), f"aws eks describe-cluster --name {name}"
+        yield problem(path, config.eks.deletion_protection, message, command=command)
 
 
 def _is_protected(name: str, target: Target) -> bool:

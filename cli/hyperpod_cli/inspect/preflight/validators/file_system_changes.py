@@ -38,7 +38,8 @@ def file_system_changes(config: Config, target: Target) -> Iterator[Problem]:
     for path, files in config.storage.placed_files:
         identifier = deployed.get(f"{files.output_prefix}FileSystemId")
         found = None if identifier is None else file_system(identifier, target)
-        if identifier is None or found is None or _is_existing(files):
+        is_existing = isinstance(files, LustreConfig) and files.file_system_id is not None
+        if identifier is None or found is None or is_existing:
             continue
         for finding in change_findings(files, found, now=datetime.now(UTC)):
             placed = finding.under("storage", *path)
@@ -63,10 +64,6 @@ def change_findings(
         yield from _wait(
             found, _OPEN_ZFS, key="throughput_mbps", value=files.throughput_mbps, now=now
         )
-
-
-def _is_existing(files: LustreConfig | HomeDirectoriesConfig) -> bool:
-    return isinstance(files, LustreConfig) and files.file_system_id is not None
 
 
 def _capacity_findings(

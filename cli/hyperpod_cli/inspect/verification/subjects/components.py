@@ -1,6 +1,7 @@
 """The components of the HyperPod dependencies, each with all its pods."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import Literal
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.daemon_sets import health_monitoring_agents
@@ -11,6 +12,15 @@ _INSTALL = (
     "Run `make deploy`, which installs it; `helm history` says whether the release lacks what the "
     "configuration asks for"
 )
+
+_WITHOUT = {
+    "health_monitoring_agent": "HyperPod finds no faulty node without it. ",
+    "nvidia_device_plugin": "Pods see no GPU without it. ",
+    "neuron_device_plugin": "Pods see no Trainium chip without it. ",
+    "efa_device_plugin": "Pods get no EFA without it, and NCCL falls back to TCP. ",
+    "training_operator": "No training job starts without it. ",
+    "mpi_operator": "No MPIJob, such as an NCCL test, starts without it. ",
+}
 
 
 @subject(
@@ -28,49 +38,18 @@ def components(deployment: LiveDeployment) -> Iterator[Check]:
 
 
 def _by_switch(config: Config) -> Iterator[tuple[str, Workload]]:
-    for name in health_monitoring_agents(config):
-        yield (
-            "health_monitoring_agent",
-            Workload(
-                kind="ds",
-                name=name,
-                namespace="aws-hyperpod",
-                without="HyperPod finds no faulty node without it. ",
-            ),
-        )
-    yield from _others(release=config.helm.release, namespace=config.helm.namespace).items()
-
-
-def _others(*, release: str, namespace: str) -> Mapping[str, Workload]:
-    return {
-        "nvidia_device_plugin": Workload(
-            kind="ds",
-            name=f"{release}-nvidia-device-plugin",
-            namespace="kube-system",
-            without="Pods see no GPU without it. ",
-        ),
-        "neuron_device_plugin": Workload(
-            kind="ds",
-            name="neuron-device-plugin-daemonset",
-            namespace="kube-system",
-            without="Pods see no Trainium chip without it. ",
-        ),
-        "efa_device_plugin": Workload(
-            kind="ds",
-            name=f"{release}-aws-efa-k8s-device-plugin",
-            namespace=namespace,
-            without="Pods get no EFA without it, and NCCL falls back to TCP. ",
-        ),
-        "training_operator": Workload(
-            kind="deploy",
-            name=f"{release}-training-operators",
-            namespace="kubeflow",
-            without="No training job starts without it. ",
-        ),
-        "mpi_operator": Workload(
-            kind="deploy",
-            name=f"{release}-mpi-operator",
-            namespace=namespace,
-            without="No MPIJob, such as an NCCL test, starts without it. ",
-        ),
-    }
+    release, own = config.helm.release, config.helm.namespace
+    rows: list[tuple[str, Literal["ds", "deploy"], str, str]] = [
+        ("health_monitoring_agent", "ds", "aws-hyperpod", name)
+        for name in health_monitoring_agents(config)
+    ]
+    rows += [
+        ("nvidia_device_plugin", "ds", "kube-system", f"{release}-nvidia-device-plugin"),
+        ("neuron_device_plugin", "ds", "kube-system", "neuron-device-plugin-daemonset"),
+        ("efa_device_plugin", "ds", own, f"{release}-aws-efa-k8s-device-plugin"),
+        ("training_operator", "deploy", "kubeflow", f"{release}-training-operators"),
+        ("mpi_operator", "deploy", own, f"{release}-mpi-operator"),
+    ]
+    for switch, kind, namespace, name in rows:
+        without = _WITHOUT[switch]
+        yield switch, Workload(kind=kind, name=name, namespace=namespace, without=without)

@@ -1,17 +1,15 @@
 """Whether the key of a configuration encrypts what it says, as the services tell."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.preflight.deployed import Clients, resources_of
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.subjects.scripts import script_key
 from hyperpod_stacks.table import stack_name
-
-Clients = Callable[[str], Any]
 
 _LOG_GROUP = "AWS::Logs::LogGroup"
 _ADVICE = (
@@ -128,7 +126,7 @@ def _volumes_of(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _log_groups(deployment: LiveDeployment, *, key: str) -> Check:
     config = deployment.config
     stack = stack_name(config, "platform")
-    made = resources_of(stack, deployment, resource_type=_LOG_GROUP)
+    made = resources_of(stack, deployment.client, resource_type=_LOG_GROUP)
     found = listed(deployment.client("logs"), "describe_log_groups", "logGroups")
     groups = [each for each in found if each["logGroupName"] in made]
     days = config.log_retention_days
