@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from hyperpod_cdk.schema.arns import KmsKeyId
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import ApiLimits
 from hyperpod_cdk.schema.section import Api, Section, members
 
@@ -42,13 +42,13 @@ class EbsVolumeConfig(Section):
     def _findings(self) -> Iterator[Finding]:
         if self.root_volume and self.volume_size_gib is not None:
             message = "must be left out for the root volume, whose size HyperPod decides"
-            yield Finding(path=("volume_size_gib",), value=self.volume_size_gib, message=message)
+            yield error(("volume_size_gib",), self.volume_size_gib, message)
         if self.root_volume and self.kms_key_id is None:
             message = "is missing: the key is all that can be chosen for the root volume"
-            yield Finding(path=("kms_key_id",), value=None, message=message)
+            yield error(("kms_key_id",), None, message)
         if not self.root_volume and self.volume_size_gib is None:
             message = "is missing: a volume that is not the root volume needs its size"
-            yield Finding(path=("volume_size_gib",), value=None, message=message)
+            yield error(("volume_size_gib",), None, message)
 
     def to_request(self) -> dict[str, Any]:
         """Return a ClusterEbsVolumeConfig."""
@@ -104,6 +104,4 @@ def volume_findings(volumes: Sequence[EbsVolumeConfig]) -> Iterator[Finding]:
         if volume.root_volume in [earlier.root_volume for earlier in volumes[:index]]:
             kind = "root" if volume.root_volume else "second"
             message = f"is one {kind} volume too many: an instance has one root and one second one"
-            yield Finding(
-                path=(index,), value=volume.model_dump(exclude_none=True), message=message
-            )
+            yield error((index,), volume.model_dump(exclude_none=True), message)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import ApiLimits, Matching
 from hyperpod_cdk.schema.section import Api, Task
 
@@ -59,16 +59,15 @@ class LifecycleConfig(OwnScriptsConfig):
     def _findings(self) -> Iterator[Finding]:
         if self.directory is not None and self.source_s3_uri is not None:
             message = "must be left out with directory, whose scripts the deployment uploads"
-            yield Finding(path=("source_s3_uri",), value=self.source_s3_uri, message=message)
+            yield error(("source_s3_uri",), self.source_s3_uri, message)
             return
         scripts = [name for name in (self.on_create, self.on_init_complete) if name is not None]
         if len(scripts) > 1:
             message = "must be left out with on_create: a node runs one script or the other"
-            path = ("on_init_complete",)
-            yield Finding(path=path, value=self.on_init_complete, message=message)
+            yield error(("on_init_complete",), self.on_init_complete, message)
         elif self.source_s3_uri is not None and not scripts:
             message = "is missing: name the script under source_s3_uri (or set on_init_complete)"
-            yield Finding(path=("on_create",), value=None, message=message)
+            yield error(("on_create",), None, message)
         elif self.source_s3_uri is None and scripts:
             message = "is missing: say where the script is (or leave the script out too)"
-            yield Finding(path=("source_s3_uri",), value=None, message=message)
+            yield error(("source_s3_uri",), None, message)
