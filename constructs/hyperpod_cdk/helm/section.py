@@ -107,7 +107,12 @@ class HelmConfig(Section):
     it, is deleted; without it that is refused."""
 
     wait_for_ready_minutes: Annotated[
-        int, Between(0, _LONGEST_WAIT, why=": CloudFormation gives a custom resource an hour")
+        int,
+        Between(
+            0,
+            _LONGEST_WAIT,
+            message=f"must be 0 to {_LONGEST_WAIT}: CloudFormation gives a custom resource an hour",
+        ),
     ] = 10
     """How long an update waits for the release's workloads when there are nodes, in minutes; then
     it fails, naming them. 0: it does not wait."""
