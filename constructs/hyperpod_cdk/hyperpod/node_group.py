@@ -12,14 +12,14 @@ from hyperpod_cdk.facts.instance_types import (
 )
 from hyperpod_cdk.facts.service_limits import Shape, shape
 from hyperpod_cdk.hyperpod.group_types import GroupConfig
-from hyperpod_cdk.hyperpod.instance_storage import (
+from hyperpod_cdk.hyperpod.node_settings import (
     EbsVolumeConfig,
     FsxLustreMountConfig,
     FsxOpenZfsMountConfig,
+    LifecycleConfig,
     VolumeSize,
     volume_findings,
 )
-from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.software_update import ScheduledUpdateConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, TrainingPlanArn

@@ -24,7 +24,6 @@ from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.executor import Executor
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.nodes import HyperPodEvents
 from provisioner.hyperpod.steps import Fail, Wait
 from provisioner.kubernetes.cluster import EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
@@ -139,7 +138,6 @@ class HyperPodCluster:
         name = cluster_request.wanted.cluster_name
         return Executor(
             api=HyperPodApi(sagemaker=self._sagemaker, name=name, clock=clock, patient=patient),
-            events=HyperPodEvents(sagemaker=self._sagemaker, cluster_name=name),
             cloudformation=self._cloudformation,
             request=cluster_request,
         )

@@ -31,7 +31,7 @@ from provisioner.hyperpod.failures import (
     refused_by_service,
 )
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.nodes import HyperPodEvents, arrivals_of
+from provisioner.hyperpod.nodes import arrivals_of
 from provisioner.hyperpod.steps import (
     AskNodes,
     AskStack,
@@ -105,7 +105,6 @@ class Executor:
 
     Attributes:
         api: The cluster.
-        events: The cluster's events.
         cloudformation: Says what the stack is doing.
         request: CloudFormation's request.
 
@@ -114,7 +113,6 @@ class Executor:
     """
 
     api: HyperPodApi
-    events: HyperPodEvents
     cloudformation: CloudFormationApi
     request: ClusterRequest
     tags: ClusterTags = field(init=False)
@@ -176,7 +174,7 @@ class Executor:
     def _arrivals(self, found: Found, *, last: bool = True) -> Arrivals:
         if found.arrivals:
             return found.arrivals
-        return arrivals_of(found, self.request, api=self.api, events=self.events, last=last)
+        return arrivals_of(found, self.request, api=self.api, last=last)
 
     def _tag(
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
