@@ -30,12 +30,12 @@ from .hyperpod.instance_group import (
     RestrictedInstanceGroupConfig as RestrictedInstanceGroupConfig,
 )
 from .hyperpod.instance_group import SharedEnvironmentConfig as SharedEnvironmentConfig
-from .hyperpod.instance_storage import EbsVolumeConfig as EbsVolumeConfig
-from .hyperpod.instance_storage import FsxLustreMountConfig as FsxLustreMountConfig
-from .hyperpod.instance_storage import FsxOpenZfsMountConfig as FsxOpenZfsMountConfig
-from .hyperpod.kubernetes import TaintConfig as TaintConfig
-from .hyperpod.lifecycle import LifecycleConfig as LifecycleConfig
 from .hyperpod.node_group import OverrideVpcConfig as OverrideVpcConfig
+from .hyperpod.node_settings import EbsVolumeConfig as EbsVolumeConfig
+from .hyperpod.node_settings import FsxLustreMountConfig as FsxLustreMountConfig
+from .hyperpod.node_settings import FsxOpenZfsMountConfig as FsxOpenZfsMountConfig
+from .hyperpod.node_settings import LifecycleConfig as LifecycleConfig
+from .hyperpod.node_settings import TaintConfig as TaintConfig
 from .hyperpod.orchestrator import Eks as Eks
 from .hyperpod.orchestrator import Orchestrator as Orchestrator
 from .hyperpod.section import ClusterConfig as ClusterConfig

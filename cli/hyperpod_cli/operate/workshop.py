@@ -7,8 +7,8 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
-from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
+from hyperpod_cdk.hyperpod.node_settings import LifecycleConfig
 from hyperpod_cdk.hyperpod.section import cluster_request
 from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, folder_prefix, joined
 from hyperpod_cli.terminal.errors import OpsError

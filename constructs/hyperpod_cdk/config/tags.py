@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from hyperpod_cdk.facts.service_limits import shape
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import limit_findings
 from hyperpod_cdk.schema.section import judged
 
@@ -22,11 +22,10 @@ def _tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
             f"must be at most {_MOST_TAGS} tags: AWS takes {_ALL_TAGS} on a cluster, and the "
             f"provisioner adds up to {_OWN_TAGS}"
         )
-        yield Finding(path=(), value=len(tags), message=message)
+        yield error((), len(tags), message)
     for key, value in tags.items():
         if key.lower().startswith("aws:"):
-            message = "must not start with aws:, which AWS keeps for its own tags"
-            yield Finding(path=(key,), value=key, message=message)
+            yield error((key,), key, "must not start with aws:, which AWS keeps for its own tags")
         else:
             for finding in limit_findings(
                 key, limits=shape("sagemaker.TagKey"), noun="a tag key such as team"

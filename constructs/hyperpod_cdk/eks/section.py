@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.arns import EKS_NAME, EksClusterArn, KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding, error, refuse
 from hyperpod_cdk.schema.limits import Matching, OneOf
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
@@ -31,8 +31,7 @@ def listed_twice(principals: Sequence[str]) -> Iterator[Finding]:
     """Find principals that a list names again."""
     for index, arn in enumerate(principals):
         if arn in principals[:index]:
-            message = "is listed twice; EKS takes a principal once"
-            yield Finding(path=(index,), value=arn, message=message)
+            yield error((index,), arn, "is listed twice; EKS takes a principal once")
 
 
 def admin_findings(principals: Sequence[str], *, admins: Sequence[str]) -> Iterator[Finding]:
@@ -40,7 +39,7 @@ def admin_findings(principals: Sequence[str], *, admins: Sequence[str]) -> Itera
     for index, arn in enumerate(principals):
         if arn in admins:
             message = "is in eks.admins, which gives every right; list it in one of the two"
-            yield Finding(path=(index,), value=arn, message=message)
+            yield error((index,), arn, message)
 
 
 def _missing(values: Sequence[str], *, noun: str) -> Iterator[Finding]:
@@ -56,10 +55,9 @@ def _namespace_findings(namespaces: Sequence[str]) -> Iterator[Finding]:
                 f"must leave out {_SYSTEM}: an editor may act as its service accounts, and so as "
                 "an admin; name other namespaces, or list the principals in eks.admins"
             )
-            yield Finding(path=(index,), value=namespace, message=message)
+            yield error((index,), namespace, message)
         elif namespace in namespaces[:index]:
-            message = "is listed twice; list each namespace once"
-            yield Finding(path=(index,), value=namespace, message=message)
+            yield error((index,), namespace, "is listed twice; list each namespace once")
 
 
 def _principal_findings(principals: Sequence[str]) -> Iterator[Finding]:
@@ -106,12 +104,10 @@ def existing_cluster_findings(eks: Mapping[str, Any]) -> Iterator[Finding]:
             else "must be left out: it is for cluster_arn, which is not set"
         )
         value = list(eks[key]) if isinstance(eks[key], tuple) else eks[key]
-        yield Finding(path=(key,), value=value, message=message)
+        yield error((key,), value, message)
     for index, name in enumerate(eks["addons"]):
         if name in eks["addons"][:index]:
-            yield Finding(
-                path=("addons", index), value=name, message="is listed twice; name it once"
-            )
+            yield error(("addons", index), name, "is listed twice; name it once")
 
 
 # EKS offers newer ones earlier; HyperPod lists those it supports.
@@ -309,8 +305,6 @@ def _public_access_findings(
     for index, cidr in enumerate(cidrs):
         if is_private(cidr):
             message = "is a private block, which EKS refuses here; private access needs no listing"
-            yield Finding(path=(index,), value=cidr, message=message)
+            yield error((index,), cidr, message)
         elif cidr in cidrs[:index]:
-            yield Finding(
-                path=(index,), value=cidr, message="is listed twice; list each block once"
-            )
+            yield error((index,), cidr, "is listed twice; list each block once")

@@ -13,7 +13,7 @@ from hyperpod_cdk.helm.chart import (
 from hyperpod_cdk.helm.components import SWITCHES, value_at
 from hyperpod_cdk.helm.images import image_values
 from hyperpod_cdk.helm.section import HelmConfig
-from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, error
 from hyperpod_cdk.schema.limits import is_token, nearest
 from hyperpod_cdk.synthesis.assets import asset_directory
 
@@ -155,7 +155,7 @@ def _unknown_values(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
                 "is not a value of the chart, and Helm would ignore it"
                 f"{nearest(name, known=chart.value_names)} (values: {listed})"
             )
-            yield Finding(path=("helm", "values", name), value=name, message=message)
+            yield error(("helm", "values", name), name, message)
 
 
 def _absent(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
@@ -165,8 +165,7 @@ def _absent(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
                 f"needs the chart {absent.name} {absent.version}, which is not in {chart.path}: "
                 "add it to charts/pins.yaml and run `make charts`, or set this to false"
             )
-            path = _switch(absent.conditions[0], helm=asked.helm)
-            yield Finding(path=("helm", *path), value=True, message=message)
+            yield error(("helm", *_switch(absent.conditions[0], helm=asked.helm)), True, message)
 
 
 def _switch(condition: str, *, helm: HelmConfig) -> KeyPath:
@@ -195,14 +194,14 @@ def _registry(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
         return
     if asked.region is None:
         message = "must be set for gpu_operator, whose images are in a registry of the region"
-        yield Finding(path=("region",), value=None, message=message)
+        yield error(("region",), None, message)
     elif asked.region not in chart.regional:
         known = ", ".join(sorted(chart.regional)) or "none"
         message = (
             f"has no images of the GPU operator (regions: {known}): switch gpu_operator off, or "
             f"name a registry of your own in helm.values.{'.'.join(GPU_OPERATOR_REGISTRY)}"
         )
-        yield Finding(path=("region",), value=asked.region, message=message)
+        yield error(("region",), asked.region, message)
 
 
 def _agent(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
@@ -220,8 +219,7 @@ def _agent(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
         f"(regions: {', '.join(chart.agent_regions)}): deploy to one of these, or name an image of "
         f"your own in helm.values.{AGENT}.hmaimage"
     )
-    path = ("helm", "values", *keys) if in_values else ("region",)
-    yield Finding(path=path, value=region, message=message)
+    yield error(("helm", "values", *keys) if in_values else ("region",), region, message)
 
 
 CHART_CHECKS: Mapping[str, Callable[[HyperPodChart, _Asked], Iterator[Finding]]] = {

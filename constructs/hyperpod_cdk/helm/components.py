@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Self
 
 from hyperpod_cdk.facts.instance_types import instance_facts
-from hyperpod_cdk.schema.errors import Finding, KeyPath, shown
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, shown
 from hyperpod_cdk.schema.limits import DNS_LABEL, Matching
 from hyperpod_cdk.schema.section import Api, Section
 
@@ -238,7 +238,7 @@ def _combinations(
             "must be false while gpu_operator is on: it brings an NVIDIA device plugin of its own, "
             "and two would offer the same GPUs"
         )
-        yield Finding(path=("nvidia_device_plugin",), value=True, message=message)
+        yield error(("nvidia_device_plugin",), True, message)
     yield from _team(on=switches["team_role_bindings"], target_id=target_id)
 
 
@@ -249,12 +249,12 @@ def _resiliency(switches: Mapping[str, bool], *, consent: bool) -> Iterator[Find
             "must be false: everything that resiliency needs is on, and a consent left behind "
             "would let it be switched off by accident"
         )
-        yield Finding(path=(CONSENT,), value=True, message=message)
+        yield error((CONSENT,), True, message)
     for name in () if consent else off:
         message = (
             f"breaks resiliency: {LOST_WITHOUT[name]}; leave it on, or consent with {CONSENT}: true"
         )
-        yield Finding(path=(name,), value=False, message=message)
+        yield error((name,), False, message)
 
 
 def _namespace(switches: Mapping[str, bool], *, consent: bool) -> Iterator[Finding]:
@@ -264,7 +264,7 @@ def _namespace(switches: Mapping[str, bool], *, consent: bool) -> Iterator[Findi
             "would make the installation fail: it creates the namespace aws-hyperpod, where "
             f"{' and '.join(homeless)} would go; leave it on, or switch those off too"
         )
-        yield Finding(path=("deep_health_check",), value=False, message=message)
+        yield error(("deep_health_check",), False, message)
 
 
 def _team(*, on: bool, target_id: object) -> Iterator[Finding]:
@@ -274,10 +274,10 @@ def _team(*, on: bool, target_id: object) -> Iterator[Finding]:
             "must be set: team_role_bindings makes a role for that team's namespace "
             "hyperpod-ns-<id>"
         )
-        yield Finding(path=path, value=None, message=message)
+        yield error(path, None, message)
     if not on and target_id is not None:
         message = "is for team_role_bindings, which is off; switch that on, or leave this out"
-        yield Finding(path=path, value=target_id, message=message)
+        yield error(path, target_id, message)
 
 
 def _in_file(
@@ -291,7 +291,7 @@ def _in_file(
         path: KeyPath = ("values", *SWITCHES[name])
     else:
         path = ("components", name)
-    return Finding(path=path, value=finding.value, message=finding.message)
+    return error(path, finding.value, finding.message)
 
 
 def _contradictions(
@@ -301,11 +301,11 @@ def _contradictions(
     for name, value in _switches_in(values).items():
         if given.get(name, value) is not value:
             message = f"contradicts helm.components.{name}: {shown(given[name])}; keep one of them"
-            yield Finding(path=("values", *SWITCHES[name]), value=value, message=message)
+            yield error(("values", *SWITCHES[name]), value, message)
     target_id, other = components.compute_quota_target_id, value_at(values, keys=TARGET_ID)
     if target_id is not None and other not in (None, target_id):
         message = f"contradicts helm.components.{_COMPUTE_QUOTA_TARGET_ID}; keep one of them"
-        yield Finding(path=("values", *TARGET_ID), value=other, message=message)
+        yield error(("values", *TARGET_ID), other, message)
 
 
 def _switches_in(values: Mapping[str, Any]) -> dict[str, bool]:
@@ -320,7 +320,7 @@ def _ignored_values(values: Mapping[str, Any]) -> Iterator[Finding]:
         value = value_at(values, keys=wrong)
         if value is not None:
             message = f"is ignored by the chart: write {'.'.join(right)}"
-            yield Finding(path=("values", *wrong), value=value, message=message)
+            yield error(("values", *wrong), value, message)
     for keys in _ALL_SWITCHES:
         yield from _type_findings(values, keys=keys, leaf=bool, rule="true or false")
     yield from _type_findings(values, keys=TARGET_ID, leaf=str, rule="text")
@@ -343,11 +343,10 @@ def _type_findings(
     for depth, key in enumerate(keys, start=1):
         if not isinstance(node, Mapping):
             message = f"must be a mapping: {'.'.join(keys)} belongs under it"
-            yield Finding(path=("values", *keys[: depth - 1]), value=node, message=message)
+            yield error(("values", *keys[: depth - 1]), node, message)
             return
         if key not in node:
             return
         node = node[key]
     if not isinstance(node, leaf):
-        message = f"must be {rule}: Helm ignores anything else here"
-        yield Finding(path=("values", *keys), value=node, message=message)
+        yield error(("values", *keys), node, f"must be {rule}: Helm ignores anything else here")

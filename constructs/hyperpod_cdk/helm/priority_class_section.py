@@ -44,7 +44,13 @@ class PriorityClassConfig(Section):
     Kubernetes and to HyperPod task governance."""
 
     value: Annotated[
-        int, Between(_LOWEST_VALUE, _HIGHEST_VALUE, ", Kubernetes' limits"), Api("value")
+        int,
+        Between(
+            _LOWEST_VALUE,
+            _HIGHEST_VALUE,
+            message=f"must be {_LOWEST_VALUE} to {_HIGHEST_VALUE}, Kubernetes' limits",
+        ),
+        Api("value"),
     ]
     """Priority, -2147483648 to 1000000000; the greater goes first, and pods without a class have 0.
     Kubernetes never changes it: for another value take another name."""

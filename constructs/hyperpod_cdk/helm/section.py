@@ -19,7 +19,7 @@ from hyperpod_cdk.helm.priority_class_section import (
     PriorityClassConfig,
     priority_class_findings,
 )
-from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, refuse
 from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Between, Matching
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
@@ -107,7 +107,12 @@ class HelmConfig(Section):
     it, is deleted; without it that is refused."""
 
     wait_for_ready_minutes: Annotated[
-        int, Between(0, _LONGEST_WAIT, ": CloudFormation gives a custom resource an hour")
+        int,
+        Between(
+            0,
+            _LONGEST_WAIT,
+            message=f"must be 0 to {_LONGEST_WAIT}: CloudFormation gives a custom resource an hour",
+        ),
     ] = 10
     """How long an update waits for the release's workloads when there are nodes, in minutes; then
     it fails, naming them. 0: it does not wait."""
@@ -160,19 +165,17 @@ def _is_chart(path: Path) -> bool:
 def _json_findings(value: object, path: KeyPath = ()) -> Iterator[Finding]:
     """Find what JSON, which carries the values to Helm, cannot hold."""
     if len(path) > _DEEPEST_VALUE:
-        message = f"must not be nested deeper than {_DEEPEST_VALUE} levels"
-        yield Finding(path=path, value=value, message=message)
+        yield error(path, value, f"must not be nested deeper than {_DEEPEST_VALUE} levels")
     elif isinstance(value, dict):
         for key, item in value.items():
             if isinstance(key, str):
                 yield from _json_findings(item, (*path, key))
             else:
-                message = "must be text to be a key; write it in quotes"
-                yield Finding(path=path, value=key, message=message)
+                yield error(path, key, "must be text to be a key; write it in quotes")
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _json_findings(item, (*path, index))
     elif isinstance(value, float) and not isfinite(value):
-        yield Finding(path=path, value=value, message="must be finite, as JSON knows no other")
+        yield error(path, value, "must be finite, as JSON knows no other")
     elif not isinstance(value, str | int | float | None):
-        yield Finding(path=path, value=value, message="must be text, a number, true, false or null")
+        yield error(path, value, "must be text, a number, true, false or null")

@@ -11,8 +11,8 @@ from constructs import Construct, IDependable
 
 from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
 from hyperpod_cdk.hyperpod.checks import cluster_findings
-from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
+from hyperpod_cdk.hyperpod.node_settings import LifecycleConfig
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig, cluster_request
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts

@@ -6,10 +6,8 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict, Field
 
 from hyperpod_cdk.hyperpod.group_types import OneTypeConfig, SeveralTypesConfig
-from hyperpod_cdk.hyperpod.instance_storage import encrypted
-from hyperpod_cdk.hyperpod.kubernetes import Labels, TaintConfig
-from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, InstanceCount, NodeGroupConfig
+from hyperpod_cdk.hyperpod.node_settings import Labels, LifecycleConfig, TaintConfig, encrypted
 from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding

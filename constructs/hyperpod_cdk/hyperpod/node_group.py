@@ -12,19 +12,19 @@ from hyperpod_cdk.facts.instance_types import (
 )
 from hyperpod_cdk.facts.service_limits import Shape, shape
 from hyperpod_cdk.hyperpod.group_types import GroupConfig
-from hyperpod_cdk.hyperpod.instance_storage import (
+from hyperpod_cdk.hyperpod.node_settings import (
     EbsVolumeConfig,
     FsxLustreMountConfig,
     FsxOpenZfsMountConfig,
+    LifecycleConfig,
     VolumeSize,
     volume_findings,
 )
-from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.software_update import ScheduledUpdateConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, TrainingPlanArn
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding, error, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, limit_findings
 from hyperpod_cdk.schema.section import Api, Listed, Section, Task, findings_of, members
 
@@ -244,12 +244,12 @@ class NodeGroupConfig(GroupConfig):
         if self.override_vpc is not None and self.availability_zone_id is not None:
             message = "must be left out with override_vpc, which places the group already"
             path, value = ("availability_zone_id",), self.availability_zone_id
-            yield Finding(path=path, value=value, message=message)
+            yield error(path, value, message)
 
     def _storage_findings(self) -> Iterator[Finding]:
         if self.ebs_volumes and self.volume_size_gib is not None:
             message = "must be left out with ebs_volumes, which lists every volume"
-            yield Finding(path=("volume_size_gib",), value=self.volume_size_gib, message=message)
+            yield error(("volume_size_gib",), self.volume_size_gib, message)
         for finding in volume_findings(self.ebs_volumes):
             yield finding.under("ebs_volumes")
         count = self.storage_count
@@ -258,11 +258,7 @@ class NodeGroupConfig(GroupConfig):
             kind = "fsx_openzfs_mounts" if self.fsx_openzfs_mounts else "fsx_lustre_mounts"
             value: Any = getattr(self, kind)
             message = f"makes {count} volumes and mounts; an instance group takes {most} at most"
-            yield Finding(
-                path=(kind,),
-                value=[mount.model_dump(exclude_none=True) for mount in value],
-                message=message,
-            )
+            yield error((kind,), [mount.model_dump(exclude_none=True) for mount in value], message)
 
 
 def _deep_health_check_findings(
@@ -271,7 +267,7 @@ def _deep_health_check_findings(
     plain = [instance_type for instance_type in types if not is_accelerated(instance_type)]
     if checks and plain:
         message = f"must be empty for {plain[0]}: they test GPU and Trainium types only"
-        yield Finding(path=("deep_health_checks",), value=list(checks), message=message)
+        yield error(("deep_health_checks",), list(checks), message)
 
 
 Group = TypeVar("Group", bound=NodeGroupConfig)
@@ -325,5 +321,5 @@ def _list_findings(
             continue
         if name in owner:
             message = f"is already the name of {owner[name]}; names must differ"
-            yield Finding(path=(index, "name"), value=name, message=message)
+            yield error((index, "name"), name, message)
         owner.setdefault(name, f"{key}[{index}]")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, Matching
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
 
@@ -43,8 +43,7 @@ class BatchSizeConfig(Section):
 
     def _findings(self) -> Iterator[Finding]:
         if self.type == _PERCENTAGE and self.value > _WHOLE:
-            message = f"must be 1 to {_WHOLE}, being a percentage"
-            yield Finding(path=("value",), value=self.value, message=message)
+            yield error(("value",), self.value, f"must be 1 to {_WHOLE}, being a percentage")
 
 
 class RollingUpdateConfig(Section):
@@ -72,7 +71,7 @@ class RollingUpdateConfig(Section):
     def _findings(self) -> Iterator[Finding]:
         if self.rollback_maximum_batch_size is not None and self.maximum_batch_size is None:
             message = "is missing: rollback_maximum_batch_size needs it"
-            yield Finding(path=("maximum_batch_size",), value=None, message=message)
+            yield error(("maximum_batch_size",), None, message)
 
     def to_request(self) -> dict[str, Any]:
         """Return a DeploymentConfiguration."""
@@ -173,13 +172,11 @@ class AutoPatchConfig(Section):
         idle, drain = self.idle_wait_window_seconds, self.drain
         if idle is not None and self.strategy not in _IDLE_STRATEGIES:
             message = f"must be left out with {self.strategy}; it is for WhenIdle and WhenAllIdle"
-            yield Finding(path=("idle_wait_window_seconds",), value=idle, message=message)
+            yield error(("idle_wait_window_seconds",), idle, message)
         batches = self.deployment is not None and self.deployment.maximum_batch_size
         if self.strategy == _DRAIN_STRATEGY and not batches:
             message = f"is missing: {_DRAIN_STRATEGY} needs it"
-            yield Finding(path=("deployment", "maximum_batch_size"), value=None, message=message)
+            yield error(("deployment", "maximum_batch_size"), None, message)
         if drain is not None and self.strategy != _DRAIN_STRATEGY:
             message = f"must be left out with {self.strategy}; it is for {_DRAIN_STRATEGY}"
-            yield Finding(
-                path=("drain",), value=drain.model_dump(exclude_none=True), message=message
-            )
+            yield error(("drain",), drain.model_dump(exclude_none=True), message)

@@ -28,7 +28,12 @@ class WaitingConfig(Section):
 
     wait_minutes: Annotated[
         int,
-        Between(1, MOST_WAIT_MINUTES, " minutes: CloudFormation waits no longer than an hour"),
+        Between(
+            1,
+            MOST_WAIT_MINUTES,
+            message=f"must be 1 to {MOST_WAIT_MINUTES} minutes: CloudFormation waits no longer "
+            "than an hour",
+        ),
         Task("wait for all nodes, or for none"),
     ] = 50
     """Maximum time to wait, in minutes, 1 to 55. Default: 50."""

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.arns import KmsKeyArn, PrincipalArn
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import Matching, OneOf
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
@@ -63,7 +63,7 @@ class OwnScriptsConfig(Section):
     def _findings(self) -> Iterator[Finding]:
         if self.directory is None and self.run != "after":
             message = "has no effect without directory; name the folder of the scripts"
-            yield Finding(path=("run",), value=self.run, message=message)
+            yield error(("run",), self.run, message)
 
 
 def folder_name(folder: OwnScriptsConfig) -> str:
@@ -165,7 +165,7 @@ _BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 def _repeated(writers: Sequence[str]) -> Iterator[Finding]:
     for index, arn in enumerate(writers):
         if arn in writers[:index]:
-            yield Finding(path=(index,), value=arn, message="is listed twice; name it once")
+            yield error((index,), arn, "is listed twice; name it once")
 
 
 class LifecycleScriptsConfig(OwnScriptsConfig):
@@ -230,18 +230,16 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
         if self.existing_bucket_name is None:
             if self.existing_bucket_kms_key_arn is not None:
                 message = "must be left out: it is for existing_bucket_name, which is not set"
-                yield Finding(
-                    path=("existing_bucket_kms_key_arn",),
-                    value=self.existing_bucket_kms_key_arn,
-                    message=message,
+                yield error(
+                    ("existing_bucket_kms_key_arn",), self.existing_bucket_kms_key_arn, message
                 )
             return
         if self.bucket_name is not None:
             message = "must be left out: existing_bucket_name names a bucket that is not made"
-            yield Finding(path=("bucket_name",), value=self.bucket_name, message=message)
+            yield error(("bucket_name",), self.bucket_name, message)
         if self.writers:
             message = (
                 "must be left out: the policy of existing_bucket_name is yours, and decides who "
                 "changes the scripts"
             )
-            yield Finding(path=("writers",), value=list(self.writers), message=message)
+            yield error(("writers",), list(self.writers), message)

@@ -11,7 +11,7 @@ from typing import Any
 from hyperpod_cdk.facts.service_limits import shape
 from hyperpod_cdk.schema import cidrs
 from hyperpod_cdk.schema.cidrs import NamedCidr
-from hyperpod_cdk.schema.errors import Finding, KeyPath
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 
 Values = Mapping[str, Any]
 
@@ -23,17 +23,17 @@ def nat_gateway_findings(network: Values) -> Iterator[Finding]:
     )
     if given and kind != "none":
         message = "must be none, or left out, with nat_gateway_ids: those are used instead"
-        yield Finding(path=("nat_gateways",), value=kind, message=message)
+        yield error(("nat_gateways",), kind, message)
     elif kind != "none" and not publics:
         message = "needs public_subnet_cidrs: a NAT gateway is in a public subnet"
-        yield Finding(path=("nat_gateways",), value=kind, message=message)
+        yield error(("nat_gateways",), kind, message)
     zones: Sequence[str] = network["availability_zone_ids"] or ()
     if len(given) > 1 and len(given) != len(zones):
         message = (
             "must be one NAT gateway for all private subnets, or one for each of "
             f"availability_zone_ids ({len(zones)})"
         )
-        yield Finding(path=("nat_gateway_ids",), value=list(given), message=message)
+        yield error(("nat_gateway_ids",), list(given), message)
     if len(given) > 1:
         yield from nat_zone_findings(network, zones=zones)
     if network["vpc_id"] is not None and kind == "none" and not given:
@@ -46,8 +46,7 @@ def nat_zone_findings(network: Values, *, zones: Sequence[str] | None) -> Iterat
         zone = subnet["availability_zone_id"]
         is_routed = subnet["cidr"] is not None and subnet["route_table_id"] is None
         if is_routed and zone is not None and zone not in (zones or ()):
-            path = ("hyperpod_subnets", index, "availability_zone_id")
-            yield Finding(path=path, value=zone, message=_unserved(zones))
+            yield error(("hyperpod_subnets", index, "availability_zone_id"), zone, _unserved(zones))
 
 
 def _ways_out(network: Values) -> Iterator[Finding]:
@@ -58,8 +57,7 @@ def _ways_out(network: Values) -> Iterator[Finding]:
                 "route table that has one, or network.nat_gateway_ids, or network."
                 "public_subnet_cidrs for a new NAT gateway"
             )
-            path = ("hyperpod_subnets", index, "route_table_id")
-            yield Finding(path=path, value=None, message=message)
+            yield error(("hyperpod_subnets", index, "route_table_id"), None, message)
 
 
 def _unserved(zones: Sequence[str] | None) -> str:
@@ -84,17 +82,17 @@ def closed_findings(network: Values) -> Iterator[Finding]:
             "must be left out with network.closed, which is about a new VPC: an existing one is "
             "closed if its owner gave it VPC endpoints and no gateways"
         )
-        yield Finding(path=("vpc_id",), value=network["vpc_id"], message=message)
+        yield error(("vpc_id",), network["vpc_id"], message)
     if network["public_subnet_cidrs"]:
         message = (
             "must be left out with network.closed: a closed network has no public subnets, "
             "because nothing routes to the internet"
         )
         value = list(network["public_subnet_cidrs"])
-        yield Finding(path=("public_subnet_cidrs",), value=value, message=message)
+        yield error(("public_subnet_cidrs",), value, message)
     if network["nat_gateways"] != "none":
         message = "must be none, or left out, with network.closed"
-        yield Finding(path=("nat_gateways",), value=network["nat_gateways"], message=message)
+        yield error(("nat_gateways",), network["nat_gateways"], message)
     if network["availability_zone_ids"] is None:
         for index, subnet in enumerate(network["hyperpod_subnets"]):
             zone = subnet["availability_zone_id"]
@@ -103,8 +101,7 @@ def closed_findings(network: Values) -> Iterator[Finding]:
                     "needs network.availability_zone_ids too: a VPC endpoint takes one subnet of "
                     "each zone, so it must be known which subnets share one"
                 )
-                path = ("hyperpod_subnets", index, "availability_zone_id")
-                yield Finding(path=path, value=zone, message=message)
+                yield error(("hyperpod_subnets", index, "availability_zone_id"), zone, message)
 
 
 # Keys that name, or allow to change, what is in a VPC, and are empty without one.
@@ -151,7 +148,7 @@ def repeated_findings(value: Sequence[str]) -> Iterator[Finding]:
     """Find entries that a list has twice."""
     for index, item in enumerate(value):
         if item in value[:index]:
-            yield Finding(path=(index,), value=item, message="is listed twice; list it once")
+            yield error((index,), item, "is listed twice; list it once")
 
 
 def eks_subnet_id_findings(value: Sequence[str], *, earlier: Values) -> Iterator[Finding]:
@@ -175,21 +172,21 @@ def subnet_kind_findings(subnet: Values) -> Iterator[Finding]:
     cidr, subnet_id = subnet["cidr"], subnet["subnet_id"]
     if cidr is None and subnet_id is None:
         message = "is missing: give the CIDR block of a new subnet, or subnet_id of one that exists"
-        yield Finding(path=("cidr",), value=None, message=message)
+        yield error(("cidr",), None, message)
     if subnet_id is None:
         return
     if cidr is not None:
         message = f"must be left out with subnet_id: {subnet_id} has its CIDR block"
-        yield Finding(path=("cidr",), value=cidr, message=message)
+        yield error(("cidr",), cidr, message)
     if subnet["availability_zone_id"] is None:
         message = (
             f"is missing: name the zone of {subnet_id}, by which groups and file system find it; "
             f"`aws ec2 describe-subnets --subnet-ids {subnet_id}` shows it"
         )
-        yield Finding(path=("availability_zone_id",), value=None, message=message)
+        yield error(("availability_zone_id",), None, message)
     if subnet["route_table_id"] is not None:
         message = f"must be left out with subnet_id: {subnet_id} has its route table"
-        yield Finding(path=("route_table_id",), value=subnet["route_table_id"], message=message)
+        yield error(("route_table_id",), subnet["route_table_id"], message)
 
 
 def existing_findings(network: Values) -> Iterator[Finding]:
@@ -206,7 +203,7 @@ def existing_findings(network: Values) -> Iterator[Finding]:
             "describe-internet-gateways --filters Name=attachment.vpc-id,Values="
             f"{network['vpc_id']}` shows it"
         )
-        yield Finding(path=("internet_gateway_id",), value=None, message=message)
+        yield error(("internet_gateway_id",), None, message)
     new = [each for each in network["hyperpod_subnets"] if each["cidr"] is not None]
     unused = {
         "internet_gateway_id": (network["public_subnet_cidrs"], "there are no public_subnet_cidrs"),
@@ -218,8 +215,7 @@ def existing_findings(network: Values) -> Iterator[Finding]:
     }
     for key, (used, why) in unused.items():
         if network[key] and not used:
-            message = f"must be left out: {why}"
-            yield Finding(path=(key,), value=_shown(network[key]), message=message)
+            yield error((key,), _shown(network[key]), f"must be left out: {why}")
     if network["add_security_group_rules"] and network["security_group_id"] is None:
         yield _rules_of_new_group(network)
 
@@ -231,8 +227,7 @@ def _findings_without_vpc(network: Values) -> Iterator[Finding]:
             needed.append((("hyperpod_subnets", index, key), subnet[key]))
     for path, value in needed:
         if value:
-            message = "needs network.vpc_id: it is about a VPC that exists"
-            yield Finding(path=path, value=_shown(value), message=message)
+            yield error(path, _shown(value), "needs network.vpc_id: it is about a VPC that exists")
     if network["add_security_group_rules"]:
         yield _rules_of_new_group(network)
 
@@ -240,7 +235,7 @@ def _findings_without_vpc(network: Values) -> Iterator[Finding]:
 def _rules_of_new_group(network: Values) -> Finding:
     message = "needs network.security_group_id: a new group has all of them"
     value = list(network["add_security_group_rules"])
-    return Finding(path=("add_security_group_rules",), value=value, message=message)
+    return error(("add_security_group_rules",), value, message)
 
 
 def _shown(value: object) -> object:
@@ -300,9 +295,9 @@ def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Iterator[
     for index, zone in enumerate(value):
         if zone in ZONES_WITHOUT_EKS and index < eks:
             message = "must be another zone: EKS takes no subnet there; list it after the EKS zones"
-            yield Finding(path=(index,), value=zone, message=message)
+            yield error((index,), zone, message)
         if zone in value[:index]:
-            yield Finding(path=(index,), value=zone, message="is listed twice; name each zone once")
+            yield error((index,), zone, "is listed twice; name each zone once")
 
 
 def hyperpod_subnet_findings(
@@ -327,8 +322,7 @@ def hyperpod_subnet_findings(
     ids = [each["subnet_id"] for each in subnets]
     for index, subnet_id in enumerate(ids):
         if subnet_id is not None and subnet_id in ids[:index]:
-            path = (index, "subnet_id")
-            yield Finding(path=path, value=subnet_id, message="is listed twice; list it once")
+            yield error((index, "subnet_id"), subnet_id, "is listed twice; list it once")
     if "availability_zone_ids" in earlier and _nat_gateways(earlier) == "one_per_zone":
         network = {"hyperpod_subnets": subnets}
         for finding in nat_zone_findings(network, zones=earlier["availability_zone_ids"]):

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.config.tags import Tags
 from hyperpod_cdk.schema.arns import AccountId, DeploymentName, Region
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding, error, refuse
 from hyperpod_cdk.schema.limits import Matching
 from hyperpod_cdk.schema.section import Listed, Section
 
@@ -108,8 +108,7 @@ class SourceConfig(Section):
         kinds = list(type(self).model_fields)
         given = [kind for kind in kinds if getattr(self, kind) is not None]
         if len(given) != 1:
-            message = f"must have exactly one of {', '.join(kinds)}"
-            yield Finding(value=given, message=message)
+            yield Finding(value=given, message=f"must have exactly one of {', '.join(kinds)}")
 
 
 class ChartArchiveConfig(Section):
@@ -188,7 +187,7 @@ class PipelineConfig(Section):
             raise ValueError("must list at least one environment")
         names = [environment.name for environment in value]
         refuse(
-            Finding(path=(index, "name"), value=name, message="is taken by an environment above")
+            error((index, "name"), name, "is taken by an environment above")
             for index, name in enumerate(names)
             if name in names[:index]
         )

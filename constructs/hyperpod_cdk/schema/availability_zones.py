@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.schema.errors import Finding, KeyPath
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 from hyperpod_cdk.schema.limits import Matching
 
 # https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html
@@ -104,7 +104,7 @@ def foreign_zone_findings(zone: str, *, zones: Iterable[str | None], why: str) -
         named = ", ".join(sorted(one for one in known if one))
         allowed = f"must be a HyperPod subnet's zone ({named}){why}"
         message = allowed if named else "needs network.availability_zone_ids too; or leave it out"
-        yield Finding(path=("availability_zone_id",), value=zone, message=message)
+        yield error(("availability_zone_id",), zone, message)
 
 
 def form_findings(zones: Iterable[NamedZone]) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ def form_findings(zones: Iterable[NamedZone]) -> Iterator[Finding]:
             first = zone
         elif is_zone_name(zone) != is_zone_name(first):
             message = f"must be written as {first} is: all zones by ID, or all by name"
-            yield Finding(path=path, value=zone, message=message)
+            yield error(path, zone, message)
 
 
 def region_findings(zones: Iterable[NamedZone], *, region: str | None) -> Iterator[Finding]:
@@ -137,12 +137,11 @@ def region_findings(zones: Iterable[NamedZone], *, region: str | None) -> Iterat
             message = (
                 "is of no AWS region (an example: usw2-az1); in an isolated region, set region"
             )
-            yield Finding(path=path, value=zone, message=message)
+            yield error(path, zone, message)
         elif expected is None:
             expected, reason = prefix, f"the first zone, {zone}, is elsewhere"
         elif prefix != expected:
-            message = f"must be a zone of the deployment's region: {reason}"
-            yield Finding(path=path, value=zone, message=message)
+            yield error(path, zone, f"must be a zone of the deployment's region: {reason}")
 
 
 def _prefix_of(zone: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from hyperpod_cdk.schema.errors import Finding, KeyPath, key_path
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, key_path
 
 # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
 _SHORTEST_PREFIX, _LONGEST_PREFIX = 16, 28
@@ -77,7 +77,7 @@ def outside_findings(cidrs: Sequence[str], *, vpc_cidr: str) -> Iterator[Finding
     """Find subnets that are not inside the VPC's primary CIDR block."""
     for index, cidr in enumerate(cidrs):
         if not is_inside(cidr, outer=vpc_cidr):
-            yield Finding(path=(index,), value=cidr, message=f"must lie inside vpc_cidr {vpc_cidr}")
+            yield error((index,), cidr, f"must lie inside vpc_cidr {vpc_cidr}")
 
 
 def overlap_findings(own: Sequence[NamedCidr], *, others: Sequence[NamedCidr]) -> Iterator[Finding]:
@@ -87,8 +87,7 @@ def overlap_findings(own: Sequence[NamedCidr], *, others: Sequence[NamedCidr]) -
         network = IPv4Network(cidr)
         taken = [name for name, other in named if network.overlaps(IPv4Network(other))]
         if taken:
-            message = f"overlaps {', '.join(taken)}; subnets cannot share addresses"
-            yield Finding(path=path, value=cidr, message=message)
+            yield error(path, cidr, f"overlaps {', '.join(taken)}; subnets cannot share addresses")
         named.append((f"{cidr} of the same list", cidr))
 
 
@@ -102,9 +101,9 @@ def association_findings(vpc_cidr: str, *, secondary: Iterable[NamedCidr]) -> It
         network = IPv4Network(cidr)
         if network.overlaps(associated[0]):
             message = f"must lie inside vpc_cidr {vpc_cidr} or share no address with it"
-            yield Finding(path=path, value=cidr, message=message)
+            yield error(path, cidr, message)
         elif refusal := _refusal(network, associated=associated):
-            yield Finding(path=path, value=cidr, message=f"cannot be added to this VPC: {refusal}")
+            yield error(path, cidr, f"cannot be added to this VPC: {refusal}")
         associated.append(network)
 
 

@@ -171,12 +171,12 @@ class Between(Limits):
     Attributes:
         least: The least number.
         most: The greatest.
-        why: What follows the range in the refusal. Default: nothing.
+        message: What is said of other numbers. Default: the range.
     """
 
     least: int
     most: int
-    why: str = ""
+    message: str = ""
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -186,7 +186,7 @@ class Between(Limits):
 
     def _check(self, value: int) -> int:
         if not self.least <= value <= self.most:
-            raise ValueError(f"must be {self.least} to {self.most}{self.why}")
+            raise ValueError(self.message or f"must be {self.least} to {self.most}")
         return value
 
 

@@ -12,7 +12,7 @@ from yaml.error import Mark, MarkedYAMLError
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import Reader, ReaderError
 
-from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, Written, shown
+from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, Written, error, shown
 from hyperpod_cdk.schema.limits import is_token
 
 _NOT_YAML = "this cannot be read; check the quotes, the brackets and the indentation here and above"
@@ -257,15 +257,14 @@ def text_findings(value: object) -> Iterator[Finding]:
         if found := Reader.NON_PRINTABLE.search(text):
             name = f"U+{ord(found.group()):04X}"
             message = f"must not hold the control character {name}, which no template can hold"
-            yield Finding(path=path, value=text, message=message)
+            yield error(path, text, message)
 
 
 def token_findings(value: object) -> Iterator[Finding]:
     """Find CDK tokens: they stand for a value of the app that made them, not of a file."""
     for path, text in _texts(value, ()):
         if is_token(text):
-            message = "must not hold a CDK token; write the value itself"
-            yield Finding(path=path, value=text, message=message)
+            yield error(path, text, "must not hold a CDK token; write the value itself")
 
 
 def _texts(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:

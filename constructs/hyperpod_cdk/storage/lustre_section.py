@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, Matching, OneOf
 from hyperpod_cdk.schema.section import Listed, Task, members
 from hyperpod_cdk.storage.claim_section import (
@@ -240,11 +240,7 @@ class LustreConfig(MaintainedFiles):
         yield from _backup_findings(self)
         if len(self.data_repositories) > MOST_REPOSITORIES:
             message = f"must be at most {MOST_REPOSITORIES}, the most of a file system"
-            yield Finding(
-                path=("data_repositories",),
-                value=f"{len(self.data_repositories)} links",
-                message=message,
-            )
+            yield error(("data_repositories",), f"{len(self.data_repositories)} links", message)
         for finding in overlap_findings(self.data_repositories):
             yield finding.under("data_repositories")
 
@@ -253,7 +249,7 @@ class LustreConfig(MaintainedFiles):
             default = LustreConfig.model_fields[key].default
             if key not in _OF_EXISTING and getattr(self, key) != default:
                 message = "has no place next to file_system_id: the file system is used as it is"
-                yield Finding(path=(key,), value=getattr(self, key), message=message)
+                yield error((key,), getattr(self, key), message)
 
 
 _OF_EXISTING = frozenset({"file_system_id", "claims", "i_understand_all_files_are_deleted"})

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
-from hyperpod_cdk.schema.errors import Finding, KeyPath
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 from hyperpod_cdk.schema.limits import ApiLimits, OneOf
 from hyperpod_cdk.schema.section import Listed, Task, members
 from hyperpod_cdk.storage.claim_section import ClaimConfig, Claims, MaintainedFiles
@@ -178,20 +178,18 @@ class StorageConfig(LustreConfig):
         for index, name in enumerate(names):
             if name in names[:index]:
                 path = ("more_file_systems", index, "name")
-                message = "is taken; give each file system a name of its own"
-                yield Finding(path=path, value=name, message=message)
+                yield error(path, name, "is taken; give each file system a name of its own")
         for index, identifier in enumerate(ids):
             if identifier is not None and identifier in ids[:index]:
                 path = ("more_file_systems", index - 1, "file_system_id")
-                message = "is used already; give the other one more claims"
-                yield Finding(path=path, value=identifier, message=message)
+                yield error(path, identifier, "is used already; give the other one more claims")
 
     def _repeated_claims(self) -> Iterator[Finding]:
         seen = set()
         for path, claim, name in self._claims():
             if (claim.namespace, name) in seen:
                 message = f"is the second claim of that name in the namespace {claim.namespace}"
-                yield Finding(path=(*path, "name"), value=name, message=message)
+                yield error((*path, "name"), name, message)
             seen.add((claim.namespace, name))
 
     def _claims(self) -> Iterator[tuple[KeyPath, ClaimConfig, str]]:

@@ -20,11 +20,10 @@ from provisioner.framework.request import NOT_YET, Accepted, Progress, Request
 from provisioner.framework.retry import Clock
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.claim import visible_claim
-from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
+from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.executor import Executor
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.nodes import HyperPodEvents
 from provisioner.hyperpod.steps import Fail, Wait
 from provisioner.kubernetes.cluster import EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
@@ -89,13 +88,13 @@ class HyperPodCluster:
             stack = stack_phase(self._cloudformation, request.owner.stack_id, clock=clock)
         rolls_back = stack is StackPhase.ROLLING_BACK
         cluster_request = ClusterRequest.of(request, now=now, waits=False, rolls_back=rolls_back)
-        executor = self._executor(request, cluster_request, clock, patient=True)
+        executor = self._executor(cluster_request, clock, patient=True)
         described, tags = executor.api.describe()
         found = Found(now=now, described=described, tags=tags, stack=stack)
         answer: Progress | Found = found
         while isinstance(answer, Found):
             found = answer
-            step = decide(found, executor.wanted, cluster_request)
+            step = decide(found, cluster_request)
             # `is_complete` fails: CloudFormation then sends the Delete of what there is.
             answer = executor.take(
                 Wait(why="the cluster failed") if isinstance(step, Fail) else step, found
@@ -103,7 +102,7 @@ class HyperPodCluster:
         visible, own = visible_claim(found.tags), cluster_request.claim
         seen = visible if visible and visible.request == own.request else own
         claim = executor.tags.written or seen
-        physical_id = executor.wanted.cluster_name
+        physical_id = cluster_request.wanted.cluster_name
         if request.type == "Delete":
             physical_id = request.physical_id or physical_id
         return Accepted(physical_id=physical_id, claim=str(claim))
@@ -112,12 +111,12 @@ class HyperPodCluster:
         """Make the next change if one is due, say whether all is done, or raise why it failed."""
         now = clock.now()
         cluster_request = ClusterRequest.of(request, now=now, waits=True)
-        executor = self._executor(request, cluster_request, clock, patient=False)
+        executor = self._executor(cluster_request, clock, patient=False)
         try:
             described, tags = executor.api.describe()
             answer: Progress | Found = Found(now=now, described=described, tags=tags)
             while isinstance(answer, Found):
-                answer = executor.take(decide(answer, executor.wanted, cluster_request), answer)
+                answer = executor.take(decide(answer, cluster_request), answer)
         except AWS_ERRORS as error:
             # Gone between two calls: the next poll sees that it is.
             if is_not_found(error) or cluster_request.may_succeed_later(error, now):
@@ -130,18 +129,15 @@ class HyperPodCluster:
                 return NOT_YET
             raise
         if request.type == "Delete" and answer.complete and not described:
-            self._delete_node_objects(executor.wanted.cluster_input, clock)
+            self._delete_node_objects(cluster_request.wanted.cluster_input, clock)
         return answer
 
     def _executor(
-        self, request: Request, cluster_request: ClusterRequest, clock: Clock, *, patient: bool
+        self, cluster_request: ClusterRequest, clock: Clock, *, patient: bool
     ) -> Executor:
-        wanted = HyperPodClusterProperties.parse(request.properties)
-        name = wanted.cluster_name
+        name = cluster_request.wanted.cluster_name
         return Executor(
             api=HyperPodApi(sagemaker=self._sagemaker, name=name, clock=clock, patient=patient),
-            events=HyperPodEvents(sagemaker=self._sagemaker, cluster_name=name),
             cloudformation=self._cloudformation,
-            wanted=wanted,
             request=cluster_request,
         )

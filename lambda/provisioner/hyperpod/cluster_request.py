@@ -96,6 +96,7 @@ class ClusterRequest:
         owner: The stack and logical id that ask.
         claim: The request's claim; it says when the request began and whether it rolls back.
         properties: Stands for the properties that are wanted.
+        wanted: These properties.
         former: The properties that were wanted before; None unless this is an Update.
         renames: Whether this is an Update to another name.
         makes_a_cluster: Whether the stack has no cluster of the wanted name yet.
@@ -106,6 +107,7 @@ class ClusterRequest:
     owner: Owner
     claim: Claim
     properties: str
+    wanted: HyperPodClusterProperties
     former: Mapping[str, Any] | None
     renames: bool
     makes_a_cluster: bool
@@ -138,12 +140,13 @@ class ClusterRequest:
             renames=renames,
             makes_a_cluster=renames or request.type == "Create",
             properties=asks,
+            wanted=HyperPodClusterProperties.parse(request.properties),
             waits=waits,
         )
 
-    def is_late(self, now: float, wanted: HyperPodClusterProperties) -> bool:
+    def is_late(self, now: float) -> bool:
         """Say whether the request has waited for as long as the configuration lets it."""
-        minutes = MOST_WAIT_MINUTES if self.type == "Delete" else wanted.wait_minutes
+        minutes = MOST_WAIT_MINUTES if self.type == "Delete" else self.wanted.wait_minutes
         return now >= self.claim.started_at + minutes * _MINUTE
 
     def is_at_its_end(self, now: float) -> bool:
@@ -158,7 +161,7 @@ class ClusterRequest:
             return not self.is_at_its_end(now)
         return _LEAST_WAIT_SECONDS < now - self.claim.started_at < aws_patience(error)
 
-    def renames_in_place(self, wanted: HyperPodClusterProperties) -> bool:
+    def renames_in_place(self) -> bool:
         """Say whether another name is asked for on the same EKS cluster.
 
         Raises:
@@ -166,33 +169,32 @@ class ClusterRequest:
         """
         if not self.renames:
             return False
-        former = self._former_input(wanted)
-        return former.get("Orchestrator") == wanted.cluster_input.get("Orchestrator")
+        former = self._former_input()
+        return former.get("Orchestrator") == self.wanted.cluster_input.get("Orchestrator")
 
-    def aim(self, wanted: HyperPodClusterProperties, *, clears_groups: bool = False) -> Aim:
+    def aim(self, *, clears_groups: bool = False) -> Aim:
         """Return what is asked for.
 
         Args:
-            wanted: The properties.
             clears_groups: Whether groups that no template names are a failed request's.
 
         Raises:
             ProvisioningError: The former properties cannot be read.
         """
         former = self.former or {}
-        another_text = wanted.software_update not in {"", former.get("SoftwareUpdate", "")}
+        another_text = self.wanted.software_update not in {"", former.get("SoftwareUpdate", "")}
         return Aim(
-            wanted=wanted.cluster_input,
-            former=None if self.makes_a_cluster else self._former_input(wanted),
+            wanted=self.wanted.cluster_input,
+            former=None if self.makes_a_cluster else self._former_input(),
             rolls_back=self.claim.rolls_back,
             clears_groups=clears_groups,
             latest_software=self.type == "Update" and another_text and not self.claim.rolls_back,
         )
 
-    def _former_input(self, wanted: HyperPodClusterProperties) -> Mapping[str, Any]:
+    def _former_input(self) -> Mapping[str, Any]:
         try:
             return json_object("Request", (self.former or {}).get("Request"))
         except ProvisioningError:
             if self.claim.rolls_back:
-                return wanted.cluster_input  # it was refused for this, before any call
+                return self.wanted.cluster_input  # it was refused for this, before any call
             raise

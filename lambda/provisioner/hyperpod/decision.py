@@ -26,7 +26,7 @@ from provisioner.hyperpod.claim import (
     Claim,
     visible_claim,
 )
-from provisioner.hyperpod.cluster_request import KEEP, ClusterRequest, HyperPodClusterProperties
+from provisioner.hyperpod.cluster_request import KEEP, ClusterRequest
 from provisioner.hyperpod.failures import (
     belongs_to_another,
     differs,
@@ -65,16 +65,16 @@ from provisioner.hyperpod.waiting import progress
 _LATEST_CREATION_SECONDS = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
 
 
-def decide(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest) -> Step:
+def decide(found: Found, request: ClusterRequest) -> Step:
     """Return the next step.
 
     Raises:
         ProvisioningError: The former properties cannot be read.
     """
     if request.type == "Delete":
-        return deletion(found, wanted, request)
+        return deletion(found, request)
     act = _with_cluster if found.described else _without_cluster
-    step = act(found, wanted, request)
+    step = act(found, request)
     if isinstance(step, Change) and request.waits:
         # The stack may have turned since: CloudFormation does not stop the poll of a request.
         phase = StackPhase.ROLLING_BACK if request.claim.rolls_back else StackPhase.DEPLOYING
@@ -85,22 +85,20 @@ def decide(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequ
     return step
 
 
-def _without_cluster(
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
-) -> Step:
+def _without_cluster(found: Found, request: ClusterRequest) -> Step:
     if request.claim.rolls_back:
         return Done()
-    if request.renames_in_place(wanted):
-        return Refuse(error=renamed(wanted.cluster_name))
+    if request.renames_in_place():
+        return Refuse(error=renamed(request.wanted.cluster_name))
     if request.waits and found.stack is None:
         return AskStack()
     if found.stack in {StackPhase.ROLLING_BACK, StackPhase.DELETING}:
-        return Refuse(error=not_created(wanted.cluster_name))
+        return Refuse(error=not_created(request.wanted.cluster_name))
     return Create()
 
 
 def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
+    found: Found, request: ClusterRequest
 ) -> Step:
     visible, rolls_back = visible_claim(found.tags), request.claim.rolls_back
     if not request.owner.owned_before(found.tags):
@@ -108,62 +106,54 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
             return NOT_VISIBLE
         if rolls_back:
             return Done(note="the cluster is not this stack's")
-        return Refuse(error=belongs_to_another(wanted.cluster_name, found.tags))
+        return Refuse(error=belongs_to_another(request.wanted.cluster_name, found.tags))
     if is_stale(visible, request, found):
-        return Refuse(error=stale(wanted.cluster_name))
+        return Refuse(error=stale(request.wanted.cluster_name))
     claim = visible if visible and visible.request == request.claim.request else None
-    if claim is None and (
-        may_be_unseen(request, found) or hides_a_call(visible, found, wanted, request)
-    ):
+    if claim is None and (may_be_unseen(request, found) or hides_a_call(visible, found, request)):
         return NOT_VISIBLE
     if rolls_back and request.is_at_its_end(found.now):
-        return _end_of_the_way_back(found, wanted, request, claim)
+        return _end_of_the_way_back(found, request, claim)
     if found.status == ClusterStatus.DELETING:
-        return _while_deleting(found, wanted, request, claim)
+        return _while_deleting(found, request, claim)
     if rolls_back:
-        return _way_back(found, wanted, request, claim)
-    return _way_on(found, wanted, request, claim)
+        return _way_back(found, request, claim)
+    return _way_on(found, request, claim)
 
 
-def _while_deleting(
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
-) -> Step:
+def _while_deleting(found: Found, request: ClusterRequest, claim: Claim | None) -> Step:
     if claim and claim.made_the_cluster:
         return Fail()
-    if request.is_late(found.now, wanted) and not request.claim.rolls_back:
-        return _busy(found, wanted, request)
+    if request.is_late(found.now) and not request.claim.rolls_back:
+        return _busy(found, request)
     return Wait(why="the cluster is being deleted")
 
 
-def _way_back(
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
-) -> Step:
+def _way_back(found: Found, request: ClusterRequest, claim: Claim | None) -> Step:
     if claim is None:
         return write_claim(found, request)
     failed = found.status == ClusterStatus.FAILED
     if request.renames or (failed and (request.waits or found.never_worked)):
         return Done()
-    todo = changes(request.aim(wanted), found.described, found.tags)
+    todo = changes(request.aim(), found.described, found.tags)
     if not claim.undoes_calls:
         todo = replace(todo, update={}, software=())
-    return _next(found, wanted, request, claim, todo)
+    return _next(found, request, claim, todo)
 
 
-def _end_of_the_way_back(
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
-) -> Step:
+def _end_of_the_way_back(found: Found, request: ClusterRequest, claim: Claim | None) -> Step:
     if claim and claim.undoes_calls and not (claim.last_call or claim.leaves_groups):
-        todo = changes(request.aim(wanted), found.described, found.tags)
+        todo = changes(request.aim(), found.described, found.tags)
         if todo.update.get(TO_DELETE):
             return Tag(add=replace(claim, leaves_groups=True).tag)
     return Done()
 
 
 def _way_on(  # noqa: PLR0911 - each return is a case of the table
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest, claim: Claim | None
+    found: Found, request: ClusterRequest, claim: Claim | None
 ) -> Step:
     if claim and claim.made_the_cluster:  # made by this request, as it is wanted
-        return progress(found, wanted, request, claim, Changes())
+        return progress(found, request, claim, Changes())
     makes = request.makes_a_cluster
     status = found.described["ClusterStatus"]
     failed, works = status == ClusterStatus.FAILED, status == ClusterStatus.IN_SERVICE
@@ -171,35 +161,34 @@ def _way_on(  # noqa: PLR0911 - each return is a case of the table
         return write_claim(found, request, **({CREATION_TAG: SUCCEEDED} if works else {}))
     # Groups that neither this template nor the former one names are another owner's, and stay.
     left = (claim is not None and claim.leaves_groups) or (makes and not found.worked)
-    aim = request.aim(wanted, clears_groups=left)
+    aim = request.aim(clears_groups=left)
     todo = changes(aim, found.described, found.tags)
     replaced = failed and found.never_worked
     if todo.refusals and not replaced and (works or not makes):
         if not makes:
-            return Refuse(error=refused_change(wanted.cluster_name, todo.refusals))
+            return Refuse(error=refused_change(request.wanted.cluster_name, todo.refusals))
         if found.creation != CREATE_FAILED:
-            return Refuse(error=differs(wanted.cluster_name, todo.refusals))
+            return Refuse(error=differs(request.wanted.cluster_name, todo.refusals))
         replaced = True
     if makes and failed and not replaced:
-        return Refuse(error=failed_in_use(wanted.cluster_name, nodes=found.nodes))
+        return Refuse(error=failed_in_use(request.wanted.cluster_name, nodes=found.nodes))
     if claim is None:
         if not found.worked:
             return write_claim(found, request)
         if works:
             return write_claim(found, request, **{CREATION_TAG: ADOPTED})
-        if request.is_late(found.now, wanted):
-            return _busy(found, wanted, request)
+        if request.is_late(found.now):
+            return _busy(found, request)
         return Wait(why="the cluster of an earlier stack is busy")  # it stays that stack's
     if replaced:
         return Delete()
     if failed and request.waits:
         return Wait(why="the cluster still shows Failed") if claim.is_fresh(found.now) else Fail()
-    return _next(found, wanted, request, claim, todo)
+    return _next(found, request, claim, todo)
 
 
 def _next(
     found: Found,
-    wanted: HyperPodClusterProperties,
     request: ClusterRequest,
     claim: Claim,
     todo: Changes,
@@ -211,9 +200,9 @@ def _next(
     if todo.tags_to_add or todo.tags_to_remove:
         return Tag(add=todo.tags_to_add, remove=todo.tags_to_remove)
     if not call:
-        return progress(found, wanted, request, claim, todo)
-    if request.is_late(found.now, wanted) and not request.claim.rolls_back:
-        return _busy(found, wanted, request)
+        return progress(found, request, claim, todo)
+    if request.is_late(found.now) and not request.claim.rolls_back:
+        return _busy(found, request)
     return Wait(why="the cluster is busy")
 
 
@@ -227,11 +216,11 @@ def _call(todo: Changes, last_call: str) -> UpdateCluster | UpdateSoftware | Non
     return next((call for call in updates if call.key in left and call.update.groups), None)
 
 
-def _busy(found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest) -> Fail:
+def _busy(found: Found, request: ClusterRequest) -> Fail:
     if request.makes_a_cluster:
         what = f"of an earlier deployment is still there and {found.status}"
     else:
-        minutes = wanted.wait_minutes
+        minutes = request.wanted.wait_minutes
         what = f"was busy for {minutes} minutes (now {found.status}) and is not updated"
     next_step = "Deploy again when it is gone or InService."
     return Fail(what=what, next_step=next_step, explain=False)
@@ -249,11 +238,9 @@ def _nothing_to_delete(found: Found, request: ClusterRequest) -> Step:
     return Wait(why="its creation may still be under way") if rolls_back else Done()
 
 
-def _left_to_the_user(
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
-) -> Step | None:
+def _left_to_the_user(found: Found, request: ClusterRequest) -> Step | None:
     """Return the step about a cluster that outlives the rollback of its stack's creation."""
-    keeps = wanted.on_create_failure == KEEP
+    keeps = request.wanted.on_create_failure == KEEP
     failed = found.creation == CREATE_FAILED or found.status == ClusterStatus.FAILED
     works = found.status == ClusterStatus.IN_SERVICE
     # A creation that was too late is InService; the mark of it may not be visible yet.
@@ -267,18 +254,18 @@ def _left_to_the_user(
     if found.creation == ADOPTED:
         return Done()
     if failed:
-        return Refuse(error=kept(wanted.cluster_name, nodes=found.nodes))
+        return Refuse(error=kept(request.wanted.cluster_name, nodes=found.nodes))
     return NOT_VISIBLE if found.now < request.claim.started_at + READ_LAG_SECONDS else None
 
 
 def deletion(  # noqa: PLR0911 - each return is a case of the table
-    found: Found, wanted: HyperPodClusterProperties, request: ClusterRequest
+    found: Found, request: ClusterRequest
 ) -> Step:
     """Return the next step."""
     if not found.described:
         return _nothing_to_delete(found, request)
-    name, visible = wanted.cluster_name, visible_claim(found.tags)
-    if request.waits and request.is_late(found.now, wanted):
+    name, visible = request.wanted.cluster_name, visible_claim(found.tags)
+    if request.waits and request.is_late(found.now):
         return Fail(
             what=f"is still {found.status} and not deleted",
             next_step="Delete the stack again: that goes on where this left off.",
@@ -294,7 +281,7 @@ def deletion(  # noqa: PLR0911 - each return is a case of the table
         return Refuse(error=stale(name))
     claim = visible if visible and visible.request == request.claim.request else None
     if not (claim and claim.last_call == DELETE_KEY):
-        left = _left_to_the_user(found, wanted, request)
+        left = _left_to_the_user(found, request)
         if left:
             return left
     if claim is None:

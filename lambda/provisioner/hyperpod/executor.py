@@ -23,7 +23,7 @@ from provisioner.hyperpod.claim import (
     Claim,
     visible_claim,
 )
-from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
+from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.failures import (
     failure,
     governed,
@@ -31,7 +31,7 @@ from provisioner.hyperpod.failures import (
     refused_by_service,
 )
 from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.nodes import HyperPodEvents, arrivals_of
+from provisioner.hyperpod.nodes import arrivals_of
 from provisioner.hyperpod.steps import (
     AskNodes,
     AskStack,
@@ -105,9 +105,7 @@ class Executor:
 
     Attributes:
         api: The cluster.
-        events: The cluster's events.
         cloudformation: Says what the stack is doing.
-        wanted: What the properties ask for.
         request: CloudFormation's request.
 
     Attributes:
@@ -115,9 +113,7 @@ class Executor:
     """
 
     api: HyperPodApi
-    events: HyperPodEvents
     cloudformation: CloudFormationApi
-    wanted: HyperPodClusterProperties
     request: ClusterRequest
     tags: ClusterTags = field(init=False)
 
@@ -139,7 +135,7 @@ class Executor:
                 return self._ask(found)
             case AskNodes():
                 waits = self.request.waits
-                last = not waits or self.request.is_late(found.now, self.wanted)
+                last = not waits or self.request.is_late(found.now)
                 return replace(found, arrivals=self._arrivals(found, last=last))
             case Tag(add=add, remove=remove):
                 return self._tag(found, add, remove)
@@ -178,7 +174,7 @@ class Executor:
     def _arrivals(self, found: Found, *, last: bool = True) -> Arrivals:
         if found.arrivals:
             return found.arrivals
-        return arrivals_of(found, self.request, api=self.api, events=self.events, last=last)
+        return arrivals_of(found, self.request, api=self.api, last=last)
 
     def _tag(
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
@@ -197,14 +193,16 @@ class Executor:
         """Say whether a refusal now is the last word; a rollback goes on to its end."""
         deletes = self.request.type == "Delete"
         now = found.now + (_LAST_TRY_SECONDS if deletes else 0.0)
-        return self.request.is_late(now, self.wanted) and not self.request.claim.rolls_back
+        return self.request.is_late(now) and not self.request.claim.rolls_back
 
     def _create(self, found: Found) -> Progress:
         log.info("creating", cluster=self.api.name)
         claim = self.request.claim.after_call(CREATE_KEY, now=found.now)
         marks = {**self.request.owner.tags, **claim.tag}
         try:
-            self.api.create(self.wanted.cluster_input, marks, before_retry=self._refuse_if_turned)
+            self.api.create(
+                self.request.wanted.cluster_input, marks, before_retry=self._refuse_if_turned
+            )
         except AWS_ERRORS as error:
             # It is there after all: made by another attempt, or not visible before. Or the EKS
             # cluster is being created or updated; AWS does not say in which words it says so.

@@ -21,7 +21,7 @@ from provisioner.hyperpod.claim import (
     Claim,
     visible_claim,
 )
-from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
+from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.steps import Tag, Wait
 
 NOT_VISIBLE = Wait(why="its tags are not visible yet")
@@ -114,7 +114,6 @@ def may_be_unseen(request: ClusterRequest, found: Found) -> bool:
 def hides_a_call(
     visible: Claim | None,
     found: Found,
-    wanted: HyperPodClusterProperties,
     request: ClusterRequest,
 ) -> bool:
     """Say whether the cluster may not show yet what the request before this one did."""
@@ -123,7 +122,7 @@ def hides_a_call(
     if request.claim.rolls_back and not request.claim.follows(visible):
         # The claim of what is taken back: it says whether there is anything to take back.
         return found.now < request.claim.started_at + READ_LAG_SECONDS
-    asked = request.aim(wanted).former or {}
+    asked = request.aim().former or {}
     works = found.status == ClusterStatus.IN_SERVICE
     called = visible.last_call == UPDATE_KEY and visible.is_fresh(found.now)
     return called and works and counts_differ(asked, found.described)

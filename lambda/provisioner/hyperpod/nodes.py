@@ -12,7 +12,6 @@ from typing import Any
 from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_denied, is_not_found
 from hyperpod_shared.clusters import CONTINUOUS, ClusterStatus, Described, groups_of
 from hyperpod_shared.failures import ReportedFailure, failure_message
-from provisioner.aws.api import SageMakerApi
 from provisioner.framework import log
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.arrivals import Arrivals
@@ -48,71 +47,62 @@ class Errors:
     attempts: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HyperPodEvents:
-    """The events of one cluster.
+def errors(api: HyperPodApi, described: Described, *, since: float) -> Errors:
+    """Return what went wrong with a cluster, by its events.
 
     Events explain a failure that is reported in any case, so trouble in getting them must not
     take its place.
 
-    Attributes:
-        sagemaker: Makes the calls.
-        cluster_name: The cluster.
+    Args:
+        api: The cluster.
+        described: DescribeCluster's answer.
+        since: Seconds since the epoch; older errors are another deployment's.
     """
+    if described.get("NodeProvisioningMode") != CONTINUOUS:
+        return Errors()
+    try:
+        events = list(_error_events(api, since))
+    except AWS_ERRORS as error:
+        log.warning("no events", cluster=api.name, cause=str(error))
+        return Errors()
+    failures = tuple(_failure(api, event) for event in _of_each_kind(events))
+    return Errors(failures=failures, attempts=_attempts(events))
 
-    sagemaker: SageMakerApi
-    cluster_name: str
 
-    def errors(self, described: Described, *, since: float) -> Errors:
-        """Return what went wrong.
+def _error_events(api: HyperPodApi, since: float) -> Iterator[Event]:
+    request: dict[str, object] = {
+        "ClusterName": api.name,
+        "SortBy": "EventTime",
+        "SortOrder": "Descending",
+        "MaxResults": _EVENTS_A_PAGE,
+        "EventTimeAfter": since - _CLOCK_SKEW_SECONDS,
+    }
+    for _ in range(_MOST_PAGES):
+        page = api.sagemaker.list_cluster_events(**request)
+        yield from (event for event in page.get("Events", ()) if event["EventLevel"] == "Error")
+        if not page.get("NextToken"):
+            return
+        request["NextToken"] = page["NextToken"]
 
-        Args:
-            described: DescribeCluster's answer.
-            since: Seconds since the epoch; older errors are another deployment's.
-        """
-        if described.get("NodeProvisioningMode") != CONTINUOUS:
-            return Errors()
-        try:
-            events = list(self._error_events(since))
-        except AWS_ERRORS as error:
-            log.warning("no events", cluster=self.cluster_name, cause=str(error))
-            return Errors()
-        return Errors(
-            failures=tuple(map(self._failure, _of_each_kind(events))), attempts=_attempts(events)
+
+def _failure(api: HyperPodApi, event: Event) -> ReportedFailure:
+    return ReportedFailure(
+        text=_message(api, event) or event.get("Description", ""),
+        group=event.get("InstanceGroupName"),
+        instance=event.get("InstanceId"),
+    )
+
+
+def _message(api: HyperPodApi, event: Event) -> str | None:
+    """Return the cause, which the list of events does not tell."""
+    try:
+        answer = api.sagemaker.describe_cluster_event(
+            ClusterName=api.name, EventId=event["EventId"]
         )
-
-    def _error_events(self, since: float) -> Iterator[Event]:
-        request: dict[str, object] = {
-            "ClusterName": self.cluster_name,
-            "SortBy": "EventTime",
-            "SortOrder": "Descending",
-            "MaxResults": _EVENTS_A_PAGE,
-            "EventTimeAfter": since - _CLOCK_SKEW_SECONDS,
-        }
-        for _ in range(_MOST_PAGES):
-            page = self.sagemaker.list_cluster_events(**request)
-            yield from (event for event in page.get("Events", ()) if event["EventLevel"] == "Error")
-            if not page.get("NextToken"):
-                return
-            request["NextToken"] = page["NextToken"]
-
-    def _failure(self, event: Event) -> ReportedFailure:
-        return ReportedFailure(
-            text=self._message(event) or event.get("Description", ""),
-            group=event.get("InstanceGroupName"),
-            instance=event.get("InstanceId"),
-        )
-
-    def _message(self, event: Event) -> str | None:
-        """Return the cause, which the list of events does not tell."""
-        try:
-            answer = self.sagemaker.describe_cluster_event(
-                ClusterName=self.cluster_name, EventId=event["EventId"]
-            )
-        except AWS_ERRORS as error:
-            log.warning("no event details", cluster=self.cluster_name, cause=str(error))
-            return None
-        return failure_message(answer)
+    except AWS_ERRORS as error:
+        log.warning("no event details", cluster=api.name, cause=str(error))
+        return None
+    return failure_message(answer)
 
 
 def _of_each_kind(events: Sequence[Event]) -> list[Event]:
@@ -144,7 +134,6 @@ def arrivals_of(
     request: ClusterRequest,
     *,
     api: HyperPodApi,
-    events: HyperPodEvents,
     last: bool,
 ) -> Arrivals:
     """Return how far the nodes have come; where they are not known, the description counts.
@@ -155,8 +144,7 @@ def arrivals_of(
     Args:
         found: What there is.
         request: CloudFormation's request; errors since it began are reported.
-        api: Lists the nodes.
-        events: Says what went wrong, if anything is short.
+        api: Lists the nodes, and says what went wrong if anything is short.
         last: Whether no poll follows that could list the nodes.
 
     Raises:
@@ -178,8 +166,8 @@ def arrivals_of(
     claim = visible_claim(found.tags)
     concerns_nodes = request.makes_a_cluster or bool(claim and claim.last_call)
     since = request.claim.started_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)
-    errors = events.errors(found.described, since=since)
-    return replace(arrivals, failures=errors.failures, attempts=errors.attempts)
+    wrong = errors(api, found.described, since=since)
+    return replace(arrivals, failures=wrong.failures, attempts=wrong.attempts)
 
 
 def _unlisted(name: str, error: Exception) -> str:

@@ -27,7 +27,6 @@ from provisioner.hyperpod.cluster_request import (
     CONTINUE,
     NODES,
     ClusterRequest,
-    HyperPodClusterProperties,
 )
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import AskNodes, Done, Fail, Step, Wait
@@ -44,7 +43,6 @@ _SOFTWARE_FAILED = frozenset(
 
 def progress(  # noqa: PLR0911 - each return is a case of the table
     found: Found,
-    wanted: HyperPodClusterProperties,
     request: ClusterRequest,
     claim: Claim,
     todo: Changes,
@@ -55,7 +53,7 @@ def progress(  # noqa: PLR0911 - each return is a case of the table
     works = found.status == ClusterStatus.IN_SERVICE
     if on and found.status in _TURNED_BACK and (request.makes_a_cluster or claim.last_call):
         return Fail(of_creation=of_creation)
-    if wanted.wait_for == ACCEPTED:
+    if request.wanted.wait_for == ACCEPTED:
         return Done(worked=on and works)
     taken_back = _taken_back(found, todo) if on and works and claim.last_call else None
     fresh = claim.is_fresh(found.now)
@@ -63,16 +61,16 @@ def progress(  # noqa: PLR0911 - each return is a case of the table
         return Wait(why=taken_back) if fresh else Fail(what=taken_back)
     if on and works and todo.update and claim.last_call and fresh:
         return Wait(why="its update is not visible yet")
-    if works and not (on and wanted.wait_for == NODES):
+    if works and not (on and request.wanted.wait_for == NODES):
         return Done(worked=on)
     if works and found.arrivals is None:
         return AskNodes()
     lacking = _lacking(found)
     if not lacking:
         return Done(worked=on)
-    late = request.is_late(found.now, wanted)
+    late = request.is_late(found.now)
     arrivals = found.arrivals or Arrivals()
-    patient = not (works and wanted.on_shortage == CONTINUE)
+    patient = not (works and request.wanted.on_shortage == CONTINUE)
     # A change that concerns no node does not wait for those that were missing before.
     concerns_nodes = patient or request.makes_a_cluster or bool(claim.last_call)
     broken = arrivals.without_script(found.described, late=late) if works and concerns_nodes else []
@@ -82,9 +80,9 @@ def progress(  # noqa: PLR0911 - each return is a case of the table
     settled = not patient and arrivals.are_settled(found.described, now=found.now)
     if concerns_nodes and not (late or settled):
         return Wait(why="; ".join(lacking))
-    if wanted.on_shortage == CONTINUE or not on:
+    if request.wanted.on_shortage == CONTINUE or not on:
         return Done(worked=on and works)
-    what = f"was not ready after {wanted.wait_minutes} minutes"
+    what = f"was not ready after {request.wanted.wait_minutes} minutes"
     what += "" if works else f" (it is {found.status})"
     return Fail(what=what, of_creation=of_creation)
 

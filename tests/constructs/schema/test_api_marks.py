@@ -18,8 +18,8 @@ from hyperpod_cdk import (
     RollingUpdateConfig,
     load_config,
 )
-from hyperpod_cdk.hyperpod.lifecycle import LifecycleConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
+from hyperpod_cdk.hyperpod.node_settings import LifecycleConfig
 from hyperpod_cdk.schema.errors import KeyPath, key_path
 from hyperpod_cdk.schema.section import Api, Listed, Section, key_path_of, members
 from tests.support.configs import EVERY_FIELD

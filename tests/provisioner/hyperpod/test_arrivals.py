@@ -8,7 +8,7 @@ import pytest
 from hyperpod_shared.failures import ReportedFailure
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import Claim
-from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
+from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import Done, Fail, Wait
@@ -112,4 +112,4 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
 
 @pytest.mark.parametrize(("asks", "there", "step"), STEPS.values(), ids=STEPS)
 def test_decide(asks: ClusterRequest, there: Found, step: type) -> None:
-    assert type(decide(there, HyperPodClusterProperties.parse(WANTED), asks)) is step
+    assert type(decide(there, asks)) is step

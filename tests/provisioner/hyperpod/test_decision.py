@@ -7,7 +7,7 @@ import pytest
 
 from provisioner.aws.stack import StackPhase
 from provisioner.hyperpod.claim import Claim
-from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
+from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import (
@@ -36,7 +36,6 @@ from tests.support.provisioner.decided import (
     SUCCEEDED,
     TAKEN_OVER,
     UPDATED,
-    WANTED,
     found,
     request,
 )
@@ -224,10 +223,10 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
 
 @pytest.mark.parametrize(("asks", "there", "step"), STEPS.values(), ids=STEPS)
 def test_decide(asks: ClusterRequest, there: Found, step: type) -> None:
-    wanted = HyperPodClusterProperties.parse(WANTED)
+    wanted = asks.wanted
     if asks.claim.rolls_back:  # the way back is from three nodes, which did not come true
         wanted = replace(wanted, cluster_input={**wanted.cluster_input, "NodeRecovery": "None"})
-    assert type(decide(there, wanted, asks)) is step
+    assert type(decide(there, replace(asks, wanted=wanted))) is step
 
 
 @pytest.mark.parametrize("text", ["", "e6d4096fb8490000:1", "a:b:c:d:e:f", "x" * 256])

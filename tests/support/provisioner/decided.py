@@ -7,7 +7,7 @@ from hyperpod_shared.owner import Owner
 from provisioner.aws.stack import StackPhase
 from provisioner.framework.request import RequestType
 from provisioner.hyperpod.claim import CREATION_TAG, Claim
-from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.found import Found
 from tests.support.provisioner.cloudformation import STACK_ID
 from tests.support.provisioner.hyperpod_stack import CLASSIC, group, properties
@@ -34,6 +34,7 @@ def request(kind: RequestType, *, waits: bool = True, claim: Claim = OWN) -> Clu
         owner=OWNER,
         claim=claim,
         properties="wanted",
+        wanted=HyperPodClusterProperties.parse(WANTED),
         former=CLASSIC if kind == "Update" else None,
         renames=False,
         makes_a_cluster=kind == "Create",

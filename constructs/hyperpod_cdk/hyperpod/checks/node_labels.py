@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.hyperpod.kubernetes import key_refusal, key_reservation
+from hyperpod_cdk.hyperpod.node_settings import key_refusal, key_reservation
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.errors import Finding, error, warning
 
