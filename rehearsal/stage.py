@@ -41,32 +41,56 @@ from rehearsal.verification import (
 )
 
 _SCRIPTS = Path(__file__).resolve().parent.parent / "lifecycle"
+_REPOSITORY = Path(__file__).resolve().parent.parent
+_CLI = (sys.executable, "-m", "hyperpod_cli")
+# What CDK's report of a synthesis ends a warning with.
+_KIND_OF_FINDING = " (Annotation)"
 
 
 @dataclass(kw_only=True, slots=True)
-class Deployable:
-    """A configuration that can be changed for a while, and its cloud assembly.
+class Stage:
+    """One deployment on a running rehearsal environment, of a configuration that can be changed.
 
     Attributes:
         config_path: File of the configuration to rehearse.
         config: The configuration in force; `change` replaces it.
         work_directory: Gets the cloud assembly, changed configurations and logs.
+        environment: What stands in for AWS.
+        chart: Chart of the HyperPod dependencies.
+        progress: Prints what is done.
+        express: Whether deployments are in CloudFormation's express mode.
+        attempts: Gets each deployment, for a report. Default: none is recorded.
         current: File of the configuration in force.
         scripts: Folder of the lifecycle scripts in force.
         release: Assembly of a former release in force; None for this version.
+        deployer: Who deploys, with the least rights.
     """
 
     config_path: Path
     config: Config
     work_directory: Path
+    environment: RehearsalEnvironment
+    chart: ChartChoice
+    progress: Progress
+    express: bool = False
+    attempts: list[Attempt] | None = None
     current: Path = field(init=False)
     scripts: Path = field(init=False, default=_SCRIPTS)
     release: Path | None = field(init=False, default=None)
+    deployer: Deployer = field(init=False)
     _script_changes: int = field(init=False, default=0)
+    _synthesized: set[Path] = field(init=False, default_factory=set)
+    _deployed: Path | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         """Start with the configuration as it is."""
         self.current = self.config_path
+        self.deployer = Deployer(
+            deployment=self.config.name,
+            clients=self.environment.clients,
+            region=self.environment.region,
+            account=self.environment.aws.account,
+        )
 
     def change(self, edit: Callable[[dict[str, Any]], None]) -> None:
         """Put a changed copy of the original configuration in force.
@@ -113,46 +137,6 @@ class Deployable:
     def is_original(self) -> bool:
         """Whether neither the configuration nor the scripts are changed."""
         return (self.current, self.scripts) == (self.config_path, _SCRIPTS)
-
-
-_REPOSITORY = Path(__file__).resolve().parent.parent
-_CLI = (sys.executable, "-m", "hyperpod_cli")
-# What CDK's report of a synthesis ends a warning with.
-_KIND_OF_FINDING = " (Annotation)"
-
-
-@dataclass(kw_only=True, slots=True)
-class Stage(Deployable):
-    """One deployment on a running rehearsal environment.
-
-    Attributes:
-        environment: What stands in for AWS.
-        chart: Chart of the HyperPod dependencies.
-        progress: Prints what is done.
-        deployer: Who deploys, with the least rights.
-        express: Whether deployments are in CloudFormation's express mode.
-        attempts: Gets each deployment, for a report. Default: none is recorded.
-    """
-
-    environment: RehearsalEnvironment
-    chart: ChartChoice
-    progress: Progress
-    express: bool = False
-    attempts: list[Attempt] | None = None
-    _synthesized: set[Path] = field(init=False, default_factory=set)
-    _deployed: Path | None = field(init=False, default=None)
-    deployer: Deployer = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Start with the configuration as it is."""
-        # Not super(): with slots, dataclass makes another class than the one that super() means.
-        Deployable.__post_init__(self)
-        self.deployer = Deployer(
-            deployment=self.config.name,
-            clients=self.environment.clients,
-            region=self.environment.region,
-            account=self.environment.aws.account,
-        )
 
     @property
     def tools(self) -> ClusterTools:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator.hyperpod.service_model import instance_types
-from emulator.hyperpod.simulation.errors import limit_exceeded, validation_error
+from emulator.hyperpod.simulation.errors import ApiError, validation_error
 from emulator.hyperpod.simulation.state import CONTINUOUS, Cluster
 from emulator.hyperpod.simulation.training_plans import HYPERPOD, USABLE, TrainingPlan
 
@@ -352,4 +352,4 @@ def check_quotas(
                 f"request delta of {more} Instances. Please use AWS Service Quotas to request an "
                 "increase for this quota."
             )
-            raise limit_exceeded(message)
+            raise ApiError(code="ResourceLimitExceeded", message=message)

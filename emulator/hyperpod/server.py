@@ -28,10 +28,7 @@ from emulator.hyperpod.service_model import validate_request
 from emulator.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle, recover_marked
 from emulator.hyperpod.simulation.errors import (
     ApiError,
-    absent_operation,
     resource_not_found,
-    throttled,
-    unknown_operation,
 )
 from emulator.hyperpod.simulation.faults import FaultGate, Faults
 from emulator.hyperpod.simulation.hooks import (
@@ -152,13 +149,16 @@ class HyperPodService:
         """
         handler = self._handlers.get(operation)
         if handler is None:
-            raise unknown_operation(operation)
+            message = f"Unknown operation '{operation}'."
+            raise ApiError(code="UnknownOperationException", message=message)
         with self._lock:
             now = self.advance()
             if self.faults.absent:
-                raise absent_operation()
+                # https://github.com/hashicorp/terraform-provider-aws/pull/27258
+                message = "The requested operation is not supported in the called region."
+                raise ApiError(code="UnknownOperationException", message=message)
             if self._surroundings.faults.throttles(operation=operation):
-                raise throttled()
+                raise ApiError(code="ThrottlingException", message="Rate exceeded")
             given = {name: value for name, value in request.items() if value is not None}
             validate_request(operation, given)
             return handler(Call(request=given, caller=caller, now=now))

@@ -37,27 +37,3 @@ def resource_in_use(message: str) -> ApiError:
 def resource_not_found(message: str) -> ApiError:
     """Return the error for a resource that does not exist."""
     return ApiError(code="ResourceNotFound", message=message)
-
-
-def limit_exceeded(message: str) -> ApiError:
-    """Return the error for an exceeded service quota."""
-    return ApiError(code="ResourceLimitExceeded", message=message)
-
-
-def throttled() -> ApiError:
-    """Return the error for too many calls."""
-    return ApiError(code="ThrottlingException", message="Rate exceeded")
-
-
-def absent_operation() -> ApiError:
-    """Return the error for an operation that SageMaker does not have in the region.
-
-    https://github.com/hashicorp/terraform-provider-aws/pull/27258
-    """
-    message = "The requested operation is not supported in the called region."
-    return ApiError(code="UnknownOperationException", message=message)
-
-
-def unknown_operation(operation: str) -> ApiError:
-    """Return the error for an operation that this API does not have."""
-    return ApiError(code="UnknownOperationException", message=f"Unknown operation '{operation}'.")
