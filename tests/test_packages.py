@@ -179,7 +179,7 @@ def test_the_walk_finds_packages_and_what_they_import() -> None:
     assert "hyperpod_cdk.schema" in graph["hyperpod_cdk.network"]
     assert "hyperpod_cdk.facts" in graph["hyperpod_cdk.schema"]
     assert {"hyperpod_cdk.checks", "hyperpod_cdk.config"} <= graph["hyperpod_cdk.loading"]
-    assert "hyperpod_cdk.helm.components" in inside["hyperpod_cdk.helm.chart"]
+    assert "hyperpod_cdk.helm.components" in inside["hyperpod_cdk.helm.chart_rules"]
 
 
 @pytest.mark.parametrize(
