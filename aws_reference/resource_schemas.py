@@ -28,20 +28,20 @@ _LUSTRE_CREATE_ONLY = (
     "ImportPath",
     "ImportedFileChunkSize",
 )
-_CREATE_ONLY_BESIDE_THE_SCHEMA: Mapping[str, tuple[PropertyPath, ...]] = {
+_CREATE_ONLY_NOT_IN_THE_SCHEMA: Mapping[str, tuple[PropertyPath, ...]] = {
     "AWS::FSx::FileSystem": tuple(("LustreConfiguration", name) for name in _LUSTRE_CREATE_ONLY)
 }
 
 # FSx has a legacy type, whose schema does not say so:
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-fsx-filesystem.html
-_TAGS_BESIDE_THE_SCHEMA = {"AWS::FSx::FileSystem": "Tags"}
+_TAGS_NOT_IN_THE_SCHEMA = {"AWS::FSx::FileSystem": "Tags"}
 
 # FSx gives its service-linked role the rights on a linked bucket with those of the caller,
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/setting-up.html#fsx-adding-permissions-s3,
 # and refuses a caller without all of the S3 actions, in these words:
 # https://github.com/aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow/issues/91
 _LINK_TO_S3 = ("iam:AttachRolePolicy", "s3:Get*", "s3:List*", "s3:PutObject")
-_PERMISSIONS_BESIDE_THE_SCHEMA: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+_PERMISSIONS_NOT_IN_THE_SCHEMA: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "AWS::FSx::DataRepositoryAssociation": {"create": _LINK_TO_S3, "update": _LINK_TO_S3},
     # It has no handlers: the Service Authorization Reference and what FSx documents,
     # https://docs.aws.amazon.com/fsx/latest/LustreGuide/security-iam-awsmanpol.html and
@@ -256,14 +256,14 @@ def _schema(name: str, data: Mapping[str, Any]) -> ResourceSchema:
     return ResourceSchema(
         name=name,
         properties=frozenset(data["properties"]),
-        create_only=(*create_only, *_CREATE_ONLY_BESIDE_THE_SCHEMA.get(name, ())),
+        create_only=(*create_only, *_CREATE_ONLY_NOT_IN_THE_SCHEMA.get(name, ())),
         conditionally_create_only=_paths(data.get("conditionalCreateOnlyProperties")),
         identifiers=tuple(_paths(pointers) for pointers in identifiers),
         read_only=_paths(data.get("readOnlyProperties")),
         required=tuple(data.get("required", ())),
         deletes_first=data.get("replacementStrategy") == "delete_then_create",
         permissions=_permissions(
-            data["permissions"], beside=_PERMISSIONS_BESIDE_THE_SCHEMA.get(name, {})
+            data["permissions"], further=_PERMISSIONS_NOT_IN_THE_SCHEMA.get(name, {})
         ),
         tag_property=_tag_property(name, data),
     )
@@ -272,23 +272,23 @@ def _schema(name: str, data: Mapping[str, Any]) -> ResourceSchema:
 def _tag_property(name: str, data: Mapping[str, Any]) -> str | None:
     pointer: str | None = data.get("tagProperty")
     if pointer is None:
-        return _TAGS_BESIDE_THE_SCHEMA.get(name)
+        return _TAGS_NOT_IN_THE_SCHEMA.get(name)
     return pointer.removeprefix("/properties/")
 
 
 def _permissions(
-    handlers: Mapping[str, list[str]], *, beside: Mapping[str, tuple[str, ...]]
+    handlers: Mapping[str, list[str]], *, further: Mapping[str, tuple[str, ...]]
 ) -> Mapping[str, tuple[str, ...]]:
     return {
         handler: tuple(
             sorted(
                 {
                     *(_ACTIONS_OF_OPERATIONS.get(each, each) for each in handlers.get(handler, ())),
-                    *beside.get(handler, ()),
+                    *further.get(handler, ()),
                 }
             )
         )
-        for handler in handlers.keys() | beside.keys()
+        for handler in handlers.keys() | further.keys()
     }
 
 

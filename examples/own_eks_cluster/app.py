@@ -64,7 +64,7 @@ class Kubernetes(cdk.Stack):
 
 
 class HyperPod(cdk.Stack):
-    """HyperPod beside it: one GPU node in a private subnet of the VPC."""
+    """HyperPod on it: one GPU node in a private subnet of the VPC."""
 
     def __init__(
         self,

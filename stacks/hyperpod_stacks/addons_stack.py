@@ -13,7 +13,7 @@ from hyperpod_stacks.platform_stack import PlatformStack
 
 
 class AddonsStack(cdk.Stack):
-    """The EKS add-ons that need nodes, beside the cluster whose nodes these are."""
+    """The EKS add-ons that need nodes; they wait for no HyperPod cluster."""
 
     def __init__(
         self,

@@ -57,7 +57,7 @@ class HyperPodStack(cdk.Stack):
                     namespace=config.helm.namespace,
                 )
             )
-        # Beside the cluster: a node joins without it.
+        # The cluster does not wait for it: a node joins without it.
         if config.node_health is not None:
             NodeHealth(
                 self,

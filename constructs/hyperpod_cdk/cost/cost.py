@@ -17,7 +17,7 @@ from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 from hyperpod_cdk.storage.section import StorageConfig
 
-# Changes within this time are shown beside the total.
+# Changes within this time are shown with the total.
 _SOON = timedelta(days=92)
 # Not in the price table: prices that change, or are paid at another time.
 _SPOT = "Spot, whose price changes"

@@ -99,7 +99,7 @@ _PYTHON = codebuild.BuildSpec.from_object(
     {"phases": {"install": {"runtime-versions": {"python": "3.13"}}}}
 )
 _SYNTHESIZED = "cdk.out/assembly"
-# Beside the repository, whose own folder of templates is empty in a review.
+# Next to the repository, whose own folder of templates is empty in a review.
 _TO_REVIEW = "build/assembly"
 _REVIEW = "build/review"
 
