@@ -1,5 +1,7 @@
 """The EKS control plane that orchestrates HyperPod: one that is made, or one that exists."""
 
+import hashlib
+import json
 from collections.abc import Sequence
 from typing import cast
 
@@ -9,7 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.eks.access import ADMIN, access_by_principal, add_access_entry
+from hyperpod_cdk.eks.access import ADMIN, Access, access_by_principal
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, EksConfig
@@ -38,7 +40,7 @@ class ControlPlane(Construct):
         Args:
             principal_arn: ARN of an IAM role or user; may be a token.
         """
-        return add_access_entry(
+        return _add_access_entry(
             self, cluster=self.cluster, principal_arn=principal_arn, access=[ADMIN]
         )
 
@@ -47,7 +49,7 @@ class ControlPlane(Construct):
         addons = eks.addons_among(DAEMON_SET_ADDONS)
         add_addons(self, addons, cluster=self.cluster, kubernetes_version=eks.version)
         for principal, access in access_by_principal(eks).items():
-            add_access_entry(self, cluster=self.cluster, principal_arn=principal, access=access)
+            _add_access_entry(self, cluster=self.cluster, principal_arn=principal, access=access)
 
 
 class AuthenticationMode(Construct):
@@ -317,3 +319,41 @@ def _acknowledgments(eks: EksConfig) -> dict[str, str]:
             "entry; eks.endpoint_access and eks.public_access_cidrs close it."
         )
     return reasons
+
+
+def _add_access_entry(
+    scope: Construct,
+    *,
+    cluster: aws_eks_v2.ICluster,
+    principal_arn: str,
+    access: Sequence[Access],
+) -> aws_eks_v2.AccessEntry:
+    """Give an IAM principal rights through an access entry.
+
+    Args:
+        scope: Where it is made.
+        cluster: The EKS cluster.
+        principal_arn: ARN of an IAM role or user; may be a token.
+        access: What it may.
+    """
+    # By the principal, not by its place in a list or by what it may: EKS takes a principal
+    # once, and CloudFormation creates the entry of a new id before it deletes that of an old
+    # one. All are called admins, since the entries that are deployed are.
+    name = json.dumps(Stack.of(scope).resolve(principal_arn), sort_keys=True)
+    construct_id = f"Admin{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return aws_eks_v2.AccessEntry(
+        scope,
+        construct_id,
+        cluster=cluster,
+        principal=principal_arn,
+        access_policies=[_access_policy(each) for each in access],
+    )
+
+
+def _access_policy(access: Access) -> aws_eks_v2.IAccessPolicy:
+    scope = aws_eks_v2.AccessScopeType
+    return aws_eks_v2.AccessPolicy.from_access_policy_name(
+        access.policy,
+        access_scope_type=scope.NAMESPACE if access.namespaces else scope.CLUSTER,
+        namespaces=list(access.namespaces) or None,
+    )

@@ -145,7 +145,7 @@ def test_release_installed_by_hand_is_refused(cloud: Cloud, tmp_path: Path) -> N
     helm_by_hand(cloud, tmp_path, "uninstall", "deps")
     (tmp_path / "chart.tgz").write_bytes(packaged("1.0.0"))
     helm_by_hand(cloud, tmp_path, "install", "deps", str(tmp_path / "chart.tgz"))
-    with pytest.raises(ProvisioningError, match="somebody else"):
+    with pytest.raises(ProvisioningError, match="someone else"):
         cloud.send("Update", properties("2.0.0"))
 
 

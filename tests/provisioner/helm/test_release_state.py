@@ -202,7 +202,7 @@ def test_release_installed_by_hand_is_refused() -> None:
     with pytest.raises(ProvisioningError) as refused:
         decide(by_hand, wanted())
     assert "hyperpod-dependencies in namespace kube-system" in str(refused.value)
-    assert "somebody else" in str(refused.value)
+    assert "someone else" in str(refused.value)
     assert "uninstall that release first" in str(refused.value)
 
 
