@@ -7,10 +7,11 @@ change after creation.
 | what                       | an update compares                | a rollback takes back           |
 |----------------------------|-----------------------------------|---------------------------------|
 | groups                     | wanted and described              | what the failed request changed |
-| groups to delete           | those of the former template, and | those that the failed one added |
-|                            | what a rollback had no time for   |                                 |
-| a group's number of nodes  | if it was asked to change; else   | if the cluster has the failed   |
-|                            | the described number is sent      | number; else the described one  |
+| groups to delete           | those of the former template, and | those that the failed one added,|
+|                            | what a rollback had no time for   | not those that it found there   |
+| a group's number of nodes  | if it was asked to change, or the | if the cluster has the failed   |
+|                            | group is new in the template;     | number; else the described one  |
+|                            | else the described number is sent |                                 |
 | other fields               | wanted and described              | what the failed request changed |
 | fields that never change   | refused if asked to change        | left alone                      |
 | AMIs                       | if asked to change                | a custom one that came true     |
@@ -32,6 +33,7 @@ from hyperpod_shared.clusters import (
     present_groups,
 )
 from hyperpod_shared.owner import TAG_PREFIX
+from provisioner.hyperpod.claim import FoundGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import (
     ROLE,
@@ -90,7 +92,13 @@ def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
     to_add, to_remove = _tag_changes(aim, tags)
     refused = refusals(aim, described, asked=asked, former=former)
     return Changes(
-        update=_update(aim, described, former, dict(_fields(aim, described, asked))),
+        update=_update(
+            aim,
+            described,
+            former,
+            dict(_fields(aim, described, asked)),
+            there_before=FoundGroups.of(tags),
+        ),
         tags_to_add=to_add,
         tags_to_remove=to_remove,
         software=software,
@@ -123,7 +131,12 @@ def counts_differ(update: Mapping[str, Any], described: Described) -> bool:
 
 
 def _update(
-    aim: Aim, described: Described, former: Groups, fields: Mapping[str, object]
+    aim: Aim,
+    described: Described,
+    former: Groups,
+    fields: Mapping[str, object],
+    *,
+    there_before: FoundGroups,
 ) -> dict[str, Any]:
     present = present_groups(described)
     lists = {
@@ -133,8 +146,20 @@ def _update(
     }
     wanted = groups_of(lists)
     unwanted = [name for name in present if name not in wanted]
-    gone = [name for name in unwanted if name in former or aim.clears_groups]
-    changed = any(
+    gone = [
+        name
+        for name in unwanted
+        if (name in former and not (aim.rolls_back and name in there_before))
+        or (aim.clears_groups and name not in there_before)
+    ]
+    counts = {
+        name: count
+        for name in unwanted
+        if aim.rolls_back
+        and (count := there_before.count_of(name)) is not None
+        and former.get(name, {}).get(COUNT) == present[name].get("TargetCount") != count
+    }
+    changed = bool(counts) or any(
         not is_as_described(group, present.get(name))
         for name, group in wanted.items()
         if not aim.rolls_back or _is_asked_for(group, former.get(name), aim)
@@ -144,7 +169,8 @@ def _update(
     for key in GROUP_LISTS:
         for name, group in present_groups({key: described.get(key)}).items():
             if name in unwanted and name not in gone:  # left out, it might be removed
-                lists.setdefault(key, []).append(as_requested(group))
+                count = {COUNT: counts[name]} if name in counts else {}
+                lists.setdefault(key, []).append({**as_requested(group), **count})
     return {**fields, **lists, **({TO_DELETE: gone} if gone else {})}
 
 
@@ -158,7 +184,7 @@ def _with_count(group: Group, aim: Aim, present: Groups, former: Groups) -> Grou
     details, before = present.get(group[NAME]), former.get(group[NAME])
     if details is None or "TargetCount" not in details:
         return group
-    asked = aim.former is None or (before is not None and before.get(COUNT) != group[COUNT])
+    asked = not aim.rolls_back if before is None else before.get(COUNT) != group[COUNT]
     came_true = before is not None and before.get(COUNT) == details["TargetCount"]
     if asked and (came_true or not aim.rolls_back):
         return group

@@ -22,13 +22,21 @@ SUCCEEDED, CREATE_FAILED = "succeeded", "failed"
 ADOPTED = "adopted"
 """The cluster worked before the stack took it over, so that stack's rollback does not delete it."""
 
+FOUND_GROUPS_TAG = f"{TAG_PREFIX}found-groups"
+"""Groups that an update's template is the first to name, though the cluster has them: its rollback
+leaves them there, with the number of nodes that they had."""
+
 CREATE_KEY, UPDATE_KEY, DELETE_KEY = "create", "update", "delete"
 """How these calls are noted in a claim; those about AMIs have keys of their own."""
 
 READ_LAG_SECONDS = 120.0
 """How long a read may miss a write; AWS names no limit. Longer costs a wait, shorter a mistake."""
 _DIGITS = 16
-# A tag's value has at most 256 characters (botocore, TagValue); twelve digits tell requests apart.
+# A tag's value has at most 256 characters (botocore, TagValue); twelve digits tell requests apart,
+# and eight the groups of a cluster.
+_MOST_CHARACTERS = 256
+_GROUP_DIGITS = 8
+_ALL_GROUPS = "all"
 _FORMER_DIGITS = 12
 _MOST_FORMER = 8
 _FIRST_AFTER = 0.001
@@ -161,6 +169,43 @@ class Claim:
 def properties_key(properties: Mapping[str, Any]) -> str:
     """Return what stands for a request's properties in a claim."""
     return digest(json.dumps(properties, sort_keys=True))[:_FORMER_DIGITS]
+
+
+def found_groups_tag(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return the tag that notes groups with their numbers of nodes."""
+    value = ".".join(f"{_group_key(name)}-{count}" for name, count in sorted(counts.items()))
+    return {FOUND_GROUPS_TAG: value if len(value) <= _MOST_CHARACTERS else _ALL_GROUPS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundGroups:
+    """The groups that the tag notes.
+
+    Attributes:
+        counts: Numbers of nodes, by what stands for the group's name.
+        are_all: Whether there were too many for a tag: every group may be one of them.
+    """
+
+    counts: Mapping[str, int]
+    are_all: bool = False
+
+    @classmethod
+    def of(cls, tags: Mapping[str, str]) -> "FoundGroups":
+        """Return what a cluster's tags note."""
+        value = tags.get(FOUND_GROUPS_TAG, "")
+        pairs = (entry.split("-") for entry in value.split(".") if "-" in entry)
+        return cls(counts={key: int(count) for key, count in pairs}, are_all=value == _ALL_GROUPS)
+
+    def __contains__(self, name: str) -> bool:
+        return self.are_all or _group_key(name) in self.counts
+
+    def count_of(self, name: str) -> int | None:
+        """Return how many nodes a group had; None if that is not noted."""
+        return self.counts.get(_group_key(name))
+
+
+def _group_key(name: str) -> str:
+    return digest(name)[:_GROUP_DIGITS]
 
 
 def visible_claim(tags: Mapping[str, str]) -> Claim | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from hyperpod_shared.clusters import ClusterStatus, Described, groups_of
+from hyperpod_shared.clusters import ClusterStatus, Described, groups_of, present_groups
 from provisioner.aws.stack import StackPhase
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import counts_differ
@@ -15,10 +15,12 @@ from provisioner.hyperpod.claim import (
     ADOPTED,
     CREATE_FAILED,
     CREATION_TAG,
+    FOUND_GROUPS_TAG,
     READ_LAG_SECONDS,
     SUCCEEDED,
     UPDATE_KEY,
     Claim,
+    found_groups_tag,
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
@@ -131,4 +133,16 @@ def hides_a_call(
 def write_claim(found: Found, request: ClusterRequest, **marks: str) -> Tag:
     """Return the step that writes the claim of this request, and marks."""
     claim = request.claim.over(visible_claim(found.tags))
-    return Tag(add={**request.owner.tags, **claim.tag, **marks})
+    return Tag(
+        add={**request.owner.tags, **claim.tag, **_found_groups(found, request), **marks},
+    )
+
+
+def _found_groups(found: Found, request: ClusterRequest) -> Mapping[str, str]:
+    """Return the tag of the groups that a rollback of this request must not take for its own."""
+    if request.type != "Update" or request.makes_a_cluster or request.claim.rolls_back:
+        return {}
+    aim, present = request.aim(), present_groups(found.described)
+    new = groups_of(aim.wanted).keys() - groups_of(aim.former or {}).keys()
+    counts = {name: present[name].get("TargetCount", 0) for name in new if name in present}
+    return found_groups_tag(counts) if counts or FOUND_GROUPS_TAG in found.tags else {}

@@ -14,6 +14,7 @@ from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
     ONE,
     TIMINGS,
+    HyperPodStack,
     describe,
     group,
     hyperpod_stack,
@@ -243,3 +244,69 @@ def test_nodes_are_waited_for_though_the_update_does_not_show_yet(
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
     with pytest.raises(ProvisioningError, match="not ready"):
         stack.update({**properties(group("workers", 8)), **LATE})
+
+
+@pytest.fixture
+def added(sagemaker: StaleSageMaker, time: Time) -> HyperPodStack:
+    """A stack whose cluster has a group of eight nodes that an operator added."""
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(ONE)
+    add_group(sagemaker, time)
+    return stack
+
+
+def test_a_group_that_the_template_names_late_gets_the_number_of_the_template(
+    added: HyperPodStack, sagemaker: StaleSageMaker
+) -> None:
+    assert added.update(properties(group("workers"), group("burst", 9))).complete
+    assert counts(sagemaker) == {"workers": 1, "burst": 9}
+
+
+@pytest.mark.parametrize("count", [8, 9])
+def test_a_rollback_leaves_a_group_that_the_cluster_had_before_the_template_named_it(
+    count: int, added: HyperPodStack, sagemaker: StaleSageMaker
+) -> None:
+    named = properties(group("workers", 3), group("burst", count))
+    added.update(named)
+
+    assert added.roll_back_update(named, ONE).complete
+    assert counts(sagemaker) == {"workers": 1, "burst": 8}
+
+
+def test_a_rollback_removes_the_group_that_its_own_update_added(
+    added: HyperPodStack, sagemaker: StaleSageMaker, time: Time
+) -> None:
+    named = properties(group("workers"), group("burst", 8), group("own"))
+    added.update(named)
+
+    assert added.roll_back_update(named, ONE).complete
+    time.sleep(600)
+    assert counts(sagemaker) == {"workers": 1, "burst": 8}
+
+
+def test_a_group_that_the_template_names_and_then_leaves_out_is_its_own(
+    added: HyperPodStack, sagemaker: StaleSageMaker, time: Time
+) -> None:
+    named = properties(group("workers"), group("burst", 8))
+    added.update(named)
+    added.update(ONE)
+    time.sleep(600)
+    assert counts(sagemaker) == {"workers": 1}
+
+    added.update(named)
+    assert added.roll_back_update(named, ONE).complete
+    time.sleep(600)
+    assert counts(sagemaker) == {"workers": 1}
+
+
+def test_more_groups_than_a_tag_can_note_all_stay(sagemaker: StaleSageMaker, time: Time) -> None:
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(ONE)
+    others = [group(f"group-{index}") for index in range(30)]
+    outside(sagemaker, "UpdateCluster", InstanceGroups=[group("workers"), *others])
+    time.sleep(600)
+    named = properties(group("workers", 2), *others)
+    stack.update(named)
+
+    assert stack.roll_back_update(named, ONE).complete
+    assert len(counts(sagemaker)) == 31
