@@ -97,7 +97,7 @@ def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
             described,
             former,
             dict(_fields(aim, described, asked)),
-            there_before=FoundGroups.of(tags),
+            there_before=FoundGroups() if aim.former is None else FoundGroups.of(tags),
         ),
         tags_to_add=to_add,
         tags_to_remove=to_remove,
@@ -169,8 +169,8 @@ def _update(
     for key in GROUP_LISTS:
         for name, group in present_groups({key: described.get(key)}).items():
             if name in unwanted and name not in gone:  # left out, it might be removed
-                count = {COUNT: counts[name]} if name in counts else {}
-                lists.setdefault(key, []).append({**as_requested(group), **count})
+                number = {COUNT: counts[name]} if name in counts else {}
+                lists.setdefault(key, []).append({**as_requested(group), **number})
     return {**fields, **lists, **({TO_DELETE: gone} if gone else {})}
 
 

@@ -9,7 +9,7 @@ Tags are read after a delay, so a claim that is older than a request's own means
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hyperpod_shared.owner import TAG_PREFIX, digest
@@ -171,12 +171,6 @@ def properties_key(properties: Mapping[str, Any]) -> str:
     return digest(json.dumps(properties, sort_keys=True))[:_FORMER_DIGITS]
 
 
-def found_groups_tag(counts: Mapping[str, int]) -> dict[str, str]:
-    """Return the tag that notes groups with their numbers of nodes."""
-    value = ".".join(f"{_group_key(name)}-{count}" for name, count in sorted(counts.items()))
-    return {FOUND_GROUPS_TAG: value if len(value) <= _MOST_CHARACTERS else _ALL_GROUPS}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundGroups:
     """The groups that the tag notes.
@@ -186,7 +180,7 @@ class FoundGroups:
         are_all: Whether there were too many for a tag: every group may be one of them.
     """
 
-    counts: Mapping[str, int]
+    counts: Mapping[str, int] = field(default_factory=dict)
     are_all: bool = False
 
     @classmethod
@@ -195,6 +189,18 @@ class FoundGroups:
         value = tags.get(FOUND_GROUPS_TAG, "")
         pairs = (entry.split("-") for entry in value.split(".") if "-" in entry)
         return cls(counts={key: int(count) for key, count in pairs}, are_all=value == _ALL_GROUPS)
+
+    def adding(self, counts: Mapping[str, int]) -> "FoundGroups":
+        """Return these groups and others, by their names, with their numbers of nodes."""
+        others = {_group_key(name): count for name, count in counts.items()}
+        return replace(self, counts={**self.counts, **others})
+
+    @property
+    def tag(self) -> dict[str, str]:
+        """The groups as a tag."""
+        value = ".".join(f"{key}-{count}" for key, count in sorted(self.counts.items()))
+        too_long = self.are_all or len(value) > _MOST_CHARACTERS
+        return {FOUND_GROUPS_TAG: _ALL_GROUPS if too_long else value}
 
     def __contains__(self, name: str) -> bool:
         return self.are_all or _group_key(name) in self.counts

@@ -15,12 +15,11 @@ from provisioner.hyperpod.claim import (
     ADOPTED,
     CREATE_FAILED,
     CREATION_TAG,
-    FOUND_GROUPS_TAG,
     READ_LAG_SECONDS,
     SUCCEEDED,
     UPDATE_KEY,
     Claim,
-    found_groups_tag,
+    FoundGroups,
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
@@ -133,16 +132,18 @@ def hides_a_call(
 def write_claim(found: Found, request: ClusterRequest, **marks: str) -> Tag:
     """Return the step that writes the claim of this request, and marks."""
     claim = request.claim.over(visible_claim(found.tags))
-    return Tag(
-        add={**request.owner.tags, **claim.tag, **_found_groups(found, request), **marks},
-    )
+    groups = _found_groups(found, request, claim)
+    return Tag(add={**request.owner.tags, **claim.tag, **groups, **marks})
 
 
-def _found_groups(found: Found, request: ClusterRequest) -> Mapping[str, str]:
+def _found_groups(found: Found, request: ClusterRequest, claim: Claim) -> Mapping[str, str]:
     """Return the tag of the groups that a rollback of this request must not take for its own."""
-    if request.type != "Update" or request.makes_a_cluster or request.claim.rolls_back:
+    if request.type != "Update" or request.makes_a_cluster or claim.rolls_back:
         return {}
     aim, present = request.aim(), present_groups(found.described)
     new = groups_of(aim.wanted).keys() - groups_of(aim.former or {}).keys()
     counts = {name: present[name].get("TargetCount", 0) for name in new if name in present}
-    return found_groups_tag(counts) if counts or FOUND_GROUPS_TAG in found.tags else {}
+    # While groups of a failed request are to be removed, those that it found are still told apart.
+    before = FoundGroups.of(found.tags) if claim.leaves_groups else FoundGroups()
+    noted = before.adding(counts)
+    return noted.tag if noted != FoundGroups.of(found.tags) else {}

@@ -7,6 +7,7 @@ import pytest
 from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
 from provisioner.hyperpod.changes import Changes, changes, user_tags
+from provisioner.hyperpod.claim import FoundGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import KEYS, Refusal
 from provisioner.hyperpod.failures import refused_change
@@ -277,6 +278,16 @@ def test_an_update_removes_the_groups_that_a_rollback_left() -> None:
     aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A), clears_groups=True)
     made = changes(aim, described(cluster(A, group("left-behind"))), {})
     assert made == sent(group("a", 2), InstanceGroupsToDelete=["left-behind"])
+
+
+def test_an_update_leaves_the_groups_that_the_failed_one_found_there() -> None:
+    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A), clears_groups=True)
+    tags = FoundGroups().adding({"operators": 8}).tag
+    made = changes(aim, described(cluster(A, group("operators", 8), group("left-behind"))), tags)
+    assert made.update == {
+        "InstanceGroups": [group("a", 2), group("operators", 8)],
+        "InstanceGroupsToDelete": ["left-behind"],
+    }
 
 
 def test_a_change_of_waiting_leaves_what_drifted() -> None:
