@@ -33,8 +33,9 @@ from provisioner.helm.state import (
     REQUEST_LABEL,
     Release,
     Wanted,
-    is_at_work,
     is_deployed_as,
+    is_of_request,
+    may_run,
     refuse_foreign,
     was_deployed_before,
 )
@@ -233,9 +234,10 @@ class HelmRelease:
         except NotReadyError as error:
             log.warning("not begun yet", release=physical_id, cause=str(error))
             outcome = HelmStepResult(deferred=True)
-            if request.type != "Delete":
-                claim = self._phase(request, clock)  # to compare with, when it begins at last
-        if request.type == "Delete":
+        if request.type != "Delete":
+            # To compare with, when it begins at last.
+            claim = self._phase(request, clock) if outcome.deferred else None
+        else:
             if outcome.absent and request.physical_id not in {None, physical_id}:
                 # CloudFormation made up the id: it gave up the Create before that was answered,
                 # and its function may still be on the way to helm. Nothing stops it.
@@ -318,12 +320,15 @@ def _continue(client: ReleaseClient, request: Request) -> Progress:
     pending = release is not None and release.last.status in PENDING
     if release is not None:
         refuse_foreign(release, wanted.owner)
-        if pending and is_at_work(release, wanted):
+        if pending and may_run(release, wanted):
             return NOT_YET
-    if pending or request.deferred:
+    if request.deferred or (pending and is_of_request(release, wanted)):
         outcome = converge(client)
         if outcome.failure:
             raise CarriedFailure(outcome.failure)
+        return NOT_YET
+    if pending:
+        log.info("another request has it", release=client.properties.physical_id)
         return NOT_YET
     if release is None:
         raise ProvisioningError(

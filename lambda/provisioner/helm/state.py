@@ -25,9 +25,10 @@ To delete:
 | any other state                                 | uninstall                                   |
 
 CloudFormation sends a resource one request at a time, so a pending state that an earlier request
-began was left by a killed process. There are two exceptions: Lambda may run one request twice, and
-a Delete follows a cancelled Create or Update whose function still runs. So each run marks what it
-begins as its own attempt.
+began was left by a killed process. There are three exceptions: Lambda may run one request twice, a
+Delete follows a cancelled Create or Update whose function still runs, and the waiter of a cancelled
+Update polls on while its rollback is at work. So each run marks what it begins as its own attempt,
+and a poll never touches what another request has begun.
 """
 
 import re
@@ -196,7 +197,7 @@ def decide_deletion(release: Release | None, wanted: Wanted) -> Decision:
     """Return the next step towards no release."""
     if release is None or not wanted.owner.owns_labels(release.labels):
         return Decision(action=Action.NOTHING)
-    if release.last.status in PENDING and _may_run(release, wanted):
+    if release.last.status in PENDING and may_run(release, wanted):
         return Decision(action=Action.WAIT)
     return Decision(action=Action.UNINSTALL)
 
@@ -214,8 +215,12 @@ def refuse_foreign(release: Release, owner: Owner) -> None:
 
 def is_at_work(release: Release, wanted: Wanted) -> bool:
     """Say whether another run of the same request may be working on the release."""
-    same_request = release.labels.get(REQUEST_LABEL) == wanted.labels[REQUEST_LABEL]
-    return same_request and _may_run(release, wanted)
+    return is_of_request(release, wanted) and may_run(release, wanted)
+
+
+def is_of_request(release: Release, wanted: Wanted) -> bool:
+    """Say whether a run of the same request began the last revision."""
+    return release.labels.get(REQUEST_LABEL) == wanted.labels[REQUEST_LABEL]
 
 
 def is_deployed_as(release: Release, wanted: Wanted) -> bool:
@@ -242,7 +247,7 @@ def is_abandoned(release: Release | None, wanted: Wanted) -> bool:
     )
 
 
-def _may_run(release: Release, wanted: Wanted) -> bool:
+def may_run(release: Release, wanted: Wanted) -> bool:
     """Say whether the run that began the last revision, if not this one, may still work."""
     own_attempt = release.labels.get(ATTEMPT_LABEL) == wanted.attempt
     return not own_attempt and wanted.now - release.last.updated < LONGEST_INVOCATION_SECONDS

@@ -45,6 +45,24 @@ def test_terminating_namespace_is_waited_for(cloud: Cloud, name: str) -> None:
     assert cloud.operator() == "1.0.0 x1"
 
 
+@pytest.mark.parametrize(
+    "status", ["UPDATE_ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_COMPLETE", "DELETE_COMPLETE"]
+)
+def test_a_cancelled_update_that_waits_for_a_namespace_is_not_carried_out(
+    cloud: Cloud, status: str
+) -> None:
+    cloud.send("Create", properties())
+    cloud.api.delete("v1", "Namespace", "kubeflow")
+    _hold(cloud, "kubeflow")
+    cloud.cloudformation.status = "UPDATE_IN_PROGRESS"
+    accepted = cloud.start("Update", properties("2.0.0"))
+    cloud.cloudformation.status = status
+    _let_go(cloud, "kubeflow")
+    with pytest.raises(ProvisioningError, match="was not touched"):
+        cloud.poll(accepted)
+    assert "2.0.0" not in str(cloud.operator())
+
+
 def test_namespace_that_stays_terminating_is_named(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from hyperpod_shared.errors import NotReadyError, ProvisioningError, Unreachable
 from provisioner.framework.request import Progress
 from provisioner.helm import release as helm_release
 from provisioner.helm.release import HelmRelease, Unready, last_event, report, unready, usable_nodes
+from provisioner.helm.state import LONGEST_INVOCATION_SECONDS
 from provisioner.kubernetes.cluster import ClusterFailedError, ClusterNotFoundError
 from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
 from tests.support.provisioner.fake_helm import FakeHelm
@@ -178,6 +179,22 @@ def test_it_is_not_installed_once_the_stack_has_turned(
     with pytest.raises(ProvisioningError, match="was not touched"):
         waiter.poll()
     assert helm.mutations == []
+
+
+UPGRADED = {**PROPERTIES, "ChartDigest": "digest-2", "ChartKey": "def.tgz"}
+
+
+@pytest.mark.parametrize("seconds", [0.0, LONGEST_INVOCATION_SECONDS + 1])
+def test_the_waiter_of_a_cancelled_update_leaves_the_rollback_alone(
+    stack: Framework, helm: FakeHelm, time: Time, seconds: float
+) -> None:
+    stack.create(PROPERTIES)
+    waiter = stack.begin("Update", UPGRADED, PROPERTIES)
+    helm.put("pending-upgrade", {"hyperpod-cdk/request": "rollback", "hyperpod-cdk/content": "x"})
+    before = list(helm.mutations)
+    time.sleep(seconds)
+    assert not waiter.poll().complete
+    assert helm.mutations == before
 
 
 def test_an_update_that_takes_one_back_goes_on(
