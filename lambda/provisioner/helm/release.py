@@ -317,18 +317,18 @@ def _progress(client: ReleaseClient, request: Request) -> Progress:
 def _continue(client: ReleaseClient, request: Request) -> Progress:
     """Take the steps that are left for a release that is not deployed as wanted."""
     release, wanted = client.read(), client.wanted
-    pending = release is not None and release.last.status in PENDING
+    is_left = False
     if release is not None:
         refuse_foreign(release, wanted.owner)
-        if pending and may_run(release, wanted):
-            return NOT_YET
-    if request.deferred or (pending and is_of_request(release, wanted)):
+        if release.last.status in PENDING:
+            is_left = is_of_request(release, wanted) or request.deferred
+            if may_run(release, wanted) or not is_left:
+                log.info("another run has it", release=client.properties.physical_id)
+                return NOT_YET
+    if is_left or request.deferred:
         outcome = converge(client)
         if outcome.failure:
             raise CarriedFailure(outcome.failure)
-        return NOT_YET
-    if pending:
-        log.info("another request has it", release=client.properties.physical_id)
         return NOT_YET
     if release is None:
         raise ProvisioningError(
