@@ -41,7 +41,7 @@ $(foreach switch,CHECKS DIGESTS DRY EXPRESS FORCE KEEP MIRROR UNCHECKED YES,\
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
         addon-versions charts charts-check images deployer-policy preflight prices diff deploy verify status destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test test-all random-configs check format benchmark picture \
-        rehearsal-picture generate docs record-release clean
+        rehearsal-picture generate docs record-release clean histories
 .PHONY: checkov critical-path
 
 help: ## Show this help
@@ -142,6 +142,9 @@ test-all: this-machine setup-development layout ## Run every test, also those of
 
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
 	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py
+
+histories: setup-development layout ## Play deployments that overlap, with faults, and show what goes wrong: COUNT=100000 SEED=1 PROFILE=calm
+	@PYTHONPATH=lambda python -m tests.provisioner.histories --count $(COUNT) --seed $(or $(SEED),1) $(if $(PROFILE),--profile $(PROFILE))
 
 check: setup-development layout ## Lint, format and types of the Python code; shellcheck of the shell scripts
 	@ruff check .

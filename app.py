@@ -39,7 +39,7 @@ def main(
             placeholder while that is not packaged.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
         validate: Whether CDK validates the templates, which takes more than half of a synthesis.
-            Default: no; the rehearsal and the tests do (docs/adr/0017).
+            Default: no; the rehearsal and the tests do (ADR 17).
     """
     outdir = output or Path(os.environ.get("CDK_OUTDIR", "cdk.out"))
     context = _context()

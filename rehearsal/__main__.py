@@ -18,6 +18,7 @@ from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
+from hyperpod_cli.terminal.output import protect
 from rehearsal.cdk_cli import CdkError
 from rehearsal.existing_resources import DEFAULT_REGION
 from rehearsal.pipeline import PipelineRehearsal, UnplayableError
@@ -70,6 +71,7 @@ def main() -> int:
     play = {"run": _run, "matrix": _matrix, "pipeline": _pipeline}[arguments.command]
 
     raise_on_interrupts()
+    protect()
     try:
         with _alone_in(arguments.work_directory):
             return play(arguments)

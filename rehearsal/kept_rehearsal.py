@@ -21,6 +21,7 @@ from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.terminal.errors import REFUSED
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
+from hyperpod_cli.terminal.output import protect
 from hyperpod_stacks.packaged_chart import STAND_IN_VARIABLE
 from rehearsal.stage import Stage
 from rehearsal.stand_in_chart import STAND_IN
@@ -104,6 +105,7 @@ def main() -> int:
     parser.add_argument("--group", default="", help="instance group whose nodes fail")
     parser.add_argument("--config", type=Path, default=DEFAULT_CONFIG)
     arguments = parser.parse_args()
+    protect()
     try:
         config = load_config(arguments.config)
         cause(

@@ -13,6 +13,9 @@ from rich.progress import Progress as LiveProgress
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from hyperpod_cli.terminal.console import VisibleConsole
+from hyperpod_cli.terminal.console import console as visible_console
+
 _STYLES = {"ok": "green", "FAIL": "bold red", "WARNING": "yellow"}
 
 
@@ -26,9 +29,7 @@ class Progress:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(
-            highlight=False, markup=False, emoji=False, soft_wrap=True
-        )
+        self._console = console or visible_console(soft_wrap=True)
         self._started = time.monotonic()
 
     @property
@@ -56,6 +57,9 @@ class Progress:
             *columns,
             TimeElapsedColumn(),
             console=self._console,
+            # rich would read escape sequences in what is printed meanwhile.
+            redirect_stdout=False,
+            redirect_stderr=False,
             transient=True,
             disable=not self._console.is_terminal,
         ) as live:
@@ -106,15 +110,7 @@ def recording_console(file: IO[str] | None = None) -> Console:
     Args:
         file: Where it prints. Default: standard output.
     """
-    return Console(
-        file=file,
-        record=True,
-        force_terminal=False,
-        width=_WIDTH,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+    return VisibleConsole(file=file, record=True, force_terminal=False, width=_WIDTH)
 
 
 def picture(console: Console, *, title: str, name: str) -> str:

@@ -3,7 +3,7 @@
 `make record-release` keeps the default deployment of the version in `pyproject.toml` in
 `releases/<version>`: its configuration, and its cloud assembly with this project's own part of the
 assets. What packages provide of them (SDK, kubectl, CDK's provider framework) comes from the
-version that is tried (docs/adr/0049-releases-that-are-kept.md).
+version that is tried (ADR 49).
 """
 
 from __future__ import annotations

@@ -42,7 +42,6 @@ from rehearsal.verification import (
 
 _SCRIPTS = Path(__file__).resolve().parent.parent / "lifecycle"
 _REPOSITORY = Path(__file__).resolve().parent.parent
-_CLI = (sys.executable, "-m", "hyperpod_cli")
 # What CDK's report of a synthesis ends a warning with.
 _KIND_OF_FINDING = " (Annotation)"
 

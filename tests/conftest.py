@@ -92,8 +92,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     All workers then end at about the same time.
     """
     seconds: defaultdict[Path, float] = defaultdict(float)
+    is_whole = functools.cache(lambda path: any(folder in path.parents for folder in _WHOLE))
     for item in items:
-        if any(folder in item.path.parents for folder in _WHOLE) or _synthesizes_an_example(item):
+        if is_whole(item.path) or _synthesizes_an_example(item):
             item.add_marker("whole")
         mark = item.get_closest_marker("slow")
         own = _SECONDS if mark is None else mark.kwargs.get("seconds", _SLOW_SECONDS)
@@ -155,7 +156,7 @@ def assemble(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Assemble:
         with FileLock(directory.with_suffix(".lock")):
             if not directory.exists():
                 written = Path(tempfile.mkdtemp(dir=directory.parent))
-                synthesized(config, chart=chart, directory=written, nag=True)
+                synthesized(config, chart=chart, directory=written)
                 written.rename(directory)
         return Assembly(directory)
 

@@ -1,4 +1,4 @@
-"""`python app.py`: what a user sees when it refuses, what it writes when it does not."""
+"""`python app.py`: what it refuses, and what it writes, also without a packaged chart."""
 
 import hashlib
 import json
@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from app import main
 from hyperpod_cdk import Config
+from hyperpod_cdk.helm.chart_rules import CHART_CHECKS
 from hyperpod_stacks.table import stack_names
+from tests.support.assembly import merged
 from tests.support.commands import CLI_CONTEXT, bare_environment, desk, start_app
-from tests.support.configs import REPOSITORY
+from tests.support.configs import REPOSITORY, default_document
+from tests.support.linter import findings
 
 TWO_FAULTS = """\
 name: ml
@@ -144,15 +148,18 @@ def test_a_mistake_is_told_before_the_cdk_is_imported(tmp_path: Path) -> None:
     assert run.stderr.startswith(f"{path}:")
 
 
-def test_a_request_that_is_too_large_is_one_line(tmp_path: Path, chart: Path) -> None:
+def test_a_request_that_is_too_large_is_one_line(
+    tmp_path: Path, chart: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     labels = {f"label-{number}": "x" * 60 for number in range(50)}
     group = {"instance_type": "ml.m5.2xlarge", "instance_count": 1, "labels": labels}
     groups = [{"name": f"group-{number}", **group} for number in range(50)]
     large = {"name": "ml", "cluster": {"instance_groups": groups}}
     (tmp_path / "large.yaml").write_text(json.dumps(large))
 
-    *_, line = refusal(desk(tmp_path, chart=chart), {"config": "large.yaml"})
+    assert main(config=tmp_path / "large.yaml", output=tmp_path / "cdk.out", chart=chart) == 2
 
+    *_, line = capsys.readouterr().err.splitlines()
     assert line.startswith("ml-hyperpod/Cluster: the request for the HyperPod cluster has ")
 
 
@@ -231,3 +238,90 @@ def test_the_provisioner_is_packaged_with_its_sdk(outputs: dict[str, Path]) -> N
 
     assert {"provisioner/handler.py", "boto3/__init__.py", "botocore/__init__.py"} <= packaged
     assert not [path for path in packaged if "__pycache__" in path]
+
+
+CONFIG = """\
+name: ml
+region: eu-west-1
+cluster:
+  instance_groups:
+    - {name: worker, instance_type: ml.g5.xlarge, instance_count: 1}
+"""
+
+
+def test_one_line_before_anything_is_written(tmp_path: Path, chart: Path) -> None:
+    packaged, here = tmp_path / "chart", tmp_path / "desk"
+    shutil.copytree(chart, packaged)
+    (packaged / "packaging.json").write_text('{"health_monitoring_agent_regions": ["us-west-2"]}')
+    here.mkdir()
+    (here / "mine.yaml").write_text(CONFIG)
+
+    app = start_app(
+        desk(here, chart=packaged), output=tmp_path / "out", context={"config": "mine.yaml"}
+    )
+    code, errors = app.result()
+
+    assert code == 2, errors
+    (line,) = errors.splitlines()
+    assert line.startswith("mine.yaml:2: region: 'eu-west-1' has no image of HyperPod's health")
+    assert not list(app.output.glob("*.template.json"))
+
+
+# What only the chart can tell: its values, and its images in a region.
+UNCHECKED = {
+    "helm": {
+        "components": {"gpu_operator": True, "nvidia_device_plugin": False},
+        "values": {"unknown": {}},
+    }
+}
+
+
+@pytest.fixture(scope="module")
+def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the app writes in a folder without a packaged chart."""
+    folder = tmp_path_factory.mktemp("placeholder")
+    config = folder / "mine.yaml"
+    config.write_text(yaml.safe_dump(merged(default_document(), UNCHECKED)), "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert main(config=config, output=folder / "cdk.out") == 0
+    return folder / "cdk.out"
+
+
+def templates_of(assembly: Path) -> dict[str, dict[str, Any]]:
+    return {
+        path.name.removesuffix(".template.json"): json.loads(path.read_text("utf-8"))
+        for path in assembly.glob("*.template.json")
+    }
+
+
+def test_a_rule_of_every_stack_refuses_it(assembly: Path, default_config: Config) -> None:
+    found = templates_of(assembly)
+    assert found.keys() == {*stack_names(default_config).values()}
+    for template in found.values():
+        (rule,) = [rule for name, rule in template["Rules"].items() if name.startswith("Chart")]
+        (assertion,) = rule["Assertions"]
+        given, packaged = assertion["Assert"]["Fn::Equals"]
+        assert template["Parameters"][given["Ref"]]["Default"] != packaged
+        assert "run `make charts`" in assertion["AssertDescription"]
+
+
+def test_cfn_lint_accepts_the_rule(assembly: Path) -> None:
+    text = (assembly / "ml-addons.template.json").read_text("utf-8")
+    assert findings(text, region="us-west-2") == ()
+
+
+def test_the_placeholder_is_an_asset(assembly: Path) -> None:
+    (release,) = [
+        resource["Properties"]
+        for resource in templates_of(assembly)["ml-hyperpod"]["Resources"].values()
+        if resource["Properties"].get("Release") == "hyperpod-dependencies"
+    ]
+    text = (assembly / f"asset.{release['ChartDigest']}" / "Chart.yaml").read_text("utf-8")
+    assert "name: not-packaged\n" in text
+
+
+def test_a_warning_names_the_checks_that_are_left_out(assembly: Path) -> None:
+    text = (assembly / "validation-report.json").read_text("utf-8")
+    assert "helm.chart: null is the official chart, which is not packaged: " in text
+    assert [name for name in CHART_CHECKS if name not in text] == []

@@ -1,7 +1,14 @@
-"""Packages are acyclic: each can be read knowing those below it alone."""
+"""The packages: what each imports and holds, and the wheel outside the repository."""
 
 import ast
+import json
+import os
+import shutil
+import subprocess
 import sys
+import tomllib
+import venv
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -9,6 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from hyperpod_cdk import load_config
+from hyperpod_stacks.table import stack_names
+from tests.support.commands import bare_environment
 from tests.support.configs import REPOSITORY
 
 Graph = Mapping[str, set[str]]
@@ -192,3 +202,134 @@ def test_the_walk_finds_packages_and_what_they_import() -> None:
 )
 def test_a_cycle_is_found(graph: Graph, members: set[str]) -> None:
     assert set(cycle(graph)) == members
+
+
+OUTSIDE_APP = """\
+import aws_cdk as cdk
+import hyperpod_cdk
+from aws_cdk import aws_eks_v2 as eks
+from hyperpod_cdk import HelmRelease, LifecycleBucket, LifecycleScripts, Provisioner
+from hyperpod_cdk.synthesis import assets
+
+app = cdk.App(outdir="cdk.out")
+stack = cdk.Stack(app, "Outside")
+cluster = eks.Cluster.from_cluster_attributes(stack, "Eks", cluster_name="eks")
+provisioner = Provisioner(stack, "Provisioner")
+bucket = LifecycleBucket(stack, "Bucket", bucket_name="sagemaker-mine").bucket
+LifecycleScripts(stack, "Scripts", bucket=bucket, provisioner=provisioner)
+HelmRelease(
+    stack, "Claim", cluster=cluster, provisioner=provisioner, release="fsx",
+    namespace="kube-system", chart=assets.asset_directory("charts") / "fsx-storage",
+)
+app.synth()
+print(hyperpod_cdk.__version__)
+print(assets.__file__)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the project's wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = ["-m", "build", "--wheel", "--no-isolation", "--outdir"]
+    subprocess.run([sys.executable, *build, folder, repository], check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the packages of the wheel."""
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an interpreter that has no package installed, this repository's least of all."""
+    folder = tmp_path_factory.mktemp("venv")
+    venv.create(folder, with_pip=False)
+    return folder / "bin" / "python"
+
+
+def environment(installed: Path) -> dict[str, str]:
+    """Return that of an app outside; its templates are validated elsewhere, as the app's own."""
+    # Dependencies only: a directory of PYTHONPATH has no .pth file read, so the editable
+    # installation of the repository beside them is not seen.
+    dependencies = Path(pytest.__file__).parents[1]
+    path = os.pathsep.join([str(installed), str(dependencies)])
+    return {**bare_environment(), "PYTHONPATH": path, "CDK_VALIDATION": "false"}
+
+
+def test_an_app_outside_the_repository(
+    installed: Path, python: Path, tmp_path: Path, repository: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "app.py").write_text(OUTSIDE_APP)
+    run = subprocess.run(
+        [python, "app.py"],
+        cwd=outside,
+        env=environment(installed),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stderr
+    project = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]
+    source = installed / "hyperpod_cdk" / "synthesis" / "assets.py"
+    assert run.stdout.splitlines()[-2:] == [project["version"], str(source)]
+    template = json.loads((outside / "cdk.out" / "Outside.template.json").read_text("utf-8"))
+    kinds = [resource["Type"] for resource in template["Resources"].values()]
+    assert {"Custom::LifecycleScripts", "Custom::HelmRelease"} <= set(kinds)
+    for script in ("provisioner/handler.py", "on_create.sh", "Chart.yaml"):
+        assert len(list((outside / "cdk.out").glob(f"asset.*/{script}"))) == 1
+    assert str(repository) not in json.dumps(template)
+    (function,) = (path.parent for path in (outside / "cdk.out").glob("asset.*/provisioner"))
+    models = {path.name for path in (function / "botocore" / "data").iterdir() if path.is_dir()}
+    assert models == {"cloudformation", "eks", "fsx", "s3", "sagemaker", "sts"}
+    # Nothing but what is packaged: without the packages of an installation.
+    code = "import provisioner.handler"
+    subprocess.run([python, "-S", "-c", code], check=True, env={"PYTHONPATH": str(function)})
+    # The kubectl layer makes it large.
+    shutil.rmtree(outside)
+
+
+def test_an_app_of_twelve_lines_deploys_everything(
+    installed: Path, python: Path, tmp_path: Path, repository: Path
+) -> None:
+    outside = tmp_path / "outside"
+    (outside / "config").mkdir(parents=True)
+    shutil.copy(repository / "config" / "default.yaml", outside / "config")
+    example = repository / "examples" / "cluster" / "app.py"
+    shutil.copy(example, outside)
+    given = {
+        **environment(installed),
+        "CDK_OUTDIR": "cdk.out",
+        "CDK_CONTEXT_JSON": json.dumps({"aws:cdk:bundling-stacks": []}),
+    }
+    subprocess.run([python, "app.py"], cwd=outside, env=given, check=True, capture_output=True)
+
+    made = {path.name.partition(".")[0] for path in outside.glob("cdk.out/*.template.json")}
+    assert made == {*stack_names(load_config(repository / "config" / "default.yaml")).values()}
+    assert len(example.read_text("utf-8").splitlines()) <= 12
+    charts = installed / "hyperpod_cdk" / "_assets" / "charts"
+    assert {"pins.yaml", "value_checks.yaml"} <= {path.name for path in charts.iterdir()}
+    # Its own checks of values are read when a chart is packaged.
+    code = "import hyperpod_cli.deliver.charts.inspection"
+    subprocess.run([python, "-c", code], cwd=outside, env=given, check=True)
+
+
+def test_it_carries_the_library_with_its_assets_and_the_operators_commands_only(
+    wheel: Path,
+) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+
+    tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
+    assert tops == {"hyperpod_cdk", "hyperpod_cli", "hyperpod_shared", "hyperpod_stacks"}
+    assert "hyperpod_cdk/py.typed" in names
+    assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]

@@ -4,7 +4,6 @@ A few by default; `make random-configs COUNT=10000` tries that many. What is syn
 CDK's validation and cfn-lint. A part is reproducible: its number is its seed.
 """
 
-import copy
 import os
 import tempfile
 from pathlib import Path
@@ -22,7 +21,7 @@ from hyperpod_cdk.synthesis.refusals import TooLargeError
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import EVERY_FIELD, SHIPPED
 from tests.support.linter import findings
-from tests.support.schema_values import Place, places, values
+from tests.support.schema_values import places, values, with_value
 
 _BASES: list[dict[str, Any]] = [
     yaml.safe_load(path.read_text("utf-8")) for path in (*SHIPPED, EVERY_FIELD)
@@ -123,16 +122,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     document = merged(base, draw(st.just({}) | _changes))
     for _ in range(draw(st.integers(0, _MOST_CHANGED_KEYS))):
         place = draw(st.sampled_from(places(document)))
-        document = _with(document, place=place, value=draw(values(place.schema)))
-    return document
-
-
-def _with(document: dict[str, Any], *, place: Place, value: object) -> dict[str, Any]:
-    document = copy.deepcopy(document)
-    parent: Any = document
-    for step in place.path[:-1]:
-        parent = parent[step]
-    parent[place.path[-1]] = value
+        document = with_value(document, place=place, value=draw(values(place.schema)))
     return document
 
 
@@ -156,7 +146,8 @@ def test_a_random_configuration_deploys_or_is_refused_in_lines(part: int, chart:
             path.write_text(yaml.safe_dump(document), encoding="utf-8")
             try:
                 config = load_config(path)
-                templates = synthesized(config, chart=chart, directory=Path(scratch)).texts()
+                made = synthesized(config, chart=chart, directory=Path(scratch), validate=True)
+                templates = made.texts()
             except (ConfigError, HyperPodChartError, TooLargeError) as error:
                 lines = str(error).splitlines()
                 assert lines

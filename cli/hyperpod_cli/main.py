@@ -2,10 +2,8 @@
 
 import errno
 import functools
-import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +12,7 @@ from typer.core import TyperGroup
 
 from hyperpod_cli.commands import WINGS, Function, commands
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
+from hyperpod_cli.terminal.output import drop, protect
 
 _DEBUG = "--debug"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -51,6 +50,7 @@ def main(name: str = "hyperpod-cdk") -> None:
     Args:
         name: `hyperpod-cdk`, or `hyperpod-ops` for what operators use of it.
     """
+    protect()
     debug = _DEBUG in sys.argv
     # Also after the command: people add it when something has gone wrong.
     sys.argv[:] = [argument for argument in sys.argv if argument != _DEBUG]
@@ -63,12 +63,12 @@ def main(name: str = "hyperpod-cdk") -> None:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        _drop_output()
+        drop(sys.stdout)
         sys.exit(1)
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        _drop_output()
+        drop(sys.stdout)
         typer.echo(f"output: cannot be written ({error.strerror}); make room", err=True)
         sys.exit(REFUSED)
 
@@ -85,7 +85,8 @@ def app(*, name: str = "hyperpod-cdk", debug: bool = False) -> typer.Typer:
         cls=_Wings,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        # With colors, because without them typer drops the escape sequences of AWS's texts.
+        context_settings={"help_option_names": ["-h", "--help"], "color": True},
         rich_markup_mode=None,
     )
     about = (
@@ -160,9 +161,3 @@ def one_line_errors(command: Function) -> Function:
             return error.code if isinstance(error, OpsError) else REFUSED
 
     return run
-
-
-def _drop_output() -> None:
-    """Let the interpreter's last flush succeed: https://docs.python.org/3/library/signal.html."""
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

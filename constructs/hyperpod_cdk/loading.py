@@ -16,7 +16,7 @@ from hyperpod_cdk.helm.chart_rules import chart_findings
 from hyperpod_cdk.pipeline.section import EnvironmentConfig, PipelineConfig, PipelineFile
 from hyperpod_cdk.schema.errors import ConfigError, Finding, Severity, error, shown
 from hyperpod_cdk.schema.section import Section, findings_of
-from hyperpod_cdk.schema.yaml_file import YamlFile, read_yaml, token_findings
+from hyperpod_cdk.schema.yaml_file import YamlFile, parsed_yaml, read_yaml, token_findings
 
 _PIPELINE = "pipeline"
 
@@ -95,6 +95,19 @@ def load_config(path: Path, *, region: str | None = None) -> Config:
             ]
         )
     return _config(file, region=region)
+
+
+def config_of(text: str, *, path: Path) -> Config:
+    """Check what the configuration file of a deployment is to hold.
+
+    Args:
+        text: The text.
+        path: The file; `helm.chart` in the text is relative to its folder.
+
+    Raises:
+        ConfigError: The text cannot be used; every finding has its own line.
+    """
+    return _config(parsed_yaml(text.removeprefix("\ufeff"), path=path))
 
 
 def _describes_pipeline(file: YamlFile) -> bool:

@@ -20,10 +20,13 @@ What to offer upstream, for the most names to become public, or unnecessary:
 
 import importlib
 import importlib.metadata
+import re
+from pathlib import Path
 from typing import Any, TypeAlias
 
-MINISTACK_VERSION = "1.5.33"
-"""The version `emulator/requirements.txt` pins; a test compares the two."""
+_REQUIREMENTS = Path(__file__).parents[1] / "requirements.txt"
+[MINISTACK_VERSION] = re.findall(r"^ministack==(\S+)$", _REQUIREMENTS.read_text("utf-8"), re.M)
+"""The version that `emulator/requirements.txt` pins."""
 
 
 class _Module:

@@ -18,13 +18,16 @@ no more than one refused change.
 https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
 """
 
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, code
-from provisioner.aws.api import Answer, EksModeApi
+from provisioner.aws.api import EksModeApi
 from provisioner.framework import log
-from provisioner.framework.request import DONE, NOT_YET, Progress, WaitingResource
-from provisioner.framework.retry import Clock, aws_retried
+from provisioner.framework.operation import Turn
+from provisioner.framework.properties import Properties, parsed, text
+from provisioner.framework.resource import DONE, NOT_YET, Progress, WaitingResource
+from provisioner.framework.retry import Answer, aws_retried
 from provisioner.kubernetes.cluster import describe, require_usable
 
 WANTED: Final = "API_AND_CONFIG_MAP"
@@ -36,33 +39,51 @@ _CONFIG_MAP: Final = "CONFIG_MAP"
 Step = Literal["done", "change", "wait"]
 
 
-class AuthenticationMode(WaitingResource):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthenticationModeProperties(Properties):
+    """The properties that the CDK app sets.
+
+    Attributes:
+        cluster_name: The EKS cluster.
+    """
+
+    cluster_name: str = parsed(text)
+
+    @property
+    def physical_id(self) -> str:
+        """The resource's id."""
+        return f"{self.cluster_name}/authentication-mode"
+
+
+class AuthenticationMode(WaitingResource[AuthenticationModeProperties]):
     """Handles `Custom::EksAuthenticationMode`.
 
     Args:
         eks: Describes the cluster and changes it.
     """
 
-    property_name = "ClusterName"
-    suffix = "authentication-mode"
+    properties_type = AuthenticationModeProperties
 
     def __init__(self, *, eks: EksModeApi) -> None:
         self._eks = eks
 
-    def progress(self, name: str, clock: Clock) -> Progress:
+    def progress(self, properties: AuthenticationModeProperties, turn: Turn) -> Progress:
         """Say whether the cluster knows access entries, and make it so unless it does."""
-        found = describe(name, eks=self._eks, clock=clock)
+        name = properties.cluster_name
+        found = describe(name, eks=self._eks, clock=turn.clock)
         require_usable(found)
         step = decide(found)
         if step == "change":
-            self._change(name, clock)
+            self._change(name, turn)
         return DONE if step == "done" else NOT_YET
 
-    def _change(self, name: str, clock: Clock) -> None:
+    def _change(self, name: str, turn: Turn) -> None:
         wanted = {"authenticationMode": WANTED}
+        turn.require()
         try:
             aws_retried(
-                lambda: self._eks.update_cluster_config(name=name, accessConfig=wanted), clock=clock
+                lambda: self._eks.update_cluster_config(name=name, accessConfig=wanted),
+                clock=turn.clock,
             )
         except AWS_ERRORS as error:
             # Another caller changes the cluster, or has changed its mode since it was described.

@@ -23,11 +23,11 @@ from dataclasses import dataclass
 
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_LABEL, Owner, consent_command, is_consent
-from provisioner.aws.api import CloudFormationApi
-from provisioner.aws.stack import StackPhase, stack_phase
 from provisioner.framework import log
+from provisioner.framework.operation import StackPhase, Turn
 from provisioner.framework.properties import Properties, json_value, parsed, text, truth
-from provisioner.framework.request import DONE, Accepted, Progress, Request
+from provisioner.framework.request import Request
+from provisioner.framework.resource import DONE, Accepted, Progress
 from provisioner.framework.retry import Clock, retried
 from provisioner.helm.client import REACH_PATIENCE_SECONDS, READ_SECONDS
 from provisioner.helm.user_objects import (
@@ -109,34 +109,37 @@ class DeletionCheck:
 
     Args:
         connection: Connects to the EKS cluster.
-        cloudformation: Says what the stack is doing.
     """
 
-    def __init__(self, *, connection: EksConnection, cloudformation: CloudFormationApi) -> None:
-        self._connection = connection
-        self._cloudformation = cloudformation
+    properties_type = DeletionCheckProperties
 
-    def on_event(self, request: Request, clock: Clock) -> Accepted:
+    def __init__(self, *, connection: EksConnection) -> None:
+        self._connection = connection
+
+    def on_event(
+        self, request: Request, properties: DeletionCheckProperties, turn: Turn
+    ) -> Accepted:
         """Refuse the deletion of the stack if users would lose something."""
-        properties = DeletionCheckProperties.parse(request.properties)
         if request.type == "Delete":
-            phase = stack_phase(self._cloudformation, request.owner.stack_id, clock=clock)
-            if phase is StackPhase.DELETING:
+            if turn.phase is StackPhase.DELETING:
                 refuse_losses(
                     properties,
                     owner=request.owner,
                     connection=self._connection,
-                    clock=clock,
+                    clock=turn.clock,
                     read_seconds=READ_SECONDS,
                     patience_seconds=REACH_PATIENCE_SECONDS,
                 )
             else:
-                log.info("the stack is not being deleted", phase=phase.name)
-            return Accepted(physical_id=request.physical_id or properties.physical_id)
-        return Accepted(physical_id=properties.physical_id)
+                log.info("the stack is not being deleted", phase=turn.phase.name)
+        return Accepted()
 
-    def is_complete(self, request: Request, clock: Clock) -> Progress:  # noqa: ARG002 - the protocol
-        """Report success: `on_event` has done everything."""
+    def is_complete(
+        self, request: Request, properties: DeletionCheckProperties, turn: Turn
+    ) -> Progress:
+        """Report success: `on_event` has done everything, unless it could not begin."""
+        if request.deferred:
+            self.on_event(request, properties, turn)
         return DONE
 
 

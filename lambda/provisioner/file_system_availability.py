@@ -14,17 +14,20 @@ What `decide` says:
 | FAILED, MISCONFIGURED, DELETING, …           | fails, with what FSx says         |
 
 CloudFormation's express mode takes a file system as made when CreateFileSystem is answered. Which
-attributes it has then, AWS does not say, so they come from here (docs/adr/0046).
+attributes it has then, AWS does not say, so they come from here (ADR 46).
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
-from provisioner.aws.api import Answer, FsxApi
-from provisioner.framework.request import Progress, WaitingResource
-from provisioner.framework.retry import Clock, aws_retried
+from provisioner.aws.api import FsxApi
+from provisioner.framework.operation import Turn
+from provisioner.framework.properties import Properties, parsed, text
+from provisioner.framework.resource import Progress, WaitingResource
+from provisioner.framework.retry import Answer, Clock, aws_retried
 
 _MOUNTABLE = frozenset({"AVAILABLE", "UPDATING"})
 _CREATING = "CREATING"
@@ -32,22 +35,38 @@ _CREATING = "CREATING"
 _NFS = "OPENZFS"
 
 
-class FileSystemAvailability(WaitingResource):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileSystemAvailabilityProperties(Properties):
+    """The properties that the CDK app sets.
+
+    Attributes:
+        file_system_id: The file system.
+    """
+
+    file_system_id: str = parsed(text)
+
+    @property
+    def physical_id(self) -> str:
+        """The resource's id."""
+        return f"{self.file_system_id}/availability"
+
+
+class FileSystemAvailability(WaitingResource[FileSystemAvailabilityProperties]):
     """Handles `Custom::FileSystemAvailability`.
 
     Args:
         fsx: Describes file systems.
     """
 
-    property_name = "FileSystemId"
-    suffix = "availability"
+    properties_type = FileSystemAvailabilityProperties
 
     def __init__(self, *, fsx: FsxApi) -> None:
         self._fsx = fsx
 
-    def progress(self, name: str, clock: Clock) -> Progress:
+    def progress(self, properties: FileSystemAvailabilityProperties, turn: Turn) -> Progress:
         """Say whether the file system can be mounted."""
-        return Progress(complete=True, data=decide(name, self._describe(name, clock)))
+        name = properties.file_system_id
+        return Progress(complete=True, data=decide(name, self._describe(name, turn.clock)))
 
     def _describe(self, identifier: str, clock: Clock) -> Answer | None:
         try:

@@ -4,14 +4,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient, is_unreached
-from hyperpod_shared.errors import ProvisioningError, UnreachableError, given_up
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.authentication_mode import AuthenticationMode
 from provisioner.aws.api import Clients
 from provisioner.deletion_check import DeletionCheck
 from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework import log
-from provisioner.framework.request import BEGUN_AT, NOT_YET, Progress, Request, Resource
+from provisioner.framework.operation import Turn
+from provisioner.framework.request import Request
+from provisioner.framework.resource import Resource, begin, poll
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseConnection
 from provisioner.helm.release import HelmRelease
@@ -21,33 +22,19 @@ from provisioner.lifecycle_scripts import LifecycleScripts
 
 CLIENTS = Clients()
 
-# CloudFormation gives a custom resource an hour, after which it reports no cause.
-_LONGEST_WAIT_SECONDS = 3000.0
-
-_RESOURCES: Mapping[str, Callable[[Clients], Resource]] = {
-    "Custom::DeletionCheck": lambda clients: DeletionCheck(
-        connection=_connection(clients), cloudformation=clients.cloudformation
-    ),
+_RESOURCES: Mapping[str, Callable[[Clients], Resource[Any]]] = {
+    "Custom::DeletionCheck": lambda clients: DeletionCheck(connection=_connection(clients)),
     "Custom::EksAuthenticationMode": lambda clients: AuthenticationMode(eks=clients.eks),
     "Custom::FileSystemAvailability": lambda clients: FileSystemAvailability(fsx=clients.fsx),
     "Custom::HelmRelease": lambda clients: HelmRelease(
-        connect=ReleaseConnection(connection=_connection(clients), s3=clients.s3).connect,
-        cloudformation=clients.cloudformation,
+        connect=ReleaseConnection(connection=_connection(clients), s3=clients.s3).connect
     ),
     "Custom::HyperPodCluster": lambda clients: HyperPodCluster(
         sagemaker=clients.sagemaker,
-        cloudformation=clients.cloudformation,
         delete_node_objects=partial(delete_node_objects, connection=_connection(clients)),
     ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
 }
-
-_WAY_TO_AWS = (
-    "If the VPC that the provisioner runs in has no internet access, it needs a VPC endpoint of "
-    "this service that lets HTTPS in from the provisioner's security group "
-    "(docs/closed-network.md); fix that, then deploy again."
-)
-"""What to do about a service that is not reached."""
 
 
 class Context(Protocol):
@@ -66,12 +53,7 @@ def on_event(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """
     request, clock = Request.from_event(event), _clock(context)
     _log("on_event", request)
-    begun_at = clock.now()
-    try:
-        accepted = _resource(request).on_event(request, clock)
-    except AWS_ERRORS as error:
-        raise _failed(request, error) from error
-    response = {**accepted.as_response(), BEGUN_AT: begun_at}
+    response = begin(_resource(request), request, _turn(request, clock))
     log.info("accepted", request_id=request.request_id, **response)
     return response
 
@@ -84,41 +66,12 @@ def is_complete(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """
     request, clock = Request.from_event(event), _clock(context)
     _log("is_complete", request)
-    try:
-        progress = _progress(request, clock)
-    except UnreachableError as error:
-        waited = request.waited_seconds(clock.now())
-        log.warning(
-            "waiting", request_id=request.request_id, cause=str(error), waited_seconds=round(waited)
-        )
-        if waited >= _LONGEST_WAIT_SECONDS:
-            raise given_up(error, waited_seconds=waited) from error
-        progress = NOT_YET
-    response = progress.as_response()
+    response = poll(_resource(request), request, _turn(request, clock)).as_response()
     log.info("progress", request_id=request.request_id, **response)
     return response
 
 
-def _progress(request: Request, clock: Clock) -> Progress:
-    try:
-        return _resource(request).is_complete(request, clock)
-    except AWS_ERRORS as error:
-        if not is_transient(error):
-            raise _failed(request, error) from error
-        unreached = is_unreached(error)
-        state = "out of reach" if unreached else "throttling or out of service"
-        raise UnreachableError(
-            f"{request.type} of {request.owner.logical_id} ({request.resource_type}) finds AWS "
-            f"{state}",
-            detail=str(error),
-            next_step=_WAY_TO_AWS
-            if unreached
-            else "See the AWS Health Dashboard and the account's other calls of this API, then "
-            "deploy again.",
-        ) from error
-
-
-def _resource(request: Request) -> Resource:
+def _resource(request: Request) -> Resource[Any]:
     if request.resource_type not in _RESOURCES:
         raise ProvisioningError(
             f"The provisioner does not handle the resource type {request.resource_type}",
@@ -130,6 +83,10 @@ def _resource(request: Request) -> Resource:
 
 def _connection(clients: Clients) -> EksConnection:
     return EksConnection(eks=clients.eks, token_signer=clients.token_signer)
+
+
+def _turn(request: Request, clock: Clock) -> Turn:
+    return Turn(request, cloudformation=CLIENTS.cloudformation, clock=clock)
 
 
 def _clock(context: Context) -> Clock:
@@ -145,15 +102,4 @@ def _log(entry_point: str, request: Request) -> None:
         stack_id=request.owner.stack_id,
         logical_id=request.owner.logical_id,
         physical_id=request.physical_id,
-    )
-
-
-def _failed(request: Request, error: Exception) -> ProvisioningError:
-    return ProvisioningError(
-        f"{request.type} of {request.owner.logical_id} ({request.resource_type}) failed in a call "
-        "to AWS",
-        detail=str(error),
-        next_step=_WAY_TO_AWS
-        if is_unreached(error)
-        else "Fix the cause that the message names, then deploy again.",
     )

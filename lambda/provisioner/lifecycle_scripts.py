@@ -1,24 +1,29 @@
 """`Custom::LifecycleScripts`: lifecycle scripts in a bucket, for HyperPod to run on each node.
 
-| request | on_event                                                              | is_complete |
-|---------|-----------------------------------------------------------------------|-------------|
-| Create  | put every file of the zip, and those whose text the request has       | at once     |
-| Update  | put every file, remove keys no longer listed (elsewhere: Create)      | at once     |
-| Delete  | remove the listed keys with all their versions                        | at once     |
+| request | on_event                                                         | is_complete      |
+|---------|------------------------------------------------------------------|------------------|
+| Create  | put every file of the zip, and those whose text the request has  | at once          |
+| Update  | put every file, remove keys no longer listed (elsewhere: Create) | at once          |
+| Delete  | remove the listed keys with all their versions                   | at once          |
+
+In a rollback it is done again half a minute later: until then, a run of the request that is taken
+back may not see that it is given up.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from hyperpod_shared.aws_errors import AWS_ERRORS
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient
 from hyperpod_shared.errors import CarriedFailure, ProvisioningError
 from provisioner.aws.api import S3Api
 from provisioner.aws.s3 import open_zip, read_object, remove_keys
 from provisioner.framework import log
+from provisioner.framework.operation import Turn
 from provisioner.framework.properties import Properties, json_object, json_value, parsed, text
-from provisioner.framework.request import DONE, Accepted, Progress, Request
-from provisioner.framework.retry import Clock, aws_retried
+from provisioner.framework.request import Request
+from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
+from provisioner.framework.retry import Clock
 
 _CONTENT_TYPES = {
     ".sh": "text/x-shellscript",
@@ -96,41 +101,52 @@ class LifecycleScripts:
         s3: Reads the asset; writes and removes the scripts.
     """
 
+    properties_type = LifecycleScriptsProperties
+
     def __init__(self, *, s3: S3Api) -> None:
         self._s3 = s3
 
-    def on_event(self, request: Request, clock: Clock) -> Accepted:
+    def on_event(
+        self, request: Request, properties: LifecycleScriptsProperties, turn: Turn
+    ) -> Accepted:
         """Put or remove the scripts."""
-        properties = LifecycleScriptsProperties.parse(request.properties)
         if request.type == "Delete":
-            self._remove(properties.destination_bucket, properties.keys, clock)
-            return Accepted(physical_id=request.physical_id or properties.physical_id)
-        scripts = self._scripts(properties, clock)
+            self._remove(properties.destination_bucket, properties.keys, turn)
+            return Accepted()
+        scripts = self._scripts(properties, turn.clock)
         try:
             for path, key in zip(properties.paths, properties.keys, strict=True):
-                self._put(properties.destination_bucket, key, scripts[path], clock)
+                self._put(properties.destination_bucket, key, scripts[path], turn)
             if request.old_properties and request.physical_id == properties.physical_id:
                 old = LifecycleScriptsProperties.parse(request.old_properties)
                 gone = tuple(key for key in old.keys if key not in properties.keys)
-                self._remove(properties.destination_bucket, gone, clock)
+                self._remove(properties.destination_bucket, gone, turn)
         except AWS_ERRORS as error:
+            if is_transient(error):
+                raise
             failure = ProvisioningError(
                 f"The lifecycle scripts could not be put into the bucket "
                 f"{properties.destination_bucket}",
                 detail=str(error),
                 next_step="Check the bucket and the function's role, then deploy again.",
             )
-            return Accepted(physical_id=properties.physical_id, failure=str(failure))
+            return Accepted(failure=str(failure))
         log.info("scripts put", bucket=properties.destination_bucket, keys=properties.keys)
-        return Accepted(physical_id=properties.physical_id)
+        return Accepted()
 
-    def is_complete(self, request: Request, clock: Clock) -> Progress:  # noqa: ARG002 - the protocol
-        """Report success: `on_event` has done everything."""
-        if request.failure:
-            raise CarriedFailure(request.failure)
+    def is_complete(
+        self, request: Request, properties: LifecycleScriptsProperties, turn: Turn
+    ) -> Progress:
+        """Report success: do again what a former request may have undone, or could not begin."""
+        if turn.may_overlap:
+            return NOT_YET
+        if request.deferred or turn.takes_back:
+            accepted = self.on_event(request, properties, turn)
+            if accepted.failure:
+                raise CarriedFailure(accepted.failure)
         if request.type == "Delete":
             return DONE
-        bucket = LifecycleScriptsProperties.parse(request.properties).destination_bucket
+        bucket = properties.destination_bucket
         return Progress(complete=True, data={"S3Uri": f"s3://{bucket}"})
 
     def _scripts(self, properties: LifecycleScriptsProperties, clock: Clock) -> dict[str, bytes]:
@@ -149,16 +165,13 @@ class LifecycleScripts:
             made = {path: text.encode() for path, text in properties.files.items()}
             return made | {path: archive.read(path) for path in zipped}
 
-    def _put(self, bucket: str, key: str, body: bytes, clock: Clock) -> None:
+    def _put(self, bucket: str, key: str, body: bytes, turn: Turn) -> None:
         content_type = _CONTENT_TYPES.get(PurePosixPath(key).suffix, _OTHER_CONTENT_TYPE)
-        aws_retried(
-            lambda: self._s3.put_object(
-                Bucket=bucket, Key=key, Body=body, ContentType=content_type
-            ),
-            clock=clock,
+        turn.change(
+            lambda: self._s3.put_object(Bucket=bucket, Key=key, Body=body, ContentType=content_type)
         )
 
-    def _remove(self, bucket: str, keys: tuple[str, ...], clock: Clock) -> None:
+    def _remove(self, bucket: str, keys: tuple[str, ...], turn: Turn) -> None:
         if keys:
-            remove_keys(self._s3, bucket=bucket, keys=keys, clock=clock)
+            remove_keys(self._s3, bucket=bucket, keys=keys, turn=turn)
             log.info("scripts removed", bucket=bucket, keys=keys)

@@ -65,6 +65,16 @@ class SoftwareUpdateStatus(StrEnum):
     ROLLBACK_COMPLETE = "RollbackComplete"
 
 
+SOFTWARE_FAILED = frozenset(
+    {
+        SoftwareUpdateStatus.FAILED,
+        SoftwareUpdateStatus.ROLLBACK_IN_PROGRESS,
+        SoftwareUpdateStatus.ROLLBACK_COMPLETE,
+    }
+)
+"""Of an update of AMIs that HyperPod has taken back, or is taking back."""
+
+
 SETTLED = frozenset({ClusterStatus.IN_SERVICE, ClusterStatus.FAILED})
 """The statuses in which HyperPod accepts UpdateCluster and DeleteCluster."""
 _SOFTWARE_BUSY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.IN_PROGRESS})

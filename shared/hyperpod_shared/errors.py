@@ -50,7 +50,7 @@ class CarriedFailure(ProvisioningError):
     """A failure that was found before and `is_complete` raises.
 
     When `on_event` raises on Create, CDK's provider framework ignores the Delete that follows, and
-    a half-made resource would be left behind. See docs/adr/0012.
+    a half-made resource would be left behind. See ADR 12.
 
     Args:
         text: The failure's message.

@@ -6,7 +6,7 @@ request could not tell its own work from another owner's of the same name.
 Consent to losing users' objects and jobs is a tag of the EKS cluster: a stack in DELETE_FAILED
 takes no new property, and who deletes it may have no access to Kubernetes. The tag can be set in
 every state, and it names one creation of the stack: the next one needs a consent of its own. See
-docs/adr/0041.
+ADR 41.
 """
 
 import hashlib

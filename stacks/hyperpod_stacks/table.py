@@ -15,6 +15,19 @@ _ADDONS = {DNS_ADDON: "CoreDNS", FSX_ADDON: "the FSx for Lustre CSI driver"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Protection:
+    """The termination protection that a configuration gives a stack.
+
+    Attributes:
+        says: What is said of the stack while it has it.
+        lifted_by: What in the configuration lifts it.
+    """
+
+    says: str
+    lifted_by: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StackRow:
     """A stack of a deployment; `<kind>_stack.py` makes it.
 
@@ -23,12 +36,14 @@ class StackRow:
         exists: Whether a configuration has it.
         says: What it deploys, a line each.
         has_outputs: Whether there is something in it that others look up.
+        protection: What keeps it from being deleted, if the configuration can.
     """
 
     holds: str
     exists: Callable[[Config], bool]
     says: Callable[[Config], Iterator[str]]
     has_outputs: bool = True
+    protection: Protection | None = None
 
 
 def stack_name(config: Config, kind: StackKind) -> str:
@@ -122,6 +137,9 @@ STACKS: Mapping[StackKind, StackRow] = {
         holds="network, control plane, lifecycle bucket, roles, provisioner",
         exists=lambda _config: True,
         says=_platform,
+        protection=Protection(
+            says="has termination protection", lifted_by="termination_protection to false"
+        ),
     ),
     "addons": StackRow(
         holds="EKS add-ons that need nodes",
@@ -133,6 +151,11 @@ STACKS: Mapping[StackKind, StackRow] = {
         holds="FSx for Lustre and its claim",
         exists=lambda config: config.storage is not None,
         says=_storage,
+        protection=Protection(
+            says="is protected, because it holds your files",
+            lifted_by="storage.delete_with_stack and storage.i_understand_all_files_are_deleted "
+            "to true",
+        ),
     ),
     "hyperpod": StackRow(
         holds="Helm dependencies and HyperPod cluster",

@@ -24,7 +24,6 @@ from provisioner.hyperpod.cluster import HyperPodCluster  # noqa: E402
 from provisioner.hyperpod.cluster_request import Aim  # noqa: E402
 from tests.support.provisioner import large_cluster  # noqa: E402
 from tests.support.provisioner.cloudformation import (  # noqa: E402
-    FakeCloudFormation,
     Framework,
     Time,
     event,
@@ -55,7 +54,6 @@ def _update(before: dict[str, str], after: dict[str, str]) -> None:
     framework = Framework(
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", sagemaker),
-            cloudformation=FakeCloudFormation(),
             delete_node_objects=lambda *_: None,
         ),
         resource_type="Custom::HyperPodCluster",

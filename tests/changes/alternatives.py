@@ -1,6 +1,5 @@
 """Another valid value for each key of a configuration."""
 
-import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -8,7 +7,7 @@ from pydantic import ValidationError
 
 from hyperpod_cdk.config.config import Config
 from tests.support.configs import CONFIG_FOLDER
-from tests.support.schema_values import Place, places
+from tests.support.schema_values import Place, places, with_value
 
 Document = dict[str, Any]
 Path = tuple[str | int, ...]
@@ -79,15 +78,25 @@ def changes(
         among: Returns whether to change the key at a path.
     """
     base = Config.model_validate(document)
+    values = base.model_dump()
     for place in places(document):
         # Of several groups the first stands for all.
         if any(isinstance(step, int) and step > 0 for step in place.path):
             continue
         if not among(place.path):
             continue
-        valid = list(_valid(document, place, base=base))
-        without = [changed for changed in valid if _at(changed, place.path) is None]
-        yield dotted(place.path), [*valid[:1], *(each for each in without if each != valid[0])]
+        candidates = _candidates(
+            place, current=_at(document, place.path), base=_at(values, place.path)
+        )
+        found: list[Document] = []
+        for value in candidates:
+            # To find out whether a value is valid takes long, and some keys have hundreds.
+            if found and value is not None:
+                continue
+            changed = with_value(document, place=place, value=value)
+            if changed not in found and _differs(changed, base=base):
+                found.append(changed)
+        yield dotted(place.path), found
 
 
 def is_set(document: Document, path: Path) -> bool:
@@ -101,21 +110,12 @@ def dotted(path: Path) -> str:
     return ".".join(f"{step}" for step in path if isinstance(step, str))
 
 
-def _valid(document: Document, place: Place, *, base: Config) -> Iterator[Document]:
-    for value in _candidates(
-        place, current=_at(document, place.path), base=_effective(base, place)
-    ):
-        changed = copy.deepcopy(document)
-        parent: Any = changed
-        for step in place.path[:-1]:
-            parent = parent[step]
-        parent[place.path[-1]] = value
-        try:
-            config = Config.model_validate(changed)
-        except ValidationError:
-            continue
-        if config != base:
-            yield changed
+def _differs(document: Document, *, base: Config) -> bool:
+    """Return whether a document is valid, and another configuration."""
+    try:
+        return Config.model_validate(document) != base
+    except ValidationError:
+        return False
 
 
 def _candidates(place: Place, *, current: object, base: object) -> Iterator[Any]:
@@ -155,7 +155,3 @@ def _at(document: object, path: Path) -> object:
             case _:
                 return None
     return document
-
-
-def _effective(base: Config, place: Place) -> object:
-    return _at(base.model_dump(), place.path)

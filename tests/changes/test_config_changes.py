@@ -12,8 +12,9 @@ import itertools
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def templates(document: Document) -> dict[str, Any]:
     """Return the template of each stack by its kind."""
     config = Config.model_validate(document)
     with tempfile.TemporaryDirectory() as directory:
-        assembly = synthesized(config, chart=CHART, directory=Path(directory), validate=False)
+        assembly = synthesized(config, chart=CHART, directory=Path(directory))
         found = assembly.templates()
     return {name.removeprefix(f"{config.name}-"): each for name, each in found.items()}
 
@@ -194,9 +195,10 @@ def unknown_keys(listed: Iterable[tuple[str, list[Document]]]) -> list[str]:
     ]
 
 
-def all_changes() -> Iterator[tuple[str, list[Document]]]:
-    """Yield the keys of every configuration."""
-    return itertools.chain.from_iterable(changes(each) for each in documents().values())
+@cache
+def all_changes() -> Sequence[tuple[str, list[Document]]]:
+    """Return the keys of every configuration, with other values."""
+    return [*itertools.chain.from_iterable(changes(each) for each in documents().values())]
 
 
 def test_only_these_keys_have_no_other_value() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.helm.chart_rules import dependency_values, values_for_chart
@@ -173,7 +172,7 @@ def test_values_are_as_reviewed(
         config.helm, region=REGION, instance_types=config.cluster.instance_types
     )
 
-    assert values == snapshot.use_extension(JSONSnapshotExtension)
+    assert values == snapshot
 
 
 @pytest.mark.parametrize("name", CASES)

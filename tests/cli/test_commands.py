@@ -11,7 +11,6 @@ from hyperpod_cli.deliver.charts import command as charts
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.deliver.destroy import deletion
 from hyperpod_cli.deliver.pipeline import connection
-from hyperpod_cli.stack_progress import terminal
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.commands import run
 
@@ -70,7 +69,6 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     for name in STEPS:
         replace(name)
-    monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
     return done
 
 

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from hyperpod_cdk import ConfigError
 from hyperpod_cli import main as cli
 from hyperpod_cli.aws.account import AccountError
-from hyperpod_cli.commands import WINGS, Command, commands
+from hyperpod_cli.commands import WINGS, commands
 from hyperpod_cli.terminal.errors import FailedError, LinesError, OpsError
-from tests.support.commands import run as run_command
+from tests.support.commands import run, run_only
 from tests.support.configs import REPOSITORY
 from tests.test_packages import imported, module_graph
 
@@ -38,63 +38,35 @@ ERRORS: list[tuple[Exception, str]] = [
 ]
 
 
-def failing(error: BaseException) -> Callable[..., None]:
+def failing(error: BaseException) -> Callable[[], None]:
     def command() -> None:
         raise error
 
     return command
 
 
-def only(monkeypatch: pytest.MonkeyPatch, run: Callable[..., None]) -> None:
-    """Let there be one command, of the name `it`."""
-    it = Command(name="it", wing="inspect", run=run, calls=(), in_kubernetes="")
-    monkeypatch.setattr(cli, "commands", lambda: {"it": it})
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """Return a function that runs a command line with one command of the name `it`."""
-
-    def result(error: BaseException, *arguments: str) -> int:
-        only(monkeypatch, failing(error))
-        monkeypatch.setattr("sys.argv", ["hyperpod-cdk", "it", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        return int(str(exit_.value.code))
-
-    return result
-
-
 @pytest.mark.parametrize(("error", "told"), ERRORS, ids=lambda value: str(value)[:40])
 def test_an_error_is_one_line(
-    run: Callable[..., int], capsys: pytest.CaptureFixture[str], error: Exception, told: str
+    capsys: pytest.CaptureFixture[str], error: Exception, told: str
 ) -> None:
-    assert run(error) == 2
+    assert run_only(failing(error)) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert told in line
 
 
-def test_an_interrupt_is_one_line(
-    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(KeyboardInterrupt()) == 130
+def test_an_interrupt_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_only(failing(KeyboardInterrupt())) == 130
     assert capsys.readouterr().err == "Interrupted.\n"
 
 
-def test_a_fault_of_the_program_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, failing(ZeroDivisionError()))
-    monkeypatch.setattr("sys.argv", ["hyperpod-cdk", "it"])
-
+def test_a_fault_of_the_program_is_not_hidden() -> None:
     with pytest.raises(ZeroDivisionError):
-        cli.main()
+        run_only(failing(ZeroDivisionError()))
 
 
-def test_debug_shows_where_an_error_is_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    only(monkeypatch, failing(OpsError("no")))
-    monkeypatch.setattr("sys.argv", ["hyperpod-cdk", "it", "--debug"])
-
+def test_debug_shows_where_an_error_is_from() -> None:
     with pytest.raises(OpsError):
-        cli.main()
+        run_only(failing(OpsError("no")), "--debug")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["replace", "-h"]])
@@ -155,19 +127,15 @@ def test_an_interrupted_import_is_no_traceback(tmp_path: Path, module: str, name
     assert (done.returncode, done.stderr) == (130, "Interrupted.\n")
 
 
-def test_what_fails_and_what_is_refused_differ(
-    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(FailedError("no git")) == 1
+def test_what_fails_and_what_is_refused_differ(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_only(failing(FailedError("no git"))) == 1
     assert capsys.readouterr().err == "error: no git\n"
-    assert run(LinesError("one\ntwo")) == 2
+    assert run_only(failing(LinesError("one\ntwo"))) == 2
     assert capsys.readouterr().err == "one\ntwo\n"
 
 
-def test_the_project_is_named_where_it_is_needed(
-    run: Callable[..., int], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(ModuleNotFoundError("No module named 'stacks'", name="stacks")) == 2
+def test_the_project_is_named_where_it_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_only(failing(ModuleNotFoundError("No module named 'stacks'", name="stacks"))) == 2
     assert capsys.readouterr().err.startswith("app.py: is not in this folder; run it in the folder")
 
 
@@ -185,7 +153,7 @@ def test_each_file_of_a_wing_registers_its_commands() -> None:
 
 
 def test_each_command_is_listed_in_its_wing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command("--help") == 0
+    assert run("--help") == 0
     text = capsys.readouterr().out
     for wing, heading in WINGS.items():
         listed = text.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]

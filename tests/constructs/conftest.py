@@ -24,6 +24,7 @@ View = Callable[[], TemplateView]
 
 @pytest.fixture
 def stack(tmp_path_factory: pytest.TempPathFactory) -> cdk.Stack:
+    # Whole templates are validated, in tests/nag.
     app = new_app(tmp_path_factory.mktemp("stack"))
     return cdk.Stack(app, "Stack", env=cdk.Environment(region="us-west-2"))
 

@@ -2,15 +2,22 @@
 
 import ast
 import importlib
+import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
+import botocore.session
 import pytest
+from botocore.model import StringShape
+from typer.main import get_group
 
 import hyperpod_cdk
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
+from hyperpod_cli.main import app
+from rehearsal.scenarios import SCENARIOS
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tools.generate.pages.config_reference import keys
 
@@ -47,6 +54,7 @@ def test_links_lead_somewhere(page: Path) -> None:
     ] == []
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """Return the anchors of a page's headings, as GitHub and MkDocs make them."""
     headings = _HEADING.findall(_CODE.sub("", page.read_text("utf-8")))
@@ -70,7 +78,12 @@ def test_commands_are_targets_of_make(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_keys_are_keys_of_the_configuration(page: Path) -> None:
     named = {_without_index(key) for key in _KEY.findall(page.read_text("utf-8"))}
-    assert named - {_without_index(key) for key in keys()} == set()
+    assert named - keys_of_the_configuration() == set()
+
+
+@cache
+def keys_of_the_configuration() -> set[str]:
+    return {_without_index(key) for key in keys()}
 
 
 def test_keys_are_found() -> None:
@@ -168,3 +181,73 @@ def test_the_api_reference_has_every_public_name() -> None:
     page = (REPOSITORY / "docs" / "api.md").read_text("utf-8")
     named = re.findall(r"^::: hyperpod_cdk\.\S+\.(\w+)$", page, re.MULTILINE)
     assert set(dir(hyperpod_cdk)) == set(named)
+
+
+_COMMANDS = get_group(app(name="hyperpod-ops")).commands
+_OPERATING = (REPOSITORY / "docs" / "operating.md").read_text("utf-8")
+
+
+def test_every_command_is_described() -> None:
+    missing = [name for name in _COMMANDS if f"hyperpod-ops {name}" not in _OPERATING]
+    assert missing == [], "docs/operating.md: say what the command does"
+
+
+def test_the_commands_that_take_a_cluster_are_named() -> None:
+    [names] = re.findall(r"((?:`[a-z]+`,?\s(?:and )?)+)also take\s`--cluster`", _OPERATING)
+    taking = {
+        name
+        for name, command in _COMMANDS.items()
+        if any("--cluster" in each.opts for each in command.params)
+    }
+    assert set(re.findall(r"[a-z]+(?=`)", names)) == taking
+
+
+_FAILED_DEPLOYMENTS = (REPOSITORY / "docs" / "failed-deployments.md").read_text("utf-8")
+_PICTURE = _FAILED_DEPLOYMENTS.partition("```mermaid\n")[2].partition("```")[0]
+_STATE = re.compile(r"\b[A-Z]+(?:_[A-Z]+)*_(?:COMPLETE|FAILED|IN_PROGRESS)\b")
+_SHOWN = re.compile(r"SCENARIO=([a-z-]+)`\s(?:ends\s)?in\s`([A-Z_]+)`")
+
+
+@pytest.fixture(scope="module")
+def states() -> set[str]:
+    """Return the states of a stack, but for those of imports and of cleaning up afterwards."""
+    model = botocore.session.get_session().get_service_model("cloudformation")
+    shape = model.shape_for("StackStatus")
+    assert isinstance(shape, StringShape)
+    return {state for state in shape.enum if "IMPORT" not in state and "CLEANUP" not in state}
+
+
+def test_states_are_those_of_cloudformation(states: set[str]) -> None:
+    assert set(_STATE.findall(_FAILED_DEPLOYMENTS)) - states == set()
+
+
+def test_the_picture_shows_what_make_deploy_and_make_destroy_pass_through(states: set[str]) -> None:
+    otherwise = {"CREATE_FAILED", "UPDATE_FAILED", "REVIEW_IN_PROGRESS", "DELETE_COMPLETE"}
+    assert set(_STATE.findall(_PICTURE)) == states - otherwise
+
+
+def test_each_state_that_is_left_after_a_failure_has_a_way_out(states: set[str]) -> None:
+    rows = [
+        line.split("|")[1] for line in _FAILED_DEPLOYMENTS.splitlines() if line.startswith("| `")
+    ]
+    left = {state for state in states if state.endswith(("FAILED", "ROLLBACK_COMPLETE"))}
+    assert set(_STATE.findall(" ".join(rows))) == left | {"REVIEW_IN_PROGRESS"}
+
+
+def source_of(function: Callable[..., object]) -> str:
+    """Return the source of a function, and of those in its module that it calls."""
+    assert inspect.isfunction(function)
+    called = (function.__globals__.get(name) for name in function.__code__.co_names)
+    own = [each for each in called if inspect.isfunction(each)]
+    return "".join(
+        inspect.getsource(each)
+        for each in (function, *own)
+        if each.__module__ == function.__module__
+    )
+
+
+def test_scenarios_end_in_the_state_that_the_page_says() -> None:
+    shown = _SHOWN.findall(_FAILED_DEPLOYMENTS)
+    assert len(shown) == 4
+    for name, state in shown:
+        assert f'"hyperpod", "{state}"' in source_of(SCENARIOS[name].play)

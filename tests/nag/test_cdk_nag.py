@@ -1,5 +1,6 @@
-"""cdk-nag's AwsSolutions and NIST 800-53 rules over the shipped configurations, and options."""
+"""CDK's validation and cdk-nag's rules over the shipped configurations, and options."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,15 @@ import pytest
 from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 
+from examples.one_stack.app import MyCluster
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.synthesis.reasons import NIST, acknowledge
 from hyperpod_stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
-from tests.support.assembly import Assembly, new_app
-from tests.support.configs import CONFIG_FOLDER, CONFIGS, EVERY_FIELD
+from tests.stacks.test_pipeline_stack import VARIANTS, example, variant
+from tests.support.assembly import Assembly, new_app, synthesized
+from tests.support.configs import CONFIG_FOLDER, CONFIGS, EVERY_EXISTING_RESOURCE, EVERY_FIELD
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 OPTIONS: list[Any] = [
@@ -31,9 +34,23 @@ OPTIONS: list[Any] = [
 ]
 
 
+Findings = Callable[[Config], list[tuple[str, str]]]
+
+
 @pytest.fixture
 def app(tmp_path: Path) -> cdk.App:
     return new_app(tmp_path)
+
+
+@pytest.fixture
+def findings(chart: Path, tmp_path: Path) -> Findings:
+    """Return a function from a configuration to the open findings of its templates."""
+
+    def found(config: Config) -> list[tuple[str, str]]:
+        made = synthesized(config, chart=chart, directory=tmp_path, nag=True, validate=True)
+        return made.nag_findings()
+
+    return found
 
 
 def acknowledgments(app: cdk.App) -> list[tuple[str, str]]:
@@ -49,25 +66,42 @@ def acknowledgments(app: cdk.App) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_no_shipped_configuration_has_an_open_finding(path: Path, assemble: Assemble) -> None:
-    assert assemble(load_config(path)).nag_findings() == []
+def test_no_shipped_configuration_has_an_open_finding(path: Path, findings: Findings) -> None:
+    assert findings(load_config(path)) == []
 
 
 @pytest.mark.parametrize("changes", OPTIONS)
 def test_no_option_opens_a_finding(
-    changes: dict[str, Any], configure: Configure, assemble: Assemble
+    changes: dict[str, Any], configure: Configure, findings: Findings
 ) -> None:
-    assert assemble(configure(changes)).nag_findings() == []
+    assert findings(configure(changes)) == []
 
 
-def test_every_key_opens_none(assemble: Assemble) -> None:
+def test_every_key_opens_none(findings: Findings) -> None:
     config = load_config(EVERY_FIELD)
     # Without a role of its own for scaling, one is made; the chart is the one of the tests.
     cluster = config.cluster.model_copy(update={"role_arn": None})
     helm = config.helm.model_copy(update={"chart": None})
-    found = assemble(config.model_copy(update={"cluster": cluster, "helm": helm}))
 
-    assert found.nag_findings() == []
+    assert findings(config.model_copy(update={"cluster": cluster, "helm": helm})) == []
+
+
+def test_every_existing_resource_opens_none(findings: Findings) -> None:
+    assert findings(load_config(EVERY_EXISTING_RESOURCE)) == []
+
+
+def test_a_pipeline_opens_none(tmp_path: Path, chart: Path) -> None:
+    made = [
+        example(directory=tmp_path / "example", chart=chart, validate=True),
+        *(variant(name, directory=tmp_path / name, validate=True) for name in VARIANTS),
+    ]
+    assert [each.nag_findings() for each in made] == [[]] * len(made)
+
+
+def test_the_example_in_one_stack_is_valid(tmp_path: Path, chart: Path) -> None:
+    app = new_app(tmp_path, validate=True)
+    MyCluster(app, "MyCluster", chart=chart)
+    app.synth()  # raises if CDK finds anything
 
 
 def test_every_reason_is_a_sentence(default_config: Config, app: cdk.App, chart: Path) -> None:

@@ -14,7 +14,7 @@ from emulator.kubernetes import KubernetesApi, Principal, static_tokens
 from provisioner import handler
 from provisioner.aws.api import SageMakerApi
 from provisioner.hyperpod.cluster import HyperPodCluster
-from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
+from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.helm_cloud import TOKEN, Cloud, mounted_layer
 from tests.support.provisioner.hyperpod_stack import TIMINGS
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
@@ -55,7 +55,6 @@ def stubbed_stack(stubber: Stubber) -> Framework:
     return Framework(
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", stubber.client),
-            cloudformation=FakeCloudFormation(),
             delete_node_objects=lambda *_: None,
         ),
         resource_type="Custom::HyperPodCluster",

@@ -12,11 +12,16 @@ import pytest
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import CONSENT_TAG
 from provisioner.deletion_check import DeletionCheck, claims_among, jobs_among
-from provisioner.framework.request import DONE, Progress, Request
+from provisioner.framework.resource import DONE, Progress
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.cluster import Cluster, ClusterCommands, EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
-from tests.support.provisioner.cloudformation import STACK_ID, FakeCloudFormation, Time, event
+from tests.support.provisioner.cloudformation import (
+    STACK_ID,
+    FakeCloudFormation,
+    Framework,
+    Time,
+)
 from tests.support.provisioner.fake_helm import FakeKubectl
 
 PROPERTIES = {"ClusterName": "ml", "Releases": '["kube-system/deps"]', "DeleteUserObjects": "false"}
@@ -98,13 +103,15 @@ def losing(loss: str, tmp_path: Path) -> Eks:
 
 
 def _delete(eks: Eks, *, status: str = "DELETE_IN_PROGRESS", **changes: str) -> Progress:
-    sent = event("Delete", "Custom::DeletionCheck", {**PROPERTIES, **changes}, physical_id="x")
-    check = DeletionCheck(
-        connection=cast("EksConnection", eks), cloudformation=FakeCloudFormation(status=status)
+    stack = Framework(
+        resource=DeletionCheck(connection=cast("EksConnection", eks)),
+        resource_type="Custom::DeletionCheck",
+        time=Time(),
+        cloudformation=FakeCloudFormation(status=status),
+        physical_id="x",
+        properties={**PROPERTIES, **changes},
     )
-    request, clock = Request.from_event(sent), Time().clock
-    assert check.on_event(request, clock).physical_id == "x"
-    return check.is_complete(request, clock)
+    return stack.delete()
 
 
 def test_each_loss_refuses_and_is_named(losing: Eks, loss: str) -> None:

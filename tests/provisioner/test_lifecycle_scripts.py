@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from hyperpod_shared.errors import ProvisioningError
+from provisioner.framework.operation import GivenUpError
 from provisioner.lifecycle_scripts import LifecycleScripts
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped
@@ -73,6 +74,33 @@ def test_a_file_of_the_request_is_put_beside_those_of_the_zip(stack: Framework, 
 
     stack.update(properties("on_create.sh"))
     assert s3.keys(BUCKET) == ["on_create.sh"]
+
+
+def test_a_rollback_has_the_last_word(stack: Framework, s3: FakeS3) -> None:
+    wanted = properties("on_create.sh")
+    stack.create(wanted)
+    stack.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
+    rollback = stack.begin("Update", wanted, properties("on_create.sh", "README"))
+    s3.add(BUCKET, "README", b"of a run that sees late that it is given up")
+    assert not rollback.poll().complete
+    stack.time.sleep(30)
+    assert rollback.poll().complete
+    assert s3.keys(BUCKET) == ["on_create.sh"]
+
+
+def test_an_update_that_is_given_up_repeats_no_call(stack: Framework, s3: FakeS3) -> None:
+    stack.create(properties("on_create.sh"))
+    stored = list(s3.buckets[BUCKET])
+    stack.cloudformation.status = "UPDATE_IN_PROGRESS"
+    s3.put_error = client_error("ThrottlingException", "PutObject")
+
+    def rolled_back() -> None:
+        s3.put_error, stack.cloudformation.status = None, "UPDATE_ROLLBACK_IN_PROGRESS"
+
+    stack.time.while_asleep = rolled_back
+    with pytest.raises(GivenUpError):
+        stack.begin("Update", properties("on_create.sh", source="two.zip"), stack.properties)
+    assert s3.buckets[BUCKET] == stored
 
 
 def test_other_bucket_is_a_replacement(stack: Framework, s3: FakeS3) -> None:

@@ -108,7 +108,7 @@ def account(config: Config, *, region: str, package: Path, home: Path) -> Iterat
 
 def by_the_cdk(config: Config, *, chart: Path, directory: Path) -> dict[str, dict[str, str]]:
     """Return the type of each resource that the CDK would deploy, by stack and logical id."""
-    templates = synthesized(config, chart=chart, directory=directory, validate=False).templates()
+    templates = synthesized(config, chart=chart, directory=directory).templates()
     return {
         stack.rpartition("-")[2]: {
             _RULE.sub(r"\1\2", name): body["Type"] for name, body in template["Resources"].items()

@@ -42,7 +42,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def assembly(tmp_path_factory: pytest.TempPathFactory, chart: Path) -> Assembly:
-    app = new_app(tmp_path_factory.mktemp("pipeline"))
+    return example(directory=tmp_path_factory.mktemp("pipeline"), chart=chart)
+
+
+def example(*, directory: Path, chart: Path, validate: bool = False) -> Assembly:
+    """Return the pipeline of the example."""
+    app = new_app(directory, validate=validate)
     charts = [read_hyperpod_chart(chart)] * 2
     _add(app, EXAMPLE, charts=charts)
     return _checked(app)
@@ -71,12 +76,12 @@ def _checked(app: cdk.App) -> Assembly:
     return Assembly(Path(app.outdir))
 
 
-def variant(name: str, *, directory: Path) -> Assembly:
+def variant(name: str, *, directory: Path, validate: bool = False) -> Assembly:
     """Return a pipeline for a stack of one resource."""
-    example = yaml.safe_load(EXAMPLE.read_text("utf-8"))
-    changed = merged(example, {"pipeline": VARIANTS[name]})
+    document = yaml.safe_load(EXAMPLE.read_text("utf-8"))
+    changed = merged(document, {"pipeline": VARIANTS[name]})
     pipeline = PipelineFile.model_validate(changed).pipeline
-    app = new_app(directory)
+    app = new_app(directory, validate=validate)
     place = cdk.Environment(account=pipeline.account, region=pipeline.region)
     stages = []
     for environment in pipeline.environments:
@@ -275,7 +280,7 @@ def test_a_pipeline_takes_over_what_was_deployed_without_it(
     assembly: Assembly, chart: Path, tmp_path: Path
 ) -> None:
     config = load_file(EXAMPLE).deployments[1].config
-    alone = synthesized(config, chart=chart, directory=tmp_path, validate=False).templates()
+    alone = synthesized(config, chart=chart, directory=tmp_path).templates()
     folder = assembly.directory / "assembly-prod"
     artifacts = json.loads((folder / "manifest.json").read_text("utf-8"))["artifacts"].values()
     stacks = {

@@ -55,12 +55,13 @@ class Assembly:
         return artifact
 
 
-def new_app(directory: Path, *, validate: bool = True, assets: bool = False) -> cdk.App:
+def new_app(directory: Path, *, validate: bool = False, assets: bool = False) -> cdk.App:
     """Return an app with the project's feature flags that writes into `directory`.
 
     Args:
         directory: Where to.
-        validate: Whether CDK validates the templates, which takes more than half of a synthesis.
+        validate: Whether CDK validates the templates, which takes more than half of a synthesis,
+            and seconds the first time. Default: no; tests/nag does it for each configuration.
         assets: Whether assets are made too, which a deployment needs.
     """
     context = json.loads(_CDK_JSON.read_text("utf-8"))["context"]
@@ -72,7 +73,7 @@ def new_app(directory: Path, *, validate: bool = True, assets: bool = False) -> 
 
 
 def synthesized(
-    config: Config, *, chart: Path, directory: Path, nag: bool = False, validate: bool = True
+    config: Config, *, chart: Path, directory: Path, nag: bool = False, validate: bool = False
 ) -> Assembly:
     """Synthesize the stacks of a configuration into `directory`.
 
@@ -81,7 +82,7 @@ def synthesized(
         chart: Chart of the HyperPod dependencies.
         directory: Where to write.
         nag: Whether cdk-nag's AwsSolutions and NIST 800-53 rules are run too.
-        validate: Whether CDK validates the templates.
+        validate: Whether CDK validates the templates, as in `new_app`.
     """
     app = new_app(directory, validate=validate)
     add_stacks(app, config=config, chart=read_hyperpod_chart(chart))

@@ -2,18 +2,35 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from signal import SIGHUP, SIGINT, SIGTERM
 from typing import Any
 
 import pytest
 
+from hyperpod_cli.commands import Command
 from hyperpod_cli.main import main
 from tests.support.configs import REPOSITORY
+
+
+@contextmanager
+def kept_signals() -> Iterator[None]:
+    """Let Ctrl-C interrupt, and put back the handlers, which a command keeps until its end."""
+    handlers = {each: signal.getsignal(each) for each in (SIGINT, SIGTERM, SIGHUP)}
+    try:
+        # It is ignored where a shell started the tests with `&`.
+        signal.signal(SIGINT, signal.default_int_handler)
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def run(*arguments: str | Path) -> int:
@@ -22,11 +39,35 @@ def run(*arguments: str | Path) -> int:
     Args:
         arguments: Those of `hyperpod-cdk`.
     """
-    with pytest.MonkeyPatch.context() as patch:
+    with kept_signals(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["hyperpod-cdk", *map(str, arguments)])
+        # A command keeps what it sets until its process ends.
+        for name in ("stdout", "stderr"):
+            patch.setattr(sys, name, getattr(sys, name))
         with pytest.raises(SystemExit) as ended:
             main()
     return int(ended.value.code or 0)
+
+
+def run_only(work: Callable[[], object], *arguments: str) -> int:
+    """Return the exit code of a command line whose one command does some work."""
+
+    def it() -> None:
+        work()
+
+    command = Command(name="it", wing="inspect", run=it, calls=(), in_kubernetes="")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hyperpod_cli.main.commands", lambda: {"it": command})
+        return run("it", *arguments)
+
+
+def cdk_program(folder: Path, script: str) -> Path:
+    """Put a program in place of the CDK CLI of a project's folder, and return it."""
+    program = folder / "node_modules" / ".bin" / "cdk"
+    program.parent.mkdir(parents=True)
+    program.write_text(script)
+    program.chmod(0o755)
+    return program
 
 
 # What the CLI adds to cdk.json's context.

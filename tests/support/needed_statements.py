@@ -69,11 +69,6 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     ("ProvisionerRole", "FindTaskGovernance"): (
         "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"
     ),
-    # Twice for the HyperPod stack: the check and the cluster, which also work without each other.
-    ("ProvisionerRole", "AskForStack"): (
-        "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/"
-        "crpg-ref-requesttypes-delete.html"
-    ),
     # The local AWS does not ask for what Lambda, Step Functions and flow logs do themselves.
     ("ProvisionerRole", "logs:CreateLogStream"): (
         "https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs.html"

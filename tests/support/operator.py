@@ -8,6 +8,7 @@ from typer.testing import CliRunner, Result
 
 from hyperpod_cli.main import app
 from rehearsal.stage import Stage
+from tests.support.commands import kept_signals
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +42,8 @@ class Operator:
             variables: Of the environment, besides those with which AWS is reached.
         """
         environment = {**self.environment(), **variables}
-        return CliRunner().invoke(app(), [*arguments], env=environment, catch_exceptions=False)
+        with kept_signals():
+            return CliRunner().invoke(app(), [*arguments], env=environment, catch_exceptions=False)
 
     def output(self, *arguments: str, **variables: str) -> str:
         """Run a command that must succeed, and return what it prints."""

@@ -27,14 +27,14 @@ from hyperpod_shared.errors import ProvisioningError
 from hyperpod_stacks.table import StackKind, stack_name
 from provisioner.authentication_mode import AuthenticationMode
 from provisioner.file_system_availability import FileSystemAvailability
-from provisioner.framework.request import Resource
+from provisioner.framework.resource import Resource
 from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.lifecycle_scripts import LifecycleScripts
 from rehearsal.environment import VpcSubnets
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.local_aws import Template, settled
-from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
+from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_s3 import zipped
 from tests.support.template_parts import (
     CUSTOM,
@@ -109,7 +109,7 @@ class Synthesis:
         text = config.model_dump_json()
         if text not in self._made:
             directory = self.directory / str(len(self._made))
-            found = synthesized(config, chart=_CHART, directory=directory, validate=False)
+            found = synthesized(config, chart=_CHART, directory=directory)
             self._made[text] = found.templates()
         return self._made[text]
 
@@ -271,12 +271,11 @@ class Deployment:
             raise StepFailedError(str(failure)) from failure
         return self._attributes[name]
 
-    def _handler(self, resource_type: str, properties: Mapping[str, str]) -> Resource:
+    def _handler(self, resource_type: str, properties: Mapping[str, str]) -> Resource[Any]:
         match resource_type:
             case "Custom::HyperPodCluster":
                 return HyperPodCluster(
                     sagemaker=self.client("sagemaker"),
-                    cloudformation=FakeCloudFormation(),
                     delete_node_objects=lambda *_: None,
                 )
             case "Custom::EksAuthenticationMode":

@@ -11,17 +11,16 @@ PATIENCE_SECONDS = 900.0
 """When a test gives up on what idle machines do in seconds: it ends a test that would hang."""
 
 
-def eventually(holds: Callable[[], object], *, pause_seconds: float = 0.02) -> None:
+def eventually(holds: Callable[[], object]) -> None:
     """Wait until something holds.
 
     Args:
         holds: Says whether it does.
-        pause_seconds: Between two looks.
     """
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         assert time.monotonic() < deadline, f"not within {PATIENCE_SECONDS:g} s"
-        time.sleep(pause_seconds)
+        time.sleep(0.02)
 
 
 def end_time_of(

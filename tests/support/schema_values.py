@@ -1,5 +1,6 @@
 """Hypothesis strategies for the values that `config/schema.json` describes."""
 
+import copy
 import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -32,6 +33,16 @@ class Place:
 def places(document: Mapping[str, Any]) -> list[Place]:
     """Return every key that may stand in the sections of a configuration."""
     return list(_places(document, _SCHEMA, ()))
+
+
+def with_value(document: dict[str, Any], *, place: Place, value: object) -> dict[str, Any]:
+    """Return a copy of a configuration in which a key has another value."""
+    changed = copy.deepcopy(document)
+    parent: Any = changed
+    for step in place.path[:-1]:
+        parent = parent[step]
+    parent[place.path[-1]] = value
+    return changed
 
 
 def values(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:

@@ -92,7 +92,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "needs an account; docs/walk-through.md and docs/start-here.md run each of them"
     ),
     ("README.md", "source .venv/bin/activate && make charts"): (
-        "reaches GitHub; tests/examples synthesizes the three apps"
+        "reaches GitHub; tests/test_examples.py synthesizes the three apps"
     ),
     ("CONTRIBUTING.md", "make test"): "runs this test",
     ("docs/destroy.md", "make destroy CONFIG=config/mine.yaml"): (

@@ -11,9 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+from hyperpod_cli.terminal.interrupts import INTERRUPTS
+from hyperpod_cli.terminal.output import Output, visible
 
 _APP = Path("app.py")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+# What the CLI's library for colors writes: none that hides text.
+# https://github.com/chalk/chalk#styles
+_OWN_COLOR = re.compile(r"(\x1b\[(?:[0-479]|2[1-479]|39|49|[349][1-7]|90)m)")
 _WARNING = re.compile(r"^(?P<warning>WARNING .+) \(Annotation\)$")
 # What the CLI says below a warning: the construct, and how the app could acknowledge it.
 _BELOW = "   "
@@ -96,11 +101,20 @@ def cdk_alone(*arguments: str) -> int:
 def _waited(process: subprocess.Popen[str]) -> int:
     try:
         for line in without_chatter(process.stderr or ()):
-            print(line, file=sys.stderr, flush=True)
+            error = sys.stderr.styled if isinstance(sys.stderr, Output) else sys.stderr
+            print(_in_its_colors(line), file=error, flush=True)
         return process.wait()
     except KeyboardInterrupt:
+        # Ctrl-C is for the CLI, too; another signal may not be.
+        process.terminate()
         process.wait()
         return INTERRUPTED
+
+
+def _in_its_colors(line: str) -> str:
+    """Return a line of the CLI with its colors, but nothing else that a text of AWS may do."""
+    parts = _OWN_COLOR.split(line)
+    return "".join(visible(part) if index % 2 == 0 else part for index, part in enumerate(parts))
 
 
 def without_chatter(lines: Iterable[str]) -> Iterator[str]:
@@ -112,7 +126,7 @@ def without_chatter(lines: Iterable[str]) -> Iterator[str]:
     said: set[str] = set()
     below = False
     for line in lines:
-        text = _COLOUR.sub("", line).rstrip()
+        text = _COLOR.sub("", line).rstrip()
         if warning := _WARNING.match(text):
             below = True
             if warning["warning"] not in said:
@@ -172,19 +186,29 @@ def running(
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output, _errors(log).open("wb") as errors:
-        process = subprocess.Popen(  # noqa: S603 - our own command line
-            ["cdk", "--no-notices", "--no-color", "--ci", *arguments],  # noqa: S607 - of the project
-            env=tools_environment(os.environ if environment is None else environment),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=errors,
-            # Ctrl-C is for this process, which says what goes on.
-            start_new_session=True,
-        )
+        process, before = None, INTERRUPTS.arrived
         try:
+            # A child whose start was interrupted would go on, and nothing would know of it.
+            INTERRUPTS.hold()
+            process = subprocess.Popen(  # noqa: S603 - our own command line
+                ["cdk", "--no-notices", "--no-color", "--ci", *arguments],  # noqa: S607 - of the project
+                env=tools_environment(os.environ if environment is None else environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                # Ctrl-C is for this process, which says what goes on.
+                start_new_session=True,
+            )
+            INTERRUPTS.allow()
+            if INTERRUPTS.arrived > before:
+                raise KeyboardInterrupt
             yield process
         finally:
-            _end(process)
+            try:
+                INTERRUPTS.hold()
+            finally:
+                if process is not None:
+                    _end(process)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -204,9 +228,7 @@ def reported(log: Path) -> str:
     Args:
         log: File that got its output.
     """
-    lines = [
-        _COLOUR.sub("", each).rstrip() for each in _errors(log).read_text("utf-8").splitlines()
-    ]
+    lines = [_COLOR.sub("", each).rstrip() for each in _errors(log).read_text("utf-8").splitlines()]
     told = [line for line in lines if line.strip() and not line.startswith(_AROUND)]
     return "\n".join(_RULE.sub("", line) for line in told[-_LAST_LINES:])
 

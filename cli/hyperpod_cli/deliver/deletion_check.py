@@ -21,7 +21,7 @@ from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_comma
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_cli.terminal.options import make_command
-from hyperpod_stacks.table import stack_name
+from hyperpod_stacks.table import STACKS, stack_name
 
 # The function's own check, which no installation puts on the path.
 sys.path.append(str(asset_directory("lambda")))
@@ -112,17 +112,15 @@ def refuse_protected(config: Config, *, path: Path) -> None:
     """
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
     problems, changes = [], []
-    storage, platform = stack_name(config, "storage"), stack_name(config, "platform")
-    if _is_protected(clients, storage):
-        problems.append(f"{storage}: is protected, because it holds your files")
-        changes.append(
-            "storage.delete_with_stack and storage.i_understand_all_files_are_deleted to true"
-        )
-    if _is_protected(clients, platform):
-        problems.append(f"{platform}: has termination protection")
-        changes.append("termination_protection to false")
+    # What depends on the platform goes first; a stack that the configuration dropped counts, too.
+    for kind in reversed([*STACKS]):
+        name, protection = stack_name(config, kind), STACKS[kind].protection
+        if protection is not None and _is_protected(clients, name):
+            problems.append(f"{name}: {protection.says}")
+            changes.append(protection.lifted_by)
     # A cluster that exists is not deleted, whatever protects it.
     if not config.eks.is_existing and _has_deletion_protection(clients, config.eks_cluster_name):
+        platform = stack_name(config, "platform")
         left_by = _stack(clients, platform)
         if left_by is not None and left_by["StackStatus"] in FAILED_CREATIONS:
             region = left_by["StackId"].split(":")[3]

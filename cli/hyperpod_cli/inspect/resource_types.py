@@ -1,4 +1,7 @@
-"""The types of resources that configurations deploy: a row each, and nowhere else."""
+"""The types of resources that configurations deploy: all that this package knows of each.
+
+What the local AWS and the data of IAM know of them is in `emulator/aws` and `aws_reference`.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +35,15 @@ def session_command(cluster: HyperPodCluster, node: Node, *, region: str) -> lis
     return [_AWS, "ssm", "start-session", "--target", target, "--region", region]
 
 
-def require_tools(tools: Sequence[str] = (_AWS, _PLUGIN)) -> None:
+def require_tools() -> None:
     """Refuse to begin without the tools that a session takes.
-
-    Args:
-        tools: Their names.
 
     Raises:
         OpsError: One is not installed.
     """
-    for tool in tools:
+    for tool, page in _TOOLS.items():
         if shutil.which(tool) is None:
-            raise OpsError(f"{tool}: is not on the PATH; install it: {_TOOLS[tool]}")
+            raise OpsError(f"{tool}: is not on the PATH; install it: {page}")
 
 
 _API_VERSION = "client.authentication.k8s.io/v1beta1"

@@ -42,7 +42,7 @@ def changes(
     """Yield the rules of a template that the parameters of its stack do not meet.
 
     CloudFormation asserts them with these values for `cdk deploy`, which keeps them. The action of
-    CodePipeline gives parameters their defaults instead, and no rule would fail (docs/adr/0043).
+    CodePipeline gives parameters their defaults instead, and no rule would fail (ADR 43).
 
     Args:
         template: The template to deploy.

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from hyperpod_cli.aws.assembly import CDK_METADATA
 from hyperpod_cli.aws.stack_events import StackEvent
+from hyperpod_cli.terminal.console import styled
 
 _IN_PROGRESS, _FAILED = "_IN_PROGRESS", "_FAILED"
 _DONE = ("_COMPLETE", "_SKIPPED")
@@ -238,6 +239,9 @@ class Display:
             console=console,
             refresh_per_second=_REFRESHES_PER_SECOND,
             auto_refresh=console.is_terminal,
+            # rich would read escape sequences in what is printed meanwhile.
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
 
     def __enter__(self) -> Self:
@@ -309,7 +313,7 @@ class Display:
             table.add_row(*self._cells(stack, moment, shown))
         yield table
         if moment.trouble:
-            yield Text(moment.trouble, style="yellow")
+            yield styled(moment.trouble, style="yellow")
 
     def _cells(
         self, stack: Followed, moment: Moment, shown: datetime
@@ -318,18 +322,18 @@ class Display:
         if not progress.is_running:
             failed, done = progress.has_failed, progress.is_over
             mark, style = ("✗", "red") if failed else ("✓", "green") if done else ("·", "dim")
-            yield from (Text(mark, style=style), stack.name)
-            yield Text(state(stack, moment, ended=self._ended), style=style)
+            yield from (styled(mark, style=style), stack.name)
+            yield styled(state(stack, moment, ended=self._ended), style=style)
             yield ""
             return
         yield from (self._spinner, stack.name)
         style = "red" if progress.has_failed else ""
         if not progress.waiting:
-            yield Text(progress.status, style=style)
+            yield styled(progress.status, style=style)
             yield ""
             return
         first = progress.waiting[0]
         verb = "rolls back: " if progress.has_failed else ""
         text = f"{progress.done}/{stack.size} {verb}{waited_for(stack, first)}"
-        yield Text(text, style=style)
+        yield styled(text, style=style)
         yield duration((shown - first.since).total_seconds())

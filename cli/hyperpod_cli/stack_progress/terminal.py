@@ -1,10 +1,10 @@
 """What `deploy` and `destroy` share at the terminal."""
 
 import shutil
-import signal
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
@@ -22,6 +22,7 @@ from hyperpod_cli.stack_progress.failures import failure_lines, interruption_lin
 from hyperpod_cli.stack_progress.operation import POLL_SECONDS, Operation
 from hyperpod_cli.stack_progress.progress import Display, Followed
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+from hyperpod_cli.terminal.interrupts import INTERRUPTS
 
 FAILED_CREATIONS = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
 
@@ -82,17 +83,6 @@ class StackRunResult:
 
 LOGS = Path("build/cdk")
 _YES = ("y", "yes")
-
-
-def raise_on_interrupts() -> None:
-    """Raise KeyboardInterrupt on SIGINT and SIGTERM, also where the caller ignores the first."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
-
-
-def console() -> Console:
-    """Return the console of standard output; it has 80 columns where it is no terminal."""
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def wrapped(text: str, *, width: int | None) -> str:
@@ -184,11 +174,19 @@ def run(
                     return None
 
             code = operation.follow(wait, display=display)
-    except KeyboardInterrupt:
-        operation.read()
-        known = {each.name: operation.events[each.name] for each in stacks if each.changes}
+    # What nothing reads any more is not gone on with either.
+    except (KeyboardInterrupt, BrokenPipeError):
+        # A further signal ends this look, which takes long without a network; not what follows.
+        with suppress(KeyboardInterrupt):
+            INTERRUPTS.allowed(operation.read)
+        known = {each.name: operation.events.get(each.name, ()) for each in stacks if each.changes}
         lines = ["Interrupted.", *interruption_lines(known, region=region, again=again)]
-        print("\n".join(["", *lines]), file=sys.stderr)
+        # There may be no terminal any more, and what follows is still to be done.
+        with suppress(OSError), log.open("a", encoding="utf-8") as file:
+            file.write("\n".join([*lines, ""]))
+        with suppress(BrokenPipeError):
+            out.print()
+        print("\n".join(lines), file=sys.stderr)
         return StackRunResult(code=INTERRUPTED, events=operation.events, messages=lines)
     lines = []
     if code != 0:

@@ -3,16 +3,19 @@
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import IO, Any, cast
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+from hyperpod_cli.terminal.output import Output, visible
 
 
 def agreed(question: str, *, yes: bool) -> bool:
@@ -37,9 +40,59 @@ def agreed(question: str, *, yes: bool) -> bool:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def console() -> Console:
-    """Return the console of standard output; it has 80 columns where it is no terminal."""
-    return Console(highlight=False, markup=False, emoji=False)
+class VisibleConsole(Console):
+    """A console that shows the control characters of texts, and writes colors of its own.
+
+    Args:
+        options: Those of rich's console.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    @property
+    def file(self) -> IO[str]:
+        """Where it writes: around what shows control characters, which styles are made of."""
+        stream: Any = super().file
+        return cast(IO[str], stream.styled) if isinstance(stream, Output) else stream
+
+    @file.setter
+    def file(self, stream: IO[str]) -> None:
+        self._file = stream
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text as it is shown, before it is wrapped; rich would drop some characters."""
+        return super().render_str(visible(text), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yield the parts of what is shown."""
+        for part in super().render(renderable, options):
+            yield part if part.control else Segment(visible(part.text), part.style)
+
+    def on_broken_pipe(self) -> None:
+        """Leave to the command what becomes of it when nothing reads its output."""
+        raise  # noqa: PLE0704 - rich calls this where it handles the error
+
+
+def styled(text: str, style: str = "") -> Text:
+    """Return a text with a style; rich would drop some control characters.
+
+    Args:
+        text: The text.
+        style: Such as `red`. Default: none.
+    """
+    return Text(visible(text), style=style)
+
+
+def console(*, soft_wrap: bool = False) -> Console:
+    """Return the console of standard output; it has 80 columns where it is no terminal.
+
+    Args:
+        soft_wrap: Whether the terminal breaks lines. Default: they are broken at words.
+    """
+    return VisibleConsole(soft_wrap=soft_wrap)
 
 
 def print_json(value: object) -> None:

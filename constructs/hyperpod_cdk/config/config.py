@@ -132,8 +132,8 @@ class Config(Section):
     """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
 
     name: Annotated[DeploymentName, Task("name the deployment, and run a second one next to it")]
-    """Name of the deployment; the stacks are `<name>-platform`, `<name>-addons`, `<name>-storage`
-    and `<name>-hyperpod`. 1 to 20 lower-case letters, digits and inner hyphens."""
+    """Name of the deployment, with which the names of its stacks begin, such as `<name>-platform`.
+    1 to 20 lower-case letters, digits and inner hyphens."""
 
     region: Annotated[
         Region | None,
@@ -185,7 +185,7 @@ class Config(Section):
     tags: Annotated[Tags, Field(examples=[{"team": "other"}]), Task("tag every resource")] = Field(
         default_factory=dict
     )
-    """Tags for every resource, at most 45. Default: none."""
+    """Tags for every resource, at most 44. Default: none."""
 
     @property
     def eks_cluster_name(self) -> str:

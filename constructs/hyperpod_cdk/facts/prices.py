@@ -3,7 +3,7 @@
 `prices.json` has a line for each price, with the day it was read and where; `make prices` writes
 those of HyperPod in one region. Nothing in it is derived from another price: HyperPod's instances
 cost more than EC2's, by a factor that differs between types. What could not be read is not in it
-(docs/adr/0048).
+(ADR 48).
 """
 
 import json

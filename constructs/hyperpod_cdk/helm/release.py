@@ -12,7 +12,7 @@ from constructs import Construct, IDependable
 
 from hyperpod_cdk.helm.priority_class_section import DEFAULT_PRIORITY_CLASSES, PriorityClassConfig
 from hyperpod_cdk.helm.section import NAMESPACE, RELEASE_NAME
-from hyperpod_cdk.provisioner.provisioner import Provisioner, ask_for_stack
+from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.refusals import refuse_large_request
@@ -95,7 +95,7 @@ class HelmRelease(Construct):
         access = provisioner.grant(
             self,
             "Access",
-            statements=[provisioner.read_asset(asset), ask_for_stack(self)],
+            statements=[provisioner.read_asset(asset)],
         )
         resource = provisioner.custom_resource(
             self,
@@ -194,7 +194,6 @@ class DeletionCheck(Construct):
         depends_on: Sequence[IDependable],
     ) -> None:
         super().__init__(scope, construct_id)
-        access = provisioner.grant(self, "Access", statements=[ask_for_stack(self)])
         provisioner.custom_resource(
             self,
             "Resource",
@@ -206,5 +205,5 @@ class DeletionCheck(Construct):
                 ),
                 "DeleteUserObjects": json.dumps(delete_user_objects),
             },
-            depends_on=[access, *depends_on],
+            depends_on=depends_on,
         )

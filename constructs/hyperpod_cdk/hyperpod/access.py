@@ -8,7 +8,6 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.provisioner.provisioner import ask_for_stack
 from hyperpod_cdk.schema.limits import is_token
 from hyperpod_cdk.synthesis.reasons import statement, wildcard_nag_id
 from hyperpod_shared.owner import STACK_TAG
@@ -177,7 +176,6 @@ def hyperpod_access(
             actions=["sagemaker:ListClusterSchedulerConfigs", "sagemaker:ListComputeQuotas"],
             resources=["*"],
         ),
-        ask_for_stack(scope),
     ]
 
 

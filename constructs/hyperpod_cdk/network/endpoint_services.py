@@ -52,8 +52,8 @@ ENDPOINT_SERVICES = (
         name="cloudformation",
         users=("provisioner",),
         why="whether its stack is deployed, rolled back or deleted",
-        source="lambda/provisioner/aws/stack.py",
-        actions=("cloudformation:DescribeStacks",),
+        source="lambda/provisioner/framework/operation.py",
+        actions=("cloudformation:DescribeStackEvents",),
     ),
     EndpointService(
         name="ec2",

@@ -75,13 +75,11 @@ class VpcEndpoints(Construct):
             self.endpoints.append(endpoint)
 
 
-def _of_this_account(
-    actions: Sequence[str], resources: Sequence[str] = ("*",)
-) -> iam.PolicyStatement:
+def _of_this_account(actions: Sequence[str]) -> iam.PolicyStatement:
     return iam.PolicyStatement(
         principals=[iam.AnyPrincipal()],
         actions=list(actions),
-        resources=list(resources),
+        resources=["*"],
         conditions={"StringEquals": {"aws:PrincipalAccount": Aws.ACCOUNT_ID}},
     )
 

@@ -148,7 +148,7 @@ def review_step(
 ) -> pipelines.CodeBuildStep:
     """Return the step that compares an environment with what is deployed, and changes nothing.
 
-    It fails when a value changes that cannot change (docs/adr/0055).
+    It fails when a value changes that cannot change (ADR 55).
 
     Args:
         source: The repository, which has the program.
@@ -199,7 +199,7 @@ def publish_with_cli(
 ) -> None:
     """Upload the files of all environments by the CDK CLI, in place of `cdk-assets`.
 
-    The newest `cdk-assets` on npm refuses what this version of CDK writes (docs/adr/0055).
+    The newest `cdk-assets` on npm refuses what this version of CDK writes (ADR 55).
     """
     stacks = " ".join(f"'{stage.stage_name}/*'" for stage in stages)
     publish = f"cdk --app . publish-assets {stacks} --unstable publish-assets --no-notices"

@@ -280,8 +280,10 @@ class Provisioner(Construct):
             construct_id: Id.
             resource_type: `Custom::…`.
             properties: Strings only: CloudFormation makes every value a string.
-            depends_on: What must exist first and outlive it: its rights above all.
+            depends_on: What must exist first and outlive it: its rights above all. That to ask for
+                the stack is added.
         """
+        asks = self.grant(scope, "AskForStack", statements=[_ask_for_stack(scope)])
         resource = CustomResource(
             scope,
             construct_id,
@@ -295,27 +297,27 @@ class Provisioner(Construct):
         resource.node.add_dependency(
             *(
                 item
-                for item in depends_on
+                for item in (*depends_on, asks)
                 if not isinstance(item, Construct) or Stack.of(item) is stack
             )
         )
         return resource
 
 
-def ask_for_stack(scope: Construct) -> iam.PolicyStatement:
+def _ask_for_stack(scope: Construct) -> iam.PolicyStatement:
     """Return the right to ask what CloudFormation does with `scope`'s stack."""
     return statement(
         scope,
         # A request does not say whether the stack is deployed, rolled back or deleted.
         sid="AskForStack",
-        why="It asks whether its stack is being deleted or rolled back.",
-        actions=["cloudformation:DescribeStacks"],
+        why="It asks whether its stack is being deleted or rolled back, and still waits for it.",
+        actions=["cloudformation:DescribeStackEvents"],
         resources=[Stack.of(scope).stack_id],
     )
 
 
 def _unique_name(scope: Construct, suffix: str) -> str:
-    """Return a name for a function that none had before, as its logs outlive it (docs/adr/0039)."""
+    """Return a name for a function that none had before, as its logs outlive it (ADR 39)."""
     stack_uuid = Fn.select(2, Fn.split("/", Aws.STACK_ID))
     drawn = Fn.select(0, Fn.split("-", stack_uuid))
     room = _LONGEST_FUNCTION_NAME - len(f"-{suffix}-") - _DRAWN_DIGITS

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from hyperpod_cdk.schema.errors import KeyPath
@@ -44,15 +45,27 @@ def named_resources(value: object, *, path: KeyPath = ()) -> Iterator[NamedResou
         path: Where it is. Default: at the top.
     """
     if isinstance(value, Section):
-        for name, field in type(value).model_fields.items():
+        for name, kinds in _kinds_of(type(value)).items():
             inner, place = getattr(value, name), (*path, name)
             yield from named_resources(inner, path=place)
-            for mark in (*field.metadata, *arguments(field.annotation)):
-                if isinstance(mark, Names):
-                    yield from _texts(inner, kind=mark.kind, path=place)
+            for kind in kinds:
+                yield from _texts(inner, kind=kind, path=place)
     elif isinstance(value, tuple):
         for index, item in enumerate(value):
             yield from named_resources(item, path=(*path, index))
+
+
+@cache
+def _kinds_of(section: type[Section]) -> dict[str, list[Kind]]:
+    """Return what each field of a section may name, which most do not."""
+    return {
+        name: [
+            mark.kind
+            for mark in (*field.metadata, *arguments(field.annotation))
+            if isinstance(mark, Names)
+        ]
+        for name, field in section.model_fields.items()
+    }
 
 
 def _texts(value: object, *, kind: Kind, path: KeyPath) -> Iterator[NamedResource]:

@@ -223,6 +223,19 @@ def read_yaml(path: Path) -> YamlFile:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ConfigError([f"{path}:{line}: the file must be UTF-8 text"]) from error
+    return parsed_yaml(text, path=path)
+
+
+def parsed_yaml(text: str, *, path: Path) -> YamlFile:
+    """Return the one document of a text.
+
+    Args:
+        text: The text.
+        path: The file that it is of.
+
+    Raises:
+        ConfigError: It is not YAML, or repeats a key.
+    """
     try:
         loader = _Loader(text)
         node = loader.get_single_node()

@@ -42,7 +42,7 @@ class FixedValue(Construct):
 
     The template has the value twice: as the default of a parameter, and in a rule that compares the
     two. A deployment keeps the values of parameters that a stack has, so the parameter goes on
-    holding what the stack was created with (docs/adr/0043).
+    holding what the stack was created with (ADR 43).
 
     A value that is not there yet, such as that of another subnet, may be added.
 

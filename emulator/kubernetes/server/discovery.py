@@ -13,7 +13,7 @@ def core_versions() -> Object:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
 
 
-def group_list(catalog: ResourceCatalog, *, aggregated: Iterable[tuple[str, str]] = ()) -> Object:
+def group_list(catalog: ResourceCatalog, *, aggregated: Iterable[tuple[str, str]]) -> Object:
     """Answer `/apis`.
 
     Args:

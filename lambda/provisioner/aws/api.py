@@ -5,14 +5,14 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 import boto3
 from botocore.config import Config
 
 from hyperpod_shared.eks_token import TokenSigner, token_signer
-
-Answer = Mapping[str, Any]
+from provisioner.framework.operation import CloudFormationApi
+from provisioner.framework.retry import Answer
 
 
 class EksApi(Protocol):
@@ -31,12 +31,6 @@ class FsxApi(Protocol):
     """Whether a file system can be mounted, and under which names."""
 
     def describe_file_systems(self, *, FileSystemIds: Sequence[str]) -> Answer: ...
-
-
-class CloudFormationApi(Protocol):
-    """What a stack is doing."""
-
-    def describe_stacks(self, *, StackName: str) -> Answer: ...
 
 
 class SageMakerApi(Protocol):

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -9,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_not_found
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws.api import S3Api
+from provisioner.framework.operation import Turn
 from provisioner.framework.retry import Clock, aws_retried
 
 _DELETE_BATCH = 1000  # https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
@@ -37,25 +39,25 @@ def read_object(s3: S3Api, *, bucket: str, key: str, clock: Clock) -> bytes:
     return content
 
 
-def remove_keys(s3: S3Api, *, bucket: str, keys: Sequence[str], clock: Clock) -> None:
+def remove_keys(s3: S3Api, *, bucket: str, keys: Sequence[str], turn: Turn) -> None:
     """Remove every version and delete marker of the keys; a bucket that is gone is a success.
 
     Raises:
+        GivenUpError: The request has its turn no more.
         ProvisioningError: S3 kept some of them.
     """
     try:
-        versions = [version for key in keys for version in _versions(s3, bucket, key, clock)]
+        versions = [version for key in keys for version in _versions(s3, bucket, key, turn.clock)]
         for start in range(0, len(versions), _DELETE_BATCH):
-            _delete(s3, bucket, versions[start : start + _DELETE_BATCH], clock)
+            _delete(s3, bucket, versions[start : start + _DELETE_BATCH], turn)
     except AWS_ERRORS as error:
         if code(error) != "NoSuchBucket":
             raise
 
 
-def _delete(s3: S3Api, bucket: str, versions: Sequence[Mapping[str, str]], clock: Clock) -> None:
-    answer = aws_retried(
-        lambda: s3.delete_objects(Bucket=bucket, Delete={"Objects": versions, "Quiet": True}),
-        clock=clock,
+def _delete(s3: S3Api, bucket: str, versions: Sequence[Mapping[str, str]], turn: Turn) -> None:
+    answer = turn.change(
+        lambda: s3.delete_objects(Bucket=bucket, Delete={"Objects": versions, "Quiet": True})
     )
     kept = answer.get("Errors") or []
     if kept:
@@ -88,11 +90,7 @@ def open_zip(content: bytes, *, origin: str) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
     except zipfile.BadZipFile as error:
-        raise ProvisioningError(
-            f"{origin} is not a zip archive",
-            detail=str(error),
-            next_step="Deploy again, so that the CDK CLI uploads its assets.",
-        ) from error
+        raise _no_zip(origin, str(error)) from error
     for name in archive.namelist():
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or (path.parts and ":" in path.parts[0]):
@@ -106,7 +104,21 @@ def open_zip(content: bytes, *, origin: str) -> zipfile.ZipFile:
             f"{origin} unpacks to {size} bytes, at most {ZIP_LIMIT_BYTES} are allowed",
             next_step="Leave out what is not needed.",
         )
+    try:
+        damaged = archive.testzip()
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise _no_zip(origin, str(error)) from error
+    if damaged is not None:
+        raise _no_zip(origin, f"{damaged} is damaged")
     return archive
+
+
+def _no_zip(origin: str, cause: str) -> ProvisioningError:
+    return ProvisioningError(
+        f"{origin} is not a zip archive",
+        detail=cause,
+        next_step="Deploy again, so that the CDK CLI uploads its assets.",
+    )
 
 
 def unpack_chart(content: bytes, *, folder: Path, origin: str) -> Path:

@@ -1,6 +1,7 @@
 """ResourceProperties, parsed once into a frozen model: a field has a reader and is one property."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Self
@@ -15,8 +16,13 @@ _MOST_LISTED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Properties:
+class Properties(ABC):
     """The properties of a custom resource, as the CDK app sets them."""
+
+    @property
+    @abstractmethod
+    def physical_id(self) -> str:
+        """The resource's id, known before anything happens; another one than before replaces."""
 
     @classmethod
     def parse(cls, properties: Mapping[str, Any]) -> Self:

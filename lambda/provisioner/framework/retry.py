@@ -2,13 +2,17 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_denied, is_transient, is_unreached
+from hyperpod_shared.errors import UnreachableError
 from provisioner.framework import log
 
+Answer = Mapping[str, Any]
+"""What AWS answers to a call."""
 T = TypeVar("T")
 E = TypeVar("E", bound=Exception)
 
@@ -98,3 +102,26 @@ def aws_patience(error: Exception) -> float:
     if code(error) == "ValidationException" and _ROLE_UNUSABLE.search(str(error)):
         return ROLE_PATIENCE_SECONDS
     return 0.0
+
+
+def aws_pages(
+    list_page: Callable[..., Answer], *, call: Callable[[Callable[[], Answer]], Answer]
+) -> Iterator[Answer]:
+    """Yield the pages of a list.
+
+    Args:
+        list_page: Makes the call, with NextToken from the second page on.
+        call: Makes it make the call; may retry.
+
+    Raises:
+        UnreachableError: The service answers with the same NextToken again.
+    """
+    page = call(list_page)
+    yield page
+    while token := page.get("NextToken"):
+        page = call(partial(list_page, NextToken=token))
+        if page.get("NextToken") == token:
+            raise UnreachableError(
+                "A list of AWS does not end", next_step="See the AWS Health Dashboard."
+            )
+        yield page

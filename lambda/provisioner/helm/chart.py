@@ -71,7 +71,7 @@ def fetch_chart(s3: S3Api, *, bucket: str, key: str, folder: Path, clock: Clock)
 def mentions(chart: Path, names: Collection[str]) -> bool:
     """Say whether any file of a chart has one of the names in it; an unreadable chart may.
 
-    Rendering shows it more exactly, but makes an install slower than helm alone (docs/adr/0030).
+    Rendering shows it more exactly, but makes an install slower than helm alone (ADR 30).
 
     Args:
         chart: A packaged chart within the limits, or a chart folder.

@@ -19,6 +19,7 @@ from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import is_consent
 from hyperpod_shared.redaction import redacted, secret_values
 from provisioner.aws.api import S3Api
+from provisioner.framework.operation import Turn
 from provisioner.framework.retry import Clock, retried
 from provisioner.helm.chart import fetch_chart
 from provisioner.helm.properties import HelmReleaseProperties
@@ -53,7 +54,7 @@ class ReleaseClient:
     Attributes:
         properties: What is asked for.
         wanted: The same, comparable with what helm stores.
-        clock: Time and sleep.
+        turn: Says whether anything may still be changed.
         cluster: The Kubernetes API.
         run_helm: Runs helm.
         run_kubectl: Runs kubectl.
@@ -63,12 +64,17 @@ class ReleaseClient:
 
     properties: HelmReleaseProperties
     wanted: Wanted
-    clock: Clock
+    turn: Turn
     cluster: Cluster
     run_helm: Run
     run_kubectl: Run
     home: Path
     fetch_chart: Callable[[], Path]
+
+    @property
+    def clock(self) -> Clock:
+        """Time and sleep."""
+        return self.turn.clock
 
     @property
     def kubectl(self) -> Kubectl:
@@ -235,6 +241,7 @@ class ReleaseClient:
 
     def _change(self, arguments: Sequence[str], *, keep_seconds: float = 0.0) -> None:
         def attempt() -> None:
+            self.turn.require()
             seconds = max(self.time_left - keep_seconds, SHORTEST_SECONDS)
             # helm's own timeout ends first, so that it says which hook did not finish.
             own = max(seconds - _HELM_ENDS_EARLIER_SECONDS, SHORTEST_SECONDS)
@@ -259,7 +266,7 @@ class ReleaseClient:
             raise type(error)(redacted(str(error), secrets=secrets)) from None
 
     def _read_seconds(self) -> float:
-        return max(min(READ_SECONDS, self.clock.remaining() - _RESERVE_SECONDS), SHORTEST_SECONDS)
+        return max(min(READ_SECONDS, self.time_left), SHORTEST_SECONDS)
 
     def _values_file(self) -> Path:
         path = self.home / "values.json"
@@ -267,7 +274,7 @@ class ReleaseClient:
         return path
 
 
-Connect = Callable[[HelmReleaseProperties, Wanted, Clock], AbstractContextManager[ReleaseClient]]
+Connect = Callable[[HelmReleaseProperties, Wanted, Turn], AbstractContextManager[ReleaseClient]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +291,7 @@ class ReleaseConnection:
 
     @contextmanager
     def connect(
-        self, properties: HelmReleaseProperties, wanted: Wanted, clock: Clock
+        self, properties: HelmReleaseProperties, wanted: Wanted, turn: Turn
     ) -> Iterator[ReleaseClient]:
         """Yield the commands for one release; everything they write is removed with the context.
 
@@ -292,12 +299,12 @@ class ReleaseConnection:
             ClusterNotFoundError: There is no such EKS cluster.
             ProvisioningError: The cluster cannot be reached, or a binary is missing.
         """
-        described = self.connection.describe(properties.cluster_name, clock)
+        described = self.connection.describe(properties.cluster_name, turn.clock)
         with self.connection.connect(described, namespace=properties.namespace) as commands:
             yield ReleaseClient(
                 properties=properties,
                 wanted=wanted,
-                clock=clock,
+                turn=turn,
                 cluster=commands.cluster,
                 run_helm=commands.helm,
                 run_kubectl=commands.kubectl,
@@ -307,6 +314,6 @@ class ReleaseConnection:
                     bucket=properties.chart_bucket,
                     key=properties.chart_key,
                     folder=commands.home,
-                    clock=clock,
+                    clock=turn.clock,
                 ),
             )

@@ -211,7 +211,8 @@ def _refuse_terminating(client: ReleaseClient, kind: str, name: str) -> None:
             continue
         began = datetime.fromisoformat(item["metadata"]["deletionTimestamp"]).timestamp()
         age = max(client.clock.now() - began, 0.0)
-        error = TerminatingError if age < DELETION_PATIENCE_SECONDS else ProvisioningError
+        waits = age < DELETION_PATIENCE_SECONDS or client.turn.rolls_back
+        error = TerminatingError if waits else ProvisioningError
         raise error(
             f"The {kind} {name}, which the release {client.properties.physical_id} needs, has been "
             f"terminating for {age:.0f} s",

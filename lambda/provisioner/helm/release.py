@@ -9,8 +9,8 @@
 |                |                                                  | not have begun it yet    |
 
 A failure of helm is carried to `is_complete`: raised on Create, it would keep the Delete from
-coming. What a killed run left, or what waits for a deletion, `is_complete` continues; so it does
-what could not begin because the EKS cluster was not ready, unless the stack has turned since.
+coming. What a killed run left, what waits for a deletion or could not begin, `is_complete` goes on
+with.
 """
 
 import re
@@ -19,12 +19,11 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple
 from uuid import uuid4
 
-from hyperpod_shared.errors import CarriedFailure, NotReadyError, ProvisioningError, one_line
-from provisioner.aws.api import CloudFormationApi
-from provisioner.aws.stack import stack_phase
+from hyperpod_shared.errors import CarriedFailure, ProvisioningError, one_line
 from provisioner.framework import log
-from provisioner.framework.request import DONE, NOT_YET, Accepted, Progress, Request
-from provisioner.framework.retry import Clock
+from provisioner.framework.operation import Turn
+from provisioner.framework.request import Request
+from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
 from provisioner.helm.client import Connect, ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import (
@@ -34,7 +33,6 @@ from provisioner.helm.state import (
     Release,
     Wanted,
     is_deployed_as,
-    is_of_request,
     may_run,
     refuse_foreign,
     was_deployed_before,
@@ -45,6 +43,8 @@ from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.manifest import Object, documents_of
 
 SECONDS_A_MINUTE = 60
+# CloudFormation gives a custom resource an hour, whatever the release waited for before.
+_LONGEST_WAIT_MINUTES = 55
 NOT_WAITED_FOR = "not waited for"
 NO_NODES = "not waited for: no node takes pods"
 
@@ -88,7 +88,9 @@ def readiness(client: ReleaseClient, release: Release, request: Request) -> str 
         late = unready(_workloads(client, release))
         if not late:
             return "yes"
-        if client.clock.now() - release.last.updated < minutes * SECONDS_A_MINUTE:
+        now = client.clock.now()
+        waits = now - release.last.updated < minutes * SECONDS_A_MINUTE
+        if waits and client.turn.waited < _LONGEST_WAIT_MINUTES * SECONDS_A_MINUTE:
             log.info("waiting for workloads", names=[workload.name for workload in late])
             return None
         states = report(late, _events(client, late))
@@ -100,7 +102,8 @@ def readiness(client: ReleaseClient, release: Release, request: Request) -> str 
         return one_line(f"no: {states}")
     raise ProvisioningError(
         f"The Helm release {client.properties.physical_id} is deployed, but not ready after "
-        f"{minutes} minutes",
+        f"{min(now - release.last.updated, minutes * SECONDS_A_MINUTE) / 60:.0f} "
+        "minutes",
         detail=states,
         next_step="Find the cause with kubectl describe, fix it and deploy again; "
         "helm.wait_for_ready_minutes sets how long to wait, 0 for not at all.",
@@ -212,52 +215,35 @@ class HelmRelease:
 
     Args:
         connect: Connects helm and kubectl to a cluster.
-        cloudformation: Says what the stack is doing.
     """
 
-    def __init__(self, *, connect: Connect, cloudformation: CloudFormationApi) -> None:
-        self._connect = connect
-        self._cloudformation = cloudformation
+    properties_type = HelmReleaseProperties
 
-    def on_event(self, request: Request, clock: Clock) -> Accepted:
-        """Install, upgrade or uninstall; the physical id is known before anything happens."""
-        properties = HelmReleaseProperties.parse(request.properties)
-        physical_id = properties.physical_id
-        outcome, claim = HelmStepResult(), None
+    def __init__(self, *, connect: Connect) -> None:
+        self._connect = connect
+
+    def on_event(self, request: Request, properties: HelmReleaseProperties, turn: Turn) -> Accepted:
+        """Install, upgrade or uninstall."""
+        outcome = HelmStepResult()
         try:
-            with self._client(properties, request, clock) as client:
+            with self._client(request, properties, turn) as client:
                 outcome = delete(client) if request.type == "Delete" else converge(client)
         except _NO_KUBERNETES:
             if request.type != "Delete":
                 raise
-            log.info("the cluster is gone, and the release with it", release=physical_id)
-        except NotReadyError as error:
-            log.warning("not begun yet", release=physical_id, cause=str(error))
-            outcome = HelmStepResult(deferred=True)
-        if request.type != "Delete":
-            # To compare with, when it begins at last.
-            claim = self._phase(request, clock) if outcome.deferred else None
-        else:
-            if outcome.absent and request.physical_id not in {None, physical_id}:
-                # CloudFormation made up the id: it gave up the Create before that was answered,
-                # and its function may still be on the way to helm. Nothing stops it.
-                outcome, claim = outcome._replace(deferred=True), str(clock.now())
-            physical_id = request.physical_id or physical_id
-        return Accepted(
-            physical_id=physical_id,
-            failure=outcome.failure,
-            deferred=outcome.deferred,
-            claim=claim,
-        )
+            log.info("the cluster is gone, and the release with it", release=properties.physical_id)
+        # CloudFormation makes up the id if it gave up the Create before that was answered. The
+        # function may still be on the way to helm: nothing stops it.
+        made_up = request.physical_id not in {None, properties.physical_id}
+        deferred = outcome.deferred or (outcome.absent and made_up)
+        return Accepted(failure=None if deferred else outcome.failure, deferred=deferred)
 
-    def is_complete(self, request: Request, clock: Clock) -> Progress:
+    def is_complete(
+        self, request: Request, properties: HelmReleaseProperties, turn: Turn
+    ) -> Progress:
         """Ask helm for the release's state and raise why it failed."""
-        if request.failure:
-            raise CarriedFailure(request.failure)
-        properties = HelmReleaseProperties.parse(request.properties)
-        self._refuse_if_turned(request, clock)
         try:
-            with self._client(properties, request, clock) as client:
+            with self._client(request, properties, turn) as client:
                 if request.type == "Delete":
                     return _deletion_progress(client, request)
                 return _progress(client, request)
@@ -266,34 +252,22 @@ class HelmRelease:
                 raise
             return DONE
 
-    def _phase(self, request: Request, clock: Clock) -> str:
-        return stack_phase(self._cloudformation, request.owner.stack_id, clock=clock).name
-
-    def _refuse_if_turned(self, request: Request, clock: Clock) -> None:
-        """Refuse to begin late what the stack may not want any more: nothing stops the polls."""
-        if request.type == "Delete" or request.claim is None:
-            return
-        if request.claim != self._phase(request, clock):
-            raise ProvisioningError(
-                f"The Helm release of {request.owner.logical_id} was not touched",
-                detail="the stack does something else than when this was asked for",
-                next_step="Deploy again.",
-            )
-
     def _client(
-        self, properties: HelmReleaseProperties, request: Request, clock: Clock
+        self, request: Request, properties: HelmReleaseProperties, turn: Turn
     ) -> AbstractContextManager[ReleaseClient]:
         wanted = Wanted(
             owner=request.owner,
             request_id=request.request_id,
             content=properties.content,
             attempt=uuid4().hex,
-            now=clock.now(),
+            now=turn.clock.now(),
         )
-        return self._connect(properties, wanted, clock)
+        return self._connect(properties, wanted, turn)
 
 
 def _progress(client: ReleaseClient, request: Request) -> Progress:
+    if client.turn.may_overlap:
+        return NOT_YET
     release = client.read_last_revision()
     if release is None or not is_deployed_as(release, client.wanted):
         return _continue(client, request)
@@ -320,14 +294,14 @@ def _continue(client: ReleaseClient, request: Request) -> Progress:
     is_left = False
     if release is not None:
         refuse_foreign(release, wanted.owner)
-        if release.last.status in PENDING:
-            is_left = is_of_request(release, wanted) or request.deferred
-            if may_run(release, wanted) or not is_left:
-                log.info("another run has it", release=client.properties.physical_id)
-                return NOT_YET
-    if is_left or request.deferred:
+        is_left = release.last.status in PENDING
+        if is_left and may_run(release, wanted):
+            log.info("another run has it", release=client.properties.physical_id)
+            return NOT_YET
+    if is_left or request.deferred or client.turn.takes_back:
         outcome = converge(client)
-        if outcome.failure:
+        patience = _LONGEST_WAIT_MINUTES * SECONDS_A_MINUTE if outcome.deferred else 0.0
+        if outcome.failure and client.turn.waited >= patience:
             raise CarriedFailure(outcome.failure)
         return NOT_YET
     if release is None:
@@ -341,8 +315,8 @@ def _continue(client: ReleaseClient, request: Request) -> Progress:
 def _deletion_progress(client: ReleaseClient, request: Request) -> Progress:
     release = client.read()
     if release is None or not request.owner.owns_labels(release.labels):
-        begun_by = float(request.claim or 0.0) + LONGEST_INVOCATION_SECONDS
-        return NOT_YET if client.clock.now() < begun_by else DONE
+        is_over = not request.deferred or client.turn.waited >= LONGEST_INVOCATION_SECONDS
+        return DONE if is_over else NOT_YET
     if request.deferred:
         gone = not delete(client).deferred and client.read() is None
         return DONE if gone else NOT_YET

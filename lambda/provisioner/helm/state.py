@@ -8,7 +8,8 @@
 | our name, and no run can still work on it       | leaves this, and no Delete follows it       |
 | deployed with the wanted content                | nothing                                     |
 | deployed with other content, failed             | upgrade --install                           |
-| pending, another run of this request began it   | wait, up to Lambda's longest invocation     |
+| failed, and what served before is as wanted     | roll back to it, then look again            |
+| pending, another run may work on it             | wait, up to Lambda's longest invocation     |
 | pending-install, its run was killed             | roll back to its own revision: helm then    |
 |                                                 | completes it and, unlike uninstalling,      |
 |                                                 | deletes nothing; then look again            |
@@ -21,14 +22,12 @@ To delete:
 |-------------------------------------------------|---------------------------------------------|
 | absent, its Create may not have begun it yet    | wait, up to Lambda's longest invocation     |
 | absent, not ours                                | nothing                                     |
-| pending, any other run began it                 | wait, up to Lambda's longest invocation     |
+| pending, another run may work on it             | wait, up to Lambda's longest invocation     |
 | any other state                                 | uninstall                                   |
 
-CloudFormation sends a resource one request at a time, so a pending state that an earlier request
-began was left by a killed process. There are three exceptions: Lambda may run one request twice, a
-Delete follows a cancelled Create or Update whose function still runs, and the waiter of a cancelled
-Update polls on while its rollback is at work. So each run marks what it begins as its own attempt,
-and a poll never touches what another request has begun.
+Which run that is does not matter: CloudFormation stops no function and no waiter, and Lambda may
+run one request twice. So each run marks what it begins as its own attempt, and takes what another
+one began for left behind only when no invocation lasts that long.
 """
 
 import re
@@ -100,11 +99,9 @@ class Release:
         """Whether any revision was deployed, as opposed to an install that never succeeded."""
         return any(revision.status not in {PENDING_INSTALL, FAILED} for revision in self.revisions)
 
-    @property
-    def description(self) -> str:
-        """The last revision's description; for a rollback, that of the revision it restored."""
+    def description(self, found: Revision) -> str:
+        """Return a revision's description; for a rollback, that of the revision it restored."""
         numbered = {revision.number: revision for revision in self.revisions}
-        found = self.last
         while target := _ROLLED_BACK.fullmatch(found.description):
             number = int(target[1])
             # A rollback goes back in time; anything else, or a pruned revision, is not followed.
@@ -185,12 +182,15 @@ def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) ->
     if status == UNINSTALLING:
         return Decision(action=Action.UNINSTALL)
     if status in PENDING:
-        if is_at_work(release, wanted):
+        if may_run(release, wanted):
             return Decision(action=Action.WAIT)
         return Decision(action=Action.ROLL_BACK, revision=_served_last(release))
-    if is_deployed_as(release, wanted) and release.description == wanted.description:
-        return Decision(action=Action.NOTHING)
-    return Decision(action=Action.UPGRADE)
+    serving, action = release.serving, Action.UPGRADE
+    if serving is not None and release.description(serving) == wanted.description:
+        if serving is not release.last:
+            return Decision(action=Action.ROLL_BACK, revision=serving.number)
+        action = Action.NOTHING if is_deployed_as(release, wanted) else action
+    return Decision(action=action)
 
 
 def decide_deletion(release: Release | None, wanted: Wanted) -> Decision:
@@ -211,16 +211,6 @@ def refuse_foreign(release: Release, owner: Owner) -> None:
             next_step="Choose another release name or namespace, or uninstall that release first: "
             f"helm uninstall {release.name} --namespace {release.namespace}",
         )
-
-
-def is_at_work(release: Release, wanted: Wanted) -> bool:
-    """Say whether another run of the same request may be working on the release."""
-    return is_of_request(release, wanted) and may_run(release, wanted)
-
-
-def is_of_request(release: Release, wanted: Wanted) -> bool:
-    """Say whether a run of the same request began the last revision."""
-    return release.labels.get(REQUEST_LABEL) == wanted.labels[REQUEST_LABEL]
 
 
 def is_deployed_as(release: Release, wanted: Wanted) -> bool:

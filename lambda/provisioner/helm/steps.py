@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import consent_command
 from hyperpod_shared.redaction import secret_values
 from provisioner.framework import log
@@ -25,8 +25,8 @@ class HelmStepResult(NamedTuple):
 
     Attributes:
         failure: Why the release is not as wanted; None when it is, or another run works on it.
-        deferred: The same steps are to be taken later: something is still being deleted, or
-            another run works on the release.
+        deferred: The same steps are to be taken later: something is still being deleted, another
+            run works on the release, or the API does not answer. A failure says what.
         absent: There was no release to delete.
     """
 
@@ -50,7 +50,7 @@ def converge(client: ReleaseClient) -> HelmStepResult:
     chart: Path | None = None
     for _ in range(_MOST_STEPS):
         if decision.action in {Action.NOTHING, Action.WAIT}:
-            return HelmStepResult()
+            return HelmStepResult(deferred=decision.action is Action.WAIT)
         chart = chart or client.fetch_chart()
         try:
             outcome = _attempt(client, decision, release, chart)
@@ -59,7 +59,8 @@ def converge(client: ReleaseClient) -> HelmStepResult:
             release = client.read()
             decision = decide(release, client.wanted, claimed=claimed)
         except ProvisioningError as error:
-            return HelmStepResult(failure=str(error))
+            is_late = isinstance(error, UnreachableError)
+            return HelmStepResult(failure=str(error), deferred=is_late)
     stuck = ProvisioningError(
         f"The Helm release {client.properties.physical_id} did not reach the wanted state in "
         f"{_MOST_STEPS} steps",
@@ -67,7 +68,7 @@ def converge(client: ReleaseClient) -> HelmStepResult:
         secrets=secret_values(client.properties.values),
         next_step="Look at it with helm history, uninstall it by hand and deploy again.",
     )
-    return HelmStepResult(failure=str(stuck))
+    return HelmStepResult(failure=str(stuck), deferred=True)
 
 
 def delete(client: ReleaseClient) -> HelmStepResult:
@@ -87,9 +88,10 @@ def delete(client: ReleaseClient) -> HelmStepResult:
     try:
         _uninstall(client, release)
     except CommandFailedError as error:
-        if error.is_in_progress:
-            return HelmStepResult(deferred=True)
-        raise client.failure("helm could not uninstall", error) from error
+        failure = client.failure("helm could not uninstall", error)
+        if error.is_in_progress or error.is_transient:
+            return HelmStepResult(deferred=True, failure=str(failure))
+        raise failure from error
     return HelmStepResult()
 
 
@@ -119,13 +121,17 @@ def _attempt(
             _roll_back(client, release, decision.revision)
     except TerminatingError as error:
         log.info("still terminating", cause=str(error))
-        return HelmStepResult(deferred=True)
+        return HelmStepResult(deferred=True, failure=str(error))
     except CommandFailedError as error:
         if _retry(client, error):
             return None
         serving = _restore(client, release) if decision.action is Action.UPGRADE else ""
         what = f"helm could not {_verb(decision, release)}"
-        return HelmStepResult(failure=str(client.failure(what, error, serving=serving)))
+        failure = client.failure(what, error, serving=serving)
+        # A run that goes back is worth another one, whatever the cause: else the stack is stuck.
+        return HelmStepResult(
+            failure=str(failure), deferred=error.is_transient or client.turn.rolls_back
+        )
     return None
 
 
@@ -147,6 +153,7 @@ def _retry(client: ReleaseClient, error: CommandFailedError) -> bool:
 
 def _upgrade(client: ReleaseClient, release: Release | None, chart: Path) -> None:
     """Install or upgrade."""
+    client.turn.require()
     prepare(client, release, chart)
     restorable = release is not None and release.serving is not None
     keep = min(ROLLBACK_SECONDS, client.time_left / 2) if restorable else 0.0

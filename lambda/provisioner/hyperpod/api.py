@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
 from typing import Any, TypeVar
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
 from hyperpod_shared.clusters import ClusterInput, ClusterStatus, Described, groups_of, is_updated
-from provisioner.aws.api import Answer, SageMakerApi
+from provisioner.aws.api import SageMakerApi
 from provisioner.framework import log
-from provisioner.framework.retry import Clock, aws_retried
+from provisioner.framework.operation import Turn
+from provisioner.framework.retry import Answer, aws_pages, aws_retried
 from provisioner.hyperpod.changes import user_tags
 
 T = TypeVar("T")
@@ -26,13 +26,13 @@ class HyperPodApi:
     Attributes:
         sagemaker: Makes the calls.
         name: The cluster's name.
-        clock: Time and sleep for retries.
+        turn: Says whether anything may still be changed, and has the clock.
         patient: Whether to retry what may pass with time; else the caller comes back later.
     """
 
     sagemaker: SageMakerApi
     name: str
-    clock: Clock
+    turn: Turn
     patient: bool
 
     def describe(self) -> tuple[Described, dict[str, str]]:
@@ -52,39 +52,29 @@ class HyperPodApi:
             gone = described["ClusterStatus"] == ClusterStatus.DELETING
             return {} if gone else described, {}
 
-    def create(
-        self, cluster: ClusterInput, marks: Mapping[str, str], *, before_retry: Callable[[], None]
-    ) -> None:
+    def create(self, cluster: ClusterInput, marks: Mapping[str, str]) -> None:
         """Create the cluster, waiting for a role that IAM has not spread yet.
 
         Args:
             cluster: The CreateCluster input.
             marks: Tags added to the user's.
-            before_retry: Raises if the cluster is not wanted any more.
         """
         tags = _as_list({**user_tags(cluster), **marks})
-        attempts = count()
-
-        def attempt() -> None:
-            if next(attempts):
-                before_retry()
-            self.sagemaker.create_cluster(**{**cluster, "Tags": tags})
-
-        self._call(attempt)
+        self._change(partial(self.sagemaker.create_cluster, **{**cluster, "Tags": tags}))
 
     def update(self, changed: Mapping[str, object]) -> None:
         """Change the cluster."""
-        self._call(partial(self.sagemaker.update_cluster, ClusterName=self.name, **changed))
+        self._change(partial(self.sagemaker.update_cluster, ClusterName=self.name, **changed))
 
     def update_software(self, changed: Mapping[str, object]) -> None:
         """Give groups another AMI."""
         call = partial(self.sagemaker.update_cluster_software, ClusterName=self.name, **changed)
-        self._call(call)
+        self._change(call)
 
     def delete(self) -> None:
         """Delete the cluster; one that is gone already is a success."""
         try:
-            self._call(lambda: self.sagemaker.delete_cluster(ClusterName=self.name))
+            self._change(partial(self.sagemaker.delete_cluster, ClusterName=self.name))
         except AWS_ERRORS as error:
             if not is_not_found(error):
                 raise
@@ -107,25 +97,32 @@ class HyperPodApi:
         """
         if add:
             call = partial(self.sagemaker.add_tags, ResourceArn=arn, Tags=_as_list(add))
-            self._call(call, patient=patient)
+            self._change(call, patient=patient)
         if remove:
             call = partial(self.sagemaker.delete_tags, ResourceArn=arn, TagKeys=list(remove))
-            self._call(call, patient=patient)
+            self._change(call, patient=patient)
 
     def nodes(self, *, patient: bool = False) -> list[Mapping[str, Any]]:
         """Return the nodes; `patient` is as for `tag`."""
         listing = partial(
             self.sagemaker.list_cluster_nodes, ClusterName=self.name, MaxResults=_NODES_A_PAGE
         )
-        pages = _pages(listing, call=partial(self._call, patient=patient))
+        pages = aws_pages(listing, call=partial(self._call, patient=patient))
         return [node for page in pages for node in page.get("ClusterNodeSummaries", ())]
 
     def _tags(self, arn: str) -> dict[str, str]:
-        pages = _pages(partial(self.sagemaker.list_tags, ResourceArn=arn), call=self._call)
+        pages = aws_pages(partial(self.sagemaker.list_tags, ResourceArn=arn), call=self._call)
         return {tag["Key"]: tag["Value"] for page in pages for tag in page.get("Tags", ())}
 
     def _call(self, call: Callable[[], T], *, patient: bool = False) -> T:
-        return aws_retried(call, clock=self.clock) if self.patient or patient else call()
+        return aws_retried(call, clock=self.turn.clock) if self.patient or patient else call()
+
+    def _change(self, call: Callable[[], object], *, patient: bool = False) -> None:
+        def attempt() -> None:
+            self.turn.require()
+            call()
+
+        self._call(attempt, patient=patient)
 
 
 def _as_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
@@ -163,16 +160,5 @@ def governance_of(api: HyperPodApi, arn: str) -> Sequence[str]:
 
 
 def _names(list_page: Callable[..., Answer], arn: str, key: str) -> Iterator[str]:
-    for page in _pages(partial(list_page, ClusterArn=arn), call=lambda once: once()):
+    for page in aws_pages(partial(list_page, ClusterArn=arn), call=lambda once: once()):
         yield from (item["Name"] for item in page.get(key, ()) if item["Status"] not in _GONE)
-
-
-def _pages(
-    list_page: Callable[..., Answer], *, call: Callable[[Callable[[], Answer]], Answer]
-) -> Iterator[Answer]:
-    """Yield the pages of a list; each is asked for by `call`, which may retry."""
-    page = call(list_page)
-    yield page
-    while page.get("NextToken"):
-        page = call(partial(list_page, NextToken=page["NextToken"]))
-        yield page

@@ -28,6 +28,7 @@ Node = Mapping[str, object]
 """An entry of ListClusterNodes."""
 _NOT_THERE = frozenset(
     {
+        None,
         NodeStatus.DEEP_HEALTH_CHECK,
         NodeStatus.FAILURE,
         NodeStatus.NOT_FOUND,
@@ -130,7 +131,7 @@ class Arrivals:
 
 
 def _status(node: Node) -> object:
-    status = node["InstanceStatus"]
+    status = node.get("InstanceStatus")
     return status["Status"] if isinstance(status, Mapping) else None
 
 

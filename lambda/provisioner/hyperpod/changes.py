@@ -8,13 +8,16 @@ change after creation.
 |----------------------------|-----------------------------------|---------------------------------|
 | groups                     | wanted and described              | what the failed request changed |
 | groups to delete           | those of the former template, and | those that the failed one added,|
-|                            | what a rollback had no time for   | not those that it found there   |
-| a group's number of nodes  | if it was asked to change, or the | if the cluster has the failed   |
-|                            | group is new in the template;     | number; else the described one  |
-|                            | else the described number is sent |                                 |
+|                            | those that were left              | not those that it found there   |
+| a group's number of nodes  | if it was asked to change, the    | if the cluster has the failed   |
+|                            | group is new in the template, or  | number; else the described one  |
+|                            | was left; else the described      |                                 |
+|                            | number is sent                    |                                 |
 | other fields               | wanted and described              | what the failed request changed |
 | fields that never change   | refused if asked to change        | left alone                      |
-| AMIs                       | if asked to change                | a custom one that came true     |
+| AMIs                       | if asked to change, or left       | a custom one that came true     |
+
+What a request could not reach is left: it is noted, and the next update sees to it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,10 +33,11 @@ from hyperpod_shared.clusters import (
     Group,
     Groups,
     groups_of,
+    is_updated,
     present_groups,
 )
 from hyperpod_shared.owner import TAG_PREFIX
-from provisioner.hyperpod.claim import FoundGroups
+from provisioner.hyperpod.claim import Claim, NotedGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import (
     ROLE,
@@ -50,12 +54,23 @@ from provisioner.hyperpod.comparison import (
     scales,
     without_image,
 )
-from provisioner.hyperpod.software import DEFAULT_IMAGE, SoftwareUpdate, software_updates
+from provisioner.hyperpod.software import (
+    DEFAULT_IMAGE,
+    SoftwareUpdate,
+    asks_for_image,
+    software_updates,
+)
 
 _TAGS = "Tags"
 _APART = frozenset({_TAGS, "ClusterName", *GROUP_LISTS})
+MAY_BE_OLD = "may have its old AMI"
+"""What is said of a group that gets the latest AMI, if a call's answer was lost."""
 TO_DELETE = "InstanceGroupsToDelete"
 """The member of UpdateCluster's input that names the groups to delete."""
+_SHOWN_IMAGES = {
+    "ImageId": "CurrentImageId",
+    "ImageReleaseVersion": "CurrentImageReleaseVersion",
+}
 Tags = Mapping[str, str]
 
 
@@ -82,13 +97,23 @@ class Changes:
 def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
     """Return what leads from the described cluster to the wanted one."""
     present, former = present_groups(described), groups_of(aim.former or {})
+    noted = NotedGroups() if aim.former is None else NotedGroups.of(tags)
+    noted = noted.without_left_by(aim.undone)
+    if not aim.rolls_back:  # what was left is compared with what the cluster has
+        former = {
+            name: group
+            for name, group in former.items()
+            if not noted.is_left(name, present.get(name))
+        }
     software = tuple(
-        (call.key, _still_needed(call, aim, present, former))
-        for call in _software(aim, present, former)
+        (call.key, _still_needed(call, aim, present, noted))
+        for call in _software(aim, present, noted)
     )
-    if aim.former == aim.wanted:  # only how to wait for it changed
-        return Changes(software=software)
     asked = asked_fields(aim)
+    fields = dict(_fields(aim, described, asked))
+    is_whole = not fields and groups_of(aim.wanted).keys() <= present.keys()
+    if aim.former == aim.wanted and is_whole and not (noted.left or noted.left_images):
+        return Changes(software=software)  # only how to wait for it changed
     to_add, to_remove = _tag_changes(aim, tags)
     refused = refusals(aim, described, asked=asked, former=former)
     return Changes(
@@ -96,8 +121,8 @@ def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
             aim,
             described,
             former,
-            dict(_fields(aim, described, asked)),
-            there_before=FoundGroups() if aim.former is None else FoundGroups.of(tags),
+            fields,
+            noted=noted,
         ),
         tags_to_add=to_add,
         tags_to_remove=to_remove,
@@ -121,13 +146,87 @@ def user_tags(cluster: ClusterInput) -> dict[str, str]:
     return {tag["Key"]: tag["Value"] for tag in cluster.get(_TAGS) or ()}
 
 
-def counts_differ(update: Mapping[str, Any], described: Described) -> bool:
-    """Say whether the cluster lacks the groups or the numbers of nodes that an update gives it."""
-    present = present_groups(described)
-    return any(name in present for name in update.get(TO_DELETE, ())) or any(
-        present.get(name, {}).get("TargetCount") != group[COUNT]
-        for name, group in groups_of(update).items()
+def is_unseen(todo: Changes, claim: Claim, described: Described) -> bool:
+    """Say whether the cluster does not show yet what was called.
+
+    Args:
+        todo: What is left to do, as far as the cluster shows.
+        claim: Has the last call; those before it in order were made, too.
+        described: DescribeCluster's answer.
+    """
+    groups = groups_of(described)
+
+    def is_shown(name: str) -> bool:
+        # Which AMI is the latest only HyperPod knows; that it was called for, the groups show.
+        status = groups[name].get("SoftwareUpdateStatus")
+        return is_updated(groups[name]) or not (claim.unsure or status is None)
+
+    return bool(todo.update) or any(
+        call.shows(groups) or not is_shown(name)
+        for call in made_updates(todo, claim.last_call)
+        for name, _ in call.groups
     )
+
+
+def made_updates(todo: Changes, last_call: str) -> list[SoftwareUpdate]:
+    """Return the updates of AMIs that were called, the last call being this one."""
+    keys = [key for key, _ in todo.software]
+    made = todo.software[: keys.index(last_call) + 1] if last_call in keys else ()
+    return [call for _, call in made]
+
+
+def differences(todo: Changes, described: Described) -> dict[str, str]:
+    """Return what the cluster surely lacks of what the changes lead to, by what it is about.
+
+    How HyperPod describes a group's other fields once it has taken them, AWS does not say.
+    """
+    present, update = present_groups(described), todo.update
+    found = dict.fromkeys(update.get(TO_DELETE, ()), "is not removed")
+    for name, group in groups_of(update).items():
+        there = present.get(name, {}).get("TargetCount", group[COUNT])
+        if name not in present:
+            found[name] = "is not there"
+        elif there != group[COUNT]:
+            found[name] = f"is asked to have {group[COUNT]} nodes, not {there}"
+    for key in update.keys() - {TO_DELETE, *GROUP_LISTS}:
+        if not covers(requested_value(described.get(key)), update[key]):
+            found[key] = "is not as asked"
+    return found
+
+
+def template_differences(wanted: ClusterInput, described: Described) -> dict[str, str]:
+    """Return what the cluster has otherwise than the template, asked to change or not.
+
+    Operators and autoscaling change numbers of nodes, which stay until the template changes them.
+    """
+    present, found = present_groups(described), {}
+    for name, group in groups_of(wanted).items():
+        there = present.get(name)
+        if there is None:
+            found[name] = "is not there"
+        elif not scales(described) and there.get("TargetCount", group[COUNT]) != group[COUNT]:
+            found[name] = f"has {there['TargetCount']} nodes by now, not {group[COUNT]}"
+        elif any(
+            key in group and shown in there and there[shown] != group[key]
+            for key, shown in _SHOWN_IMAGES.items()
+        ):
+            found[name] = "has another AMI"
+    return found
+
+
+def image_differences(todo: Changes, *, unknown: str) -> dict[str, str]:
+    """Return the groups that do not have the AMI that is asked for, or may not, as short texts.
+
+    Args:
+        todo: What is left to do.
+        unknown: The key of a call that SageMaker may not have taken; empty if there is none.
+    """
+    found = {}
+    for key, call in todo.software:
+        if call.is_pinned or key == unknown:
+            text = "has not the AMI that is asked for" if call.is_pinned else MAY_BE_OLD
+            found.update({name: text for name, _ in call.groups})
+    return found
 
 
 def _update(
@@ -136,11 +235,11 @@ def _update(
     former: Groups,
     fields: Mapping[str, object],
     *,
-    there_before: FoundGroups,
+    noted: NotedGroups,
 ) -> dict[str, Any]:
     present = present_groups(described)
     lists = {
-        key: [_with_count(group, aim, present, former) for group in aim.wanted[key]]
+        key: [_with_count(group, aim, present, former, noted) for group in aim.wanted[key]]
         for key in GROUP_LISTS
         if aim.wanted.get(key)
     }
@@ -149,14 +248,18 @@ def _update(
     gone = [
         name
         for name in unwanted
-        if (name in former and not (aim.rolls_back and name in there_before))
-        or (aim.clears_groups and name not in there_before)
+        if aim.clears_groups
+        or (
+            name in former and _is_made(name, described, former, noted)
+            if aim.rolls_back
+            else name in former or noted.is_left(name)
+        )
     ]
     counts = {
         name: count
         for name in unwanted
         if aim.rolls_back
-        and (count := there_before.count_of(name)) is not None
+        and (count := _count_before(present[name], noted.count_of(name))) is not None
         and former.get(name, {}).get(COUNT) == present[name].get("TargetCount") != count
     }
     changed = bool(counts) or any(
@@ -174,20 +277,39 @@ def _update(
     return {**fields, **lists, **({TO_DELETE: gone} if gone else {})}
 
 
+def _is_made(name: str, described: Described, former: Groups, noted: NotedGroups) -> bool:
+    """Say whether the failed request made a group: it was not there before, and is as asked for."""
+    details, asked = present_groups(described)[name], former[name][COUNT]
+    is_as_asked = scales(described) or details.get("TargetCount", asked) == asked
+    return is_as_asked and name not in noted and not noted.is_left(name)
+
+
+def _count_before(details: Group, noted: int | None) -> int | None:
+    """Return the number of nodes that a found group had; HyperPod takes none below the least."""
+    return None if noted is None else max(noted, details.get("MinCount") or 0)
+
+
 def _is_asked_for(group: Group, former: Group | None, aim: Aim) -> bool:
     wanted = groups_of(aim.wanted)[group[NAME]]
     return former is None or without_image(former) != without_image(wanted)
 
 
-def _with_count(group: Group, aim: Aim, present: Groups, former: Groups) -> Group:
+def _with_count(
+    group: Group, aim: Aim, present: Groups, former: Groups, noted: NotedGroups
+) -> Group:
     """Give a group the number of nodes that the cluster has, unless another is asked for."""
     details, before = present.get(group[NAME]), former.get(group[NAME])
+    if details is None and aim.rolls_back:  # the failed request removed it
+        return {**group, COUNT: noted.count_of(group[NAME]) or group[COUNT]}
     if details is None or "TargetCount" not in details:
         return group
     asked = not aim.rolls_back if before is None else before.get(COUNT) != group[COUNT]
     came_true = before is not None and before.get(COUNT) == details["TargetCount"]
-    if asked and (came_true or not aim.rolls_back):
+    if asked and not aim.rolls_back:
         return group
+    if asked and came_true:
+        had = _count_before(details, noted.count_of(group[NAME]))
+        return group if had is None else {**group, COUNT: had}
     return {**group, COUNT: max(details["TargetCount"], group.get("MinInstanceCount", 0))}
 
 
@@ -220,23 +342,37 @@ def _tag_changes(aim: Aim, tags: Tags) -> tuple[dict[str, str], tuple[str, ...]]
     )
 
 
-def _software(aim: Aim, present: Groups, former: Groups) -> Sequence[SoftwareUpdate]:
-    if aim.former is None:  # compared with what the cluster has
-        former = {name: without_image(group) for name, group in present.items()}
-    return software_updates(former, aim.wanted, latest=aim.latest_software)
+def _software(aim: Aim, present: Groups, noted: NotedGroups) -> Sequence[SoftwareUpdate]:
+    known = groups_of(aim.former or {})
+    described = {
+        name: without_image(group)
+        for name, group in present.items()
+        if aim.former is None
+        or (name in known and not aim.rolls_back and noted.is_image_left(name))
+    }
+    # One that is new in the template may be there already, with another AMI.
+    new = {
+        name: without_image(group)
+        for name, group in groups_of(aim.wanted).items()
+        if not (aim.rolls_back or name in known or aim.former is None) and asks_for_image(group)
+    }
+    return software_updates({**new, **known, **described}, aim.wanted, latest=aim.latest_software)
 
 
 def _still_needed(
-    call: SoftwareUpdate, aim: Aim, present: Groups, former: Groups
+    call: SoftwareUpdate, aim: Aim, present: Groups, noted: NotedGroups
 ) -> SoftwareUpdate:
     """Drop the groups that are not there or have their AMI; in a rollback, that never changed."""
+    former = groups_of(aim.former or {})
 
     def is_needed(name: str, version: str | None) -> bool:
-        if name not in present or has_image(present[name], call, version):
+        asked = former.get(name, {})
+        if name not in present or has_image(present[name], call, version, former=asked):
             return False
-        if aim.rolls_back and call.image_id == DEFAULT_IMAGE:
-            failed_image = former[name].get("ImageId")
-            return bool(present[name].get("DesiredImageId") == failed_image)
-        return True
+        if not aim.rolls_back:
+            return True
+        if call.image_id == DEFAULT_IMAGE:  # only a custom AMI that came true is taken back
+            return bool(present[name].get("DesiredImageId") == asked.get("ImageId"))
+        return not noted.is_image_left(name)
 
     return replace(call, groups=tuple(item for item in call.groups if is_needed(*item)))

@@ -10,17 +10,18 @@ logical id, the claim of the request that has it, and what became of its creatio
 
 from collections.abc import Callable
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found, is_transient
 from hyperpod_shared.clusters import CLUSTER_LABEL, ClusterInput
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.aws.api import CloudFormationApi, SageMakerApi
-from provisioner.aws.stack import StackPhase, stack_phase
+from provisioner.aws.api import SageMakerApi
 from provisioner.framework import log
-from provisioner.framework.request import NOT_YET, Accepted, Progress, Request
+from provisioner.framework.operation import StackPhase, Turn
+from provisioner.framework.request import Request
+from provisioner.framework.resource import NOT_YET, Accepted, Progress
 from provisioner.framework.retry import Clock
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.claim import visible_claim
-from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.executor import Executor
 from provisioner.hyperpod.found import Found
@@ -66,78 +67,75 @@ class HyperPodCluster:
 
     Args:
         sagemaker: HyperPod.
-        cloudformation: Says what the stack is doing.
         delete_node_objects: Deletes the Kubernetes Nodes of a cluster that is gone.
     """
 
-    def __init__(
-        self,
-        *,
-        sagemaker: SageMakerApi,
-        cloudformation: CloudFormationApi,
-        delete_node_objects: DeleteNodeObjects,
-    ) -> None:
+    properties_type = HyperPodClusterProperties
+
+    def __init__(self, *, sagemaker: SageMakerApi, delete_node_objects: DeleteNodeObjects) -> None:
         self._sagemaker = sagemaker
-        self._cloudformation = cloudformation
         self._delete_node_objects = delete_node_objects
 
-    def on_event(self, request: Request, clock: Clock) -> Accepted:
+    def on_event(
+        self, request: Request, properties: HyperPodClusterProperties, turn: Turn
+    ) -> Accepted:
         """Make the first change, if one can be made now."""
-        now, stack = clock.now(), None
-        if request.type == "Update":
-            stack = stack_phase(self._cloudformation, request.owner.stack_id, clock=clock)
-        rolls_back = stack is StackPhase.ROLLING_BACK
-        cluster_request = ClusterRequest.of(request, now=now, waits=False, rolls_back=rolls_back)
-        executor = self._executor(cluster_request, clock, patient=True)
-        described, tags = executor.api.describe()
-        found = Found(now=now, described=described, tags=tags, stack=stack)
-        answer: Progress | Found = found
+        executor = self._executor(request, properties, turn, waits=False)
+        answer: Progress | Found = executor.look()
         while isinstance(answer, Found):
             found = answer
-            step = decide(found, cluster_request)
+            step = decide(found, executor.request)
             # `is_complete` fails: CloudFormation then sends the Delete of what there is.
             answer = executor.take(
                 Wait(why="the cluster failed") if isinstance(step, Fail) else step, found
             )
-        visible, own = visible_claim(found.tags), cluster_request.claim
+        visible, own = visible_claim(found.tags), executor.request.claim
         seen = visible if visible and visible.request == own.request else own
-        claim = executor.tags.written or seen
-        physical_id = cluster_request.wanted.cluster_name
-        if request.type == "Delete":
-            physical_id = request.physical_id or physical_id
-        return Accepted(physical_id=physical_id, claim=str(claim))
+        return Accepted(claim=str(executor.tags.written or seen))
 
-    def is_complete(self, request: Request, clock: Clock) -> Progress:
+    def is_complete(
+        self, request: Request, properties: HyperPodClusterProperties, turn: Turn
+    ) -> Progress:
         """Make the next change if one is due, say whether all is done, or raise why it failed."""
-        now = clock.now()
-        cluster_request = ClusterRequest.of(request, now=now, waits=True)
-        executor = self._executor(cluster_request, clock, patient=False)
+        executor, is_there = self._executor(request, properties, turn, waits=True), True
         try:
-            described, tags = executor.api.describe()
-            answer: Progress | Found = Found(now=now, described=described, tags=tags)
+            answer: Progress | Found = executor.look()
             while isinstance(answer, Found):
-                answer = executor.take(decide(answer, cluster_request), answer)
+                is_there = bool(answer.described)
+                answer = executor.take(decide(answer, executor.request), answer)
         except AWS_ERRORS as error:
             # Gone between two calls: the next poll sees that it is.
-            if is_not_found(error) or cluster_request.may_succeed_later(error, now):
-                log.info(
-                    "not yet",
-                    cluster=executor.api.name,
-                    cause=str(error),
-                    waited_seconds=round(now - cluster_request.claim.started_at),
-                )
+            later = executor.request.may_succeed_later(error, turn.clock.now())
+            if is_not_found(error) or (later and not is_transient(error)):
+                log.info("not yet", cluster=executor.api.name, cause=str(error))
                 return NOT_YET
             raise
-        if request.type == "Delete" and answer.complete and not described:
-            self._delete_node_objects(cluster_request.wanted.cluster_input, clock)
+        if request.type == "Delete" and answer.complete and not is_there:
+            self._delete_node_objects(properties.cluster_input, turn.clock)
         return answer
 
     def _executor(
-        self, cluster_request: ClusterRequest, clock: Clock, *, patient: bool
+        self, request: Request, properties: HyperPodClusterProperties, turn: Turn, *, waits: bool
     ) -> Executor:
-        name = cluster_request.wanted.cluster_name
         return Executor(
-            api=HyperPodApi(sagemaker=self._sagemaker, name=name, clock=clock, patient=patient),
-            cloudformation=self._cloudformation,
-            request=cluster_request,
+            api=HyperPodApi(
+                sagemaker=self._sagemaker,
+                name=properties.cluster_name,
+                turn=turn,
+                patient=not waits,
+            ),
+            request=ClusterRequest.of(
+                request, properties, now=turn.clock.now(), waits=waits, phase=_phase(request, turn)
+            ),
         )
+
+
+def _phase(request: Request, turn: Turn) -> StackPhase | None:
+    """Return what the stack does; None if CloudFormation refuses to tell a Delete."""
+    try:
+        return turn.phase
+    except AWS_ERRORS as error:
+        if request.type != "Delete" or is_transient(error):
+            raise
+        log.warning("the stack is not known", stack=request.owner.stack_id, cause=str(error))
+        return None

@@ -1,13 +1,14 @@
 """The request of CloudFormation about one cluster: its properties, and what it asks for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hyperpod_shared.aws_errors import is_transient
-from hyperpod_shared.clusters import ClusterInput
+from hyperpod_shared.clusters import COUNT, ClusterInput, groups_of
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner
+from provisioner.framework.operation import StackPhase
 from provisioner.framework.properties import Properties, json_object, one_of, parsed, text
 from provisioner.framework.request import Request, RequestType
 from provisioner.framework.retry import aws_patience
@@ -53,6 +54,11 @@ class HyperPodClusterProperties(Properties):
     on_create_failure: str = parsed(one_of(KEEP, DELETE), default=KEEP)
     software_update: str = parsed(lambda _name, value: str(value), default="")
 
+    @property
+    def physical_id(self) -> str:
+        """The resource's id."""
+        return self.cluster_name
+
     def __post_init__(self) -> None:
         """Refuse two different names."""
         if self.cluster_input.get("ClusterName") != self.cluster_name:
@@ -78,6 +84,7 @@ class Aim:
         rolls_back: Whether `former` is a request that failed, and some of it may have been made.
         clears_groups: Whether groups that no template names are a failed request's.
         latest_software: Whether every group without an AMI of its own gets HyperPod's latest.
+        undone: Stand for the requests whose notes of what is left do not count.
     """
 
     wanted: ClusterInput
@@ -85,6 +92,7 @@ class Aim:
     rolls_back: bool = False
     clears_groups: bool = False
     latest_software: bool = False
+    undone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +109,8 @@ class ClusterRequest:
         renames: Whether this is an Update to another name.
         makes_a_cluster: Whether the stack has no cluster of the wanted name yet.
         waits: Whether `on_event` has answered already and this is a poll of `is_complete`.
+        phase: What the stack does in the operation that the request belongs to; None if a Delete
+            cannot find out.
     """
 
     type: RequestType
@@ -112,36 +122,46 @@ class ClusterRequest:
     renames: bool
     makes_a_cluster: bool
     waits: bool
+    phase: StackPhase | None
 
     @classmethod
     def of(
-        cls, request: Request, *, now: float, waits: bool, rolls_back: bool = False
+        cls,
+        request: Request,
+        wanted: HyperPodClusterProperties,
+        *,
+        now: float,
+        waits: bool,
+        phase: StackPhase | None,
     ) -> "ClusterRequest":
         """Return what is to be decided about.
 
         Args:
             request: The request.
+            wanted: Its properties.
             now: Seconds since the epoch.
             waits: Whether this is a poll of `is_complete`.
-            rolls_back: Whether `on_event` finds the stack rolling back.
+            phase: What the stack does; None if a Delete cannot find out.
         """
-        claim = Claim.parse(request.claim or "")
         former = request.old_properties
         name = request.properties.get("ClusterName")
         renames = former is not None and former.get("ClusterName") != name
+        rolls_back = request.type == "Update" and phase is StackPhase.ROLLING_BACK
         takes_back = properties_key(former or {}) if rolls_back else ""
         asks = properties_key(request.properties)
-        begun = Claim.of(request.request_id, started_at=now, asks=asks, takes_back=takes_back)
+        begun = Claim.of(request.request_id, started_at=request.begun_at or now, asks=asks)
+        claim = Claim.parse(request.claim or "") or begun
         return cls(
             type=request.type,
             owner=request.owner,
-            claim=claim or begun,
+            claim=replace(claim, takes_back=takes_back),
             former=former,
             renames=renames,
             makes_a_cluster=renames or request.type == "Create",
             properties=asks,
-            wanted=HyperPodClusterProperties.parse(request.properties),
+            wanted=wanted,
             waits=waits,
+            phase=phase,
         )
 
     def is_late(self, now: float) -> bool:
@@ -155,10 +175,8 @@ class ClusterRequest:
 
     def may_succeed_later(self, error: Exception, now: float) -> bool:
         """Say whether another poll may succeed, and there is time for one."""
-        if not self.waits:
+        if is_transient(error) or not self.waits:
             return is_transient(error)
-        if is_transient(error):
-            return not self.is_at_its_end(now)
         return _LEAST_WAIT_SECONDS < now - self.claim.started_at < aws_patience(error)
 
     def renames_in_place(self) -> bool:
@@ -190,6 +208,15 @@ class ClusterRequest:
             clears_groups=clears_groups,
             latest_software=self.type == "Update" and another_text and not self.claim.rolls_back,
         )
+
+    def changed_groups(self) -> dict[str, int | None]:
+        """Return the groups that the request asks to change, with their number of nodes before."""
+        wanted, former = groups_of(self.wanted.cluster_input), groups_of(self.aim().former or {})
+        return {
+            name: former[name][COUNT] if name in former else None
+            for name in {*wanted, *former}
+            if former.get(name) != wanted.get(name)
+        }
 
     def _former_input(self) -> Mapping[str, Any]:
         try:

@@ -13,6 +13,7 @@ from hyperpod_shared.clusters import (
     COUNT,
     GROUP_LISTS,
     NAME,
+    SOFTWARE_FAILED,
     Described,
     Group,
     Groups,
@@ -75,13 +76,26 @@ def covers(described: object, wanted: object) -> bool:
     return means_the_same(described, wanted)
 
 
-def has_image(details: Group, update: SoftwareUpdate, version: str | None) -> bool:
-    """Say whether a group has the AMI already that an update would give it."""
-    if update.image_id == DEFAULT_IMAGE:
-        return False  # which AMI that is only HyperPod knows
-    if update.image_id is not None:
-        return bool(details.get("DesiredImageId") == update.image_id)
-    return version is not None and details.get("DesiredImageReleaseVersion") == version
+def has_image(
+    details: Group, update: SoftwareUpdate, version: str | None, *, former: Group
+) -> bool:
+    """Say whether a group has the AMI already that an update would give it.
+
+    Args:
+        details: What DescribeCluster says of the group.
+        update: The update.
+        version: The AMI's release that it would give the group; None for the latest.
+        former: The group as it was asked for before.
+    """
+    # What is desired may still be what failed.
+    failed = details.get("SoftwareUpdateStatus") in SOFTWARE_FAILED
+    state = "Current" if failed else "Desired"
+    image_id = details.get(f"{state}ImageId")
+    is_release = version is not None and details.get(f"{state}ImageReleaseVersion") == version
+    if update.image_id == DEFAULT_IMAGE:  # which AMI that is only HyperPod knows
+        is_custom = image_id in {None, former.get("ImageId")}
+        return not is_custom and (version is None or is_release)
+    return is_release if update.image_id is None else bool(image_id == update.image_id)
 
 
 def as_requested(details: Group) -> dict[str, Any]:

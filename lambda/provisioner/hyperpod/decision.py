@@ -2,53 +2,51 @@
 
 What decides is the cluster as DescribeCluster shows it, the claim in its tags, the request, and
 what CloudFormation does with the stack. An Update that takes back one that failed changes only what
-came true (see `changes`), and is never failed for the cluster's state. A poll of `is_complete`
-changes something only while the stack still does what the request is for.
+came true (see `changes`), and is never failed for the cluster's state.
 
 The table of what is found and which step follows is `tests/provisioner/hyperpod/test_decision.py`.
 """
 
 from dataclasses import replace
 
-from hyperpod_shared.clusters import SETTLED, ClusterStatus
+from hyperpod_shared.clusters import SETTLED, ClusterStatus, groups_of, is_updated
 from hyperpod_shared.owner import is_marked
-from provisioner.aws.stack import StackPhase
+from provisioner.framework.operation import StackPhase
 from provisioner.framework.retry import ROLE_PATIENCE_SECONDS
-from provisioner.hyperpod.changes import TO_DELETE, Changes, changes
+from provisioner.hyperpod.changes import Changes, changes
 from provisioner.hyperpod.claim import (
     ADOPTED,
     CREATE_FAILED,
     CREATION_TAG,
     DELETE_KEY,
     READ_LAG_SECONDS,
+    REFUSED_KEY,
     SUCCEEDED,
     UPDATE_KEY,
     Claim,
     visible_claim,
 )
-from provisioner.hyperpod.cluster_request import KEEP, ClusterRequest
+from provisioner.hyperpod.cluster_request import ACCEPTED, KEEP, ClusterRequest
 from provisioner.hyperpod.failures import (
     belongs_to_another,
     differs,
     failed_in_use,
     kept,
     lost_its_tags,
-    not_created,
+    may_be_kept,
     refused_change,
     renamed,
-    stale,
 )
 from provisioner.hyperpod.found import (
     NOT_VISIBLE,
     Found,
     hides_a_call,
-    is_stale,
     may_be_unseen,
+    shows_what_is_asked,
     write_claim,
 )
+from provisioner.hyperpod.software import SoftwareUpdate
 from provisioner.hyperpod.steps import (
-    AskStack,
-    Change,
     Create,
     Delete,
     Done,
@@ -60,7 +58,7 @@ from provisioner.hyperpod.steps import (
     UpdateSoftware,
     Wait,
 )
-from provisioner.hyperpod.waiting import progress
+from provisioner.hyperpod.waiting import NOT_SHOWN, accepted, end, progress, setback
 
 _LATEST_CREATION_SECONDS = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
 
@@ -74,26 +72,15 @@ def decide(found: Found, request: ClusterRequest) -> Step:
     if request.type == "Delete":
         return deletion(found, request)
     act = _with_cluster if found.described else _without_cluster
-    step = act(found, request)
-    if isinstance(step, Change) and request.waits:
-        # The stack may have turned since: CloudFormation does not stop the poll of a request.
-        phase = StackPhase.ROLLING_BACK if request.claim.rolls_back else StackPhase.DEPLOYING
-        if found.stack is None:
-            return AskStack()
-        if found.stack is not phase:
-            return Wait(why="the stack does something else now")
-    return step
+    return act(found, request)
 
 
 def _without_cluster(found: Found, request: ClusterRequest) -> Step:
     if request.claim.rolls_back:
-        return Done()
+        unseen = found.now < request.claim.started_at + READ_LAG_SECONDS
+        return Wait(why="it may be created and not show yet") if unseen else Done()
     if request.renames_in_place():
         return Refuse(error=renamed(request.wanted.cluster_name))
-    if request.waits and found.stack is None:
-        return AskStack()
-    if found.stack in {StackPhase.ROLLING_BACK, StackPhase.DELETING}:
-        return Refuse(error=not_created(request.wanted.cluster_name))
     return Create()
 
 
@@ -102,18 +89,20 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
 ) -> Step:
     visible, rolls_back = visible_claim(found.tags), request.claim.rolls_back
     if not request.owner.owned_before(found.tags):
-        if found.is_new and not is_marked(found.tags):
+        # A cluster that is gone may still be described, without its tags.
+        late = request.type == "Update" and (not request.waits or may_be_unseen(request, found))
+        if (found.is_new or late) and not is_marked(found.tags):
             return NOT_VISIBLE
         if rolls_back:
             return Done(note="the cluster is not this stack's")
         return Refuse(error=belongs_to_another(request.wanted.cluster_name, found.tags))
-    if is_stale(visible, request, found):
-        return Refuse(error=stale(request.wanted.cluster_name))
     claim = visible if visible and visible.request == request.claim.request else None
+    if claim and claim.last_call == request.claim.last_call and request.claim.answered:
+        # The answer came, and its note did not, or does not show yet.
+        called_at = max(claim.called_at, request.claim.called_at)
+        claim = replace(claim, answered=True, called_at=called_at)
     if claim is None and (may_be_unseen(request, found) or hides_a_call(visible, found, request)):
         return NOT_VISIBLE
-    if rolls_back and request.is_at_its_end(found.now):
-        return _end_of_the_way_back(found, request, claim)
     if found.status == ClusterStatus.DELETING:
         return _while_deleting(found, request, claim)
     if rolls_back:
@@ -124,48 +113,52 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
 def _while_deleting(found: Found, request: ClusterRequest, claim: Claim | None) -> Step:
     if claim and claim.made_the_cluster:
         return Fail()
+    if request.claim.rolls_back and request.is_at_its_end(found.now):
+        return Done()
     if request.is_late(found.now) and not request.claim.rolls_back:
         return _busy(found, request)
     return Wait(why="the cluster is being deleted")
 
 
 def _way_back(found: Found, request: ClusterRequest, claim: Claim | None) -> Step:
-    if claim is None:
+    is_over = request.is_at_its_end(found.now)
+    if claim is None and not is_over:
         return write_claim(found, request)
+    claim = claim or request.claim
     failed = found.status == ClusterStatus.FAILED
     if request.renames or (failed and (request.waits or found.never_worked)):
         return Done()
-    todo = changes(request.aim(), found.described, found.tags)
+    aim = replace(request.aim(), undone=claim.undone)
+    todo = changes(aim, found.described, found.tags)
     if not claim.undoes_calls:
         todo = replace(todo, update={}, software=())
+    elif not claim.undoes_images:
+        todo = replace(todo, software=())
+    if is_over:
+        return end(found, request, claim, todo)
     return _next(found, request, claim, todo)
 
 
-def _end_of_the_way_back(found: Found, request: ClusterRequest, claim: Claim | None) -> Step:
-    if claim and claim.undoes_calls and not (claim.last_call or claim.leaves_groups):
-        todo = changes(request.aim(), found.described, found.tags)
-        if todo.update.get(TO_DELETE):
-            return Tag(add=replace(claim, leaves_groups=True).tag)
-    return Done()
-
-
-def _way_on(  # noqa: PLR0911 - each return is a case of the table
+def _way_on(  # noqa: PLR0911, PLR0912 - each return is a case of the table
     found: Found, request: ClusterRequest, claim: Claim | None
 ) -> Step:
     if claim and claim.made_the_cluster:  # made by this request, as it is wanted
-        return progress(found, request, claim, Changes())
+        return _outcome(found, request, claim, Changes())
     makes = request.makes_a_cluster
     status = found.described["ClusterStatus"]
     failed, works = status == ClusterStatus.FAILED, status == ClusterStatus.IN_SERVICE
+    if claim is None and not (makes or request.waits) and shows_what_is_asked(found, request):
+        return NOT_VISIBLE  # a claim of this request may not show yet
     if claim is None and not makes:  # also what is refused, so that its rollback knows of no call
         return write_claim(found, request, **({CREATION_TAG: SUCCEEDED} if works else {}))
     # Groups that neither this template nor the former one names are another owner's, and stay.
-    left = (claim is not None and claim.leaves_groups) or (makes and not found.worked)
-    aim = request.aim(clears_groups=left)
+    aim = request.aim(clears_groups=makes and not found.worked)
     todo = changes(aim, found.described, found.tags)
     replaced = failed and found.never_worked
     if todo.refusals and not replaced and (works or not makes):
         if not makes:
+            if claim and claim.last_call != REFUSED_KEY:  # its rollback need not wait for a call
+                return Tag(add=claim.after_call(REFUSED_KEY, now=found.now).note)
             return Refuse(error=refused_change(request.wanted.cluster_name, todo.refusals))
         if found.creation != CREATE_FAILED:
             return Refuse(error=differs(request.wanted.cluster_name, todo.refusals))
@@ -193,27 +186,69 @@ def _next(
     claim: Claim,
     todo: Changes,
 ) -> Step:
-    call = _call(todo, claim.last_call or request.claim.last_call)
-    settled = {ClusterStatus.IN_SERVICE} if isinstance(call, UpdateSoftware) else SETTLED
-    if call and found.status in settled:
+    call = _call(found, request, claim, todo)
+    back = setback(found, request, claim, todo) if call else None
+    if back:
+        return back
+    if call and found.status in SETTLED and not _is_held_up(call, found):
         return call
     if todo.tags_to_add or todo.tags_to_remove:
         return Tag(add=todo.tags_to_add, remove=todo.tags_to_remove)
-    if not call:
-        return progress(found, request, claim, todo)
-    if request.is_late(found.now) and not request.claim.rolls_back:
+    late = request.is_late(found.now) and not claim.rolls_back
+    if call and late and not (claim.last_call or request.claim.last_call):
         return _busy(found, request)
-    return Wait(why="the cluster is busy")
+    if call and not late:
+        return Wait(why="the cluster is busy")
+    return _outcome(found, request, claim, todo)
 
 
-def _call(todo: Changes, last_call: str) -> UpdateCluster | UpdateSoftware | None:
-    """Return the next call: each is made once for a request, in the same order every time."""
+def _is_held_up(call: UpdateCluster | UpdateSoftware, found: Found) -> bool:
+    """Say whether an update of AMIs has to wait, so that one that is seen later is its own."""
+    if isinstance(call, UpdateCluster):
+        return False
+    groups = groups_of(found.described)
+    is_busy = any(is_updated(groups.get(name, {})) for name, _ in call.update.groups)
+    return is_busy or found.status != ClusterStatus.IN_SERVICE
+
+
+def _outcome(found: Found, request: ClusterRequest, claim: Claim, todo: Changes) -> Step:
+    """Return the step of a request that has nothing left to change, or no time to."""
+    back = setback(found, request, claim, todo)
+    is_taken = back is None or (back == NOT_SHOWN and claim.answered)
+    if request.wanted.wait_for == ACCEPTED and is_taken:
+        return accepted(found, request, claim, todo)
+    return back or progress(found, request, claim, todo)
+
+
+def _call(
+    found: Found, request: ClusterRequest, claim: Claim, todo: Changes
+) -> UpdateCluster | UpdateSoftware | None:
+    """Return the next call: each is made once for a request, in the same order every time.
+
+    One that SageMaker may not have taken is made again if its groups show that it was not.
+    """
+    last = claim if claim.last_call else request.claim
     keys = [UPDATE_KEY, *(key for key, _ in todo.software)]
-    left = keys[keys.index(last_call) + 1 :] if last_call in keys else keys
-    if UPDATE_KEY in left and todo.update:
+    made = keys.index(last.last_call) + 1 if last.last_call in keys else 0
+    again = made - 1 if made and not last.answered and not last.is_fresh(found.now) else made
+    if UPDATE_KEY in keys[again:] and todo.update:
         return UpdateCluster(input=todo.update)
     updates = (UpdateSoftware(key=key, update=update) for key, update in todo.software)
-    return next((call for call in updates if call.key in left and call.update.groups), None)
+    return next(
+        (
+            call
+            for call in updates
+            if call.update.groups
+            and call.key in keys[made if _may_be_made(call.update, found, last) else again :]
+        ),
+        None,
+    )
+
+
+def _may_be_made(update: SoftwareUpdate, found: Found, last: Claim) -> bool:
+    groups = groups_of(found.described)
+    is_known = update.shows(groups) and last.unsure
+    return not is_known and update.may_be_made(groups)
 
 
 def _busy(found: Found, request: ClusterRequest) -> Fail:
@@ -232,9 +267,7 @@ def _nothing_to_delete(found: Found, request: ClusterRequest) -> Step:
     seen = claim.former or claim.last_call
     if seen or not request.waits or found.now >= claim.started_at + _LATEST_CREATION_SECONDS:
         return Done()
-    if found.stack is None:
-        return AskStack()
-    rolls_back = found.stack is StackPhase.ROLLING_BACK
+    rolls_back = request.phase is StackPhase.ROLLING_BACK
     return Wait(why="its creation may still be under way") if rolls_back else Done()
 
 
@@ -247,9 +280,9 @@ def _left_to_the_user(found: Found, request: ClusterRequest) -> Step | None:
     may_be_marked = keeps and works and not found.creation
     if not ((keeps and failed) or may_be_marked or found.creation == ADOPTED):
         return None
-    if found.stack is None:
-        return AskStack()
-    if found.stack is not StackPhase.ROLLING_BACK:
+    if request.phase is None:
+        return Refuse(error=may_be_kept(request.wanted.cluster_name))
+    if request.phase is not StackPhase.ROLLING_BACK:
         return None
     if found.creation == ADOPTED:
         return Done()
@@ -276,9 +309,8 @@ def deletion(  # noqa: PLR0911 - each return is a case of the table
     if not request.owner.owns_tags(found.tags):
         if is_marked(found.tags):
             return Done()
-        return NOT_VISIBLE if found.is_new else Refuse(error=lost_its_tags(name))
-    if is_stale(visible, request, found):
-        return Refuse(error=stale(name))
+        late = found.is_new or not request.waits or may_be_unseen(request, found)
+        return NOT_VISIBLE if late else Refuse(error=lost_its_tags(name))
     claim = visible if visible and visible.request == request.claim.request else None
     if not (claim and claim.last_call == DELETE_KEY):
         left = _left_to_the_user(found, request)

@@ -3,38 +3,44 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_conflict, is_in_use, is_transient
-from hyperpod_shared.clusters import SETTLED
+from hyperpod_shared.aws_errors import (
+    AWS_ERRORS,
+    is_conflict,
+    is_in_use,
+    is_throttled,
+    is_transient,
+)
+from hyperpod_shared.clusters import SETTLED, groups_of
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import TAG_PREFIX
-from provisioner.aws.api import CloudFormationApi
-from provisioner.aws.stack import StackPhase, stack_phase
 from provisioner.framework import log
-from provisioner.framework.request import DONE, NOT_YET, Progress
+from provisioner.framework.resource import DONE, NOT_YET, Progress
 from provisioner.hyperpod.api import HyperPodApi, governance_of, is_patching
 from provisioner.hyperpod.arrivals import NOTHING_SHORT, Arrivals, shortage_report
 from provisioner.hyperpod.claim import (
+    CALL_TAG,
     CREATE_FAILED,
     CREATE_KEY,
     CREATION_TAG,
     DELETE_KEY,
+    REQUEST_TAG,
     SUCCEEDED,
     UPDATE_KEY,
     Claim,
+    NotedGroups,
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.failures import (
     failure,
     governed,
-    not_created,
     refused_by_service,
 )
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.nodes import arrivals_of
+from provisioner.hyperpod.software import SoftwareUpdate
 from provisioner.hyperpod.steps import (
     AskNodes,
-    AskStack,
     Create,
     Delete,
     Done,
@@ -84,8 +90,9 @@ class ClusterTags:
         if sum(not key.startswith("aws:") for key in {**left, **add}) > _MOST_TAGS:
             add = {key: value for key, value in add.items() if key != CREATION_TAG}
         self.api.tag(arn, add, remove, patient=patient)
-        self.written = visible_claim(add) or self.written
         left = {key: value for key, value in left.items() if key not in remove}
+        if add.keys() & {CALL_TAG, REQUEST_TAG}:
+            self.written = visible_claim({**left, **add})
         return replace(found, tags={**left, **add})
 
     def mark(self, found: Found, tags: Mapping[str, str]) -> bool:
@@ -105,7 +112,6 @@ class Executor:
 
     Attributes:
         api: The cluster.
-        cloudformation: Says what the stack is doing.
         request: CloudFormation's request.
 
     Attributes:
@@ -113,13 +119,18 @@ class Executor:
     """
 
     api: HyperPodApi
-    cloudformation: CloudFormationApi
     request: ClusterRequest
     tags: ClusterTags = field(init=False)
 
     def __post_init__(self) -> None:
         """Write to the tags of the cluster."""
         self.tags = ClusterTags(api=self.api)
+
+    def look(self) -> Found:
+        """Return the cluster as it is described now."""
+        now = self.api.turn.clock.now()
+        described, tags = self.api.describe()
+        return Found(now=now, described=described, tags=tags)
 
     def take(  # noqa: PLR0911 - each return is a step
         self, step: Step, found: Found
@@ -131,22 +142,21 @@ class Executor:
             ClientError: The call may succeed later.
         """
         match step:
-            case AskStack():
-                return self._ask(found)
             case AskNodes():
                 waits = self.request.waits
                 last = not waits or self.request.is_late(found.now)
                 return replace(found, arrivals=self._arrivals(found, last=last))
             case Tag(add=add, remove=remove):
-                return self._tag(found, add, remove)
+                tagged = self._tag(found, add, remove)
+                # No other poll knows what this one writes, so what follows waits until it is read.
+                return NOT_YET if self.request.waits and REQUEST_TAG in add else tagged
             case Create():
                 return self._create(found)
             case UpdateCluster(input=changed):
                 return self._update(found, UPDATE_KEY, lambda: self.api.update(changed))
             case UpdateSoftware(key=key, update=update):
-                names = [name for name, _ in update.groups]
                 return self._update(
-                    found, key, lambda: self.api.update_software(update.input), patched=names
+                    found, key, lambda: self.api.update_software(update.input), images=update
                 )
             case Delete():
                 return self._delete(found)
@@ -159,17 +169,6 @@ class Executor:
                 raise error
             case Fail():
                 raise self._failure(step, found)
-
-    def _ask(self, found: Found) -> Found:
-        try:
-            stack_id, clock = self.request.owner.stack_id, self.api.clock
-            return replace(found, stack=stack_phase(self.cloudformation, stack_id, clock=clock))
-        except AWS_ERRORS as error:
-            if self.request.type != "Delete" or found.described:
-                raise
-            # Without a cluster, the stack's phase only says how long to wait for one.
-            log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
-            return replace(found, stack=StackPhase.SETTLED)
 
     def _arrivals(self, found: Found, *, last: bool = True) -> Arrivals:
         if found.arrivals:
@@ -184,10 +183,17 @@ class Executor:
         except AWS_ERRORS as error:
             if not is_conflict(error):
                 raise
-            if self._gives_up(found):
+            if self._gives_up(found) and not self._is_at_work(found):
                 raise self._refused("tag", error, found) from error
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
             return NOT_YET
+
+    def _is_at_work(self, found: Found) -> bool:
+        """Say whether the cluster is busy by now, with a call of this request."""
+        claim = visible_claim(found.tags)
+        own = claim is not None and claim.request == self.request.claim.request
+        called = own and claim is not None and bool(claim.last_call)
+        return called and self.look().status not in SETTLED
 
     def _gives_up(self, found: Found) -> bool:
         """Say whether a refusal now is the last word; a rollback goes on to its end."""
@@ -198,11 +204,9 @@ class Executor:
     def _create(self, found: Found) -> Progress:
         log.info("creating", cluster=self.api.name)
         claim = self.request.claim.after_call(CREATE_KEY, now=found.now)
-        marks = {**self.request.owner.tags, **claim.tag}
+        marks = {**self.request.owner.tags, **claim.tag, **claim.note}
         try:
-            self.api.create(
-                self.request.wanted.cluster_input, marks, before_retry=self._refuse_if_turned
-            )
+            self.api.create(self.request.wanted.cluster_input, marks)
         except AWS_ERRORS as error:
             # It is there after all: made by another attempt, or not visible before. Or the EKS
             # cluster is being created or updated; AWS does not say in which words it says so.
@@ -212,35 +216,32 @@ class Executor:
         self.tags.written = claim
         return NOT_YET
 
-    def _refuse_if_turned(self) -> None:
-        """Refuse to go on with a creation whose Delete may have come and found nothing."""
-        stack_id = self.request.owner.stack_id
-        # Asked once: the time for retries belongs to CreateCluster.
-        at_once = replace(self.api.clock, remaining=lambda: 0.0)
-        try:
-            phase = stack_phase(self.cloudformation, stack_id, clock=at_once)
-        except AWS_ERRORS as error:
-            log.warning("the stack is not known", cluster=self.api.name, cause=str(error))
-            return
-        if phase in {StackPhase.ROLLING_BACK, StackPhase.DELETING}:
-            raise not_created(self.api.name)
-
     def _update(
-        self, found: Found, key: str, call: Callable[[], None], *, patched: Sequence[str] = ()
+        self,
+        found: Found,
+        key: str,
+        call: Callable[[], None],
+        *,
+        images: SoftwareUpdate | None = None,
     ) -> Progress:
-        """Note a call and make it.
+        """Note a call, make it, and note that it was taken.
 
         A patch wipes root volumes, so it must not be made twice for want of a note: it is noted
-        first, while the cluster accepts tags. A run that is killed in between leaves it out.
+        first, while the cluster accepts tags.
 
         Args:
             found: What there is.
             key: Stands for the call in the claim.
             call: Makes it.
-            patched: The groups that show whether it was made although its answer was lost.
+            images: The update of AMIs that it is; its groups show whether it was made although its
+                answer was lost. Default: it is none.
         """
         before = visible_claim(found.tags) or self.request.claim
-        noted = self._tag(found, before.after_call(key, now=found.now).tag)
+        patched = [name for name, _ in images.groups] if images else []
+        unsure = images is not None and images.may_be_made(groups_of(found.described))
+        now = self.api.turn.clock.now
+        calling = before.after_call(key, now=now(), answered=False, unsure=unsure)
+        noted = self._tag(found, calling.note)
         if isinstance(noted, Progress):
             return noted
         log.info("updating", cluster=self.api.name, call=key)
@@ -249,15 +250,26 @@ class Executor:
         except AWS_ERRORS as error:
             if is_patching(self.api, patched):
                 log.info("made before", cluster=self.api.name, cause=str(error))
+            elif self._may_be_made(before, key, error):
+                log.info("not known to be made", cluster=self.api.name, cause=str(error))
                 return NOT_YET
-            back = self.request.claim.rolls_back
-            if not self.tags.mark(found, before.tag) and not back:
-                # Otherwise the next poll would count it as made.
-                raise refused_by_service(self.api.name, "update", error) from error
-            if not is_conflict(error) or self._gives_up(found):
+            else:
                 raise self._refused("update", error, found) from error
-            log.info("the cluster is busy", cluster=self.api.name, status=found.status)
+        made = before.after_call(key, now=now(), unsure=unsure)
+        self.tags.mark(noted, made.note)
+        self.tags.written = made
         return NOT_YET
+
+    def _may_be_made(self, before: Claim, key: str, error: Exception) -> bool:
+        """Say whether the call may have been taken, now or by a poll whose note does not show yet.
+
+        A group that is being removed already may be refused to be removed.
+        """
+        if is_throttled(error):
+            return False
+        noted = before.last_call == key
+        asked_again = self.request.claim.rolls_back or (self.request.waits and not noted)
+        return is_conflict(error) or is_transient(error) or asked_again
 
     def _delete(self, found: Found) -> Progress:
         log.info("deleting", cluster=self.api.name)
@@ -283,7 +295,7 @@ class Executor:
         """Note it in the claim; without the note it is made again, which changes nothing."""
         claim = visible_claim(found.tags) or self.request.claim
         self.tags.written = claim.after_call(DELETE_KEY, now=found.now)
-        self.tags.mark(found, self.tags.written.tag)
+        self.tags.mark(found, self.tags.written.note)
 
     def _refused(self, verb: str, error: Exception, found: Found) -> Exception:
         """Return the error that a poll survives, or the failure."""
@@ -302,10 +314,20 @@ class Executor:
             return self._success(arn="none", status="Deleted")
         if step.worked and not self._is_noted(found):
             self.tags.mark(found, {CREATION_TAG: SUCCEEDED})
+        if not self._note_left(step, found) and not self.request.is_at_its_end(found.now):
+            return NOT_YET
         shortage = shortage_report(described, self._arrivals(found), now=found.now, note=step.note)
         if shortage != NOTHING_SHORT:
             log.warning("answered as it is", cluster=self.api.name, missing=shortage)
         return self._success(arn=described["ClusterArn"], status=found.status, shortage=shortage)
+
+    def _note_left(self, step: Done, found: Found) -> bool:
+        """Note what the next update has to see to, if that is known; say whether it is noted."""
+        noted = NotedGroups.of(found.tags)
+        if step.left is None:
+            return True
+        left = noted.and_left(step.left, by=self.request.claim.request)
+        return left == noted or self.tags.mark(found, left.tag)
 
     def _is_noted(self, found: Found) -> bool:
         """Say whether the cluster says that it worked; an adopted one says so until an Update."""

@@ -147,6 +147,16 @@ def kept(cluster_name: str, *, nodes: int) -> ProvisioningError:
     )
 
 
+def may_be_kept(cluster_name: str) -> ProvisioningError:
+    """Return the failure of a Delete that may be a rollback's, which keeps the cluster."""
+    return ProvisioningError(
+        f"The HyperPod cluster {cluster_name} is not deleted, because CloudFormation does not say "
+        "whether the stack is rolled back, which would keep it",
+        next_step="Allow the provisioner's role cloudformation:DescribeStackEvents, then delete "
+        "the stack again.",
+    )
+
+
 def failed_in_use(cluster_name: str, *, nodes: int) -> ProvisioningError:
     """Return the failure for a cluster of an earlier stack that failed after it worked."""
     billed = f" with {nodes} nodes, which are billed" if nodes else ""
@@ -170,24 +180,6 @@ def governed(cluster_name: str, objects: Sequence[str]) -> ProvisioningError:
             "list-compute-quotas, delete-compute-quota, list-cluster-scheduler-configs, "
             "delete-cluster-scheduler-config), then delete again."
         ),
-    )
-
-
-def not_created(cluster_name: str) -> ProvisioningError:
-    """Return the failure of a request whose stack does not want the cluster any more."""
-    return ProvisioningError(
-        f"The HyperPod cluster {cluster_name} was not created",
-        detail="the stack is being deleted or rolled back",
-        next_step="Deploy again.",
-    )
-
-
-def stale(cluster_name: str) -> ProvisioningError:
-    """Return the failure of a request that a later one has taken the cluster from."""
-    return ProvisioningError(
-        f"A later request of CloudFormation has the HyperPod cluster {cluster_name}; this one was "
-        "cancelled and does nothing",
-        next_step="Wait for the stack's present operation.",
     )
 
 

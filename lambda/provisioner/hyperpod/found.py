@@ -1,4 +1,4 @@
-"""What there is when a request is decided: the cluster, its tags, the stack.
+"""What there is when a request is decided: the cluster and its tags.
 
 Tags may not show yet what requests wrote: what they show, and what they may hide, is said here too.
 """
@@ -7,22 +7,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from hyperpod_shared.clusters import ClusterStatus, Described, groups_of, present_groups
-from provisioner.aws.stack import StackPhase
+from hyperpod_shared.clusters import (
+    COUNT,
+    ClusterStatus,
+    Described,
+    Group,
+    groups_of,
+    present_groups,
+)
 from provisioner.hyperpod.arrivals import Arrivals
-from provisioner.hyperpod.changes import counts_differ
+from provisioner.hyperpod.changes import changes, is_unseen
 from provisioner.hyperpod.claim import (
     ADOPTED,
     CREATE_FAILED,
     CREATION_TAG,
     READ_LAG_SECONDS,
+    REFUSED_KEY,
     SUCCEEDED,
     UPDATE_KEY,
     Claim,
-    FoundGroups,
+    NotedGroups,
     visible_claim,
 )
-from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.cluster_request import Aim, ClusterRequest
 from provisioner.hyperpod.steps import Tag, Wait
 
 NOT_VISIBLE = Wait(why="its tags are not visible yet")
@@ -36,14 +43,12 @@ class Found:
         now: When, in seconds since the epoch.
         described: DescribeCluster's answer; empty when there is no such cluster.
         tags: The cluster's tags, as far as they are visible yet.
-        stack: What CloudFormation does with the stack; None until it is asked for.
         arrivals: How far the nodes have come; None until it is asked for.
     """
 
     now: float
     described: Described
     tags: Mapping[str, str] = field(default_factory=dict)
-    stack: StackPhase | None = None
     arrivals: Arrivals | None = None
 
     @property
@@ -89,27 +94,10 @@ class Found:
         return failed and not self.worked and listed and self.nodes == 0
 
 
-def is_stale(visible: Claim | None, request: ClusterRequest, found: Found) -> bool:
-    """Say whether a later request has claimed the cluster."""
-    own = request.claim
-    if visible is None:
-        return False
-    if visible.request == own.request:  # a retry of `on_event` after the stack has turned
-        return not request.waits and visible.rolls_back != own.rolls_back
-    if own.rolls_back and visible.takes_back == request.properties:
-        return True  # what looks like a rollback is a retry of the request that was rolled back
-    if own.is_former_in(visible):
-        return True
-    # Two functions' clocks differ, so time alone tells neither what comes last by its nature, nor
-    # anything while the own claim may be unseen.
-    is_last = request.type == "Delete" or (own.rolls_back and own.follows(visible))
-    timely = request.waits and not is_last and not may_be_unseen(request, found)
-    return timely and own.is_before(visible)
-
-
 def may_be_unseen(request: ClusterRequest, found: Found) -> bool:
     """Say whether the tags may not show yet what this request wrote."""
-    return request.waits and found.now < request.claim.started_at + READ_LAG_SECONDS
+    written_at = max(request.claim.started_at, request.claim.called_at)
+    return request.waits and found.now < written_at + READ_LAG_SECONDS
 
 
 def hides_a_call(
@@ -120,13 +108,22 @@ def hides_a_call(
     """Say whether the cluster may not show yet what the request before this one did."""
     if visible is None or request.makes_a_cluster:
         return False
-    if request.claim.rolls_back and not request.claim.follows(visible):
-        # The claim of what is taken back: it says whether there is anything to take back.
-        return found.now < request.claim.started_at + READ_LAG_SECONDS
-    asked = request.aim().former or {}
-    works = found.status == ClusterStatus.IN_SERVICE
-    called = visible.last_call == UPDATE_KEY and visible.is_fresh(found.now)
-    return called and works and counts_differ(asked, found.described)
+    aim = request.aim()
+    if request.claim.rolls_back:
+        # What is taken back went on until now: its claim, or the note of its last call, may not
+        # show yet. An update of AMIs is the last call of all.
+        patches = changes(aim, found.described, found.tags).software
+        is_last = visible.last_call and (visible.last_call != UPDATE_KEY or not patches)
+        is_known = request.claim.follows(visible) and is_last
+        if not is_known and found.now < request.claim.started_at + READ_LAG_SECONDS:
+            return True
+    called = visible.last_call not in {"", REFUSED_KEY}
+    if not (called and visible.is_fresh(found.now)):
+        return False
+    if found.status != ClusterStatus.IN_SERVICE:
+        return False
+    before = Aim(wanted=aim.former or {}, former=aim.wanted)
+    return is_unseen(changes(before, found.described, found.tags), visible, found.described)
 
 
 def write_claim(found: Found, request: ClusterRequest, **marks: str) -> Tag:
@@ -140,10 +137,34 @@ def _found_groups(found: Found, request: ClusterRequest, claim: Claim) -> Mappin
     """Return the tag of the groups that a rollback of this request must not take for its own."""
     if request.type != "Update" or request.makes_a_cluster or claim.rolls_back:
         return {}
+    noted = NotedGroups.of(found.tags)
     aim, present = request.aim(), present_groups(found.described)
-    new = groups_of(aim.wanted).keys() - groups_of(aim.former or {}).keys()
-    counts = {name: present[name].get("TargetCount", 0) for name in new if name in present}
-    # While groups of a failed request are to be removed, those that it found are still told apart.
-    before = FoundGroups.of(found.tags) if claim.leaves_groups else FoundGroups()
-    noted = before.adding(counts)
-    return noted.tag if noted != FoundGroups.of(found.tags) else {}
+    former, wanted = groups_of(aim.former or {}), groups_of(aim.wanted)
+    there = {
+        name: present[name].get("TargetCount")
+        for name in sorted(present.keys() & {*wanted, *former})
+        if not noted.is_left(name)
+        and _is_found_otherwise(present[name], former.get(name), wanted.get(name))
+    }
+    noting = noted.with_found(there)
+    return noting.tag if noting != noted else {}
+
+
+def _is_found_otherwise(details: Group, former: Group | None, wanted: Group | None) -> bool:
+    """Say whether a group that is to change is there, and not as the former template has it."""
+    if former is None:
+        return True
+    is_to_change = wanted is None or former[COUNT] != wanted[COUNT]
+    return bool(is_to_change and details.get("TargetCount") != former[COUNT])
+
+
+def shows_what_is_asked(found: Found, request: ClusterRequest) -> bool:
+    """Say whether a change that is asked for shows already, as when `on_event` comes twice."""
+    aim, present = request.aim(), present_groups(found.described)
+    former = groups_of(aim.former or {})
+    return any(
+        present[name].get("TargetCount") == group[COUNT]
+        and (name not in former or former[name][COUNT] != group[COUNT])
+        for name, group in groups_of(aim.wanted).items()
+        if name in present
+    )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_shared.clusters import NAME, ClusterInput, Group
+from hyperpod_shared.clusters import NAME, SOFTWARE_FAILED, ClusterInput, Group, Groups
 from hyperpod_shared.owner import digest
 
 DEFAULT_IMAGE = "default"
@@ -38,6 +38,27 @@ class SoftwareUpdate:
     def key(self) -> str:
         """Stands for the call in the claim of the request that makes it."""
         return digest(json.dumps(self.input, sort_keys=True))[:_KEY_DIGITS]
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether a group shows if it has the AMI; the latest one, HyperPod alone knows."""
+        if self.image_id is None:
+            return all(version is not None for _, version in self.groups)
+        return self.image_id != DEFAULT_IMAGE
+
+    def shows(self, described: Groups) -> bool:
+        """Say whether the described groups show if they have the AMI; a custom one they do."""
+        is_default = self.image_id == DEFAULT_IMAGE
+        groups = (described.get(name, {}) for name, _ in self.groups)
+        return self.is_pinned or (is_default and all("DesiredImageId" in one for one in groups))
+
+    def may_be_made(self, described: Groups) -> bool:
+        """Say whether the groups show what they would after the call, if it failed at last.
+
+        The latest AMI shows no more than that there was an update.
+        """
+        shown = {described.get(name, {}).get("SoftwareUpdateStatus") for name, _ in self.groups}
+        return bool(shown & SOFTWARE_FAILED if self.shows(described) else shown - {None})
 
     @property
     def input(self) -> dict[str, Any]:
@@ -80,6 +101,11 @@ def software_updates(
         SoftwareUpdate(groups=tuple(groups), image_id=image_id, deployment=json.loads(deployment))
         for (image_id, deployment), groups in calls.items()
     )
+
+
+def asks_for_image(group: Group) -> bool:
+    """Say whether a group is to have one certain AMI."""
+    return bool(group.get(_VERSION)) or group.get(_IMAGE) not in {None, DEFAULT_IMAGE}
 
 
 def _asked(former: Group, group: Group, *, latest: bool) -> tuple[str | None, str | None] | None:

@@ -4,12 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hyperpod_shared.errors import ProvisioningError
+from provisioner.hyperpod.claim import NotedGroups
 from provisioner.hyperpod.software import SoftwareUpdate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskStack:
-    """What CloudFormation does with the stack decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +78,13 @@ class Done:
     Attributes:
         note: What is to be said besides what the cluster lacks.
         worked: Whether the cluster is InService, which is noted on it.
+        left: The groups that are other than they were asked to be, which is noted on it; None if
+            that is not known.
     """
 
     note: str = ""
     worked: bool = False
+    left: NotedGroups | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,17 +118,5 @@ class Refuse:
 
 
 Step = (
-    AskStack
-    | AskNodes
-    | Tag
-    | Create
-    | UpdateCluster
-    | UpdateSoftware
-    | Delete
-    | Wait
-    | Done
-    | Fail
-    | Refuse
+    AskNodes | Tag | Create | UpdateCluster | UpdateSoftware | Delete | Wait | Done | Fail | Refuse
 )
-Change = Tag | Create | UpdateCluster | UpdateSoftware | Delete
-"""The steps that change something."""

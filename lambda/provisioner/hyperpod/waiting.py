@@ -11,34 +11,66 @@ A group whose nodes all fail in their lifecycle script is a failure when nodes a
 HyperPod would try for ever. A rollback waits for the cluster alone, and is not failed for nodes.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from hyperpod_shared.clusters import (
     CONTINUOUS,
+    GROUP_LISTS,
+    NAME,
+    SOFTWARE_FAILED,
     ClusterStatus,
-    SoftwareUpdateStatus,
+    Described,
+    Group,
     groups_of,
+    is_updated,
+    present_groups,
     shortages,
     updated_groups,
 )
 from provisioner.hyperpod.arrivals import Arrivals
-from provisioner.hyperpod.changes import Changes, counts_differ
-from provisioner.hyperpod.claim import Claim
+from provisioner.hyperpod.changes import (
+    MAY_BE_OLD,
+    Changes,
+    differences,
+    image_differences,
+    is_unseen,
+    made_updates,
+    template_differences,
+)
+from provisioner.hyperpod.claim import Claim, NotedGroups
 from provisioner.hyperpod.cluster_request import (
-    ACCEPTED,
     CONTINUE,
+    FAIL,
     NODES,
     ClusterRequest,
 )
+from provisioner.hyperpod.comparison import scales
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import AskNodes, Done, Fail, Step, Wait
 
+NOT_SHOWN = Wait(why="its call is not visible yet")
 _TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})
-_SOFTWARE_FAILED = frozenset(
-    {
-        SoftwareUpdateStatus.FAILED,
-        SoftwareUpdateStatus.ROLLBACK_IN_PROGRESS,
-        SoftwareUpdateStatus.ROLLBACK_COMPLETE,
-    }
-)
+_SUCCEEDED = "Succeeded"
+
+
+def setback(
+    found: Found, request: ClusterRequest, claim: Claim, todo: Changes
+) -> Wait | Fail | None:
+    """Return the step of a request whose last call failed, or does not show yet; else None."""
+    on, status = not claim.rolls_back, found.status
+    if on and status in _TURNED_BACK and (request.makes_a_cluster or claim.last_call):
+        return Fail(of_creation=_is_creation(found, request, claim))
+    if not claim.last_call or status != ClusterStatus.IN_SERVICE:
+        return None
+    fresh = claim.is_fresh(found.now)
+    taken_back = _taken_back(found, claim, todo) if on else None
+    if taken_back and not fresh:
+        return Fail(what=taken_back)
+    unseen = taken_back or not claim.answered or is_unseen(todo, claim, found.described)
+    if fresh and unseen:
+        return NOT_SHOWN if taken_back is None else Wait(why=taken_back)
+    return None
 
 
 def progress(  # noqa: PLR0911 - each return is a case of the table
@@ -47,44 +79,164 @@ def progress(  # noqa: PLR0911 - each return is a case of the table
     claim: Claim,
     todo: Changes,
 ) -> Step:
-    """Return the step of a request that has nothing left to change."""
+    """Return the step of a request that has nothing left to change, or no time to."""
     on = not claim.rolls_back
-    of_creation = claim.made_the_cluster or (request.makes_a_cluster and not found.worked)
+    of_creation = _is_creation(found, request, claim)
     works = found.status == ClusterStatus.IN_SERVICE
-    if on and found.status in _TURNED_BACK and (request.makes_a_cluster or claim.last_call):
-        return Fail(of_creation=of_creation)
-    if request.wanted.wait_for == ACCEPTED:
-        return Done(worked=on and works)
-    taken_back = _taken_back(found, todo) if on and works and claim.last_call else None
-    fresh = claim.is_fresh(found.now)
-    if taken_back:
-        return Wait(why=taken_back) if fresh else Fail(what=taken_back)
-    if on and works and todo.update and claim.last_call and fresh:
-        return Wait(why="its update is not visible yet")
     if works and not (on and request.wanted.wait_for == NODES):
-        return Done(worked=on)
+        return end(found, request, claim, todo)
     if works and found.arrivals is None:
         return AskNodes()
-    lacking = _lacking(found)
+    described = _of_template(found.described, request)
+    lacking = _lacking(replace(found, described=described))
     if not lacking:
-        return Done(worked=on)
+        return end(found, request, claim, todo)
     late = request.is_late(found.now)
     arrivals = found.arrivals or Arrivals()
     patient = not (works and request.wanted.on_shortage == CONTINUE)
     # A change that concerns no node does not wait for those that were missing before.
     concerns_nodes = patient or request.makes_a_cluster or bool(claim.last_call)
-    broken = arrivals.without_script(found.described, late=late) if works and concerns_nodes else []
+    broken = arrivals.without_script(described, late=late) if works and concerns_nodes else []
     if broken:
         what = f"has no node in group {broken[0]}, whose lifecycle script fails on every node"
         return Fail(what=what, of_creation=of_creation, group=broken[0])
-    settled = not patient and arrivals.are_settled(found.described, now=found.now)
+    settled = not patient and arrivals.are_settled(described, now=found.now)
     if concerns_nodes and not (late or settled):
         return Wait(why="; ".join(lacking))
     if request.wanted.on_shortage == CONTINUE or not on:
-        return Done(worked=on and works)
+        return end(found, request, claim, todo)
     what = f"was not ready after {request.wanted.wait_minutes} minutes"
     what += "" if works else f" (it is {found.status})"
     return Fail(what=what, of_creation=of_creation)
+
+
+def accepted(found: Found, request: ClusterRequest, claim: Claim, todo: Changes) -> Done:
+    """Return the answer of a request whose calls HyperPod has taken, whatever becomes of them."""
+    if claim.last_call and claim.is_fresh(found.now):
+        note = "HyperPod has accepted the change, and may not show it yet"
+    else:
+        others = template_differences(request.wanted.cluster_input, found.described)
+        note = _said(others, _images(found, claim, todo))
+    return Done(
+        note=note,
+        worked=found.status == ClusterStatus.IN_SERVICE and not claim.rolls_back,
+        left=left_behind(found, request, todo, claim=claim),
+    )
+
+
+def end(found: Found, request: ClusterRequest, claim: Claim, todo: Changes) -> Done | Fail:
+    """Return the answer of a request whose cluster is not looked at any more."""
+    on = not claim.rolls_back
+    differing = differences(todo, found.described)
+    if differing and scales(found.described):  # the numbers are Karpenter's
+        differing = differences(replace(todo, update={}), found.described)
+    images = _images(found, claim, todo)
+    surely = {name: what for name, what in images.items() if what != MAY_BE_OLD}
+    if (differing or surely) and on and request.wanted.on_shortage == FAIL:
+        return Fail(what=f"is not as asked: {_said(differing, surely)}")
+    if claim.rolls_back:
+        differing |= dict.fromkeys(_still_left(found, request), "is as an earlier request left it")
+        kept = request.changed_groups().keys() & present_groups(found.described)
+        kept -= groups_of(request.wanted.cluster_input).keys() | differing.keys()
+        differing |= dict.fromkeys(kept, "is there, as it is not what the failed request made")
+    others = template_differences(request.wanted.cluster_input, found.described)
+    works = found.status == ClusterStatus.IN_SERVICE
+    left = left_behind(found, request, todo, claim=claim)
+    return Done(note=_said(others, differing, images), worked=on and works, left=left)
+
+
+def _said(*found: Mapping[str, str]) -> str:
+    """Return differences as one text; of one thing, the last is the closest."""
+    told = {name: what for each in found for name, what in each.items()}
+    return "; ".join(f"{name} {what}" for name, what in sorted(told.items()))
+
+
+def left_behind(
+    found: Found, request: ClusterRequest, todo: Changes, *, claim: Claim
+) -> NotedGroups:
+    """Return the groups that the next update has to look after: they are, or may end up, other."""
+    present, noted = present_groups(found.described), NotedGroups.of(found.tags)
+    wanted, before = groups_of(request.wanted.cluster_input), request.changed_groups()
+    images = {*_images(found, claim, todo)}
+    works = found.status == ClusterStatus.IN_SERVICE
+    if not works or claim.is_fresh(found.now):
+        made = made_updates(todo, claim.last_call)
+        images |= {name for update in made for name, _ in update.groups}
+    images |= {name for name, group in present.items() if is_updated(group)}
+    # A Continuous cluster takes nothing back: what is other now, somebody changed.
+    continuous = found.described.get("NodeProvisioningMode") == CONTINUOUS
+    taken = continuous and claim.last_call and claim.answered and not claim.is_fresh(found.now)
+    counts = {
+        name: present[name].get("TargetCount")
+        for name in present.keys() & differences(todo, found.described)
+        if name not in wanted or (not taken and _is_as_before(name, present[name], before, noted))
+    }
+    if not works and (claim.last_call or (claim.rolls_back and claim.undoes_calls)):
+        counts = {**before, **counts}  # HyperPod may take it back
+        images |= before.keys()
+    if claim.rolls_back:  # what earlier requests left, the next update sees to
+        counts |= {name: present[name].get("TargetCount") for name in _still_left(found, request)}
+        images |= {*filter(noted.is_image_left, present)}
+    counts = {
+        name: count if name in wanted else None
+        for name, count in counts.items()
+        # One that is new would be gone, not smaller; one that was found stays.
+        if (count is not None if name in wanted else name not in noted)
+    }
+    return NotedGroups().with_left(counts, images=images)
+
+
+def _is_as_before(
+    name: str, details: Group, before: Mapping[str, int | None], noted: NotedGroups
+) -> bool:
+    """Say whether a group has the number that it had; another one is an operator's."""
+    had = {before.get(name), noted.count_of(name)}
+    return details.get("TargetCount") in had or noted.is_left(name, details)
+
+
+def _images(found: Found, claim: Claim, todo: Changes) -> dict[str, str]:
+    """Return the groups that do not have the AMI that is asked for, or may not."""
+    groups = groups_of(found.described)
+    status = {name: group.get("SoftwareUpdateStatus") for name, group in groups.items()}
+    made = [name for call in made_updates(todo, claim.last_call) for name, _ in call.groups]
+    lacking = image_differences(todo, unknown="" if claim.answered else claim.last_call)
+    return {
+        **{
+            name: text
+            for name, text in lacking.items()
+            if name not in made or claim.unsure or status.get(name) != _SUCCEEDED
+        },
+        **{
+            name: f"is not given its AMI ({status[name]})"
+            for name in made
+            if status.get(name) in SOFTWARE_FAILED
+        },
+    }
+
+
+def _left_before(found: Found, request: ClusterRequest) -> NotedGroups:
+    """Return what requests before the one that is taken back have left."""
+    return NotedGroups.of(found.tags).without_left_by(request.claim.undone)
+
+
+def _still_left(found: Found, request: ClusterRequest) -> set[str]:
+    noted, there = _left_before(found, request), present_groups(found.described)
+    return {name for name, group in there.items() if noted.is_left(name, group)}
+
+
+def _is_creation(found: Found, request: ClusterRequest, claim: Claim) -> bool:
+    return claim.made_the_cluster or (request.makes_a_cluster and not found.worked)
+
+
+def _of_template(described: Described, request: ClusterRequest) -> Described:
+    """Return a cluster with the template's groups alone: nobody waits for an operator's."""
+    wanted = groups_of(request.wanted.cluster_input)
+    lists = {
+        key: [group for group in described[key] if group[NAME] in wanted]
+        for key in GROUP_LISTS
+        if described.get(key)
+    }
+    return {**described, **lists}
 
 
 def _lacking(found: Found) -> list[str]:
@@ -95,16 +247,17 @@ def _lacking(found: Found) -> list[str]:
     return [*shortages(found.described, there=there), *updated_groups(found.described)]
 
 
-def _taken_back(found: Found, todo: Changes) -> str | None:
+def _taken_back(found: Found, claim: Claim, todo: Changes) -> str | None:
     """Say what HyperPod took back of this request's calls between two polls, if anything."""
     groups = groups_of(found.described)
-    asked = (name for _, update in todo.software for name, _ in update.groups)
+    made = made_updates(todo, claim.last_call)
+    asked = (name for update in made for name, _ in update.groups)
     for name in asked:
         status = groups[name].get("SoftwareUpdateStatus")
-        if status in _SOFTWARE_FAILED:
+        if status in SOFTWARE_FAILED:
             return f"took back the AMI update of group {name} ({status})"
     # Only an all-or-nothing cluster does as a whole; else autoscaling may change the counts.
     classic = found.described.get("NodeProvisioningMode") != CONTINUOUS
-    if classic and counts_differ(todo.update, found.described):
+    if classic and claim.answered and differences(todo, found.described):
         return "took its update back"
     return None

@@ -1,7 +1,7 @@
 """An EKS cluster: whether it can be used, its Kubernetes API, and helm and kubectl connected to it.
 
 CloudFormation's express mode takes a cluster as made when CreateCluster is answered, minutes before
-there is an endpoint (docs/adr/0046).
+there is an endpoint (ADR 46).
 
 | status            | endpoint | what follows                                                     |
 |-------------------|----------|------------------------------------------------------------------|
@@ -13,7 +13,7 @@ there is an endpoint (docs/adr/0046).
 
 Every install asks for the namespaces, the CustomResourceDefinitions and whether there is a release.
 These lists are read over HTTPS, because helm and kubectl take longer to start than the requests
-take (docs/adr/0030). Only metadata is asked for: definitions in full are megabytes.
+take (ADR 30). Only metadata is asked for: definitions in full are megabytes.
 """
 
 import base64
@@ -34,8 +34,8 @@ from urllib.parse import quote, urlsplit
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
 from hyperpod_shared.eks_token import TokenSigner
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
-from provisioner.aws.api import Answer, EksApi
-from provisioner.framework.retry import Clock, aws_retried
+from provisioner.aws.api import EksApi
+from provisioner.framework.retry import Answer, Clock, aws_retried
 from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.kubectl import ClusterProcess, Run, layer_binary
 from provisioner.kubernetes.manifest import DEFINITION, NAMESPACE

@@ -41,8 +41,8 @@ def test_only_what_is_answered_differs() -> None:
     changed = [(old, new) for old, new in zip(default, lines, strict=True) if old != new]
     assert changed == [
         (
-            "name: ml # names the stacks: ml-platform, ml-addons, ml-storage, ml-hyperpod",
-            "name: hp # names the stacks: hp-platform, hp-addons, hp-storage, hp-hyperpod",
+            "name: ml # the names of the stacks begin with it, such as ml-platform",
+            "name: hp # the names of the stacks begin with it, such as hp-platform",
         ),
         ("  name: ml-cluster", "  name: hp-cluster"),
         ("      instance_count: 1", "      instance_count: 3"),

@@ -27,10 +27,10 @@ from hyperpod_cli.inspect.permissions.policies import (
 )
 from hyperpod_cli.inspect.permissions.read_permissions import SCOPES, read_actions, read_permissions
 from hyperpod_cli.stack_progress.failures import Situation, interrupted, next_step
-from tests.aws_reference.test_action_resources import YOUNGER
 from tests.conftest import Assemble, Configure
 from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, REPOSITORY
+from tests.test_aws_reference import YOUNGER
 
 ACCOUNT = "111122223333"
 ENVIRONMENT = Environment(partition="aws", region="us-west-2", account=ACCOUNT)

@@ -1,4 +1,4 @@
-"""Each type of resource that is deployed has a row, and what is billed is named in the cost."""
+"""What is known of the types of resources: what they cost, and how long they take."""
 
 import json
 from collections.abc import Iterator
@@ -7,12 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk import load_config
+from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.cost.cost import cost
-from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES
+from hyperpod_cli.aws.assembly import Address
+from hyperpod_cli.inspect import cost as command
+from hyperpod_cli.inspect.critical_path import (
+    Graph,
+    chain_to,
+    lines,
+    longest_chain,
+    read_graph,
+    schedule,
+    span_of,
+    start_of,
+)
+from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, STACK
+from hyperpod_stacks.table import stack_names
 from tests.conftest import Assemble
 from tests.support.assembly import Assembly
-from tests.support.configs import CONFIGS
+from tests.support.commands import run
+from tests.support.configs import CONFIG_FOLDER, CONFIGS, REPOSITORY, configured
+
+DAY = date(2026, 10, 6)
 
 
 def billed(assembly: Assembly) -> Iterator[tuple[str, str]]:
@@ -32,8 +48,190 @@ def billed(assembly: Assembly) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_what_is_billed_is_a_charge_or_said_to_be_left_out(path: Path, assemble: Assemble) -> None:
     config = load_config(path)
-    found = cost(config, region=None, day=date(2026, 10, 6))
+    found = cost(config, region=None, day=DAY)
     named = "\n".join([*(charge.name for charge in found.standing), *found.left_out])
 
     missing = {name for name, words in billed(assemble(config)) if words not in named}
     assert not missing, "constructs/hyperpod_cdk/cost/cost.py does not name what is billed"
+
+
+def test_it_lists_each_resource_with_its_price_and_the_totals(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = run("cost", "--config", CONFIG_FOLDER / "default.yaml")
+    said = capsys.readouterr()
+    assert (code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    oldest = command.cost_here(load_config(CONFIG_FOLDER / "default.yaml")).oldest_price
+    assert lines[0].endswith(
+        f"default.yaml in us-west-2, in USD: On-Demand list prices of {oldest} and later"
+    )
+    parts = {line[2:38].rstrip(): line[38:].split() for line in lines if line.startswith("  ")}
+    assert parts["NAT gateway"] == ["65.70", "2", "x", "0.045", "an", "hour"]
+    assert parts["FSx for Lustre, 250 MB/s/TiB"][:4] == ["252.00", "1,200", "x", "0.21"]
+    assert parts["worker-group-1, 1 x ml.g5.12xlarge"][:4] == ["price", "not", "in", "the"]
+    assert any(line.startswith("Not included: EBS volumes") for line in lines)
+
+
+def test_a_configuration_that_cannot_be_deployed_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "bad.yaml").write_text("name: ML\n")
+    assert run("cost", "--config", tmp_path / "bad.yaml") == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"{tmp_path}/bad.yaml")
+
+
+def test_the_region_of_the_environment_is_taken_where_there_is_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    config = configured({"region": None})
+    assert command.cost_here(config).region == "us-east-1"
+    monkeypatch.setenv("AWS_REGION", "")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    assert command.cost_here(config).region == "eu-west-1"
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.setenv("AWS_PROFILE", "none-of-this-name")
+    assert command.cost_here(config).region is None
+    assert command.cost_here(configured({})).region == "us-west-2"
+
+
+@pytest.mark.parametrize(
+    ("count", "region", "said"),
+    [
+        (
+            2,
+            "us-west-2",
+            "398.00 a month with or without nodes (763.00 from 2026-12-02 on: Kubernetes 1.34 is "
+            "in extended support then), 51.82 an hour for nodes",
+        ),
+        (
+            1,
+            "us-east-1",
+            "146.00 and more a month with or without nodes (511.00 from 2026-12-02 on: Kubernetes "
+            "1.34 is in extended support then), 25.91 an hour for nodes. Not counted: "
+            "FSx for Lustre (make cost says why)",
+        ),
+    ],
+)
+def test_the_one_line_names_what_is_not_counted(count: int, region: str, said: str) -> None:
+    group = {"name": "g", "instance_type": "ml.p4d.24xlarge", "instance_count": count}
+    network = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
+    changes = {"region": None, "network": network, "cluster": {"instance_groups": [group]}}
+    found = cost(configured(changes), region=region, day=DAY)
+    assert command.summary(found).endswith(said)
+
+
+def test_nothing_known_is_unknown_and_not_0() -> None:
+    config = load_config(CONFIG_FOLDER / "spot-dev.yaml")
+    found = cost(config, region=None, day=DAY)
+    assert "unknown an hour for nodes. Not counted: spot, system" in command.summary(found)
+    assert any(line.split()[:2] == ["total", "unknown"] for line in command.lines(found, name="x"))
+
+
+def test_a_group_without_nodes_makes_the_others_no_cheaper() -> None:
+    groups = [
+        {"name": "none", "instance_type": "ml.p4d.24xlarge", "instance_count": 0},
+        {"name": "some", "instance_type": "ml.m5.2xlarge", "instance_count": 1},
+    ]
+    changes: dict[str, object] = {"cluster": {"instance_groups": groups}}
+    found = cost(configured(changes), region=None, day=DAY)
+    assert "unknown an hour for nodes. Not counted: some" in command.summary(found)
+    total = [line.split() for line in command.lines(found, name="x") if "total" in line][-1]
+    assert total == ["total", "unknown", "without", "some"]
+
+
+def test_the_page_shows_what_it_prints() -> None:
+    page = (REPOSITORY / "docs" / "cost.md").read_text("utf-8")
+    found = cost(load_config(CONFIG_FOLDER / "default.yaml"), region=None, day=DAY)
+    shown = page.partition("<!-- cost -->\n```\n")[2].partition("```\n<!-- /cost -->")[0]
+    assert shown.splitlines() == list(command.lines(found, name="config/default.yaml"))
+
+
+FIRST, SECOND = start_of("first"), start_of("second")
+EKS, ENTRY = Address("first", "Eks"), Address("first", "Entry")
+NAT, RELEASE = Address("first", "Nat"), Address("second", "Release")
+TYPES = {
+    FIRST: STACK,
+    SECOND: STACK,
+    EKS: "AWS::EKS::Cluster",
+    ENTRY: "AWS::EKS::AccessEntry",
+    NAT: "AWS::EC2::NatGateway",
+    RELEASE: "Custom::HelmRelease",
+}
+GRAPH = Graph(
+    types=TYPES,
+    names={address: address.logical_id for address in TYPES},
+    needs={
+        FIRST: frozenset(),
+        EKS: frozenset({FIRST}),
+        ENTRY: frozenset({FIRST, EKS}),
+        NAT: frozenset({FIRST}),
+        SECOND: frozenset({EKS, ENTRY, NAT}),
+        RELEASE: frozenset({SECOND}),
+    },
+)
+
+
+def seconds(name: str) -> int:
+    return RESOURCE_TYPES[name].seconds
+
+
+def test_a_stack_waits_for_all_of_the_one_before_it() -> None:
+    spans = schedule(GRAPH)
+
+    assert longest_chain(spans) == [FIRST, EKS, ENTRY, SECOND, RELEASE]
+    assert chain_to(NAT, spans) == [FIRST, NAT]
+    assert spans[RELEASE].done == sum(
+        seconds(TYPES[each]) for each in (FIRST, EKS, ENTRY, SECOND, RELEASE)
+    )
+    assert span_of([NAT, EKS], spans) == (seconds(STACK), spans[EKS].done)
+
+
+def test_express_mode_goes_on_but_for_what_aws_refuses_until_it_is_ready() -> None:
+    spans = schedule(GRAPH, express=True)
+
+    # CloudFormation goes on at once; the entry is refused until the control plane is there.
+    assert spans[EKS].done < spans[EKS].ready == seconds(STACK) + seconds("AWS::EKS::Cluster")
+    assert spans[ENTRY].start == spans[EKS].ready
+    # It waits for what is not its own.
+    assert spans[RELEASE].done - spans[RELEASE].start == seconds("Custom::HelmRelease")
+    assert spans[RELEASE].done <= schedule(GRAPH)[RELEASE].done
+
+
+def test_what_is_referred_to_is_told_from_what_only_comes_before() -> None:
+    assert GRAPH.before(RELEASE) == {FIRST, EKS, ENTRY, NAT, SECOND}
+    assert GRAPH.before(RELEASE, across_stacks=False) == {SECOND}
+
+
+def test_every_duration_that_has_a_source_names_a_page() -> None:
+    sources = [row.source for row in RESOURCE_TYPES.values() if row.source is not None]
+    assert len(sources) > 3
+    assert all(source.startswith("https://") for source in sources)
+    assert RESOURCE_TYPES["AWS::EC2::Route"].source is None
+
+
+def test_a_page_has_the_chain_each_stack_and_the_sources(
+    default_config: Config, assemble: Assemble
+) -> None:
+    graph = read_graph(assemble(default_config).directory)
+    said = [*lines(graph, name="config/default.yaml")]
+
+    assert said[0] == "config/default.yaml: the longest chain of a first deployment"
+    total = next(line for line in said if line.endswith("in all"))
+    assert said[said.index(total) - 1].split()[2:4] == ["ml-hyperpod", "Custom::DeletionCheck"]
+    stacks = {line.split()[2]: line.split()[:2] for line in said if line.count(":") == 2}
+    assert stacks.keys() >= {*stack_names(default_config).values()}
+    assert stacks["ml-storage"][0] == stacks["ml-platform"][1]
+    assert any("AWS::EKS::Cluster: https://" in line for line in said)
+    assert any(line.strip().startswith("assumed: ") for line in said)
+
+
+def test_without_templates_it_says_what_to_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("critical-path", "--templates", tmp_path) == 2
+    assert "run `make synth` first" in capsys.readouterr().err

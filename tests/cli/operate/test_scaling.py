@@ -1,87 +1,22 @@
-"""`scale`: the change of the file, what it refuses, and the deployment."""
+"""`scale`: the change of the file, and what it refuses."""
 
 import json
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any
 
 import pytest
-import yaml
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.operate.scaling import command
 from hyperpod_cli.operate.scaling.change import count_change
-from hyperpod_cli.operate.scaling.command import deploy
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import described
-from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER, SHIPPED
-
-TEXT = (
-    "name: ml\nregion: us-west-2\ncluster:\n  instance_groups:\n"
-    "    - {name: worker, instance_type: ml.m5.2xlarge, instance_count: 1}\n"
-)
-
-
-class OneNode:
-    """A cluster with one group of one node."""
-
-    file = Path("mine.yaml")
-
-    def found(self) -> SimpleNamespace:
-        return SimpleNamespace(groups={"worker": {"TargetCount": 1, "CurrentCount": 1}})
-
-    def command(self, *words: str) -> str:
-        return " ".join(words)
-
-
-@pytest.mark.parametrize(
-    ("agrees", "code", "deployed", "counts", "result"),
-    [
-        (True, 0, True, [3, 3], 0),
-        # The deployment changed nothing, so the file is as it was.
-        (True, 1, True, [3, 1], 2),
-        (False, 0, False, [1], 1),
-    ],
-)
-def test_the_number_is_written_before_the_deployment(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    *,
-    agrees: bool,
-    code: int,
-    deployed: bool,
-    counts: list[int],
-    result: int,
-) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text(TEXT, "utf-8")
-    seen: list[int] = []
-
-    def count() -> int:
-        groups = yaml.safe_load(file.read_text("utf-8"))["cluster"]["instance_groups"]
-        return int(groups[0]["instance_count"])
-
-    def deploy(_command: object, *, folder: Path) -> int:
-        assert folder == Path.cwd()
-        seen.append(count())
-        return code
-
-    monkeypatch.setattr(command, "chosen_cluster", lambda *_, **__: OneNode())
-    monkeypatch.setattr(command, "refuse_pending", lambda *_, **__: None)
-    monkeypatch.setattr(command, "deploy", deploy)
-    monkeypatch.setattr(command, "is_undone", lambda *_, **__: True)
-    monkeypatch.setattr(command, "agreed", lambda _question, *, yes: agrees and not yes)
-
-    assert run("scale", "worker", "3", "--config", file) == result
-    assert bool(seen) is deployed
-    assert [*seen, count()] == counts
-
 
 BASE = "name: ml\nregion: us-west-2\ncluster:\n"
 # The groups, and what they become with 3 nodes in group `b`.
@@ -183,36 +118,6 @@ def test_what_cannot_be_changed_is_told_and_left(file: Path) -> None:
         change.write()
     assert file.read_text("utf-8") == text + "# mine\n"
     assert [*file.parent.iterdir()] == [file]
-
-
-class Process:
-    """Is interrupted once, and then ends."""
-
-    def __init__(self, outcomes: Iterator[int | None]) -> None:
-        self.outcomes = outcomes
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def wait(self) -> int:
-        code = next(self.outcomes)
-        if code is None:
-            raise KeyboardInterrupt
-        return code
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "code"), [([0], 0), ([1], 1), ([None, 2], 130), ([None, None, -2], 130)]
-)
-def test_an_interrupted_deployment_is_waited_for(
-    monkeypatch: pytest.MonkeyPatch, outcomes: list[int | None], code: int
-) -> None:
-    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: Process(iter(outcomes)))
-
-    assert deploy(["make"], folder=Path()) == code
 
 
 DEFAULT = CONFIG_FOLDER / "default.yaml"

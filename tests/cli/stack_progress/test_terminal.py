@@ -18,6 +18,8 @@ from hyperpod_cli.stack_progress.failures import interruption_lines
 from hyperpod_cli.stack_progress.progress import Followed
 from hyperpod_cli.stack_progress.terminal import lift_protection
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.interrupts import INTERRUPTS
+from tests.support.commands import cdk_program, kept_signals
 from tests.support.stack_events import CloudFormation, event, refused
 
 
@@ -121,11 +123,7 @@ def cdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program in place of the CLI, which does what a test writes into it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(terminal, "LOGS", tmp_path / "logs")
-    program = tmp_path / "node_modules" / ".bin" / "cdk"
-    program.parent.mkdir(parents=True)
-    program.write_text("#!/bin/sh\nexit 0\n")
-    program.chmod(0o755)
-    return program
+    return cdk_program(tmp_path, "#!/bin/sh\nexit 0\n")
 
 
 def ran(client: CloudFormation) -> tuple[int, str]:
@@ -191,10 +189,10 @@ def test_what_no_stack_tells_is_told_by_the_cli(
     assert len(said) == 2
 
 
+@pytest.mark.usefixtures("cdk")
 def test_the_operation_goes_on_where_its_events_may_not_be_read(
-    cdk: Path, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert cdk.exists()
     code, shown = ran(CloudFormation(error=refused("AccessDenied", "not authorized")))
     assert code == 0
     assert "cannot be followed: " in shown
@@ -202,14 +200,14 @@ def test_the_operation_goes_on_where_its_events_may_not_be_read(
     assert capsys.readouterr().err == ""
 
 
-@pytest.fixture(params=[signal.SIGINT, signal.SIGTERM])
+@pytest.fixture(params=[signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def interrupting(request: pytest.FixtureRequest) -> Iterator[signal.Signals]:
     """A signal that ends a command, as its programs handle it."""
-    former = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
-    terminal.raise_on_interrupts()
-    yield request.param
-    for each, handler in former.items():
-        signal.signal(each, handler)
+    with kept_signals():
+        # What starts the tests may ignore it, as `nohup` does.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        INTERRUPTS.install(allowed=True)
+        yield request.param
 
 
 def test_an_interrupt_says_how_an_operation_has_ended() -> None:
@@ -244,6 +242,35 @@ def test_an_interrupt_ends_the_cli_and_says_what_goes_on(
     ]
     assert said[3].strip().startswith("aws cloudformation cancel-update-stack")
     assert said[-1] == f"To go on afterwards: {AGAIN}"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.read_text()), 0)
+
+
+def test_further_signals_neither_keep_the_cli_alive_nor_the_user_uninformed(
+    cdk: Path, interrupting: signal.Signals, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = cdk.parent / "started"
+    # It ends by itself some time after it was asked to, and sends each of the signals once more.
+    again = f"kill -{interrupting:d} {os.getpid()}"
+    cdk.write_text(
+        f"#!/bin/sh\ntrap '{again}; sleep 0.1; {again}; exit 1' TERM\n"
+        f"echo $$ > {started}\n{again}\nwhile :; do sleep 0.1; done\n"
+    )
+
+    class Read(Happening):
+        def get_paginator(self, name: str) -> CloudFormation:
+            if "Interrupted" not in told and INTERRUPTS.arrived >= 3:
+                told.append("Interrupted")
+                os.kill(os.getpid(), interrupting)
+            return super().get_paginator(name)
+
+    told: list[str] = []
+    client = Read()
+    client.later = (event(NAME, "UPDATE_IN_PROGRESS"),)
+    code, _ = ran(client)
+
+    assert (code, told) == (130, ["Interrupted"])
+    assert capsys.readouterr().err.splitlines()[-1] == f"To go on afterwards: {AGAIN}"
     with pytest.raises(ProcessLookupError):
         os.kill(int(started.read_text()), 0)
 

@@ -124,21 +124,17 @@ def test_values_keep_their_types_and_their_tokens(
     }
 
 
-def test_it_may_read_its_chart_and_ask_for_its_stack(
-    stack: cdk.Stack, arguments: dict[str, Any], view: View
-) -> None:
+def test_it_may_read_its_chart(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
     HelmRelease(stack, "Release", **arguments)
 
     seen = view()
-    statement, stack_right = seen.statement("ReadAsset"), seen.statement("AskForStack")
+    statement = seen.statement("ReadAsset")
     (policy,) = [
         name
         for name in seen.ids("AWS::IAM::Policy")
-        if seen.resources[name]["Properties"]["PolicyDocument"]["Statement"]
-        == [statement, stack_right]
+        if seen.resources[name]["Properties"]["PolicyDocument"]["Statement"] == [statement]
     ]
 
-    assert stack_right["Resource"] == {"Ref": "AWS::StackId"}
     assert statement["Action"] == "s3:GetObject"
     assert seen.text(statement["Resource"]).endswith(f"/{seen.one(RELEASE)['ChartKey']}")
     assert policy in seen.resources[seen.id(RELEASE)]["DependsOn"]

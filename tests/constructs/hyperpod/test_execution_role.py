@@ -1,4 +1,4 @@
-"""The role of HyperPod nodes: who may assume it, and what it may do where."""
+"""The roles of a cluster: of its nodes, made or given, and of its autoscaling."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -19,8 +19,13 @@ from hyperpod_cdk import (
     LifecycleScripts,
     NodeSubnets,
     TooLargeError,
+    load_config,
 )
+from hyperpod_cdk.hyperpod.execution_role import AutoScalingRole
+from tests.conftest import Configure, Synthesize
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, VPC_ID, View
+from tests.support.configs import CONFIG_FOLDER, default_document
+from tests.support.refusals import lines_for
 from tests.support.template_view import TemplateView, listed
 
 EC2 = "arn:aws:ec2:us-west-2:<AWS::AccountId>"
@@ -257,3 +262,118 @@ def test_more_buckets_than_a_policy_holds_are_refused(make: Make) -> None:
     buckets = [DataBucketConfig(name=f"{'data' * 15}{number:03}") for number in range(100)]
     with pytest.raises(TooLargeError, match=r"but IAM takes 10,240: .* list fewer data_buckets$"):
         make(data_buckets=buckets)
+
+
+ROLE = "arn:aws:iam::111122223333:role/team/Nodes"
+
+
+def test_the_role_is_passed_on_and_not_changed(
+    configure: Configure, synthesize: Synthesize
+) -> None:
+    found = synthesize(configure({"cluster": {"execution_role_arn": ROLE}}))
+
+    found["ml-platform"].has_output("SageMakerIAMRoleArn", {"Value": ROLE})
+    policies = found["ml-platform"].find_resources("AWS::IAM::Policy").values()
+    assert not any("ManageNetworkInterfaces" in str(policy) for policy in policies)
+    (cluster,) = found["ml-hyperpod"].find_resources("Custom::HyperPodCluster").values()
+    assert str(cluster["Properties"]["Request"]).count(ROLE) == len(
+        configure({}).cluster.instance_groups
+    )
+    (passed,) = [
+        statement
+        for policy in found["ml-hyperpod"].find_resources("AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Sid"] == "PassExecutionRole"
+    ]
+    assert passed["Resource"] == ROLE
+
+
+@pytest.mark.parametrize(
+    ("cluster", "line"),
+    [
+        (
+            {"execution_role_arn": ROLE, "execution_role_name": "Nodes"},
+            "cluster.execution_role_name: 'Nodes' must be left out: execution_role_arn names a",
+        ),
+        ({"execution_role_arn": "Nodes"}, "'Nodes' must be the ARN of an IAM role"),
+        ({"execution_role_name": "team/Nodes"}, "'team/Nodes' must be the name of an IAM role"),
+        ({"execution_role_name": "x" * 65}, "must be the name of an IAM role: 1 to 64 letters"),
+    ],
+)
+def test_what_does_not_go_together_is_told(cluster: dict[str, Any], line: str) -> None:
+    document = default_document()
+    (found,) = lines_for({**document, "cluster": {**document["cluster"], **cluster}})
+    assert line in found
+
+
+def test_names_cannot_be_changed(synthesize: Synthesize) -> None:
+    named = load_config(CONFIG_FOLDER / "examples" / "names.yaml")
+    platform = synthesize(named)["named-platform"].to_json()
+    held = {
+        parameter["Description"].partition(" ")[0]: parameter["Default"]
+        for parameter in platform["Parameters"].values()
+        if "as the stack was created" in parameter.get("Description", "")
+    }
+    assert {
+        "eks.cluster_name": "Research_EKS",
+        "lifecycle_scripts.bucket_name": "sagemaker-research-node-scripts",
+        "cluster.execution_role_name": "ResearchHyperPodNodes",
+    }.items() <= held.items()
+    (role,) = [
+        each
+        for each in platform["Resources"].values()
+        if each["Type"] == "AWS::IAM::Role"
+        and each["Properties"].get("RoleName") == "ResearchHyperPodNodes"
+    ]
+    assert role["Properties"]["Description"] == "HyperPod cluster nodes"
+
+
+def arns_by_sid(found: TemplateView) -> dict[str, list[str]]:
+    return {
+        statement["Sid"]: [found.text(arn) for arn in listed(statement["Resource"])]
+        for _, statement in found.statements()
+    }
+
+
+def test_hyperpod_assumes_it_for_this_account_only(stack: cdk.Stack, view: View) -> None:
+    AutoScalingRole(stack, "AutoScalingRole")
+
+    (statement,) = view().one("AWS::IAM::Role")["AssumeRolePolicyDocument"]["Statement"]
+
+    assert statement == {
+        "Effect": "Allow",
+        "Action": "sts:AssumeRole",
+        "Principal": {"Service": "hyperpod.sagemaker.amazonaws.com"},
+        "Condition": {"StringEqualsIfExists": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("keys", "more"),
+    [
+        pytest.param([], {}, id="no-key"),
+        pytest.param([KEY], {"GrantVolumeKeys": [KEY], "DescribeVolumeKeys": [KEY]}, id="key"),
+    ],
+)
+def test_it_adds_and_removes_nodes_and_uses_their_keys(
+    stack: cdk.Stack, view: View, keys: list[str], more: dict[str, list[str]]
+) -> None:
+    AutoScalingRole(stack, "AutoScalingRole", volume_key_ids=keys)
+
+    found = view()
+
+    assert arns_by_sid(found) == {
+        "ScaleClusters": ["arn:aws:sagemaker:us-west-2:<AWS::AccountId>:cluster/*"],
+        **more,
+    }
+    assert found.statement("ScaleClusters")["Action"] == [
+        "sagemaker:BatchAddClusterNodes",
+        "sagemaker:BatchDeleteClusterNodes",
+    ]
+
+
+def test_its_rights_come_with_it(stack: cdk.Stack, view: View) -> None:
+    AutoScalingRole(stack, "AutoScalingRole")
+
+    # A policy of its own would not be waited for by who only names the role.
+    assert view().ids("AWS::IAM::Policy") == []

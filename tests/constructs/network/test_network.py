@@ -1,15 +1,18 @@
-"""The VPC and its subnets: CIDRs, zones, tags, flow log, refusals."""
+"""A network: its subnets, and its security group."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
 
 from hyperpod_cdk import ConfigError
+from hyperpod_cdk.network.security_group import ClusterSecurityGroup
 from tests.constructs.conftest import View
-from tests.support.network_cases import BY_NAME, SUBNET, THREE_ZONES, network
+from tests.support.network_cases import BY_NAME, DEFAULTS, SHAPES, SUBNET, THREE_ZONES, network
+from tests.support.template_view import TemplateView
 
 DEFAULT_EKS = ("10.192.7.0/28", "10.192.8.0/28")
 
@@ -156,3 +159,120 @@ def test_lists_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=f"^{line}"):
         network(stack, changes)
+
+
+INGRESS, EGRESS = "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"
+FIVE_RULES = {
+    ("in", "-1", "any", "itself"),
+    ("in", "tcp", "988-988", "itself"),
+    ("in", "tcp", "1018-1023", "itself"),
+    ("out", "-1", "any", "itself"),
+    ("out", "-1", "any", "0.0.0.0/0"),
+}
+
+
+def rules(view: TemplateView, group: str) -> list[tuple[str, str, str, str]]:
+    """Return each rule of a group: direction, protocol, ports, other side."""
+    itself = {"Fn::GetAtt": [group, "GroupId"]}
+    own = view.one("AWS::EC2::SecurityGroup")
+    assert not own.keys() & {"SecurityGroupIngress", "SecurityGroupEgress"}
+    found = []
+    for direction, kind, other in (
+        ("in", INGRESS, "SourceSecurityGroupId"),
+        ("out", EGRESS, "DestinationSecurityGroupId"),
+    ):
+        for rule in view.all(kind, GroupId=itself):
+            ports = f"{rule['FromPort']}-{rule['ToPort']}" if "FromPort" in rule else "any"
+            side = "itself" if rule.get(other) == itself else rule["CidrIp"]
+            found.append((direction, rule["IpProtocol"], ports, side))
+    return found
+
+
+def test_it_has_exactly_five_rules(stack: cdk.Stack, vpc: ec2.IVpc, view: View) -> None:
+    ClusterSecurityGroup(stack, "Group", vpc=vpc)
+
+    seen = view()
+    found = rules(seen, seen.id("AWS::EC2::SecurityGroup"))
+
+    assert sorted(found) == sorted(FIVE_RULES)
+    assert len(seen.all(INGRESS)) + len(seen.all(EGRESS)) == len(FIVE_RULES)
+
+
+def test_every_rule_says_what_it_is_for(stack: cdk.Stack, vpc: ec2.IVpc, view: View) -> None:
+    ClusterSecurityGroup(stack, "Group", vpc=vpc)
+
+    seen = view()
+
+    assert all(rule["Description"] for kind in (INGRESS, EGRESS) for rule in seen.all(kind))
+
+
+def zone_of(view: TemplateView, subnet: str) -> str:
+    """Return a subnet's zone in a form that can be compared."""
+    properties = view.resources[subnet]["Properties"]
+    return str(properties.get("AvailabilityZoneId", properties.get("AvailabilityZone")))
+
+
+def route_tables(view: TemplateView) -> dict[str, str]:
+    """Return the route table of each subnet."""
+    associations = view.all("AWS::EC2::SubnetRouteTableAssociation")
+    return {item["SubnetId"]["Ref"]: item["RouteTableId"]["Ref"] for item in associations}
+
+
+def default_route(view: TemplateView, table: str) -> dict[str, Any]:
+    routes = view.all("AWS::EC2::Route", RouteTableId={"Ref": table})
+    assert [route["DestinationCidrBlock"] for route in routes] == ["0.0.0.0/0"]
+    return routes[0]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_private_subnet_leaves_through_the_nat_of_its_own_zone_but_for_s3(
+    stack: cdk.Stack, view: View, shape: dict[str, Any]
+) -> None:
+    network(stack, shape)
+
+    seen = view()
+    nats = {
+        name: zone_of(seen, seen.resources[name]["Properties"]["SubnetId"]["Ref"])
+        for name in seen.ids("AWS::EC2::NatGateway")
+    }
+    used, private = set(), set()
+    for subnet, table in route_tables(seen).items():
+        route = default_route(seen, table)
+        if "NatGatewayId" in route:
+            nat = route["NatGatewayId"]["Ref"]
+            assert nats[nat] == zone_of(seen, subnet)
+            used.add(nat)
+            private.add(table)
+        else:
+            assert route["GatewayId"] == {"Ref": seen.id("AWS::EC2::InternetGateway")}
+    arguments = {**DEFAULTS, **shape}
+    assert used == nats.keys()
+    assert len(nats) == len(set(nats.values())) == len(arguments["public_subnet_cidrs"])
+    assert route_tables(seen).keys() == set(seen.ids(SUBNET))
+    assert len(set(route_tables(seen).values())) == len(seen.ids(SUBNET))
+
+    endpoint = seen.one("AWS::EC2::VPCEndpoint", VpcEndpointType="Gateway")
+    assert seen.text(endpoint["ServiceName"]) == "com.amazonaws.<AWS::Region>.s3"
+    assert {table["Ref"] for table in endpoint["RouteTableIds"]} == private
+
+
+def test_nothing_gets_a_public_address_but_the_nat_gateways(stack: cdk.Stack, view: View) -> None:
+    network(stack, {})
+
+    seen = view()
+
+    assert {subnet["MapPublicIpOnLaunch"] for subnet in seen.all(SUBNET)} == {False}
+    assert len(seen.all("AWS::EC2::EIP")) == len(seen.all("AWS::EC2::NatGateway"))
+
+
+def test_a_nat_gateway_waits_for_its_way_out(stack: cdk.Stack, view: View) -> None:
+    network(stack, {})
+
+    seen = view()
+
+    for nat in seen.ids("AWS::EC2::NatGateway"):
+        assert seen.dependency_types(nat) >= {
+            "AWS::EC2::VPCGatewayAttachment",
+            "AWS::EC2::Route",
+            "AWS::EC2::SubnetRouteTableAssociation",
+        }

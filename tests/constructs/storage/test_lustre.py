@@ -1,17 +1,27 @@
-"""The file system: what it is, what is fixed of it, and what happens to it on deletion."""
+"""FSx for Lustre: file systems, their links to S3, and the wait until one is available."""
 
+from collections.abc import Callable
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk.assertions import Template
 
-from hyperpod_cdk import Lustre, LustreConfig, StorageConfig, lustre_file_system
+from hyperpod_cdk import (
+    DataRepositoryConfig,
+    FileSystemAvailability,
+    Lustre,
+    LustreConfig,
+    Provisioner,
+    StorageConfig,
+    lustre_file_system,
+)
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from tests.support.template_view import TemplateView
 
 FILE_SYSTEM, ASSOCIATION = "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"
-REPOSITORY: dict[str, Any] = {"data_repositories": [{"s3_uri": "s3://bucket/prefix"}]}
+LINK: dict[str, Any] = {"s3_uri": "s3://bucket/prefix"}
 TWICE = {"delete_with_stack": True, "i_understand_all_files_are_deleted": True}
 
 
@@ -49,17 +59,6 @@ def test_the_default_file_system(
     assert not seen.ids(ASSOCIATION)
 
 
-def test_options(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
-    storage = StorageConfig(capacity_gib=4800, throughput_mbps_per_tib=1000, compression="NONE")
-    Lustre(stack, "Lustre", **surroundings, storage=storage)
-
-    file_system = view().one(FILE_SYSTEM)
-
-    assert file_system["StorageCapacity"] == 4800
-    assert file_system["LustreConfiguration"]["PerUnitStorageThroughput"] == 1000
-    assert file_system["LustreConfiguration"]["DataCompressionType"] == "NONE"
-
-
 def test_it_adds_no_rule_to_the_security_group(
     stack: cdk.Stack, vpc: ec2.IVpc, surroundings: dict[str, Any], view: View
 ) -> None:
@@ -93,7 +92,8 @@ def test_files_survive_the_stack_unless_told_otherwise(
     on_deletion: str,
     on_replacement: str,
 ) -> None:
-    Lustre(stack, "Lustre", **surroundings, storage=StorageConfig(**REPOSITORY, **switch))
+    storage = StorageConfig(data_repositories=(DataRepositoryConfig(**LINK),), **switch)
+    Lustre(stack, "Lustre", **surroundings, storage=storage)
 
     seen = view()
 
@@ -109,6 +109,7 @@ def test_it_takes_all_that_the_section_has(
     storage = LustreConfig(
         capacity_gib=9600,
         throughput_mbps_per_tib=500,
+        compression="NONE",
         efa_enabled=True,
         metadata_iops=12000,
         backup_retention_days=7,
@@ -123,7 +124,7 @@ def test_it_takes_all_that_the_section_has(
     assert file_system["LustreConfiguration"] == {
         "AutomaticBackupRetentionDays": 7,
         "DailyAutomaticBackupStartTime": "02:00",
-        "DataCompressionType": "LZ4",
+        "DataCompressionType": "NONE",
         "DeploymentType": "PERSISTENT_2",
         "EfaEnabled": True,
         "MetadataConfiguration": {"Iops": 12000, "Mode": "USER_PROVISIONED"},
@@ -152,27 +153,21 @@ def test_intelligent_tiering_has_no_size(
 
 
 @pytest.mark.parametrize(
-    ("fields", "others"),
+    "changes",
     [
-        pytest.param({}, {"efa_enabled": True, "capacity_gib": 19200}, id="efa"),
-        pytest.param({}, {"metadata_iops": 3000}, id="metadata"),
-        pytest.param({}, {"file_system_id": "fs-0123456789abcdef0"}, id="existing"),
-        pytest.param(
-            {}, {"storage_type": "INTELLIGENT_TIERING", "throughput_mbps": 4000}, id="tiered"
-        ),
+        pytest.param({"efa_enabled": True, "capacity_gib": 19200}, id="efa"),
+        pytest.param({"metadata_iops": 3000}, id="metadata"),
+        pytest.param({"file_system_id": "fs-0123456789abcdef0"}, id="existing"),
+        pytest.param({"storage_type": "INTELLIGENT_TIERING", "throughput_mbps": 4000}, id="tiered"),
     ],
 )
 def test_what_would_be_another_file_system_is_fixed(
-    *,
-    stack: cdk.Stack,
-    surroundings: dict[str, Any],
-    fields: dict[str, Any],
-    others: dict[str, Any],
+    stack: cdk.Stack, surroundings: dict[str, Any], changes: dict[str, Any]
 ) -> None:
-    for name, keys in (("One", fields), ("Other", others)):
+    for name, keys in (("One", {}), ("Other", changes)):
         lustre_file_system(stack, name, **surroundings, storage=LustreConfig(**keys))
 
-    template = assertions.Template.from_stack(stack).to_json()
+    template = Template.from_stack(stack).to_json()
     defaults = [
         parameter["Default"]
         for name, parameter in template["Parameters"].items()
@@ -192,3 +187,116 @@ def test_an_existing_file_system_is_only_named(
 
     assert found.file_system_id == "fs-0123456789abcdef0"
     assert stack.node.try_find_child("Lustre") is None
+
+
+BUCKET = "AWS::S3::Bucket"
+Linked = Callable[..., TemplateView]
+
+
+@pytest.fixture
+def linked(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> Linked:
+    """Return a function that makes a file system with links."""
+
+    def make(*links: dict[str, Any]) -> TemplateView:
+        found = tuple(DataRepositoryConfig(**link) for link in links)
+        storage = LustreConfig(data_repositories=found)
+        Lustre(stack, "Lustre", **surroundings, storage=storage)
+        return view()
+
+    return make
+
+
+def test_objects_become_files_and_files_no_objects(linked: Linked) -> None:
+    seen = linked(LINK)
+
+    assert seen.one(ASSOCIATION) == {
+        "FileSystemId": {"Ref": seen.id(FILE_SYSTEM)},
+        "FileSystemPath": "/s3",
+        "DataRepositoryPath": "s3://bucket/prefix",
+        "BatchImportMetaDataOnCreate": True,
+        "S3": {"AutoImportPolicy": {"Events": ["NEW", "CHANGED", "DELETED"]}},
+    }
+    assert not seen.ids(BUCKET)
+
+
+def test_what_is_asked_for(linked: Linked) -> None:
+    seen = linked(
+        {
+            **LINK,
+            "path": "/a/b",
+            "import_existing": False,
+            "import_events": ["NEW"],
+            "export_events": ["NEW", "DELETED"],
+        }
+    )
+
+    found = seen.one(ASSOCIATION)
+
+    assert (found["FileSystemPath"], found["BatchImportMetaDataOnCreate"]) == ("/a/b", False)
+    assert found["S3"] == {
+        "AutoImportPolicy": {"Events": ["NEW"]},
+        "AutoExportPolicy": {"Events": ["NEW", "DELETED"]},
+    }
+
+
+def test_the_first_link_is_that_of_the_first_release(linked: Linked) -> None:
+    seen = linked(LINK, {"path": "/other", "new_bucket": True})
+
+    # As 0.1.0 named the only one: another ID would be another link, which FSx refuses.
+    assert "LustreDataRepository95D81F00" in seen.ids(ASSOCIATION)
+
+
+def test_a_later_link_is_known_by_its_directory(linked: Linked) -> None:
+    seen = linked(LINK, {"path": "/one", "new_bucket": True}, {"path": "/two", "new_bucket": True})
+
+    paths = {
+        seen.resources[name]["Properties"]["FileSystemPath"]: name for name in seen.ids(ASSOCIATION)
+    }
+
+    assert "one" in paths["/one"]
+    assert "two" in paths["/two"]
+
+
+def test_a_new_bucket_is_closed_and_kept(linked: Linked) -> None:
+    seen = linked({"new_bucket": True})
+
+    buckets = {name: seen.resources[name] for name in seen.ids(BUCKET)}
+    data = next(each for name, each in buckets.items() if "AccessLogs" not in name)
+
+    assert data["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert data["UpdateReplacePolicy"] == "Retain"
+    assert "BucketName" not in data["Properties"]
+    assert data["Properties"]["VersioningConfiguration"] == {"Status": "Enabled"}
+    assert all(data["Properties"]["PublicAccessBlockConfiguration"].values())
+    assert "LoggingConfiguration" in data["Properties"]
+    for name in seen.ids("AWS::S3::BucketPolicy"):
+        [statement] = [
+            each
+            for each in seen.resources[name]["Properties"]["PolicyDocument"]["Statement"]
+            if each["Effect"] == "Deny"
+        ]
+        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+AVAILABILITY = "Custom::FileSystemAvailability"
+
+
+def test_names_come_from_the_wait_and_the_wait_has_its_right(
+    stack: cdk.Stack, surroundings: dict[str, Any], provisioner: Provisioner, view: View
+) -> None:
+    lustre = Lustre(stack, "Lustre", **surroundings, storage=StorageConfig())
+    mount = FileSystemAvailability(
+        stack, "Availability", file_system_id=lustre.file_system_id, provisioner=provisioner
+    )
+    names = stack.resolve([mount.dns_name, mount.mount_name])
+
+    seen = view()
+    waits = seen.id(AVAILABILITY)
+    right = seen.statement("DescribeFileSystem")
+
+    assert seen.one(AVAILABILITY)["FileSystemId"] == {"Ref": seen.id(FILE_SYSTEM)}
+    assert names == [{"Fn::GetAtt": [waits, "DnsName"]}, {"Fn::GetAtt": [waits, "MountName"]}]
+    assert (right["Action"], right["Resource"]) == ("fsx:DescribeFileSystems", "*")
+    assert any(
+        seen.resources[name]["Type"] == "AWS::IAM::Policy" for name in seen.dependencies(waits)
+    )

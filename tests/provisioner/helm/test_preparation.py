@@ -58,7 +58,7 @@ def test_a_cancelled_update_that_waits_for_a_namespace_is_not_carried_out(
     accepted = cloud.start("Update", properties("2.0.0"))
     cloud.cloudformation.status = status
     _let_go(cloud, "kubeflow")
-    with pytest.raises(ProvisioningError, match="was not touched"):
+    with pytest.raises(ProvisioningError, match="was given up by CloudFormation"):
         cloud.poll(accepted)
     assert "2.0.0" not in str(cloud.operator())
 

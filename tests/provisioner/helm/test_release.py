@@ -9,7 +9,6 @@ from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
 from tests.support.provisioner.cloudformation import (
     OTHER_STACK_ID,
-    FakeCloudFormation,
     Framework,
     Time,
 )
@@ -39,7 +38,7 @@ def stack(helm: FakeHelm, time: Time) -> Framework:
 
 
 def _stack(helm: FakeHelm, time: Time, **options: Any) -> Framework:
-    resource = HelmRelease(connect=helm.connect, cloudformation=FakeCloudFormation())
+    resource = HelmRelease(connect=helm.connect)
     return Framework(resource=resource, resource_type="Custom::HelmRelease", time=time, **options)
 
 
@@ -65,8 +64,8 @@ def test_values_keep_their_types(stack: Framework, helm: FakeHelm) -> None:
 
 def test_retried_create_runs_nothing_again(stack: Framework, helm: FakeHelm) -> None:
     stack.create(PROPERTIES)
-    _, accepted = stack.start("Create", PROPERTIES)
-    assert accepted.physical_id == ID
+    waiter = stack.start("Create", PROPERTIES)
+    assert waiter.event["PhysicalResourceId"] == ID
     assert helm.mutations == ["upgrade"]
 
 
@@ -181,13 +180,13 @@ def test_create_killed_half_way_is_completed(stack: Framework, helm: FakeHelm) -
 def test_copy_of_a_request_waits_for_the_first(stack: Framework, helm: FakeHelm) -> None:
     stack.create(PROPERTIES)
     helm.set_status("pending-install")
-    _, accepted = stack.start("Create", PROPERTIES)
-    assert accepted.failure is None
+    waiter = stack.start("Create", PROPERTIES)
+    assert waiter.event.get("Failure") is None
     assert helm.mutations == ["upgrade"]
 
 
 def test_copy_that_finds_the_first_at_work_waits_as_well(stack: Framework, helm: FakeHelm) -> None:
-    _, first = stack.start("Create", PROPERTIES)
+    first = stack.start("Create", PROPERTIES).event
     (deployed,), labels = helm.revisions, dict(helm.labels)
     helm.revisions = []
     helm.failures["upgrade"] = ['secrets "sh.helm.release.v1.r.v1" already exists']
@@ -196,8 +195,8 @@ def test_copy_that_finds_the_first_at_work_waits_as_well(stack: Framework, helm:
         helm.revisions, helm.labels = [deployed._replace(status="pending-install")], labels
 
     stack.time.while_asleep = appear
-    _, second = stack.start("Create", PROPERTIES)
-    assert (first.failure, second.failure) == (None, None)
+    second = stack.start("Create", PROPERTIES).event
+    assert not {"Failure"} & {*first, *second}
     assert helm.mutations == ["upgrade", "upgrade"]
 
 
@@ -218,9 +217,12 @@ def test_unreachable_api_ends_in_time_and_says_what_to_check(
     stack: Framework, helm: FakeHelm, time: Time
 ) -> None:
     helm.failures["read"] = ["Error: dial tcp 10.0.0.1:443: i/o timeout"] * 100
-    with pytest.raises(ProvisioningError, match=r"i/o timeout.*access entry"):
-        stack.create(PROPERTIES)
+    waiter = stack.begin("Create", PROPERTIES)
     assert sum(time.slept) < 120
+    helm.failures["read"] *= 100
+    time.sleep(58 * 60)
+    with pytest.raises(ProvisioningError, match=r"i/o timeout.*access entry"):
+        waiter.poll()
     assert helm.mutations == []
 
 
@@ -254,9 +256,11 @@ def test_upgrade_that_takes_all_its_time_is_rolled_back(
 
 def test_error_that_every_attempt_meets_is_named(stack: Framework, helm: FakeHelm) -> None:
     helm.failures["upgrade"] = ["Error: Post https://x: EOF"] * 100
-    with pytest.raises(ProvisioningError, match=r"in 6 steps: .*Post https://x: EOF"):
-        stack.create(PROPERTIES)
+    waiter = stack.begin("Create", PROPERTIES)
     assert helm.mutations == ["upgrade"] * 6
+    stack.time.sleep(56 * 60)
+    with pytest.raises(ProvisioningError, match=r"Post https://x: EOF"):
+        waiter.poll()
 
 
 def test_release_lost_after_the_install_is_a_failure(

@@ -93,14 +93,24 @@ def release(
         ("failed install", release("failed"), Decision(action=Action.UPGRADE)),
         ("failed upgrade", release("deployed", "failed"), Decision(action=Action.UPGRADE)),
         (
+            "failed upgrade, after the same content",
+            release("deployed", "failed", description=wanted().description),
+            Decision(action=Action.ROLL_BACK, revision=1),
+        ),
+        (
             "failed with the same content",
             release("failed", by=wanted(), description=wanted().description),
             Decision(action=Action.UPGRADE),
         ),
         (
             "install left behind by another request",
-            release("pending-install"),
+            release("pending-install", age=901),
             Decision(action=Action.ROLL_BACK, revision=1),
+        ),
+        (
+            "upgrade that another request may work on",
+            release("superseded", "deployed", "pending-upgrade"),
+            Decision(action=Action.WAIT),
         ),
         (
             "install that a copy of this request works on",
@@ -119,22 +129,22 @@ def release(
         ),
         (
             "upgrade left behind",
-            release("superseded", "deployed", "pending-upgrade"),
+            release("superseded", "deployed", "pending-upgrade", age=901),
             Decision(action=Action.ROLL_BACK, revision=2),
         ),
         (
             "upgrade left behind after a failed one",
-            release("deployed", "failed", "pending-upgrade"),
+            release("deployed", "failed", "pending-upgrade", age=901),
             Decision(action=Action.ROLL_BACK, revision=1),
         ),
         (
             "upgrade left behind, nothing ever deployed",
-            release("failed", "pending-upgrade"),
+            release("failed", "pending-upgrade", age=901),
             Decision(action=Action.ROLL_BACK, revision=1),
         ),
         (
             "rollback left behind",
-            release("deployed", "failed", "pending-rollback"),
+            release("deployed", "failed", "pending-rollback", age=901),
             Decision(action=Action.ROLL_BACK, revision=1),
         ),
         ("half uninstalled", release("uninstalling"), Decision(action=Action.UNINSTALL)),

@@ -8,7 +8,7 @@ from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
 from provisioner.kubernetes.manifest import ReleaseId
 from tests.provisioner.helm.test_release import PROPERTIES
-from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
+from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_helm import FakeHelm, FakeKubectl
 
 RELEASE = ReleaseId("hyperpod-dependencies", "kube-system")
@@ -43,7 +43,7 @@ def helm(time: Time) -> FakeHelm:
 @pytest.fixture
 def stack(helm: FakeHelm, time: Time) -> Framework:
     """Return the stack of a release that is deployed."""
-    resource = HelmRelease(connect=helm.connect, cloudformation=FakeCloudFormation())
+    resource = HelmRelease(connect=helm.connect)
     stack = Framework(resource=resource, resource_type="Custom::HelmRelease", time=time)
     stack.create(PROPERTIES)
     helm.calls.clear()

@@ -208,7 +208,7 @@ def test_a_failed_creation_that_cannot_be_deleted_names_the_cause(
         stack.create({**CLASSIC, "WaitMinutes": "5"})
 
 
-@pytest.mark.parametrize(("own", "others"), [(47, 0), (46, 1)])
+@pytest.mark.parametrize(("own", "others"), [(46, 0), (45, 1)])
 def test_a_cluster_full_of_tags_is_updated_without_the_creations_mark(
     stack: HyperPodStack, sagemaker: TroubledSageMaker, own: int, others: int
 ) -> None:

@@ -58,7 +58,8 @@ def claim(
 
 def claimed(made: Claim) -> list[dict[str, str]]:
     """Return the provisioner's tags with a claim."""
-    return [*OWNER_TAGS, {"Key": "hyperpod-cdk:request", "Value": str(made)}]
+    tags = made.tag | (made.note if made.last_call else {})
+    return [*OWNER_TAGS, *({"Key": key, "Value": value} for key, value in tags.items())]
 
 
 CREATED = claim(1, last_call="create")
@@ -164,8 +165,10 @@ def test_update_calls_fit_the_model(stubbed_stack: Framework, stubber: Stubber) 
     tagged(stubber, *claimed(first), WORKED)
     changed = {**NAME, "InstanceGroups": [wanted]}
     updated = claim(2, over=CREATED, last_call="update", asks=asked)
-    tagged(stubber, claimed(updated)[-1])
+    noted = claimed(updated)[-1]
+    tagged(stubber, {**noted, "Value": noted["Value"].replace(":update:", ":update@:")})
     stubber.add_response("update_cluster", {"ClusterArn": ARN}, changed)
+    tagged(stubber, noted)
 
     larger = {**DETAILS, "TargetCount": 2, "ScheduledUpdateConfig": scheduled}
     described(stubber, "InService", tags=claimed(updated), InstanceGroups=[larger], **CONTINUOUS)
@@ -177,6 +180,7 @@ def test_update_calls_fit_the_model(stubbed_stack: Framework, stubber: Stubber) 
     }
     stubber.add_response("add_tags", {"Tags": []}, {"ResourceArn": ARN, "Tags": ANY})
     stubber.add_response("update_cluster_software", {"ClusterArn": ARN}, software)
+    stubber.add_response("add_tags", {"Tags": []}, {"ResourceArn": ARN, "Tags": ANY})
 
     larger = {**larger, "DesiredImageId": ami}
     described(stubber, "InService", tags=claimed(updated), InstanceGroups=[larger], **CONTINUOUS)
@@ -320,8 +324,8 @@ def test_a_new_cluster_whose_tags_are_not_visible_is_not_called_anothers(
 ) -> None:
     now = datetime.datetime.fromtimestamp(Time().now, tz=datetime.UTC)
     described(stubber, "Creating", tags=[], CreationTime=now)
-    _, accepted = stubbed_stack.start("Create", properties())
-    assert accepted.physical_id == "ml-cluster"
+    waiter = stubbed_stack.start("Create", properties())
+    assert waiter.event["PhysicalResourceId"] == "ml-cluster"
     long_ago = now - datetime.timedelta(hours=1)
     described(stubber, "Creating", tags=[], CreationTime=long_ago)
     with pytest.raises(ProvisioningError, match="it carries no mark of any stack"):

@@ -6,8 +6,8 @@ import pytest
 
 from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
-from provisioner.hyperpod.changes import Changes, changes, user_tags
-from provisioner.hyperpod.claim import FoundGroups
+from provisioner.hyperpod.changes import Changes, changes, template_differences, user_tags
+from provisioner.hyperpod.claim import GROUPS_TAG, NotedGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import KEYS, Refusal
 from provisioner.hyperpod.failures import refused_change
@@ -253,6 +253,56 @@ def test_a_rollback_takes_back_only_what_came_true() -> None:
     assert changes(aim, described(now), {}) == Changes(update=update)
 
 
+def test_a_rollback_leaves_a_group_that_is_not_as_the_failed_request_made_it() -> None:
+    aim = Aim(wanted=cluster(A), former=cluster(A, group("b", 5)), rolls_back=True)
+    assert changes(aim, described(cluster(A, group("b", 6))), {}) == Changes()
+    deleted = changes(aim, described(cluster(A, group("b", 5))), {})
+    assert deleted.update["InstanceGroupsToDelete"] == ["b"]
+
+
+def test_a_rollback_makes_a_removed_group_anew_with_the_nodes_that_it_had() -> None:
+    aim = Aim(wanted=cluster(A, B), former=cluster(A), rolls_back=True)
+    tags = NotedGroups().with_found({"b": 6}).tag
+    assert changes(aim, described(cluster(A)), tags) == sent(A, group("b", 6))
+
+
+def test_a_group_that_is_new_in_the_template_and_there_gets_its_image() -> None:
+    wanted = cluster(A, group("b", ImageReleaseVersion="1.2.0"), group("c"))
+    aim = Aim(wanted=wanted, former=cluster(A), latest_software=True)
+    made = changes(aim, described(cluster(A, B, group("c"))), {})
+    assert [call.groups for _, call in made.software] == [(("a", None), ("b", "1.2.0"))]
+
+
+def test_a_group_or_a_field_that_is_gone_comes_back() -> None:
+    aim = Aim(wanted=cluster(A, B), former=cluster(A, B))
+    assert changes(aim, described(cluster(A)), {}) == sent(A, B)
+    other = described(cluster(A, B, NodeRecovery="None"))
+    assert changes(aim, other, {}) == sent(A, B, NodeRecovery="Automatic")
+
+
+@pytest.mark.parametrize(
+    ("there", "told"),
+    [
+        ({"TargetCount": 3, "CurrentImageReleaseVersion": "1.2.0"}, {}),
+        ({"TargetCount": 6}, {"a": "has 6 nodes by now, not 3"}),
+        (
+            {"TargetCount": 3, "CurrentImageReleaseVersion": "1.1.0"},
+            {"a": "has another AMI"},
+        ),
+        ({"TargetCount": 3, "Status": "Deleting"}, {"a": "is not there"}),
+    ],
+)
+def test_what_differs_from_the_template_is_told(
+    there: dict[str, Any], told: dict[str, str]
+) -> None:
+    wanted = cluster(group("a", 3, ImageReleaseVersion="1.2.0"))
+    found = {"InstanceGroups": [{"InstanceGroupName": "a", **there}]}
+    assert template_differences(wanted, found) == told
+    scaling = {**found, "AutoScaling": {"Mode": "Enable"}}
+    counted = {name: what for name, what in told.items() if "nodes" not in what}
+    assert template_differences(wanted, scaling) == counted
+
+
 def test_an_update_leaves_a_group_that_no_template_named() -> None:
     aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A, B))
     now = cluster(A, B, group("operators", 8), group("empty", 0))
@@ -274,20 +324,55 @@ def test_a_restricted_group_stays_in_its_list() -> None:
     }
 
 
-def test_an_update_removes_the_groups_that_a_rollback_left() -> None:
-    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A), clears_groups=True)
-    made = changes(aim, described(cluster(A, group("left-behind"))), {})
-    assert made == sent(group("a", 2), InstanceGroupsToDelete=["left-behind"])
-
-
-def test_an_update_leaves_the_groups_that_the_failed_one_found_there() -> None:
-    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A), clears_groups=True)
-    tags = FoundGroups().adding({"operators": 8}).tag
+def test_an_update_removes_the_groups_that_were_left_and_no_others() -> None:
+    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A))
+    tags = NotedGroups().with_left({"left-behind": None}).tag
     made = changes(aim, described(cluster(A, group("operators", 8), group("left-behind"))), tags)
     assert made.update == {
         "InstanceGroups": [group("a", 2), group("operators", 8)],
         "InstanceGroupsToDelete": ["left-behind"],
     }
+
+
+def test_an_update_gives_a_group_that_was_left_what_the_template_says() -> None:
+    wanted = cluster(group("a", 9, ImageId="ami-1"))
+    there = described(cluster(group("a", 2)))
+    aim = Aim(wanted=wanted, former=wanted)
+    assert changes(aim, there, {}) == Changes()
+    made = changes(aim, there, NotedGroups().with_left({"a": 2}, images=["a"]).tag)
+    assert made.update["InstanceGroups"][0]["InstanceCount"] == 9
+    assert [call.groups for _, call in made.software] == [(("a", None),)]
+
+
+@pytest.mark.parametrize(("least", "count"), [(8, 8), (9, None), (None, 8)])
+def test_a_rollback_gives_a_found_group_no_less_than_its_least(
+    least: int | None, count: int | None
+) -> None:
+    """A `count` of None: no call."""
+    failed = group("operators", 9, MinInstanceCount=least)
+    found = {"InstanceGroupName": "operators", "TargetCount": 9, "MinCount": least}
+    there = described(cluster(A))
+    now = {**there, "InstanceGroups": [*there["InstanceGroups"], found]}
+    tags = NotedGroups().with_found({"operators": 8}).tag
+    aim = Aim(wanted=cluster(A), former=cluster(A, failed), rolls_back=True)
+    groups = changes(aim, now, tags).update.get("InstanceGroups", ())
+    assert [each["InstanceCount"] for each in groups[1:]] == ([] if count is None else [count])
+
+
+@pytest.mark.parametrize(
+    ("value", "is_there", "count"),
+    [("", False, None), ("nonsense", False, None), ("all", True, None)],
+)
+def test_a_tag_that_others_wrote_is_read(value: str, count: int | None, *, is_there: bool) -> None:
+    found = NotedGroups.of({GROUPS_TAG: value})
+    assert ("operators" in found, found.count_of("operators")) == (is_there, count)
+
+
+@pytest.mark.parametrize("count", [0, 8, None])
+def test_a_found_group_is_read_as_it_was_noted(count: int | None) -> None:
+    noted = NotedGroups().with_found({"operators": count})
+    assert NotedGroups.of(noted.tag) == noted
+    assert noted.count_of("operators") == count
 
 
 def test_a_change_of_waiting_leaves_what_drifted() -> None:

@@ -5,7 +5,7 @@ import pytest
 from emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
-from provisioner.hyperpod.claim import CREATION_TAG, REQUEST_TAG, SUCCEEDED
+from provisioner.hyperpod.claim import CALL_TAG, CREATION_TAG, REQUEST_TAG, SUCCEEDED
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
     ANOTHER_EKS_CLUSTER,
@@ -47,6 +47,7 @@ def test_cluster_carries_the_users_tags_and_the_owners(
     stack.create(ONE)
     tags = tags_of_cluster(sagemaker)
     assert tags.pop(REQUEST_TAG)
+    assert tags.pop(CALL_TAG)
     assert tags == {
         CREATION_TAG: SUCCEEDED,
         "team": "research",
@@ -57,9 +58,9 @@ def test_cluster_carries_the_users_tags_and_the_owners(
 
 def test_retried_create_adopts_its_own_cluster(stack: HyperPodStack) -> None:
     stack.create(ONE)
-    _, accepted = stack.start("Create", ONE)
-    assert accepted.physical_id == "ml-cluster"
-    assert accepted.failure is None
+    waiter = stack.start("Create", ONE)
+    assert waiter.event["PhysicalResourceId"] == "ml-cluster"
+    assert waiter.event.get("Failure") is None
 
 
 def test_cluster_of_another_stack_is_refused(sagemaker: LocalSageMaker, time: Time) -> None:
@@ -162,8 +163,8 @@ def test_update_of_a_busy_cluster_is_made_later_and_once(
     assert sagemaker.writes == ["UpdateCluster"]
 
 
-def test_immutable_change_is_refused_and_rolled_back_without_a_call(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
+def test_immutable_change_is_refused_and_rolled_back_at_once_without_a_call(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
     stack.create(ONE)
     moved = properties(
@@ -175,8 +176,10 @@ def test_immutable_change_is_refused_and_rolled_back_without_a_call(
     with pytest.raises(ProvisioningError, match=r"VpcConfig .* cannot change .* destroy this"):
         stack.update(moved)
     sagemaker.calls.clear()
+    refused_at = time.now
     assert stack.roll_back_update(moved, original).complete
     assert sagemaker.writes == []
+    assert time.now < refused_at + 60
 
 
 def test_other_name_on_another_eks_cluster_is_a_replacement(

@@ -4,14 +4,12 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Caller, Faults
 from emulator.kubernetes import Fault
 from hyperpod_shared.eks_token import TokenSigner
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
-from provisioner.framework.request import Request
 from provisioner.framework.retry import Clock
 from provisioner.hyperpod.cluster import delete_node_objects
 from provisioner.kubernetes.cluster import EksConnection
@@ -59,8 +57,8 @@ def test_delete_while_busy_is_made_later(stack: HyperPodStack, sagemaker: LocalS
 
 def test_delete_during_create(stack: HyperPodStack) -> None:
     stack.requests += 1
-    _, accepted = stack.start("Create", CLASSIC)
-    stack.physical_id, stack.properties = accepted.physical_id, CLASSIC
+    waiter = stack.start("Create", CLASSIC)
+    stack.physical_id, stack.properties = waiter.event["PhysicalResourceId"], CLASSIC
     assert stack.delete().complete
 
 
@@ -120,14 +118,13 @@ def test_a_shortage_is_no_failure_of_a_continuous_cluster(
 def test_calls_that_are_always_throttled_end_in_time(
     stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
-    sent, accepted = stack.start("Create", CLASSIC)
-    polled = Request.from_event({**sent, **accepted.as_response()})
+    waiter = stack.start("Create", CLASSIC)
     sagemaker.service.faults = Faults(throttled_calls={"DescribeCluster": 1_000_000})
-    time.sleep(54 * 60)
-    assert not stack.resource.is_complete(polled, time.clock).complete
+    time.sleep(57 * 60)
+    assert not waiter.poll().complete
     time.sleep(60)
-    with pytest.raises(ClientError, match="Throttling"):
-        stack.resource.is_complete(polled, time.clock)
+    with pytest.raises(ProvisioningError, match=r"Waited for 58 minutes.*throttling"):
+        waiter.poll()
 
 
 def test_throttled_calls_are_repeated(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
@@ -153,14 +150,13 @@ def test_update_that_was_rolled_back_between_two_polls_is_a_failure(
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
     larger = properties(group("workers", 3), NodeProvisioningMode=None)
     stack.requests += 1
-    sent, accepted = stack.start("Update", larger, stack.properties)
+    waiter = stack.start("Update", larger, stack.properties)
     time.sleep(3600)
     assert describe(sagemaker)["ClusterStatus"] == "InService"
-    polled = Request.from_event({**sent, **accepted.as_response()})
     with pytest.raises(
         ProvisioningError, match="took its update back: capacity: We currently do not have"
     ):
-        stack.resource.is_complete(polled, time.clock)
+        waiter.poll()
 
 
 def test_update_that_is_rolled_back_is_a_failure_and_the_rollback_succeeds(

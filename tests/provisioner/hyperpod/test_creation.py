@@ -10,7 +10,6 @@ from emulator.hyperpod import Caller, Faults, HyperPodService, Timings, Unknowns
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
-from provisioner.framework.request import Request
 from provisioner.framework.retry import ROLE_PATIENCE_SECONDS
 from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, READ_LAG_SECONDS, SUCCEEDED
 from rehearsal.environment import EksDependencies
@@ -90,7 +89,6 @@ def test_rollback_deletes_it_if_asked_to(
     fail(stack, sagemaker, {**wanted, **DELETE})
     assert stack.roll_back_creation({**wanted, **DELETE}).complete
     assert not exists(sagemaker)
-    assert stack.cloudformation.asked == []
 
 
 def test_every_try_of_an_updates_cleanup_leaves_it(
@@ -208,13 +206,12 @@ def test_nothing_is_created_for_a_stack_that_is_being_deleted(
 ) -> None:
     fail(stack, sagemaker, CLASSIC)
     stack.requests = 7
-    sent, accepted = stack.start("Create", CLASSIC)
+    waiter = stack.start("Create", CLASSIC)
     assert describe(sagemaker)["ClusterStatus"] == "Deleting"
     time.sleep(TIMINGS.delete + 60)
     stack.cloudformation.status = "DELETE_IN_PROGRESS"
-    polled = Request.from_event({**sent, **accepted.as_response()})
-    with pytest.raises(ProvisioningError, match="was not created: the stack is being deleted"):
-        stack.resource.is_complete(polled, time.clock)
+    with pytest.raises(ProvisioningError, match="was given up by CloudFormation"):
+        waiter.poll()
     assert not exists(sagemaker)
 
 
@@ -309,18 +306,9 @@ def test_a_creation_is_not_tried_again_when_the_stack_has_turned(
         stack.cloudformation.status = turned
 
     time.while_asleep = turn
-    with pytest.raises(ProvisioningError, match="deleted or rolled back"):
+    with pytest.raises(ProvisioningError, match="was given up by CloudFormation"):
         stack.begin("Create", ONE)
     assert not is_there(sagemaker)
-
-
-def test_a_creation_is_tried_again_when_the_stack_cannot_be_asked(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker
-) -> None:
-    sagemaker.service.faults = Faults(role_not_propagated_calls=4)
-    stack.cloudformation.error = client_error("AccessDenied", "DescribeStacks")
-    stack.begin("Create", ONE)
-    assert is_there(sagemaker)
 
 
 def test_a_rollback_waits_for_a_creation_that_it_does_not_see(

@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from provisioner.aws.stack import StackPhase
-from provisioner.hyperpod.claim import Claim
+from provisioner.framework.operation import StackPhase
+from provisioner.hyperpod.claim import GROUPS_TAG, REFUSED_KEY, Claim, NotedGroups
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import (
     AskNodes,
-    AskStack,
     Create,
     Delete,
     Done,
@@ -41,16 +40,14 @@ from tests.support.provisioner.decided import (
 )
 from tests.support.provisioner.hyperpod_stack import group, properties
 
-NOTHING = Found(now=NOW, described={}, stack=StackPhase.DEPLOYING)
+REFUSED = OWN.after_call(REFUSED_KEY, now=NOW)
+NOTHING = Found(now=NOW, described={})
 ELSEWHERE: dict[str, Any] = {
     "VpcConfig": {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-2"]}
 }
 IN_ANOTHER_SUBNET = replace(
     found("InService"), described={**found("InService").described, **ELSEWHERE}
 )
-
-TURNED = StackPhase.ROLLING_BACK
-DELETING, SETTLED = StackPhase.DELETING, StackPhase.SETTLED
 
 # A poll of `is_complete`, unless the request begins.
 CREATE = request("Create")
@@ -59,6 +56,8 @@ DELETE = request("Delete")
 CREATE_BEGINS = request("Create", waits=False)
 UPDATE_BEGINS = request("Update", waits=False)
 DELETE_BEGINS = request("Delete", waits=False)
+TURNED = replace(DELETE, phase=StackPhase.ROLLING_BACK)
+TURNED_BEGINS = replace(DELETE_BEGINS, phase=StackPhase.ROLLING_BACK)
 MOVES = replace(UPDATE, former=properties(group("workers"), NodeProvisioningMode=None, **ELSEWHERE))
 LATE_UPDATE = request("Update", claim=LATE)
 ROLLBACK = request("Update", claim=BACK)
@@ -72,23 +71,8 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         NOTHING,
         Refuse,
     ),
-    "it is gone, and nobody asked about the stack": (
-        UPDATE,
-        replace(NOTHING, stack=None),
-        AskStack,
-    ),
-    "it is gone while the stack rolls back": (UPDATE, replace(NOTHING, stack=TURNED), Refuse),
-    "it is gone while the stack is deleted": (UPDATE, replace(NOTHING, stack=DELETING), Refuse),
-    "it is gone after the stack has settled": (UPDATE, replace(NOTHING, stack=SETTLED), Wait),
     "another stack's cluster": (UPDATE, found("InService", stack_id=OTHER_STACK_ID), Refuse),
     "nobody's cluster": (UPDATE, replace(found("InService"), tags={}), Refuse),
-    "a later request's, which knows nothing of this one": (
-        UPDATE,
-        found("InService", LATER),
-        Refuse,
-    ),
-    "a later request's": (UPDATE, found("InService", LATER.over(OWN)), Refuse),
-    "a retry after a later request": (UPDATE_BEGINS, found("InService", LATER.over(OWN)), Refuse),
     "an update begins after a request that began later": (
         UPDATE_BEGINS,
         found("InService", LATER),
@@ -100,20 +84,8 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         found("InService", BEFORE),
         Wait,
     ),
-    "not claimed yet, and the stack rolls back": (
-        UPDATE,
-        found("InService", BEFORE, stack=TURNED),
-        Wait,
-    ),
     "an update begins": (UPDATE_BEGINS, found("InService"), UpdateCluster),
     "a call is left": (UPDATE, found("InService"), UpdateCluster),
-    "a call is left, and nobody asked about the stack": (
-        UPDATE,
-        found("InService", stack=None),
-        AskStack,
-    ),
-    "a call is left, and the stack rolls back": (UPDATE, found("InService", stack=TURNED), Wait),
-    "a call is left, and the stack has settled": (UPDATE, found("InService", stack=SETTLED), Wait),
     "a call is left, and the cluster is busy": (UPDATE, found("Updating"), Wait),
     "a call is left, and the cluster is busy for too long": (
         LATE_UPDATE,
@@ -121,7 +93,16 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         Fail,
     ),
     "a call is left, and the cluster rolls back": (UPDATE, found("RollingBack"), Wait),
-    "HyperPod never makes the change": (MOVES, IN_ANOTHER_SUBNET, Refuse),
+    "HyperPod never makes the change, which its rollback has to know": (
+        MOVES,
+        IN_ANOTHER_SUBNET,
+        Tag,
+    ),
+    "HyperPod never makes the change": (
+        MOVES,
+        replace(IN_ANOTHER_SUBNET, tags={**IN_ANOTHER_SUBNET.tags, **REFUSED.note}),
+        Refuse,
+    ),
     "updated, and busy with it": (UPDATE, found("Updating", UPDATED), Wait),
     "updated, and rolls back": (UPDATE, found("RollingBack", UPDATED), Fail),
     "updated, and taken back": (UPDATE, found("InService", UPDATED), Fail),
@@ -157,28 +138,26 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "rollback: another stack's cluster": (ROLLBACK, found("Failed", stack_id=OTHER_STACK_ID), Done),
     "rollback: of another name": (
         replace(ROLLBACK, renames=True),
-        found("InService", BACK, stack=TURNED),
+        found("InService", BACK),
         Done,
     ),
-    "rollback: failed": (ROLLBACK, found("Failed", BACK, stack=TURNED), Done),
+    "rollback: failed": (ROLLBACK, found("Failed", BACK), Done),
     "rollback: begins, worked once, failed": (
         replace(ROLLBACK, waits=False),
         found("Failed", BACK, tags=SUCCEEDED),
         UpdateCluster,
     ),
-    "rollback: not claimed yet": (ROLLBACK, found("InService", BEFORE, stack=TURNED), Tag),
-    "rollback: a call is left": (ROLLBACK, found("InService", BACK, stack=TURNED), UpdateCluster),
-    "rollback: the stack deploys again": (ROLLBACK, found("InService", BACK), Wait),
-    "rollback: is being deleted": (ROLLBACK, found("Deleting", BACK, stack=TURNED), Wait),
+    "rollback: not claimed yet": (ROLLBACK, found("InService", BEFORE), Tag),
+    "rollback: a call is left": (ROLLBACK, found("InService", BACK), UpdateCluster),
+    "rollback: is being deleted": (ROLLBACK, found("Deleting", BACK), Wait),
     "rollback: out of time": (
         replace(ROLLBACK, claim=LATE_BACK),
-        found("Updating", LATE_BACK, stack=TURNED),
+        found("Updating", LATE_BACK),
         Done,
     ),
     "delete: no cluster": (DELETE, NOTHING, Done),
     "delete: another stack's cluster": (DELETE, found("InService", stack_id=OTHER_STACK_ID), Done),
     "delete: nobody's cluster": (DELETE, replace(found("InService"), tags={}), Refuse),
-    "delete: a later request's": (DELETE, found("InService", LATER.over(OWN)), Refuse),
     "delete: a request's whose function's clock is ahead": (
         DELETE,
         found("InService", LATER),
@@ -187,15 +166,10 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "delete: not claimed yet": (DELETE_BEGINS, found("InService", BEFORE), Tag),
     "delete: whatever its status": (DELETE, found("Updating"), Delete),
     "delete: is being deleted": (DELETE, found("Deleting"), Wait),
-    "delete: a failed creation is kept": (DELETE_BEGINS, found("Failed", stack=TURNED), Refuse),
-    "delete: a failed creation, and nobody asked about the stack": (
-        DELETE_BEGINS,
-        found("Failed", stack=None),
-        AskStack,
-    ),
+    "delete: a failed creation is kept": (TURNED_BEGINS, found("Failed"), Refuse),
     "delete: a failed creation, with the stack": (
         DELETE_BEGINS,
-        found("Failed", stack=DELETING),
+        found("Failed"),
         Delete,
     ),
     "delete: worked before the stack was there": (
@@ -204,13 +178,13 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         Delete,
     ),
     "delete: worked before the stack was there, which rolls back": (
-        DELETE,
-        found("InService", tags=TAKEN_OVER, stack=TURNED),
+        TURNED,
+        found("InService", tags=TAKEN_OVER),
         Done,
     ),
     "delete: created too late, as far as is visible so soon": (
-        replace(DELETE, claim=replace(OWN, started_at=NOW - MINUTE)),
-        found("InService", stack=TURNED),
+        replace(TURNED, claim=replace(OWN, started_at=NOW - MINUTE)),
+        found("InService"),
         Wait,
     ),
     "delete: failed after the call": (
@@ -241,7 +215,6 @@ def test_a_claim_survives_its_tag_and_fits_one() -> None:
         claim = claim.after_call("k" * 12, now=NOW)
         assert Claim.parse(str(claim)) == claim
         assert len(str(claim)) <= 256
-    assert claim.started_at > NOW
 
 
 @pytest.mark.parametrize(
@@ -262,3 +235,13 @@ def test_a_claim_survives_its_tag_and_fits_one() -> None:
 )
 def test_stack_phases(status: str, phase: StackPhase) -> None:
     assert StackPhase.of(status) is phase
+
+
+@pytest.mark.parametrize("is_left", [False, True])
+def test_groups_that_were_left_are_not_noted_as_found(*, is_left: bool) -> None:
+    noted = NotedGroups().with_left({"workers": None} if is_left else {})
+    update = replace(UPDATE_BEGINS, former=properties(NodeProvisioningMode=None))
+    step = decide(found("InService", BEFORE, tags=noted.tag), update)
+
+    assert isinstance(step, Tag)
+    assert (GROUPS_TAG in step.add) is not is_left

@@ -4,7 +4,6 @@ import pytest
 
 from emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.framework.request import Request
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import (
@@ -88,32 +87,29 @@ def test_creation_anew_that_fails_is_made_good_by_the_next_update(
 def test_cluster_that_somebody_deletes_while_it_is_created(
     stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
-    sent, accepted = stack.start("Create", ONE)
+    waiter = stack.start("Create", ONE)
     time.sleep(TIMINGS.create + 60)
     sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
-    polled = Request.from_event({**sent, **accepted.as_response()})
     with pytest.raises(ProvisioningError, match="ml-cluster is Deleting"):
-        stack.resource.is_complete(polled, time.clock)
+        waiter.poll()
 
 
 def test_cluster_that_disappears_while_it_is_created_is_created_anew(
     stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
-    sent, accepted = stack.start("Create", ONE)
+    waiter = stack.start("Create", ONE)
     time.sleep(TIMINGS.create + 60)
     delete_outside(sagemaker, time)
-    polled = Request.from_event({**sent, **accepted.as_response()})
-    assert not stack.resource.is_complete(polled, time.clock).complete
+    assert not waiter.poll().complete
     assert describe(sagemaker)["ClusterStatus"] == "Creating"
 
 
 def test_delete_of_a_stack_that_cloudformation_has_forgotten(stack: HyperPodStack) -> None:
     stack.create(ONE)
-    sent, accepted = stack.start("Delete", ONE)
-    assert accepted.physical_id == "ml-cluster"
+    waiter = stack.start("Delete", ONE)
+    assert waiter.event["PhysicalResourceId"] == "ml-cluster"
     stack.cloudformation.status = None
-    polled = Request.from_event({**sent, **accepted.as_response()})
-    while not stack.resource.is_complete(polled, stack.time.clock).complete:
+    while not waiter.poll().complete:
         stack.time.sleep(30)
 
 

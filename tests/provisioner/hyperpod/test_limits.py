@@ -7,7 +7,6 @@ import pytest
 
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws.api import SageMakerApi
-from provisioner.framework.request import Request
 from provisioner.hyperpod.cluster import HyperPodCluster
 from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time, event
 from tests.support.provisioner.large_cluster import (
@@ -32,9 +31,9 @@ def stack(sagemaker: LargeSageMaker, before: dict[str, str]) -> Framework:
     return Framework(
         resource=HyperPodCluster(
             sagemaker=cast("SageMakerApi", sagemaker),
-            cloudformation=FakeCloudFormation(status="UPDATE_IN_PROGRESS"),
             delete_node_objects=lambda *_: None,
         ),
+        cloudformation=FakeCloudFormation(status="UPDATE_IN_PROGRESS"),
         resource_type="Custom::HyperPodCluster",
         time=Time(),
         physical_id=NAME,
@@ -87,12 +86,11 @@ def test_failure_fits_a_response_whatever_is_wrong(
     sagemaker.short = True
     made = stack(sagemaker, before)
     wanted = {**properties(), **LATE, "OnShortage": "fail"}
-    sent, accepted = made.start("Update", wanted, before)
+    waiter = made.start("Update", wanted, before)
     sagemaker.status = status
     made.time.sleep(360)
-    polled = {**sent, **accepted.as_response()}
     with pytest.raises(ProvisioningError) as failed:
-        made.resource.is_complete(Request.from_event(polled), made.time.clock)
+        waiter.poll()
     assert response_bytes(reason=str(failed.value)) + FRAMEWORK_BYTES < MOST_RESPONSE_BYTES
     # A few events are looked at, however many groups fail.
     assert sagemaker.calls.count("DescribeClusterEvent") <= 8

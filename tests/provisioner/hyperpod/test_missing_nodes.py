@@ -196,6 +196,21 @@ def test_a_change_that_concerns_no_node_tells_what_was_short_before(
     assert time.now - started <= MINUTE
 
 
+def test_an_operators_group_is_not_waited_for_but_told(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    sagemaker.service.faults = Faults(capacity_shortage=frozenset({"operators"}))
+    stack.create(nodes(group("workers"), OnShortage="fail"))
+    sagemaker.update_cluster(
+        ClusterName="ml-cluster", InstanceGroups=[group("workers"), group("operators")]
+    )
+    time.sleep(MINUTE)
+    started = time.now
+    data = stack.update(nodes(group("workers", 2), OnShortage="fail")).data
+    assert time.now - started < 10 * MINUTE
+    assert [line.split(":")[0] for line in report(data["Shortage"])] == ["operators"]
+
+
 def test_what_is_not_waited_for_is_told_too(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:

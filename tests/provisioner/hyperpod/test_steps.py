@@ -1,12 +1,9 @@
 """Updates of several calls: one after the other, each once, wherever they are interrupted."""
 
-import json
-
 import pytest
 
 from emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.framework.request import Request
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     LEFT_OUT_GROUPS,
@@ -87,9 +84,8 @@ def test_a_retried_request_changes_nothing_twice(
     stack.requests += 1
     stack.cloudformation.status = "UPDATE_IN_PROGRESS"
     stack.start("Update", wanted, TWO)
-    sent, accepted = stack.start("Update", wanted, TWO)  # Lambda invokes once more
-    polled = Request.from_event({**sent, **json.loads(json.dumps(accepted.as_response()))})
-    while not stack.resource.is_complete(polled, time.clock).complete:
+    waiter = stack.start("Update", wanted, TWO)  # Lambda invokes once more
+    while not waiter.poll().complete:
         time.sleep(30)
     assert [name for name in sagemaker.writes if name != "AddTags"] == ["UpdateCluster", SOFTWARE]
 

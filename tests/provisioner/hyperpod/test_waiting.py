@@ -4,7 +4,7 @@ import pytest
 
 from emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.framework.request import Request
+from provisioner.framework.request import BEGUN_AT, CLAIM, OPERATION
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
@@ -134,11 +134,13 @@ def test_a_poll_without_a_claim_changes_nothing(
 ) -> None:
     """The function was replaced by another version while the request waited."""
     stack.create({**ONE, **NODES})
-    sent, accepted = stack.start("Update", properties(group("workers", 3)), ONE)
+    waiter = stack.start("Update", properties(group("workers", 3)), ONE)
     sagemaker.calls.clear()
     time.sleep(36_000)
-    polled = {**sent, "RequestId": "other", "PhysicalResourceId": accepted.physical_id}
-    progress = stack.resource.is_complete(Request.from_event(polled), time.clock)
+    for key in (BEGUN_AT, CLAIM, OPERATION):
+        del waiter.event[key]
+    waiter.event["RequestId"] = "other"
+    progress = waiter.poll()
     assert (progress.complete, sagemaker.writes) == (False, [])
 
 

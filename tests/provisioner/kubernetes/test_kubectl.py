@@ -10,13 +10,15 @@ import pytest
 from hyperpod_cli.deliver.layer_binaries import layer_binaries
 from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import OWNER_LABEL, STACK_LABEL, Owner
+from provisioner.framework.operation import Turn
+from provisioner.framework.request import Request
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted
 from provisioner.kubernetes.failures import CommandFailedError, last_lines
 from provisioner.kubernetes.kubectl import ClusterProcess, Run, layer_binary
 from tests.support.patience import PATIENCE_SECONDS, end_time_of
-from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Time, event
 from tests.support.provisioner.fake_helm import FakeCluster
 
 LABELS = {OWNER_LABEL: "abc", STACK_LABEL: "ml-hyperpod"}
@@ -242,7 +244,11 @@ def _client(run: Run, home: Path, namespace: str = "n") -> ReleaseClient:
             values={"a": True},
         ),
         wanted=Wanted(owner=owner, request_id="1", content="abc", attempt="x", now=0),
-        clock=Time(lambda_seconds=40).clock,
+        turn=Turn(
+            Request.from_event(event("Update", "Custom::HelmRelease", {})),
+            cloudformation=FakeCloudFormation(),
+            clock=Time(lambda_seconds=40).clock,
+        ),
         cluster=FakeCluster(),
         run_helm=run,
         run_kubectl=run,

@@ -15,7 +15,6 @@ from emulator.node.node import Node
 from hyperpod_cdk.helm.chart_rules import placeholder_chart
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
-from hyperpod_cli.stack_progress import terminal
 from hyperpod_stacks.table import StackKind, stack_names
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
@@ -252,7 +251,6 @@ def _made(
         monkeypatch.setenv(name, value)
     places = ("--templates", stage.work_directory / "cdk.out", "--config", stage.config_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
     monkeypatch.setattr(deployment, "REPORTS", stage.work_directory)
     capfd.readouterr()
     code = run(command, *places, *options)

@@ -1,11 +1,15 @@
 """CloudFormation and the provider framework, as far as the handlers see them."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
-from provisioner.framework.request import Accepted, Progress, Request, Resource
+from provisioner.framework.operation import CloudFormationApi, Turn
+from provisioner.framework.request import Request
+from provisioner.framework.resource import Progress, Resource, begin, poll
 from provisioner.framework.retry import Clock
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -66,30 +70,110 @@ class Time:
         self.while_asleep()
 
 
+class FakeCloudFormation:
+    """One stack whose status the test sets; None: there is no such stack.
+
+    Each status is another operation's, which begins when it is set, a moment after what was before.
+    Until a request is sent, the resource has an event of each kind whenever it is asked for.
+    """
+
+    def __init__(self, *, status: str | None = "CREATE_IN_PROGRESS") -> None:
+        """The stack has had the status for long."""
+        self.now: Callable[[], float] = time.time
+        self.wait: Callable[[], None] = lambda: None
+        self.error: Exception | None = None
+        self.asked: list[str] = []
+        self._said: list[tuple[str | None, float]] = [(status, 0.0)]
+        self._sent: list[dict[str, Any]] = []
+
+    def sends(self, request_type: str, properties: Mapping[str, Any]) -> None:
+        """Show the event that precedes a request."""
+        self._sent.append(
+            {
+                "LogicalResourceId": "Resource",
+                "Timestamp": _date(self.now()),
+                "ResourceStatus": f"{request_type.upper()}_IN_PROGRESS",
+                "ResourceProperties": json.dumps({"ServiceToken": FUNCTION_ARN, **properties}),
+            }
+        )
+
+    @property
+    def status(self) -> str | None:
+        return self._said[-1][0]
+
+    @status.setter
+    def status(self, status: str | None) -> None:
+        if status != self.status:
+            self.wait()
+            self._said.append((status, self.now()))
+
+    def describe_stack_events(self, *, StackName: str, NextToken: str = "") -> Mapping[str, Any]:
+        assert not NextToken
+        self.asked.append(StackName)
+        if self.error is not None:
+            raise self.error
+        if self.status is None:
+            message = f"Stack [{StackName}] does not exist"
+            raise client_error("ValidationError", "DescribeStackEvents", message)
+        own = {"LogicalResourceId": "Resource", "Timestamp": _date(self.now())}
+        kinds = ("CREATE", "UPDATE", "DELETE")
+        events = self._sent[::-1] or [
+            {**own, "ResourceStatus": f"{kind}_IN_PROGRESS"} for kind in kinds
+        ]
+        events += [
+            {
+                "PhysicalResourceId": StackName,
+                "LogicalResourceId": "the-stack",
+                "ResourceStatus": status,
+                "EventId": str(number),
+                "Timestamp": _date(began),
+            }
+            for number, (status, began) in reversed(list(enumerate(self._said)))
+        ]
+        events.sort(key=lambda each: each["Timestamp"], reverse=True)
+        return {"StackEvents": [{**event, "StackId": StackName} for event in events]}
+
+
+def _date(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, tz=UTC)
+
+
 @dataclass
 class Waiter:
     """The polls of one request, which go on whatever CloudFormation does meanwhile."""
 
-    resource: Resource
+    resource: Resource[Any]
     time: Time
+    cloudformation: CloudFormationApi
     event: dict[str, Any]
 
     def poll(self) -> Progress:
-        return self.resource.is_complete(Request.from_event(self.event), self.time.clock)
+        request = Request.from_event(self.event)
+        turn = Turn(request, cloudformation=self.cloudformation, clock=self.time.clock)
+        return poll(self.resource, request, turn)
 
 
 @dataclass
 class Framework:
     """Drives one resource as CDK's provider framework does, and remembers what it answered."""
 
-    resource: Resource
+    resource: Resource[Any]
     resource_type: str
     time: Time
+    cloudformation: FakeCloudFormation = field(default_factory=FakeCloudFormation)
     stack_id: str = STACK_ID
     physical_id: str | None = None
     properties: dict[str, Any] = field(default_factory=dict)
     requests: int = 0
     most_polls: int = 120
+
+    def __post_init__(self) -> None:
+        """Let the stack live in the same time."""
+        self.cloudformation.now = lambda: self.time.now
+        self.cloudformation.wait = self._wait
+
+    def _wait(self) -> None:
+        self.time.now += 0.2
 
     def create(self, properties: Mapping[str, Any]) -> Progress:
         return self._run("Create", properties, None)
@@ -102,18 +186,16 @@ class Framework:
 
     def begin(
         self, request_type: str, properties: Mapping[str, Any], old: Mapping[str, Any] | None = None
-    ) -> "Waiter":
+    ) -> Waiter:
         """Send a new request's on_event and return its waiter, which polls when it is told to."""
         self.requests += 1
-        sent, accepted = self.start(request_type, properties, old)
-        # The answer travels through Step Functions as JSON.
-        answer = json.loads(json.dumps(accepted.as_response()))
-        return Waiter(resource=self.resource, time=self.time, event={**sent, **answer})
+        self.cloudformation.sends(request_type, properties)
+        return self.start(request_type, properties, old)
 
     def start(
         self, request_type: str, properties: Mapping[str, Any], old: Mapping[str, Any] | None = None
-    ) -> tuple[dict[str, Any], Accepted]:
-        """Send on_event alone; the answer is not remembered."""
+    ) -> Waiter:
+        """Send the on_event of the last request, perhaps once more, and return its waiter."""
         sent = event(
             request_type,
             self.resource_type,
@@ -123,7 +205,16 @@ class Framework:
             request_id=f"{self.stack_id}/{self.requests}",
             stack_id=self.stack_id,
         )
-        return sent, self.resource.on_event(Request.from_event(sent), self.time.clock)
+        request = Request.from_event(sent)
+        turn = Turn(request, cloudformation=self.cloudformation, clock=self.time.clock)
+        # The answer travels through Step Functions as JSON.
+        answer = json.loads(json.dumps(begin(self.resource, request, turn)))
+        return Waiter(
+            resource=self.resource,
+            time=self.time,
+            cloudformation=self.cloudformation,
+            event={**sent, **answer},
+        )
 
     def _run(
         self, request_type: str, properties: Mapping[str, Any], old: Mapping[str, Any] | None
@@ -140,21 +231,3 @@ class Framework:
                 return progress
             self.time.sleep(30)
         raise TimeoutError(f"{request_type} did not end")
-
-
-@dataclass
-class FakeCloudFormation:
-    """One stack whose status the test sets; None: there is no such stack."""
-
-    status: str | None = "CREATE_IN_PROGRESS"
-    error: Exception | None = None
-    asked: list[str] = field(default_factory=list)
-
-    def describe_stacks(self, *, StackName: str) -> Mapping[str, Any]:
-        self.asked.append(StackName)
-        if self.error is not None:
-            raise self.error
-        if self.status is None:
-            message = f"Stack with id {StackName} does not exist"
-            raise client_error("ValidationError", "DescribeStacks", message)
-        return {"Stacks": [{"StackStatus": self.status}]}

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from hyperpod_shared.owner import Owner
-from provisioner.aws.stack import StackPhase
+from provisioner.framework.operation import StackPhase
 from provisioner.framework.request import RequestType
 from provisioner.hyperpod.claim import CREATION_TAG, Claim
 from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
@@ -15,7 +15,9 @@ from tests.support.provisioner.hyperpod_stack import CLASSIC, group, properties
 NOW = 1_800_000_000.0
 MINUTE = 60.0
 OWNER = Owner(stack_id=STACK_ID, logical_id="Resource")
-BEFORE = Claim.of("before", started_at=NOW - 9_000, takes_back="")
+BEFORE = Claim.of("before", started_at=NOW - 9_000, asks="failed").after_call(
+    "update", now=NOW - 9_000
+)
 OWN = Claim.of("own", started_at=NOW - 10 * MINUTE).over(BEFORE)
 BACK = Claim.of("own", started_at=NOW - 10 * MINUTE, takes_back="failed").over(BEFORE)
 LATER = Claim.of("later", started_at=NOW - MINUTE)
@@ -28,7 +30,13 @@ MADE = OWN.after_call("create", now=NOW - 9 * MINUTE)
 UPDATED = OWN.after_call("update", now=NOW - 9 * MINUTE)
 
 
-def request(kind: RequestType, *, waits: bool = True, claim: Claim = OWN) -> ClusterRequest:
+def request(
+    kind: RequestType,
+    *,
+    waits: bool = True,
+    claim: Claim = OWN,
+    phase: StackPhase = StackPhase.DEPLOYING,
+) -> ClusterRequest:
     return ClusterRequest(
         type=kind,
         owner=OWNER,
@@ -39,6 +47,7 @@ def request(kind: RequestType, *, waits: bool = True, claim: Claim = OWN) -> Clu
         renames=False,
         makes_a_cluster=kind == "Create",
         waits=waits,
+        phase=phase,
     )
 
 
@@ -49,7 +58,6 @@ def found(
     count: int = 1,
     stack_id: str = STACK_ID,
     tags: dict[str, str] | None = None,
-    stack: StackPhase | None = StackPhase.DEPLOYING,
 ) -> Found:
     made = json.loads(CLASSIC["Request"])
     workers = {**group("workers"), "TargetCount": count, "CurrentCount": 0}
@@ -62,6 +70,10 @@ def found(
             "ClusterStatus": status,
             "InstanceGroups": [workers],
         },
-        tags={**owned, "team": "research", **(tags or {}), **(claim.tag if claim else {})},
-        stack=stack,
+        tags={
+            **owned,
+            "team": "research",
+            **(tags or {}),
+            **({**claim.tag, **claim.note} if claim else {}),
+        },
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from provisioner.framework.retry import Clock
+from provisioner.framework.operation import Turn
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Revision, Wanted
@@ -69,7 +69,7 @@ class FakeHelm:
 
     @contextmanager
     def connect(
-        self, properties: HelmReleaseProperties, wanted: Wanted, clock: Clock
+        self, properties: HelmReleaseProperties, wanted: Wanted, turn: Turn
     ) -> Iterator[ReleaseClient]:
         if not self.cluster_exists:
             raise ClusterNotFoundError("There is no EKS cluster", next_step="Stop.")
@@ -84,7 +84,7 @@ class FakeHelm:
             yield ReleaseClient(
                 properties=properties,
                 wanted=wanted,
-                clock=clock,
+                turn=turn,
                 cluster=FakeCluster(),
                 run_helm=self.run,
                 run_kubectl=self.kubectl,

@@ -10,9 +10,9 @@ from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Caller, HyperPodService, Timings, Unknowns
 from provisioner.aws.api import SageMakerApi
-from provisioner.framework.request import Progress
+from provisioner.framework.resource import Progress
 from provisioner.hyperpod.cluster import HyperPodCluster
-from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
+from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
@@ -73,7 +73,6 @@ class HyperPodStack(Framework):
     `swept` has the clusters whose Kubernetes Nodes were deleted.
     """
 
-    cloudformation: FakeCloudFormation = field(default_factory=FakeCloudFormation)
     swept: list[str] = field(default_factory=list)
 
     def roll_back_creation(self, properties: Mapping[str, Any]) -> Progress:
@@ -98,17 +97,14 @@ class HyperPodStack(Framework):
 
 
 def hyperpod_stack(sagemaker: SageMakerApi, time: Time, **options: Any) -> HyperPodStack:
-    cloudformation = FakeCloudFormation()
     swept: list[str] = []
     return HyperPodStack(
         resource=HyperPodCluster(
             sagemaker=sagemaker,
-            cloudformation=cloudformation,
             delete_node_objects=lambda cluster, _: swept.append(cluster["ClusterName"]),
         ),
         resource_type="Custom::HyperPodCluster",
         time=time,
-        cloudformation=cloudformation,
         swept=swept,
         **options,
     )

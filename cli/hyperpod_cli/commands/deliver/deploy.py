@@ -38,9 +38,9 @@ def deploy(
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.deploy import deployment
     from hyperpod_cli.deliver.images import refuse_unreachable
-    from hyperpod_cli.stack_progress import terminal
+    from hyperpod_cli.terminal.interrupts import INTERRUPTS
 
-    terminal.raise_on_interrupts()
+    INTERRUPTS.install(allowed=True)
     if templates is None:
         require_deployable(config)
         package_if_needed(config)

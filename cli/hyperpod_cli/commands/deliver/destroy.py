@@ -46,10 +46,10 @@ def destroy(
     from hyperpod_cli.deliver.can_deploy import require_bootstrapped
     from hyperpod_cli.deliver.deletion_check import refuse_deletion
     from hyperpod_cli.deliver.destroy import deletion
-    from hyperpod_cli.stack_progress import terminal
     from hyperpod_cli.terminal.errors import OpsError
+    from hyperpod_cli.terminal.interrupts import INTERRUPTS
 
-    terminal.raise_on_interrupts()
+    INTERRUPTS.install(allowed=True)
     if not force and not sys.stdin.isatty():
         raise OpsError(
             "There is no terminal to ask on; to delete without a question: FORCE=1, or --force"

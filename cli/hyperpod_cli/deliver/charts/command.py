@@ -168,7 +168,7 @@ def package_if_needed(config_path: Path, *, pins: Path = PINS, output: Path = OU
         package_chart(pins=pins, output=output)
 
 
-def package_chart(*, pins: Path = PINS, output: Path = OUTPUT) -> None:
+def package_chart(*, pins: Path, output: Path) -> None:
     """Package the official chart at its pinned commit.
 
     Raises:
@@ -178,7 +178,7 @@ def package_chart(*, pins: Path = PINS, output: Path = OUTPUT) -> None:
         _package(settings, helm=helm, workspace=workspace, output=output)
 
 
-def check_charts(config_path: Path, *, pins: Path = PINS, output: Path = OUTPUT) -> None:
+def check_charts(config_path: Path, *, pins: Path, output: Path) -> None:
     """Report newer charts, and what they would change of what a configuration installs.
 
     Raises:

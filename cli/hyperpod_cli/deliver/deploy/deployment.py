@@ -43,12 +43,12 @@ from hyperpod_cli.stack_progress.terminal import (
     FAILED_CREATIONS,
     StackRunResult,
     agreed,
-    console,
     followed,
     lift_protection,
     run,
     wrapped,
 )
+from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, LinesError
 from hyperpod_cli.terminal.options import make_command
 
@@ -171,7 +171,7 @@ def deploy(request: Request) -> int:
     if changing and not request.yes and sys.stdin.isatty() and not agreed("Deploy?"):
         print("Nothing was deployed.")
         return FAILED
-    out = console()
+    out = console(soft_wrap=True)
     for line in lift_protection(client, former, region=region, again=again):
         out.print(line)
     outcome = run(

@@ -42,7 +42,7 @@ def verified(
                 status.update(f"{len(done)}: {check.title}")
     except Empty:
         done.append(not_looked_at(_REST, why=f"There was no answer within {seconds:.0f} s"))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, BrokenPipeError):
         while not made.empty() and (check := made.get()) is not None:
             done.append(check)
         done.append(not_looked_at(_REST, why="It was interrupted"))

@@ -14,7 +14,8 @@ from hyperpod_cli.aws.session import AwsClient, deployer_session
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed, resources_of
 from hyperpod_cli.deliver.destroy.plan import Deletion, announced, deletion_of, outcome
 from hyperpod_cli.stack_progress.progress import Followed
-from hyperpod_cli.stack_progress.terminal import agreed, console, followed, lift_protection, run
+from hyperpod_cli.stack_progress.terminal import agreed, followed, lift_protection, run
+from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import FAILED
 from hyperpod_cli.terminal.options import make_command
 from hyperpod_stacks.table import stack_name
@@ -72,7 +73,7 @@ def destroy(request: Request) -> int:
     if not request.force and not agreed("Delete?"):
         print("Nothing was deleted.")
         return FAILED
-    out, again = console(), _command(request)
+    out, again = console(soft_wrap=True), _command(request)
     for line in lift_protection(client, doomed, region=region, again=again):
         out.print(line)
     for batch in _batches(there, first=nodes):

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
-from rich.text import Text
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.errors import Severity, one_line
@@ -21,7 +20,7 @@ from hyperpod_cli.inspect.preflight import validators as validators_of_preflight
 from hyperpod_cli.inspect.preflight.validator import Problem, Target, Validate, Validator
 from hyperpod_cli.inspect.preflight.validators.training_plans import with_plan
 from hyperpod_cli.inspect.registered import registered
-from hyperpod_cli.terminal.console import console, print_json
+from hyperpod_cli.terminal.console import console, print_json, styled
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_denied
 
@@ -179,7 +178,7 @@ class PreflightReport:
         out.print(f"Account {self.target.account}, region {self.target.region}\n")
         width = max((len(each.name) for each in self.results), default=0)
         for result in self.results:
-            name = Text(f"{result.name:<{width}}  ")
+            name = styled(f"{result.name:<{width}}  ")
             out.print(name.append(str(result.status), style=_STYLES[result.status]))
             self._show_details(result, out)
 
@@ -187,7 +186,9 @@ class PreflightReport:
         for problem in result.problems:
             out.print(self._folded(self._line(problem), out), soft_wrap=True)
             # As one line, which can be copied.
-            out.print(Text(f"    {command_in(problem, self.target)}", style="dim"), soft_wrap=True)
+            out.print(
+                styled(f"    {command_in(problem, self.target)}", style="dim"), soft_wrap=True
+            )
         if result.missing_permission is not None:
             text = f"you may not use {result.missing_permission}; {TO_PERMIT}"
             out.print(self._folded(text, out), soft_wrap=True)

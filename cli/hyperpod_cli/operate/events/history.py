@@ -7,7 +7,6 @@ from datetime import datetime
 from itertools import islice, zip_longest
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.text import Text
 
 from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.operate.clusters import HyperPodCluster, items
@@ -19,7 +18,8 @@ from hyperpod_cli.operate.events.faults import (
     level_of,
     without_misleading,
 )
-from hyperpod_cli.terminal.console import in_utc
+from hyperpod_cli.terminal.console import in_utc, styled
+from hyperpod_cli.terminal.output import visible
 from hyperpod_shared.failures import LIFECYCLE_SCRIPT, UNKNOWN, ReportedFailure, failure_message
 
 # Limits the calls of one look at a large cluster: each cause costs one.
@@ -85,7 +85,7 @@ def events_of(
     cluster: HyperPodCluster,
     *,
     since: datetime,
-    least: Level = Level.INFO,
+    least: Level,
     group: str | None = None,
     causes: dict[str, str] | None = None,
 ) -> list[ClusterEvent]:
@@ -193,16 +193,18 @@ class _Indented:
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        lines = textwrap.wrap(self.text, width, initial_indent=_INDENT, subsequent_indent=_INDENT)
-        yield from map(Text, lines)
+        lines = textwrap.wrap(
+            visible(self.text), width, initial_indent=_INDENT, subsequent_indent=_INDENT
+        )
+        yield from map(styled, lines)
 
 
 def event_lines(event: ClusterEvent) -> Iterator[RenderableType]:
     """Yield what happened, below that why, and what to do."""
     where = " ".join(part for part in (event.group, event.node) if part)
-    head = Text(f"{event.time} ")
-    head.append(event.level, style=_STYLES.get(event.level, ""))
-    head.append(f" {where}" if where else "")
+    head = styled(f"{event.time} ")
+    head.append_text(styled(event.level, _STYLES.get(event.level, "")))
+    head.append_text(styled(f" {where}" if where else ""))
     head.append(f" ({event.times} times)" if event.times > 1 else "")
     yield head
     for line in filter(None, (event.why or event.description, event.next_step)):

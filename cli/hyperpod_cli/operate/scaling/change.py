@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from hyperpod_cdk import Config, ConfigError, load_config
-from hyperpod_cli.terminal.atomic_file import replace_file
+from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.loading import config_of
+from hyperpod_cli.terminal.atomic_file import ChangedError, replace_file
 from hyperpod_cli.terminal.errors import OpsError
 
 _KEY = "instance_count"
@@ -30,21 +30,20 @@ def _with_count(text: str, *, group: str, index: int, count: int) -> str:
     one of its own.
     """
     mapping = _group(yaml.compose(text, Loader=yaml.SafeLoader), index)
-    found = None if mapping is None else _value(mapping, _KEY)
+    found = _value(mapping, _KEY)
     if found is not None:
         begin, end = _span(text, *found)
         return f"{text[:begin]}{count}{text[end:]}"
-    named = None if mapping is None else _value(mapping, _NAME)
+    named = _value(mapping, _NAME)
     if mapping is None or named is None:
         raise OpsError(
             f"cluster.instance_groups: {_KEY} of {group!r} is not written in the group itself; "
             "change it by hand and run `make deploy`"
         )
+    position: int = named[1].end_mark.index
     if mapping.flow_style:
-        position = named[1].end_mark.index
         return f"{text[:position]}, {_KEY}: {count}{text[position:]}"
-    end_of_line = re.compile(r"\r?$", re.MULTILINE).search(text, named[1].end_mark.index)
-    position = len(text) if end_of_line is None else end_of_line.start()
+    position += len(text[position:].partition("\n")[0].removesuffix("\r"))
     indent = " " * named[0].start_mark.column
     newline = "\r\n" if "\r\n" in text else "\n"
     return f"{text[:position]}{newline}{indent}{_KEY}: {count}{text[position:]}"
@@ -89,15 +88,19 @@ class CountChange:
 
     Attributes:
         path: The file.
+        group: Name of the group.
         before: Its text.
         after: Its text with the other number.
         former: The number before.
+        count: The other number.
     """
 
     path: Path
+    group: str
     before: str
     after: str
     former: int
+    count: int
 
     def diff(self) -> Iterator[str]:
         """Yield the lines of a unified diff."""
@@ -122,10 +125,13 @@ class CountChange:
         self._replace(self.after, self.before)
 
     def _replace(self, expected: str, text: str) -> None:
-        if _text(self.path) != expected:
-            raise OpsError(f"{self.path}: was changed by another program meanwhile; run it again")
         try:
-            replace_file(self.path, text)
+            replace_file(self.path, text, expected=expected.encode())
+        except ChangedError:
+            raise OpsError(
+                f"{self.path}: was changed by another program meanwhile, and is left as that wrote "
+                "it; run it again"
+            ) from None
         except OSError as error:
             raise OpsError(f"{self.path}: cannot be written ({error.strerror})") from None
 
@@ -150,31 +156,17 @@ def count_change(path: Path, *, group: str, count: int) -> CountChange:
     index = names.index(group)
     text = _text(path)
     former = groups[index].instance_count
-    if former == count:
-        return CountChange(path=path, before=text, after=text, former=former)
-    changed = _with_count(text, group=group, index=index, count=count)
-    if _counts(_loaded(changed, path)) != {**_counts(config), group: count}:
+    changed = text
+    if former != count:
+        changed = _with_count(text, group=group, index=index, count=count)
+    if _counts(config_of(changed, path=path)) != {**_counts(config), group: count}:
         raise OpsError(
             f"{path}: instance_count of {group!r} is also that of another group (an anchor); "
             "change it by hand and run `make deploy`"
         )
-    return CountChange(path=path, before=text, after=changed, former=former)
-
-
-def _loaded(text: str, path: Path) -> Config:
-    """Return the configuration that a text would be in place of a file."""
-    # In the file's folder, because paths in it are relative to that.
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.stem}.", suffix=".yaml", encoding="utf-8", newline=""
-    ) as file:
-        file.write(text)
-        file.flush()
-        try:
-            return load_config(Path(file.name))
-        except ConfigError as error:
-            raise ConfigError(
-                [line.replace(file.name, str(path)) for line in error.lines]
-            ) from None
+    return CountChange(
+        path=path, group=group, before=text, after=changed, former=former, count=count
+    )
 
 
 def _counts(config: Config) -> dict[str, Any]:

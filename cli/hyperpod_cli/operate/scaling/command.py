@@ -2,25 +2,24 @@
 
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
-from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.assembly import stacks_by_name
 from hyperpod_cli.aws.cdk_cli import synthesized
-from hyperpod_cli.aws.stacks import described_stack, template_of
+from hyperpod_cli.aws.stacks import template_of
 from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster
 from hyperpod_cli.operate.scaling.change import CountChange, count_change
+from hyperpod_cli.operate.scaling.deployment import Left, deploy, deploy_command, left
+from hyperpod_cli.operate.scaling.lock import locked
 from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
-from hyperpod_cli.terminal.explained import explanation
-from hyperpod_stacks.table import stack_name
+from hyperpod_cli.terminal.interrupts import INTERRUPTS
 
 _NATIVE = "native"
 # The CDK CLI has its usage reported by them; the app alone does not.
@@ -115,70 +114,17 @@ def _count_of(group: str) -> re.Pattern[str]:
     )
 
 
-_MAKE = "make"
-
-
-def _deploy_command(config: Path, *, folder: Path) -> list[str]:
-    """Return the command that deploys a configuration without asking."""
-    if not (folder / "Makefile").is_file() or not (folder / "cdk.json").is_file():
-        raise OpsError(f"{folder}: is not the folder of the project; run it there, to deploy")
-    if shutil.which(_MAKE) is None:
-        raise OpsError("make: is not on the PATH; install it, to deploy")
-    return [_MAKE, "deploy", f"CONFIG={config}", "YES=1"]
-
-
-def deploy(command: Sequence[str], *, folder: Path) -> int:
-    """Run a deployment; return its exit code, 130 after Ctrl-C.
-
-    Ctrl-C interrupts the deployment, which then says what goes on at AWS.
-
-    Args:
-        command: The command.
-        folder: The project's folder.
-    """
-    interrupted = False
-    with subprocess.Popen(command, cwd=folder) as process:  # noqa: S603 - of fixed form
-        while True:
-            try:
-                code = process.wait()
-            except KeyboardInterrupt:
-                interrupted = True
-            else:
-                return INTERRUPTED if code and interrupted else code
-
-
-def is_undone(chosen: Chosen, config: Config, *, group: str, count: int) -> bool:
-    """Say whether a deployment that failed has left a group as it was.
-
-    While CloudFormation still works, and where the group is to have that many nodes, it has not.
-
-    Args:
-        chosen: The cluster.
-        config: The configuration.
-        group: Name of the group.
-        count: How many nodes it was to have.
-
-    Raises:
-        OpsError: There is no cluster any more.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
-    cloudformation = chosen.session.client("cloudformation")
-    stack = described_stack(cloudformation, stack_name(config, "hyperpod"))
-    if stack is not None and stack["StackStatus"].endswith("_IN_PROGRESS"):
-        return False
-    described = chosen.found().groups.get(group) or {}
-    return described.get("TargetCount") != count
-
-
 def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) -> None:
     """Run the command.
+
+    A signal ends it only before the file is changed, and during the look after a deployment that
+    failed. So the last line always says what the file and AWS have.
 
     Args:
         group: Name of the group.
         count: How many nodes it is to have.
         config: File of the configuration.
-        region: Region of the cluster. Default: the configuration's or the environment's.
+        region: Region of the cluster, which is that of its deployment. Default: that.
         yes: Whether not to ask.
 
     Raises:
@@ -188,10 +134,48 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
         ClientError: AWS refused to describe the cluster.
         BotoCoreError: AWS could not be asked.
     """
+    INTERRUPTS.install(allowed=False)
     folder = Path.cwd()
-    command = _deploy_command(config, folder=folder)
-    change = count_change(config, group=group, count=count)
+    command = deploy_command(config, folder=folder)
     loaded = load_config(config)
+    _refuse_other_region(region, config=config, loaded=loaded)
+    with locked(config):
+        try:
+            agreed_to = INTERRUPTS.allowed(
+                lambda: _agreed_to(group=group, count=count, config=config, region=region, yes=yes)
+            )
+            if INTERRUPTS.arrived:
+                raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            typer.echo(
+                f"Interrupted. {config}: is unchanged, and nothing was deployed; to go on, run it "
+                "again",
+                err=True,
+            )
+            raise typer.Exit(INTERRUPTED) from None
+        if agreed_to is not None:
+            change, chosen = agreed_to
+            _deploy(change, chosen, command, folder=folder, loaded=loaded)
+
+
+def _refuse_other_region(region: str | None, *, config: Path, loaded: Config) -> None:
+    """Refuse a region to which the file is not deployed: its cluster would be another one."""
+    deployed = known_region(loaded)
+    if region not in (None, deployed):
+        where = deployed or "no region"
+        raise OpsError(
+            f"--region: {region!r} is not where {config} is deployed, which is {where}; leave "
+            "--region out, or set `region` in the file or, for a file without it, AWS_REGION"
+        )
+
+
+def _agreed_to(
+    *, group: str, count: int, config: Path, region: str | None, yes: bool
+) -> tuple[CountChange, Chosen] | None:
+    """Look, show and ask; return the change of the file, or None if there is nothing to do."""
+    if INTERRUPTS.arrived:
+        raise KeyboardInterrupt
+    change = count_change(config, group=group, count=count)
     chosen = chosen_cluster(config, cluster=None, region=region)
     found = chosen.found()
     now = found.groups.get(group, {})
@@ -199,7 +183,7 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
     if change.former == count:
         _refuse_without_change(chosen, group=group, count=count, target=target)
         typer.echo(f"Group {group} has {count} nodes, as {config} says; nothing was done.")
-        return
+        return None
     typer.echo("Synthesizing, and comparing with what is deployed ...", err=True)
     refuse_pending(config, group=group, chosen=chosen, cluster=found)
     typer.echo(
@@ -211,19 +195,28 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
     if not agreed("Write this and deploy?", yes=yes):
         typer.echo("Nothing was done.")
         raise typer.Exit(1)
+    return change, chosen
+
+
+def _deploy(
+    change: CountChange, chosen: Chosen, command: Sequence[str], *, folder: Path, loaded: Config
+) -> None:
+    """Change the file and deploy it; say what is left if that fails.
+
+    Raises:
+        OpsError: The file was changed by another program meanwhile, or cannot be written.
+        Exit: The deployment failed.
+    """
     change.write()
-    code = deploy(command, folder=folder)
-    if code == 0:
-        return
-    failed = INTERRUPTED if code == INTERRUPTED else REFUSED
-    try:
-        undone = is_undone(chosen, loaded, group=group, count=count)
-    except (OpsError, BotoCoreError, ClientError) as error:
-        told = explanation(error)
-        typer.echo(f"{config}: keeps {count}; what is deployed is not known. {told}", err=True)
-        raise typer.Exit(failed) from None
-    typer.echo(_kept_or_taken_back(change, chosen, count=count, undone=undone), err=True)
-    raise typer.Exit(failed)
+    if INTERRUPTS.arrived:
+        code, found = INTERRUPTED, Left(is_undone=True, told="none was begun")
+    else:
+        code = deploy(command, folder=folder)
+        if code == 0:
+            return
+        found = left(chosen, loaded, group=change.group, count=change.count)
+    typer.echo(_kept_or_taken_back(change, chosen, found), err=True)
+    raise typer.Exit(INTERRUPTED if code == INTERRUPTED else REFUSED)
 
 
 def _refuse_without_change(chosen: Chosen, *, group: str, count: int, target: int | None) -> None:
@@ -237,15 +230,32 @@ def _refuse_without_change(chosen: Chosen, *, group: str, count: int, target: in
         )
 
 
-def _kept_or_taken_back(change: CountChange, chosen: Chosen, *, count: int, undone: bool) -> str:
+def _kept_or_taken_back(change: CountChange, chosen: Chosen, found: Left) -> str:
     """Leave the file as what is deployed, and say so."""
-    if not undone:
+    forward, back = (
+        chosen.command("scale", change.group, str(n)) for n in (change.count, change.former)
+    )
+    look = chosen.command("status", "--watch")
+    kept = f"{change.path}: keeps {change.count}"
+    if found.is_undone is None:
         return (
-            f"{change.path}: keeps {count}, which AWS has or is still working on; see "
-            f"`{chosen.command('status', '--watch')}`, then run `{chosen.deployed_by()}` again"
+            f"{kept}; what is deployed is not known ({found.told}); see `{look}`, then run "
+            f"`{chosen.deployed_by()}` to go on, or `{back}` to go back"
         )
-    change.take_back()
+    if not found.is_undone:
+        return (
+            f"{kept}, which AWS has or is still working on ({found.told}); see `{look}`, then run "
+            f"`{chosen.deployed_by()}` again, or `{back}` to go back"
+        )
+    try:
+        change.take_back()
+    except OpsError as error:
+        return (
+            f"{str(error).removesuffix('; run it again')}; the deployment changed nothing "
+            f"({found.told}): write instance_count {change.former} of {change.group!r} into it, or "
+            f"run `{chosen.deployed_by()}`"
+        )
     return (
-        f"{change.path}: is as it was before, because the deployment changed nothing; fix what it "
-        "names, then run it again"
+        f"{change.path}: is as it was before, because the deployment changed nothing "
+        f"({found.told}), and says {change.former}; fix what it names, then run `{forward}`"
     )

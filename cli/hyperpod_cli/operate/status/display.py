@@ -11,7 +11,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.operate.events.history import ClusterEvent, event_lines
@@ -22,6 +21,7 @@ from hyperpod_cli.operate.status.snapshot import (
     Snapshot,
     snapshot,
 )
+from hyperpod_cli.terminal.console import styled
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
 
@@ -45,27 +45,27 @@ def display(
 
 
 def _parts(snapshot: Snapshot, *, most_nodes: int, every_node: bool) -> Iterator[RenderableType]:
-    yield Text(f"{snapshot.cluster} in {snapshot.region}: {snapshot.status}, {snapshot.time} UTC")
+    yield styled(f"{snapshot.cluster} in {snapshot.region}: {snapshot.status}, {snapshot.time} UTC")
     for note in snapshot.notes:
-        yield Text(note, style="yellow")
-    yield Text("")
+        yield styled(note, style="yellow")
+    yield styled("")
     yield _Groups(snapshot=snapshot)
     if every_node and snapshot.nodes:
-        yield Text("")
+        yield styled("")
         yield _all_nodes(snapshot.nodes)
     troubled = [node for node in snapshot.nodes if node.trouble]
     if troubled:
-        yield Text(f"\n{counted_nodes(troubled)} not healthy:", style="yellow")
+        yield styled(f"\n{counted_nodes(troubled)} not healthy:", style="yellow")
         yield _nodes(troubled[:most_nodes])
         left = len(troubled) - most_nodes
         if left > 0:
-            yield Text(f"and {left} more; --json lists all")
+            yield styled(f"and {left} more; --json lists all")
     if snapshot.requested:
-        yield Text(f"\n{_counted(len(snapshot.requested))} without an instance yet:")
+        yield styled(f"\n{_counted(len(snapshot.requested))} without an instance yet:")
         yield _waiting(snapshot.requested, most=most_nodes)
-    yield Text("\n" + _others(snapshot, troubled=len(troubled)))
+    yield styled("\n" + _others(snapshot, troubled=len(troubled)))
     if snapshot.events:
-        yield Text("\nWarnings and errors of the last hour, newest first:")
+        yield styled("\nWarnings and errors of the last hour, newest first:")
         for event in snapshot.events:
             yield from event_lines(event)
 
@@ -219,7 +219,7 @@ def watch(
 
 def _screen(last: Snapshot, console: Console, trouble: str) -> Group:
     room = console.height - len(last.groups) - _OTHER_LINES
-    lines = [Text(trouble, style="red")] if trouble else []
+    lines = [styled(trouble, style="red")] if trouble else []
     return Group(*lines, display(last, most_nodes=max(room, _FEWEST_NODES)))
 
 

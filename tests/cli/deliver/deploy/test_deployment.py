@@ -14,7 +14,6 @@ from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.report.page import Attempt
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
-from hyperpod_cli.stack_progress import terminal
 from hyperpod_cli.stack_progress.terminal import StackRunResult
 from tests.conftest import Assemble
 from tests.support.commands import run
@@ -136,6 +135,5 @@ def test_it_refuses_at_the_line_of_the_key(
         "deployed": found,
     }.items():
         monkeypatch.setattr(deployment, name, lambda *_, value=value, **__: value)
-    monkeypatch.setattr(terminal, "raise_on_interrupts", lambda: None)
     assert run("deploy", "--templates", tmp_path, "--config", config) == 2
     assert capsys.readouterr().err.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")

@@ -13,6 +13,7 @@ from rich.console import Console
 from hyperpod_cli.deliver.deploy.verification import not_verified, verified
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.terminal.errors import OpsError
+from tests.support.commands import kept_signals
 
 GOOD = Check(title="kubectl get nodes", ok=True)
 BAD = Check(title="kubectl get pvc", ok=False, found="is Lost", advice="Look")
@@ -73,15 +74,6 @@ def test_after_the_time_nobody_waits_any_more() -> None:
     assert (last.found, last.is_known) == ("There was no answer within 0 s", False)
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Let Ctrl-C interrupt this process, as it does not where a shell started it with `&`."""
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, former)
-
-
-@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_skips_the_rest() -> None:
     ended = Event()
 
@@ -90,7 +82,8 @@ def test_ctrl_c_skips_the_rest() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         ended.wait()
 
-    (first, last), _ = made(interrupted())
+    with kept_signals():
+        (first, last), _ = made(interrupted())
     ended.set()
     assert (first, last.found, last.advice) == (GOOD, "It was interrupted", f"Run `{LATER}`")
 

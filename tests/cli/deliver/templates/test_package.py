@@ -105,7 +105,7 @@ def resources(templates: Templates, values: dict[str, Any]) -> Templates:
 
 
 def deployed_by_the_cdk(config: Config, *, chart: Path, directory: Path) -> Templates:
-    assembly = synthesized(config, chart=chart, directory=directory, validate=False)
+    assembly = synthesized(config, chart=chart, directory=directory)
     templates = {name.rpartition("-")[2]: body for name, body in assembly.templates().items()}
     return resources(templates, PLACE)
 

@@ -76,7 +76,7 @@ def written(config: Config, *, chart: Path, folder: Path) -> dict[str, Any]:
 def test_it_must_be_given_and_is_then_what_the_cdk_deploys(chart: Path, tmp_path: Path) -> None:
     config = configured(EXISTING)
     templates = written(config, chart=chart, folder=tmp_path / "package")
-    assembly = synthesized(config, chart=chart, directory=tmp_path / "cdk", validate=False)
+    assembly = synthesized(config, chart=chart, directory=tmp_path / "cdk")
 
     required = {
         name: body

@@ -5,13 +5,22 @@ from collections.abc import Iterator
 import pytest
 
 from emulator.aws.local_aws import LocalAws, LocalAwsSettings, aws_clients
+from emulator.hyperpod.server import HyperPodApi
 from hyperpod_cli.inspect.preflight.validator import Target
 
 ACCOUNT, REGION = "111122223333", "us-west-2"
 
 
 @pytest.fixture(scope="module")
-def target() -> Iterator[Target]:
-    """The account of the tests of a validator, which make what it looks at."""
-    with LocalAws(LocalAwsSettings(account=ACCOUNT, region=REGION)) as aws:
+def hyperpod() -> HyperPodApi | None:
+    """What answers for HyperPod: nothing, unless a module has its own."""
+    return None
+
+
+@pytest.fixture(scope="module")
+def target(hyperpod: HyperPodApi | None) -> Iterator[Target]:
+    """The account of a module's tests, which make what it holds: others would be in their way."""
+    api = "" if hyperpod is None else hyperpod.url
+    settings = LocalAwsSettings(account=ACCOUNT, region=REGION, hyperpod_api=api)
+    with LocalAws(settings) as aws:
         yield Target(partition="aws", account=ACCOUNT, region=REGION, client=aws_clients(aws))

@@ -20,7 +20,6 @@ from tests.support.local_aws import client, deploy, resource
 
 NETWORK = ("vpc", "zones", "cidr-blocks", "subnets", "gateways", "security-group")
 Network = dict[str, Any]
-Ids = Callable[[str], str]
 Ec2 = Any
 Break = Callable[[Ec2, Network], None]
 

@@ -14,7 +14,6 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.stub import Stubber
 
-from emulator.aws.local_aws import LocalAws, LocalAwsSettings, aws_clients
 from emulator.hyperpod import ApiError, Caller, HyperPodService, Timings
 from emulator.hyperpod.server import HyperPodApi
 from emulator.hyperpod.simulation.faults import Faults
@@ -34,10 +33,10 @@ from hyperpod_cli.inspect.preflight.validators.resource_types import resource_ty
 from hyperpod_cli.inspect.preflight.validators.training_plans import training_plans, with_plan
 from hyperpod_cli.terminal.errors import OpsError
 from rehearsal.existing_resources.training_plans import TrainingPlan
+from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
 from tests.conftest import Configure
 from tests.support.hyperpod_api import create_request, eks, group
 
-ACCOUNT, REGION = "111122223333", "us-west-2"
 TYPE, PLANNED = "ml.g5.12xlarge", "ml.p5.48xlarge"
 CALLER = Caller(account=ACCOUNT, region=REGION)
 PLANS = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-plan"
@@ -59,14 +58,6 @@ def hyperpod() -> Iterator[HyperPodApi]:
     service = HyperPodService(clock=time.time, timings=Timings(payment=0), subnets=Zones())
     with HyperPodApi(service=service) as api:
         yield api
-
-
-@pytest.fixture(scope="module")
-def there(hyperpod: HyperPodApi) -> Iterator[Target]:
-    """An account of its own, whose quotas the tests use up."""
-    settings = LocalAwsSettings(account=ACCOUNT, region=REGION, hyperpod_api=hyperpod.url)
-    with LocalAws(settings) as aws:
-        yield Target(partition="aws", account=ACCOUNT, region=REGION, client=aws_clients(aws))
 
 
 def lines(validator: Validator, config: Config, target: Target) -> list[str]:
@@ -100,17 +91,19 @@ def raising(target: Target, error: Exception) -> Target:
     return replace(target, client=lambda _service: Client())
 
 
-def test_a_region_without_sagemaker(configure: Configure, there: Target) -> None:
+def test_a_region_without_sagemaker(configure: Configure, target: Target) -> None:
     error = EndpointConnectionError(endpoint_url="https://api.sagemaker.xx-west-1.amazonaws.com")
-    (line,) = lines(hyperpod_api, configure({}), raising(there, error))
+    (line,) = lines(hyperpod_api, configure({}), raising(target, error))
     assert line.startswith(f"region: '{REGION}' does not answer for SageMaker HyperPod; deploy to")
 
 
-def test_client_tools(configure: Configure, there: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_client_tools(
+    configure: Configure, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tools, "which", lambda name: f"/bin/{name}")
-    assert lines(tools.client_tools, configure({}), there) == []
+    assert lines(tools.client_tools, configure({}), target) == []
     monkeypatch.setattr(tools, "which", lambda _name: None)
-    found = list(tools.client_tools(configure({}), there))
+    found = list(tools.client_tools(configure({}), target))
     severities = {str(each.finding.value): each.finding.severity for each in found}
     assert severities == {
         "node": Severity.ERROR,
@@ -130,7 +123,7 @@ def test_client_tools(configure: Configure, there: Target, monkeypatch: pytest.M
     ],
 )
 def test_instance_offerings(
-    configure: Configure, there: Target, instance_type: str, zone: str, elsewhere: str | None
+    configure: Configure, target: Target, instance_type: str, zone: str, elsewhere: str | None
 ) -> None:
     workers = {"name": "workers", "instance_type": instance_type, "instance_count": 1}
     config = configure(
@@ -143,7 +136,7 @@ def test_instance_offerings(
             "cluster": {"instance_groups": [workers]},
         }
     )
-    found = list(instance_offerings(config, there))
+    found = list(instance_offerings(config, target))
     assert [each.finding.severity for each in found] == [Severity.WARNING] * bool(elsewhere)
     for each in found:
         assert f"is not offered by EC2 in {zone}" in str(each.finding)
@@ -185,20 +178,20 @@ def test_instance_offerings(
     ids=["all zones have them", "only nodes need them", "own zone", "zone by its place"],
 )
 def test_endpoint_services(
-    configure: Configure, there: Target, network: dict[str, Any], said: str | None
+    configure: Configure, target: Target, network: dict[str, Any], said: str | None
 ) -> None:
-    found = lines(endpoint_services, configure(closed(network)), there)
+    found = lines(endpoint_services, configure(closed(network)), target)
 
     assert [line.startswith(str(said)) for line in found] == [True] * (said is not None), found
     for line in found:
         assert line.endswith("usw2-az1 (us-west-2a), usw2-az2 (us-west-2b), usw2-az3 (us-west-2c)")
-    assert lines(endpoint_services, configure({}), there) == []
+    assert lines(endpoint_services, configure({}), target) == []
 
 
-def test_a_region_without_an_endpoint_service(configure: Configure, there: Target) -> None:
+def test_a_region_without_an_endpoint_service(configure: Configure, target: Target) -> None:
     class Ec2:
         def __init__(self) -> None:
-            self._ec2 = there.client("ec2")
+            self._ec2 = target.client("ec2")
 
         def describe_availability_zones(self) -> Any:  # noqa: ANN401 - EC2's answer
             return self._ec2.describe_availability_zones()
@@ -215,14 +208,14 @@ def test_a_region_without_an_endpoint_service(configure: Configure, there: Targe
     # The zone is found by its place among those of the account, as CloudFormation does.
     by_place = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
     config = configure({**closed(by_place), "region": None})
-    (line,) = lines(endpoint_services, config, replace(there, client=lambda _service: Ec2()))
+    (line,) = lines(endpoint_services, config, replace(target, client=lambda _service: Ec2()))
     assert line.startswith(
         "network.closed: true needs endpoints of fsx, which us-west-2 does not have; deploy "
         "to a region"
     )
 
 
-def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, there: Target) -> None:
+def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, target: Target) -> None:
     region, zone = "cn-north-1", {"ZoneName": "cn-north-1a", "ZoneId": "cnn1-az1"}
 
     def paginate(*, Filters: list[dict[str, list[str]]]) -> Iterator[dict[str, Any]]:
@@ -239,37 +232,39 @@ def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, ther
     zonal = {"availability_zone_id": "cnn1-az1", "cidr": "10.1.0.0/16"}
     network = {"availability_zone_ids": ["cnn1-az1", "cnn1-az2"], "hyperpod_subnets": [zonal]}
     config = configure({**closed(network), "region": None})
-    target = replace(there, partition="aws-cn", region=region, client=lambda _service: ec2)
+    target = replace(target, partition="aws-cn", region=region, client=lambda _service: ec2)
     assert lines(endpoint_services, config, target) == []
 
 
 def test_instances_of_other_clusters_are_in_use(
-    configure: Configure, there: Target, hyperpod: HyperPodApi
+    configure: Configure, target: Target, hyperpod: HyperPodApi
 ) -> None:
     hyperpod.service.faults = Faults(quotas={TYPE: 2})
     config = with_group(configure)
-    assert lines(cluster_quotas, config, there) == []
+    assert lines(cluster_quotas, config, target) == []
     request = create_request(group(), ClusterName="other", Orchestrator=eks("other"))
     hyperpod.service.call("CreateCluster", request, CALLER)
-    (line,) = lines(cluster_quotas, config, there)
+    (line,) = lines(cluster_quotas, config, target)
     assert "which is 2 with 2 in use; request 4: aws service-quotas" in line
     # Those of this one's former state are not.
     same = config.cluster.model_copy(update={"name": "other"})
-    assert lines(cluster_quotas, config.model_copy(update={"cluster": same}), there) == []
+    assert lines(cluster_quotas, config.model_copy(update={"cluster": same}), target) == []
 
 
-def test_instances_of_a_cluster(configure: Configure, there: Target, hyperpod: HyperPodApi) -> None:
+def test_instances_of_a_cluster(
+    configure: Configure, target: Target, hyperpod: HyperPodApi
+) -> None:
     hyperpod.service.faults = Faults()
     name = "Maximum number instances allowed per SageMaker HyperPod cluster"
-    (line,) = lines(cluster_quotas, with_group(configure, instance_count=2001), there)
+    (line,) = lines(cluster_quotas, with_group(configure, instance_count=2001), target)
     assert f"is too much for the quota '{name}', which is 2000; request 2001" in line
     request = create_request(group(InstanceCount=2001), ClusterName="large", Orchestrator=eks("l"))
     with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
-        there.client("sagemaker").create_cluster(**request)
+        target.client("sagemaker").create_cluster(**request)
 
 
 def test_spot_instances_of_all_clusters(
-    configure: Configure, there: Target, hyperpod: HyperPodApi
+    configure: Configure, target: Target, hyperpod: HyperPodApi
 ) -> None:
     hyperpod.service.faults = Faults()
     name = "Total number of Spot instances allowed across SageMaker HyperPod clusters"
@@ -280,14 +275,14 @@ def test_spot_instances_of_all_clusters(
     )
     hyperpod.service.call("CreateCluster", first, CALLER)
     config = with_group(configure, instance_count=998, capacity="Spot")
-    (line,) = lines(cluster_quotas, config, there)
+    (line,) = lines(cluster_quotas, config, target)
     assert line.startswith("cluster.instance_groups: 998 is too much for the quota")
     assert f"{name!r}, which is 1000 with 3 in use; request 1001" in line
     request = create_request(
         group(InstanceCount=998, **spot), ClusterName="more", Orchestrator=eks("m"), **continuous
     )
     with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
-        there.client("sagemaker").create_cluster(**request)
+        target.client("sagemaker").create_cluster(**request)
 
 
 @pytest.mark.parametrize(
@@ -298,20 +293,20 @@ def test_spot_instances_of_all_clusters(
     ],
 )
 def test_size_of_a_volume(
-    configure: Configure, there: Target, volumes: dict[str, Any], path: str
+    configure: Configure, target: Target, volumes: dict[str, Any], path: str
 ) -> None:
     name = "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"
-    (line,) = lines(cluster_quotas, with_group(configure, **volumes), there)
+    (line,) = lines(cluster_quotas, with_group(configure, **volumes), target)
     start = f"cluster.instance_groups[0] (workers).{path}: 8193 is too much for the quota {name!r}"
     assert line.startswith(f"{start}, which is 8192; request 8193: aws service-quotas")
     storage = [{"EbsVolumeConfig": {"VolumeSizeInGB": 8193}}]
     large = group(InstanceStorageConfigs=storage)
     request = create_request(large, ClusterName="large", Orchestrator=eks("l"))
     with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
-        there.client("sagemaker").create_cluster(**request)
+        target.client("sagemaker").create_cluster(**request)
 
 
-def test_other_clusters_are_counted_by_what_they_have(configure: Configure, there: Target) -> None:
+def test_other_clusters_are_counted_by_what_they_have(configure: Configure, target: Target) -> None:
     names = ("flexible", "gone", "slurm")
     arns = [f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/{number:012}" for number in range(3)]
     flexible = {
@@ -329,7 +324,7 @@ def test_other_clusters_are_counted_by_what_they_have(configure: Configure, ther
         ],
     }
     fixed = {"InstanceGroupName": "fixed", "InstanceType": TYPE, "TargetCount": 4}
-    with Stubber(there.client("sagemaker")) as stub:
+    with Stubber(target.client("sagemaker")) as stub:
         summaries = [
             {"ClusterArn": arn, "ClusterName": name, "CreationTime": 0, "ClusterStatus": "Failed"}
             for name, arn in zip(names, arns, strict=True)
@@ -339,7 +334,7 @@ def test_other_clusters_are_counted_by_what_they_have(configure: Configure, ther
         stub.add_response("describe_cluster", {**told, "InstanceGroups": [flexible]})
         stub.add_client_error("describe_cluster", "ResourceNotFound")
         stub.add_response("describe_cluster", {**told, "InstanceGroups": [fixed]})
-        used = instance_usage(configure({}), there)
+        used = instance_usage(configure({}), target)
     assert used.of_types == {
         type_quota(TYPE, is_spot=True): 2,
         type_quota(PLANNED, is_spot=True): 1,
@@ -360,7 +355,7 @@ def test_other_clusters_are_counted_by_what_they_have(configure: Configure, ther
 )
 def test_training_plans(
     configure: Configure,
-    there: Target,
+    target: Target,
     hyperpod: HyperPodApi,
     request: pytest.FixtureRequest,
     *,
@@ -371,22 +366,22 @@ def test_training_plans(
     arn = f"{PLANS}/{name}"
     if plan is not None:
         wanted = {"arn": arn, "instance_type": PLANNED, "count": 2, "zone_id": "usw2-az2", **plan}
-        TrainingPlan(**wanted).make(there.client)
+        TrainingPlan(**wanted).make(target.client)
     config = with_group(configure, instance_type=PLANNED)
     named = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
-    found = lines(training_plans, named, there)
+    found = lines(training_plans, named, target)
     assert [str(said) in line for line in found] == [True] * (said is not None), found
-    assert lines(training_plans, config, there) == []
+    assert lines(training_plans, config, target) == []
     if plan is None or "instance_type" in plan:
         with pytest.raises(OpsError, match="training-plan"):
-            with_plan(config, name, target=there)
+            with_plan(config, name, target=target)
         # HyperPod refuses the cluster for the same reason.
         of_plan = group(InstanceType=PLANNED, TrainingPlanArn=arn)
         create = create_request(of_plan, ClusterName=name, Orchestrator=eks(name))
         with pytest.raises(ApiError, match=f"training plan {arn} (does not exist|is for)"):
             hyperpod.service.call("CreateCluster", create, CALLER)
     else:
-        assert lines(training_plans, with_plan(config, name, target=there), there) == found
+        assert lines(training_plans, with_plan(config, name, target=target), target) == found
 
 
 @pytest.mark.parametrize(
@@ -401,19 +396,19 @@ def test_training_plans(
     ],
 )
 def test_a_plan_of_each_status(
-    configure: Configure, there: Target, status: str, said: str | None
+    configure: Configure, target: Target, status: str, said: str | None
 ) -> None:
     arn = f"{PLANS}/of-status"
     plan = {"TrainingPlanArn": arn, "TrainingPlanName": "of-status", "Status": status}
-    with Stubber(there.client("sagemaker")) as stub:
+    with Stubber(target.client("sagemaker")) as stub:
         stub.add_response("describe_training_plan", plan)
         planned = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
-        found = lines(training_plans, planned, there)
+        found = lines(training_plans, planned, target)
     assert [str(said) in line for line in found] == [True] * (said is not None), found
 
 
-def test_aws_default_takes_the_place_of_a_quota_without_a_value(there: Target) -> None:
-    quotas = there.client("service-quotas")
+def test_aws_default_takes_the_place_of_a_quota_without_a_value(target: Target) -> None:
+    quotas = target.client("service-quotas")
     unknown = {
         "ServiceCode": "sagemaker",
         "QuotaCode": "L-1",
@@ -430,14 +425,14 @@ def test_aws_default_takes_the_place_of_a_quota_without_a_value(there: Target) -
     assert (by_name and by_name["Value"], by_code and by_code["Value"]) == (2, 3)
 
 
-def test_a_region_without_service_quotas_is_a_warning(configure: Configure, there: Target) -> None:
-    unreachable = raising(there, EndpointConnectionError(endpoint_url="https://servicequotas.x"))
+def test_a_region_without_service_quotas_is_a_warning(configure: Configure, target: Target) -> None:
+    unreachable = raising(target, EndpointConnectionError(endpoint_url="https://servicequotas.x"))
 
     def client(service: str) -> Any:  # noqa: ANN401 - of any service
-        return (unreachable if service == "service-quotas" else there).client(service)
+        return (unreachable if service == "service-quotas" else target).client(service)
 
     for validator in (cluster_quotas, network_quotas):
-        (problem,) = validator(configure({}), replace(there, client=client))
+        (problem,) = validator(configure({}), replace(target, client=client))
         assert problem.finding.severity is Severity.WARNING
         assert "does not answer for quotas" in str(problem.finding)
 
@@ -456,9 +451,9 @@ def test_a_region_without_service_quotas_is_a_warning(configure: Configure, ther
     ],
 )
 def test_who_may_nothing_is_told_what_is_missing(
-    configure: Configure, there: Target, validator: Validator, permission: str
+    configure: Configure, target: Target, validator: Validator, permission: str
 ) -> None:
-    iam = there.client("iam")
+    iam = target.client("iam")
     name = f"nobody-{validator.function.__name__}"
     iam.create_user(UserName=name)
     key = iam.create_access_key(UserName=name)["AccessKey"]
@@ -481,7 +476,7 @@ def test_who_may_nothing_is_told_what_is_missing(
     config = configure(
         {**closed({}), "cluster": {"resource": "native", "instance_groups": [planned]}}
     )
-    target = replace(there, client=client)
+    target = replace(target, client=client)
     (outcome,) = results(config, target, validators={"it": validator})
     assert outcome.missing_permission == permission
     assert outcome.status is Status.NOT_PERMITTED

@@ -11,6 +11,7 @@ from hyperpod_cli.inspect.preflight.run import results
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.taken_names import taken_names
 from tests.conftest import Configure
+from tests.support.local_aws import another_eks_cluster
 
 BUCKET, ROLE = "sagemaker-taken", "Taken"
 TRUST = {"Version": "2012-10-17", "Statement": []}
@@ -20,21 +21,11 @@ TRUST = {"Version": "2012-10-17", "Statement": []}
 def _taken(target: Target) -> None:
     where = {"LocationConstraint": target.region}
     target.client("s3").create_bucket(Bucket=BUCKET, CreateBucketConfiguration=where)
-    target.client("iam").create_role(RoleName=ROLE, AssumeRolePolicyDocument=json.dumps(TRUST))
+    iam = target.client("iam")
+    role = iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument=json.dumps(TRUST))["Role"]
     left = f"sagemaker-left-{target.account}-{target.region}"
     target.client("s3").create_bucket(Bucket=left, CreateBucketConfiguration=where)
-    ec2, subnets = target.client("ec2"), []
-    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    for number, zone in enumerate(("usw2-az1", "usw2-az2")):
-        made = ec2.create_subnet(
-            VpcId=vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZoneId=zone
-        )
-        subnets.append(made["Subnet"]["SubnetId"])
-    target.client("eks").create_cluster(
-        name="taken-eks",
-        roleArn=f"arn:aws:iam::{target.account}:role/{ROLE}",
-        resourcesVpcConfig={"subnetIds": subnets},
-    )
+    another_eks_cluster(target.client, name="taken-eks", role_arn=role["Arn"])
 
 
 def lines(configure: Configure, target: Target, changes: dict[str, Any]) -> list[str]:

@@ -13,6 +13,7 @@ from hyperpod_stacks.packaged_chart import helm_chart
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, the_cluster
+from tests.support.local_aws import another_eks_cluster
 from tests.support.partial_deployment import Deployment, StepFailedError
 
 _CDK = REPOSITORY / "node_modules" / ".bin" / "cdk"
@@ -88,9 +89,7 @@ def _synthesis(deployment: Deployment) -> None:
     """
     try:
         chart = helm_chart(deployment.config)
-        synthesized(
-            deployment.config, chart=chart.path, directory=_folder(deployment), validate=False
-        )
+        synthesized(deployment.config, chart=chart.path, directory=_folder(deployment))
     except HyperPodChartError as refused:
         raise StepFailedError(str(refused)) from refused
 
@@ -101,17 +100,9 @@ def _without_hyperpod(deployment: Deployment) -> None:
 
 def _another_cluster(deployment: Deployment) -> None:
     """Make an EKS cluster of the deployment's name, which has nothing to do with it."""
-    ec2, iam, subnets = deployment.client("ec2"), deployment.client("iam"), []
-    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    for number, zone in enumerate(("usw2-az1", "usw2-az2")):
-        made = ec2.create_subnet(
-            VpcId=vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZoneId=zone
-        )
-        subnets.append(made["Subnet"]["SubnetId"])
+    iam = deployment.client("iam")
     role = iam.create_role(RoleName="Other", AssumeRolePolicyDocument=json.dumps(_TRUST))["Role"]
-    deployment.client("eks").create_cluster(
-        name="ml-eks", roleArn=role["Arn"], resourcesVpcConfig={"subnetIds": subnets}
-    )
+    another_eks_cluster(deployment.client, name="ml-eks", role_arn=role["Arn"])
 
 
 def _a_bucket(deployment: Deployment) -> None:

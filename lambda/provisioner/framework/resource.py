@@ -1,0 +1,224 @@
+"""One way for every custom resource: a request begins, is polled, and is answered."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient, is_unreached
+from hyperpod_shared.errors import (
+    CarriedFailure,
+    ProvisioningError,
+    UnreachableError,
+    given_up,
+)
+from provisioner.framework import log
+from provisioner.framework.operation import Turn
+from provisioner.framework.properties import Properties
+from provisioner.framework.request import BEGUN_AT, CLAIM, DEFERRED, FAILURE, OPERATION, Request
+
+P = TypeVar("P", bound=Properties)
+# CloudFormation gives a custom resource an hour, after which it reports no cause.
+_LONGEST_WAIT_SECONDS = 3480.0
+_WAY_TO_AWS = (
+    "If the VPC that the provisioner runs in has no internet access, it needs a VPC endpoint of "
+    "this service that lets HTTPS in from the provisioner's security group "
+    "(docs/closed-network.md); fix that, then deploy again."
+)
+"""What to do about a service that is not reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """What `on_event` passes on to `is_complete`.
+
+    Attributes:
+        failure: A failure after something was changed; `is_complete` raises it.
+        deferred: The change could not be made yet; `is_complete` makes it.
+        claim: Says since when which request has the resource; there is no other state.
+    """
+
+    failure: str | None = None
+    deferred: bool = False
+    claim: str | None = None
+
+    def as_response(self) -> dict[str, Any]:
+        """Return it as the framework wants it; extra keys reach `is_complete` in its event."""
+        facts = {FAILURE: self.failure, DEFERRED: self.deferred or None, CLAIM: self.claim}
+        return {key: value for key, value in facts.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The answer of `is_complete`.
+
+    Attributes:
+        complete: Whether CloudFormation may go on.
+        data: The resource's attributes, all of them; only when complete.
+    """
+
+    complete: bool
+    data: Mapping[str, str] = field(default_factory=dict)
+
+    def as_response(self) -> dict[str, Any]:
+        """Return it as the framework wants it: Data is forbidden while incomplete."""
+        if self.complete and self.data:
+            return {"IsComplete": True, "Data": dict(self.data)}
+        return {"IsComplete": self.complete}
+
+
+DONE = Progress(complete=True)
+NOT_YET = Progress(complete=False)
+
+
+class Resource(Protocol[P]):
+    """One resource type. Implementations decide; adapters they were given call out.
+
+    Attributes:
+        properties_type: What its properties are.
+    """
+
+    properties_type: type[P]
+
+    def on_event(self, request: Request, properties: P, turn: Turn) -> Accepted:
+        """Start what the request wants and return at once."""
+        ...
+
+    def is_complete(self, request: Request, properties: P, turn: Turn) -> Progress:
+        """Find out whether it is done, or raise why it failed."""
+        ...
+
+
+def begin(resource: Resource[Any], request: Request, turn: Turn) -> dict[str, Any]:
+    """Start what a request wants, and return the answer of `on_event`.
+
+    What passes with time is no failure: `is_complete` begins then. Only a service that is not
+    reached fails what can still be failed, since the way to it may be missing.
+
+    Raises:
+        ProvisioningError: It was refused, and nothing was changed.
+    """
+    properties = resource.properties_type.parse(request.properties)
+    physical_id = properties.physical_id
+    if request.type == "Delete":
+        physical_id = request.physical_id or physical_id
+    try:
+        _take_turn(request, turn)
+        accepted = resource.on_event(request, properties, turn)
+    except UnreachableError as error:
+        accepted = _put_off(request, error)
+    except AWS_ERRORS as error:
+        can_fail = not (turn.is_known and turn.rolls_back)
+        if not is_transient(error) or (is_unreached(error) and can_fail):
+            raise _failed(request, error) from error
+        accepted = _put_off(request, error)
+    facts = {OPERATION: str(turn.operation)} if turn.is_known else {}
+    return {
+        "PhysicalResourceId": physical_id,
+        BEGUN_AT: turn.sent_at,
+        **facts,
+        **accepted.as_response(),
+    }
+
+
+def _take_turn(request: Request, turn: Turn) -> None:
+    """Ask for the operation; a Delete finds out by itself whether it needs to know."""
+    try:
+        log.info("begun", request_id=request.request_id, operation=str(turn.operation))
+    except AWS_ERRORS as error:
+        if request.type != "Delete" or is_transient(error):
+            raise
+        log.warning("the stack is not known", request_id=request.request_id, cause=str(error))
+
+
+def _put_off(request: Request, error: Exception) -> Accepted:
+    log.warning("not begun yet", request_id=request.request_id, cause=str(error))
+    return Accepted(deferred=True)
+
+
+def poll(resource: Resource[Any], request: Request, turn: Turn) -> Progress:
+    """Go on with a request, and say whether it is done; what passes with time is no failure.
+
+    Raises:
+        GivenUpError: CloudFormation does not wait for it any more.
+        ProvisioningError: It failed, or has waited in vain.
+    """
+    if request.failure:
+        raise CarriedFailure(request.failure)
+    properties = resource.properties_type.parse(request.properties)
+    try:
+        if request.type != "Delete":
+            turn.require()
+        elif request.operation is None:
+            _take_turn(request, turn)  # its events say since when it is waited for
+        progress = resource.is_complete(request, properties, turn)
+        if progress.complete or turn.waited < _LONGEST_WAIT_SECONDS:
+            return progress
+        cause = _unfinished(request)
+    except UnreachableError as error:
+        cause = error
+    except AWS_ERRORS as error:
+        if not is_transient(error):
+            raise _failed(request, error) from error
+        cause = _unreachable(request, error)
+    waited = turn.waited
+    log.warning(
+        "waiting", request_id=request.request_id, cause=str(cause), waited_seconds=round(waited)
+    )
+    if waited >= _LONGEST_WAIT_SECONDS:
+        raise given_up(cause, waited_seconds=waited) from cause
+    return NOT_YET
+
+
+def _unreachable(request: Request, error: Exception) -> UnreachableError:
+    unreached = is_unreached(error)
+    state = "out of reach" if unreached else "throttling or out of service"
+    return UnreachableError(
+        f"{request.type} of {request.owner.logical_id} ({request.resource_type}) finds AWS {state}",
+        detail=str(error),
+        next_step=_WAY_TO_AWS
+        if unreached
+        else "See the AWS Health Dashboard and the account's other calls of this API, then "
+        "deploy again.",
+    )
+
+
+def _unfinished(request: Request) -> UnreachableError:
+    return UnreachableError(
+        f"{request.type} of {request.owner.logical_id} ({request.resource_type}) is not done",
+        next_step="The function's log says what it waits for; deploy again.",
+    )
+
+
+def _failed(request: Request, error: Exception) -> ProvisioningError:
+    return ProvisioningError(
+        f"{request.type} of {request.owner.logical_id} ({request.resource_type}) failed in a call "
+        "to AWS",
+        detail=str(error),
+        next_step=_WAY_TO_AWS
+        if is_unreached(error)
+        else "Fix the cause that the message names, then deploy again.",
+    )
+
+
+class WaitingResource(ABC, Generic[P]):
+    """A resource that waits in Create and Update, and does nothing in Delete."""
+
+    properties_type: type[P]
+
+    def on_event(
+        self,
+        request: Request,  # noqa: ARG002 - the protocol
+        properties: P,  # noqa: ARG002 - the protocol
+        turn: Turn,  # noqa: ARG002 - the protocol
+    ) -> Accepted:
+        """Change nothing."""
+        return Accepted()
+
+    def is_complete(self, request: Request, properties: P, turn: Turn) -> Progress:
+        """Say whether it is ready; a Delete is done at once."""
+        return DONE if request.type == "Delete" else self.progress(properties, turn)
+
+    @abstractmethod
+    def progress(self, properties: P, turn: Turn) -> Progress:
+        """Say whether what the properties name is ready, or raise why it will not be."""

@@ -1,0 +1,300 @@
+"""What is looked at of the control plane, one that exists and a new one."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from botocore.exceptions import ClientError
+
+from emulator.hyperpod import ApiError, Caller, HyperPodService
+from emulator.hyperpod.server import HyperPodApi
+from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.inspect.preflight.validators.existing_control_plane import existing_control_plane
+from hyperpod_cli.inspect.preflight.validators.failed_creation import failed_creation
+from hyperpod_cli.inspect.preflight.validators.left_out_properties import left_out_properties
+from rehearsal.existing_resources import existing_resources
+from rehearsal.existing_resources.eks_clusters import EksCluster
+from rehearsal.existing_resources.networks import ExistingNetwork
+from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
+from tests.conftest import Configure
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.hyperpod_api import FakeClock, create_request, group
+from tests.support.local_aws import Template, eks_cluster, network, resource, role, settled
+
+
+@pytest.fixture(scope="module")
+def hyperpod() -> Iterator[HyperPodApi]:
+    with HyperPodApi(service=HyperPodService(clock=FakeClock())) as api:
+        yield api
+
+
+@pytest.fixture(scope="module")
+def config(target: Target) -> Config:
+    """The example whose EKS cluster there is."""
+    loaded = load_config(CONFIG_FOLDER / "examples" / "existing-eks.yaml")
+    for each in existing_resources(loaded):
+        if isinstance(each, EksCluster | ExistingNetwork):
+            each.make(target.client)
+    return loaded
+
+
+def changed(config: Config, section: str, **values: Any) -> Config:
+    """Return a configuration with other values in a section."""
+    other = getattr(config, section).model_copy(update=values)
+    return config.model_copy(update={section: other})
+
+
+def lines(config: Config, target: Target) -> list[str]:
+    return [str(each.finding) for each in existing_control_plane(config, target)]
+
+
+def test_one_that_is_made_is_not_looked_at(default_config: Config, target: Target) -> None:
+    assert lines(default_config, target) == []
+
+
+def test_one_with_what_hyperpod_needs_passes(config: Config, target: Target) -> None:
+    assert lines(config, target) == []
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "said"),
+    [
+        (
+            "eks",
+            {"cluster_arn": "arn:aws:eks:us-west-2:444455556666:cluster/research"},
+            "eks.cluster_arn: 'arn:aws:eks:us-west-2:444455556666:cluster/research' must be of",
+        ),
+        (
+            "eks",
+            {"version": "1.33"},
+            "eks.version: '1.33' is not the version of research: write \"1.34\"",
+        ),
+        (
+            "eks",
+            {"endpoint_access": "private"},
+            "eks.endpoint_access: 'private' is not that of research; write public_and_private",
+        ),
+        (
+            "eks",
+            {"public_access_cidrs": ("192.0.2.0/24",)},
+            "eks.public_access_cidrs: ['192.0.2.0/24'] are not those of research; write [0.0.0.0",
+        ),
+        (
+            "network",
+            {"security_group_id": "sg-0123456789abcdef0"},
+            "network.security_group_id: 'sg-0123456789abcdef0' is not carried by research",
+        ),
+    ],
+)
+def test_what_is_otherwise_is_told_with_what_to_write(
+    config: Config, target: Target, section: str, values: dict[str, Any], said: str
+) -> None:
+    (line,) = lines(changed(config, section, **values), target)
+    assert line.startswith(said)
+
+
+def test_an_eks_cluster_serves_one_hyperpod_cluster(
+    config: Config, target: Target, hyperpod: HyperPodApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arn, caller = config.eks.cluster_arn, Caller(account=ACCOUNT, region=REGION)
+    monkeypatch.setattr(hyperpod, "service", HyperPodService(clock=FakeClock()))
+    using = create_request(group(), ClusterName="theirs", Orchestrator={"Eks": {"ClusterArn": arn}})
+    hyperpod.service.call("CreateCluster", using, caller)
+
+    (problem,) = existing_control_plane(config, target)
+
+    assert str(problem.finding).startswith(
+        f"eks.cluster_arn: '{arn}' serves the HyperPod cluster theirs already"
+    )
+    assert problem.command == "aws sagemaker describe-cluster --cluster-name theirs"
+    assert lines(changed(config, "cluster", name="theirs"), target) == []
+    with pytest.raises(ApiError, match="is already used by HyperPod cluster 'theirs'"):
+        hyperpod.service.call("CreateCluster", {**using, "ClusterName": "ours"}, caller)
+
+
+def test_missing_addons_are_a_warning(config: Config, target: Target) -> None:
+    (problem,) = existing_control_plane(changed(config, "eks", addons=()), target)
+    assert problem.finding.severity is Severity.WARNING
+    assert str(problem.finding).startswith(
+        "eks.addons: [] leaves out aws-fsx-csi-driver, eks-pod-identity-agent, which research does "
+        "not have as EKS add-ons"
+    )
+    assert problem.command == "aws eks list-addons --cluster-name research"
+
+
+def test_a_principal_has_one_access_entry(config: Config, target: Target) -> None:
+    admin, other = (f"arn:aws:iam::111122223333:role/{name}" for name in ("Owner", "Other"))
+    listed = changed(config, "eks", admins=(other, admin))
+
+    class Eks:
+        def describe_cluster(self, *, name: str) -> object:
+            found = target.client("eks").describe_cluster(name=name)["cluster"]
+            return {"cluster": {**found, "accessConfig": {"authenticationMode": "API"}}}
+
+        def get_paginator(self, name: str) -> Any:  # noqa: ANN401 - any operation's
+            if name == "list_access_entries":
+                pages = [{"accessEntries": []}, {"accessEntries": [admin]}]
+                return Mock(paginate=lambda **_: pages)
+            return target.client("eks").get_paginator(name)
+
+    modern = replace(target, client=lambda name: Eks() if name == "eks" else target.client(name))
+    (line,) = lines(listed, modern)
+    assert line.startswith(f"eks.admins[1]: '{admin}' has an access entry on research, and Cloud")
+    # Under CONFIG_MAP, as it is, EKS lists none.
+    assert lines(listed, target) == []
+
+
+def test_a_version_that_hyperpod_does_not_know(config: Config, target: Target) -> None:
+    class Eks:
+        def describe_cluster(self, *, name: str) -> object:
+            found = target.client("eks").describe_cluster(name=name)["cluster"]
+            return {"cluster": {**found, "version": "1.29"}}
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any other operation
+            return getattr(target.client("eks"), name)
+
+    old = replace(target, client=lambda name: Eks() if name == "eks" else target.client(name))
+    (line,) = lines(config, old)
+    assert "has Kubernetes 1.29, and HyperPod supports 1.30, 1.31" in line
+
+
+STACK, CLUSTER = "ml-platform", "ml-eks"
+PROTECTED = {"eks": {"deletion_protection": True}}
+
+
+def failing() -> Template:
+    """Return the resources of a platform whose creation fails once the control plane is there."""
+    cluster = eks_cluster()
+    cluster["Properties"] |= {"Name": CLUSTER, "DeletionProtection": True}
+    nothing = resource("AWS::EKS::Addon", ClusterName={"Ref": "Cluster"}, AddonName="nothing")
+    return {
+        **network(),
+        "ClusterRole": role("eks.amazonaws.com"),
+        "Cluster": cluster,
+        "Bad": nothing,
+    }
+
+
+def test_a_protected_cluster_of_a_failed_creation(configure: Configure, target: Target) -> None:
+    config = configure(PROTECTED)
+    assert list(failed_creation(config, target)) == []
+    stacks, eks = target.client("cloudformation"), target.client("eks")
+    stacks.create_stack(
+        StackName=STACK,
+        TemplateBody=json.dumps({"Resources": failing()}),
+        Capabilities=["CAPABILITY_NAMED_IAM"],
+    )
+    assert settled(stacks, STACK)["StackStatus"] == "ROLLBACK_FAILED"
+
+    (problem,) = failed_creation(config, target)
+    assert str(problem.finding) == (
+        f"eks.deletion_protection: true protects {CLUSTER}, which the rollback of {STACK} could "
+        "not delete (ROLLBACK_FAILED); a deployment deletes the stack first, and fails so again. "
+        "Nothing has used it; run: aws eks update-cluster-config --no-deletion-protection --name "
+        f"{CLUSTER} --region us-west-2 && aws eks wait cluster-active --name {CLUSTER} --region "
+        "us-west-2"
+    )
+    # What it keeps from happening: a deployment deletes the stack first.
+    with pytest.raises(ClientError, match="InvalidRequestException"):
+        eks.delete_cluster(name=CLUSTER)
+    stacks.delete_stack(StackName=STACK)
+    assert settled(stacks, STACK)["StackStatus"] == "DELETE_FAILED"
+
+    eks.update_cluster_config(name=CLUSTER, deletionProtection=False)
+    assert list(failed_creation(config, target)) == []
+    stack_id = stacks.describe_stacks(StackName=STACK)["Stacks"][0]["StackId"]
+    stacks.delete_stack(StackName=STACK)
+    assert settled(stacks, stack_id)["StackStatus"] == "DELETE_COMPLETE"
+
+
+@pytest.mark.parametrize(
+    ("former", "eks", "said"),
+    [
+        ({}, {}, None),
+        (
+            {"PublicAccessCidrs": ["203.0.113.0/24"]},
+            {"public_access_cidrs": ["198.51.100.0/24"]},
+            None,
+        ),
+        (
+            {"PublicAccessCidrs": ["203.0.113.0/24"]},
+            {"public_access_cidrs": ["203.0.113.0/24"], "endpoint_access": "private"},
+            None,
+        ),
+        (
+            {"PublicAccessCidrs": ["203.0.113.0/24"]},
+            {},
+            "eks.public_access_cidrs: ['0.0.0.0/0'] takes the list out of the template of "
+            "ml-platform, which CloudFormation refuses; write [0.0.0.0/0, 203.0.113.0/24], which",
+        ),
+        (
+            {"PublicAccessCidrs": []},
+            {"endpoint_access": "private"},
+            "eks.public_access_cidrs: ['0.0.0.0/0'] takes the list out of the template of "
+            "ml-platform, which CloudFormation refuses; write [0.0.0.0/0, 192.0.2.0/24], which",
+        ),
+        ({"DeletionProtection": True}, {"deletion_protection": False}, None),
+        (
+            {"DeletionProtection": True},
+            {},
+            "eks.deletion_protection: null is left out, which CloudFormation may refuse after "
+            "ml-platform had it; write false",
+        ),
+    ],
+)
+def test_properties_that_a_template_leaves_out(
+    configure: Configure, former: Template, eks: dict[str, object], said: str | None
+) -> None:
+    class Stacks:
+        def get_template(self, *, StackName: str, TemplateStage: str) -> Template:
+            assert (StackName, TemplateStage) == (STACK, "Original")
+            protection = former.get("DeletionProtection")
+            vpc = {key: value for key, value in former.items() if key != "DeletionProtection"}
+            own = {} if protection is None else {"DeletionProtection": protection}
+            cluster = resource("AWS::EKS::Cluster", ResourcesVpcConfig=vpc, **own)
+            return {"TemplateBody": {"Resources": {"Cluster": cluster}}}
+
+    there = Target(partition="aws", account="", region="us-west-2", client=lambda _name: Stacks())
+    found = [str(each.finding) for each in left_out_properties(configure({"eks": eks}), there)]
+    assert [line[: len(str(said))] for line in found] == ([] if said is None else [said])
+
+
+@pytest.mark.parametrize("name", ["PublicAccessCidrs", "DeletionProtection"])
+def test_cloudformation_refuses_a_template_without_a_property_that_was_there(
+    target: Target, name: str
+) -> None:
+    stacks, stack = target.client("cloudformation"), f"dropped-{name}"
+    cluster = eks_cluster()
+    of = cluster["Properties"] if name == "DeletionProtection" else _vpc_config(cluster)
+    template = {"Resources": {**network(), "ClusterRole": role("eks.amazonaws.com")}}
+    template["Resources"]["Cluster"] = cluster
+
+    def deployed(call: Callable[..., object]) -> str:
+        call(
+            StackName=stack,
+            TemplateBody=json.dumps(template),
+            Capabilities=["CAPABILITY_NAMED_IAM"],
+        )
+        return str(settled(stacks, stack)["StackStatus"])
+
+    of[name] = ["203.0.113.0/24"] if name == "PublicAccessCidrs" else True
+    assert deployed(stacks.create_stack) == "CREATE_COMPLETE"
+    former = of.pop(name)
+    assert deployed(stacks.update_stack) == "UPDATE_ROLLBACK_COMPLETE"
+    said = [
+        each.get("ResourceStatusReason", "")
+        for each in stacks.describe_stack_events(StackName=stack)["StackEvents"]
+    ]
+    assert any(f'property "{name}" missing' in each for each in said)
+    of[name] = ["0.0.0.0/0", *former] if name == "PublicAccessCidrs" else False
+    assert deployed(stacks.update_stack) == "UPDATE_COMPLETE"
+
+
+def _vpc_config(cluster: Template) -> Template:
+    found: Template = cluster["Properties"]["ResourcesVpcConfig"]
+    return found

@@ -1,0 +1,342 @@
+"""The report of a deployment: its page and its timeline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from resvg_py import svg_to_bytes
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.cost.cost import cost
+from hyperpod_cli.aws.assembly import CDK_METADATA, Address
+from hyperpod_cli.aws.stack_events import StackEvent
+from hyperpod_cli.inspect.cost import summary
+from hyperpod_cli.inspect.critical_path import Graph, start_of
+from hyperpod_cli.inspect.report.page import Attempt, Content, page, write
+from hyperpod_cli.inspect.report.timeline import Timeline, timeline
+from hyperpod_cli.inspect.resource_types import STACK
+from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.stack_progress.failures import failure_lines
+from tests.conftest import Assemble
+from tests.support.browser import faults, looked_at, marked, source, source_of
+from tests.support.stack_events import event
+
+HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>' {{ 7*7 }} &lt;"
+URL = "https://cloudformation-response.s3.amazonaws.com/x?X-Amz-Signature=0123456789abcdef"
+TOKEN = "k8s-aws-v1." + "aHR0cHM6Ly9zdHM"
+NAME = "ml-hyperpod"
+EVENTS = {
+    NAME: [
+        event(NAME, "CREATE_IN_PROGRESS"),
+        event("Dependencies1F4ECB40", "CREATE_IN_PROGRESS", 5, type="Custom::HelmRelease"),
+        event("Dependencies1F4ECB40", "CREATE_COMPLETE", 6, type="Custom::HelmRelease"),
+        event(HOSTILE, "CREATE_IN_PROGRESS", 10, type=HOSTILE),
+        event("ClusterEB0386A7", "CREATE_IN_PROGRESS", 11, type="Custom::HyperPodCluster"),
+        event(
+            "ClusterEB0386A7",
+            "CREATE_FAILED",
+            21,
+            type="Custom::HyperPodCluster",
+            reason=f"No capacity for {HOSTILE}; see {URL}, {TOKEN}",
+        ),
+        event(NAME, "ROLLBACK_IN_PROGRESS", 22),
+        event(NAME, "ROLLBACK_COMPLETE", 30),
+    ]
+}
+
+
+@pytest.fixture(scope="module")
+def succeeded(default_config: Config, assemble: Assemble) -> Content:
+    """A deployment in which nothing changed."""
+    assembly = assemble(default_config).directory
+    return Content(
+        title="Deployment of ml",
+        verdict="The deployment succeeded.",
+        ok=True,
+        written=datetime(2026, 11, 22, tzinfo=UTC),
+        facts={"Region": "us-west-2"},
+        assembly=assembly,
+        cost=cost(default_config, region=None, day=date(2026, 11, 22)),
+        attempts=[Attempt(command="make deploy", assembly=assembly, events={NAME: []})],
+        outputs={"ml-platform": {"VpcId": "vpc-1", "OutputVpcId": "vpc-1"}, NAME: {}},
+        checks=[Check(title="kubectl get nodes", ok=True)],
+        following=["Next:", "  kubectl get nodes"],
+    )
+
+
+@pytest.fixture(scope="module")
+def failed(succeeded: Content) -> Content:
+    """A deployment that failed, in which everything has a name that acts, if it can."""
+    told = [*failure_lines(EVENTS, region="us-west-2", again="make deploy", paths={})]
+    return replace(
+        succeeded,
+        title=HOSTILE,
+        verdict="The deployment failed.",
+        ok=False,
+        facts={HOSTILE: HOSTILE},
+        attempts=[replace(succeeded.attempts[0], command=HOSTILE, events=EVENTS, messages=told)]
+        * 2,
+        errors=[HOSTILE],
+        outputs={HOSTILE: {HOSTILE: f"{HOSTILE} {URL}"}},
+        checks=[Check(title=HOSTILE, ok=False, found=HOSTILE, advice=f"{HOSTILE} {URL}")],
+    )
+
+
+@pytest.fixture(scope="module")
+def seen(
+    succeeded: Content, failed: Content, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    """What a browser shows of both, and of a page that is wrong in every way."""
+    folder = tmp_path_factory.mktemp("pages")
+    pages = {name: folder / f"{name}.html" for name in ("succeeded", "failed", "wrong")}
+    write(succeeded, pages["succeeded"])
+    write(failed, pages["failed"])
+    pages["wrong"].write_text(
+        "<!doctype html><h2 id=a>A</h2><p id=a style='width:2000px;color:#ccc'>Far</p>"
+        "<img src=https://example.invalid/x.png><a href='#none'>none</a>"
+        "<table><thead><tr><th>A<th>B</thead><tr><td>one</table><script>console.error(1)</script>"
+    )
+    return dict(zip(pages, looked_at(*pages.values()), strict=True))
+
+
+@pytest.mark.parametrize("name", ["succeeded", "failed"])
+def test_everybody_can_read_it(seen: dict[str, Any], name: str) -> None:
+    assert faults(seen[name]) == {}
+
+
+def test_each_fault_would_be_seen(seen: dict[str, Any]) -> None:
+    expected = {"complaints", "repeatedIds", "requests", "brokenLinks", "withoutAlt", "notLoaded"}
+    expected |= {"withoutHeaders", "unevenRows", "overflowing 360", "overflowing 1280"}
+    expected |= {"contrast light", "contrast dark", "scripts", "language", "headings", "landmarks"}
+    assert set(faults(seen["wrong"])) >= expected
+
+
+def test_a_hostile_name_is_text(seen: dict[str, Any], failed: Content) -> None:
+    assert seen["failed"]["headings"][0] == [1, HOSTILE]
+    assert seen["failed"]["text"].count(HOSTILE) > 8
+    assert "<script" not in page(failed)
+    assert "<img src=x" not in page(failed)
+
+
+def test_a_failure_is_told_as_at_the_terminal(seen: dict[str, Any], failed: Content) -> None:
+    text = seen["failed"]["text"]
+    cause, *others = (line.strip() for line in failed.attempts[0].messages if line)
+    assert cause.partition(";")[0] in text
+    assert [line for line in others if line not in text] == []
+    assert "0 of 1 checks hold." in text
+    assert f"Found: {HOSTILE}" in text
+    assert seen["failed"]["chain"][-1] == "ClusterEB0386A7"
+    assert seen["failed"]["marked"] == seen["failed"]["chain"]
+
+
+def test_no_secret_is_in_it(failed: Content) -> None:
+    html = page(failed)
+    assert "X-Amz-Signature" not in html
+    assert TOKEN not in html
+    assert "https://cloudformation-response.s3.amazonaws.com/x?&lt;hidden&gt;" in html
+
+
+def test_a_success_says_what_is_deployed_and_what_it_costs(
+    seen: dict[str, Any], succeeded: Content
+) -> None:
+    text = seen["succeeded"]["text"]
+    for said in (
+        "What to do next",
+        "CloudFormation changed nothing.",
+        "vpc-1",
+        "1 of 1 checks hold.",
+        f"{summary(succeeded.cost)}.",
+    ):
+        assert said in text
+    assert "OutputVpcId" not in text
+    html = page(succeeded)
+    assert "HyperPod cluster ml-cluster; node recovery Automatic" in html
+
+
+def test_without_templates_there_is_no_picture(succeeded: Content, tmp_path: Path) -> None:
+    html = page(replace(succeeded, assembly=tmp_path, attempts=(), errors=["config.yaml:1: no"]))
+    assert "There are no templates" in html
+    assert "config.yaml:1: no" in html
+
+
+def test_a_report_is_written_whole_or_not_at_all(
+    succeeded: Content, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "new" / "report.html"
+    write(succeeded, path)
+    former = path.read_text("utf-8")
+
+    def full(_self: Path, _target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        write(replace(succeeded, title="other"), path)
+    assert [*path.parent.iterdir()] == [path]
+    assert path.read_text("utf-8") == former
+
+
+_MOST_BYTES = 200_000
+
+
+def test_the_documentation_shows_the_page_of_today(repository: Path) -> None:
+    picture = (repository / "docs" / "report.png").read_bytes()
+    assert source_of(picture) == source(), "docs/report.png is stale: run `make rehearsal-picture`"
+    assert len(picture) < _MOST_BYTES
+
+
+def test_a_picture_says_which_page_it_shows() -> None:
+    plain = svg_to_bytes(
+        svg_string='<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+    )
+    assert source_of(plain) is None
+    assert source_of(marked(plain)) == source()
+
+
+FIRST, SECOND = start_of("first"), start_of("second")
+VPC, EKS, ROLE = Address("first", "Vpc"), Address("first", "Eks"), Address("first", "Role")
+RELEASE = Address("second", "Release")
+ADDRESSES = (FIRST, SECOND, VPC, EKS, ROLE, RELEASE)
+GRAPH = Graph(
+    types={each: "AWS::EC2::VPC" if each.logical_id else STACK for each in ADDRESSES},
+    names={each: f"Path/{each.logical_id}" for each in ADDRESSES},
+    needs={
+        FIRST: frozenset(),
+        ROLE: frozenset({FIRST}),
+        VPC: frozenset({FIRST}),
+        EKS: frozenset({FIRST, VPC, ROLE}),
+        SECOND: frozenset({VPC, EKS, ROLE}),
+        RELEASE: frozenset({SECOND}),
+    },
+)
+
+
+def first(*events: tuple[str, str, float]) -> list[StackEvent]:
+    return [event(name, status, seconds, stack="first") for name, status, seconds in events]
+
+
+def second(*events: tuple[str, str, float]) -> list[StackEvent]:
+    return [event(name, status, seconds, stack="second") for name, status, seconds in events]
+
+
+BEGUN = first(
+    ("first", "REVIEW_IN_PROGRESS", 0),
+    ("first", "CREATE_IN_PROGRESS", 4),
+    ("Vpc", "CREATE_IN_PROGRESS", 5),
+    ("Role", "CREATE_IN_PROGRESS", 5),
+    ("Role", "CREATE_IN_PROGRESS", 6),  # "Resource creation Initiated"
+    ("Vpc", "CREATE_COMPLETE", 9),
+    ("Role", "CREATE_COMPLETE", 20),
+    ("Eks", "CREATE_IN_PROGRESS", 21),
+)
+CREATED: Mapping[str, Sequence[StackEvent]] = {
+    "first": BEGUN
+    + first(("Eks", "CREATE_COMPLETE", 600), ("first", "CREATE_COMPLETE", 601))
+    + [event("CDKMetadata", "CREATE_COMPLETE", 700, stack="first", type=CDK_METADATA)],
+    "second": second(
+        ("second", "REVIEW_IN_PROGRESS", 603),
+        ("Release", "CREATE_IN_PROGRESS", 610),
+        ("Release", "CREATE_COMPLETE", 640),
+        ("second", "CREATE_COMPLETE", 641),
+    ),
+}
+
+
+def said(found: Timeline, stack: str) -> list[tuple[str, str, float, float]]:
+    return [(step.name, step.status, step.start, step.seconds) for step in found.steps[stack]]
+
+
+def chain(found: Timeline) -> list[str]:
+    return [f"{step.address.stack} {step.name}" for step in found.chain]
+
+
+def test_a_step_is_from_its_first_event_to_its_last() -> None:
+    found = timeline(CREATED, graph=GRAPH)
+
+    assert found.seconds == 641
+    assert found.statuses == {"first": "CREATE_COMPLETE", "second": "CREATE_COMPLETE"}
+    assert said(found, "first") == [
+        ("change set", "", 0, 5),
+        ("Path/Vpc", "CREATE_COMPLETE", 5, 4),
+        ("Path/Role", "CREATE_COMPLETE", 5, 15),
+        ("Path/Eks", "CREATE_COMPLETE", 21, 579),
+    ]
+
+
+def test_the_chain_goes_over_all_stacks_through_what_was_ready_last() -> None:
+    found = timeline(CREATED, graph=GRAPH)
+
+    assert chain(found) == [
+        "first change set",
+        "first Path/Role",
+        "first Path/Eks",
+        "second change set",
+        "second Path/Release",
+    ]
+    marked = [step.address for steps in found.steps.values() for step in steps if step.in_chain]
+    assert marked == [step.address for step in found.chain]
+
+
+def test_the_chain_of_a_failure_ends_with_its_cause_and_a_rollback_is_told_apart() -> None:
+    events = BEGUN + first(
+        ("Eks", "CREATE_FAILED", 30),
+        ("first", "ROLLBACK_IN_PROGRESS", 31),
+        ("Eks", "DELETE_IN_PROGRESS", 32),
+        ("Eks", "DELETE_COMPLETE", 90),
+        ("Vpc", "DELETE_SKIPPED", 91),
+        ("first", "ROLLBACK_COMPLETE", 92),
+    )
+    found = timeline({"first": events, "second": []}, graph=GRAPH)
+
+    assert chain(found) == ["first change set", "first Path/Role", "first Path/Eks"]
+    assert found.chain[-1].has_failed
+    assert found.statuses == {"first": "ROLLBACK_COMPLETE"}
+    back = [(step.name, step.status, step.seconds) for step in found.steps["first"] if step.is_back]
+    assert back == [("Path/Eks", "DELETE_COMPLETE", 58), ("Path/Vpc", "DELETE_SKIPPED", 0)]
+    assert not any(step.in_chain for step in found.steps["first"] if step.is_back)
+
+
+def test_what_still_goes_on_takes_until_the_last_event() -> None:
+    found = timeline({"first": BEGUN}, graph=GRAPH)
+
+    assert said(found, "first")[-1] == ("Path/Eks", "CREATE_IN_PROGRESS", 21, 0)
+    assert found.chain[-1].name == "Path/Eks"
+
+
+def test_an_update_waits_through_what_did_not_change() -> None:
+    events = {
+        "first": first(
+            ("first", "UPDATE_IN_PROGRESS", 0),
+            ("Vpc", "UPDATE_IN_PROGRESS", 2),
+            ("Vpc", "UPDATE_COMPLETE", 8),
+            ("first", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", 9),
+            ("Gone", "DELETE_IN_PROGRESS", 9),
+            ("Gone", "DELETE_COMPLETE", 70),
+            ("first", "UPDATE_COMPLETE", 71),
+        ),
+        "second": second(
+            ("second", "UPDATE_IN_PROGRESS", 80),
+            ("Release", "UPDATE_IN_PROGRESS", 81),
+            ("Release", "UPDATE_COMPLETE", 82),
+        ),
+    }
+    found = timeline(events, graph=GRAPH)
+
+    assert chain(found) == [
+        "first change set",
+        "first Path/Vpc",
+        "second change set",
+        "second Path/Release",
+    ]
+    assert found.steps["first"][-1].name == "Gone"
+
+
+@pytest.mark.parametrize("events", [{}, {"first": []}])
+def test_where_nothing_happened_there_is_nothing(
+    events: Mapping[str, Sequence[StackEvent]],
+) -> None:
+    found = timeline(events, graph=GRAPH)
+    assert (found.begun, found.seconds, found.steps, found.chain) == (None, 0, {}, ())

@@ -1,0 +1,103 @@
+"""What a terminal shows, and completes."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import typer
+from typer import Context
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from hyperpod_cli.main import app
+from hyperpod_cli.terminal import console
+from hyperpod_cli.terminal.console import parsed_duration
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.options import group_names
+from tests.support.configs import REPOSITORY
+
+SHELLS = {
+    "bash": ("complete_bash", {"COMP_WORDS": "hyperpod-ops {line}", "COMP_CWORD": "{place}"}),
+    "zsh": ("complete_zsh", {"_TYPER_COMPLETE_ARGS": "hyperpod-ops {line}"}),
+    "fish": (
+        "complete_fish",
+        {
+            "_TYPER_COMPLETE_ARGS": "hyperpod-ops {line}",
+            "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+            "_TYPER_COMPLETE_WORD_TO_COMPLETE": "{word}",
+        },
+    ),
+}
+
+
+def completed(shell: str, line: str) -> str:
+    action, variables = SHELLS[shell]
+    words = line.split(" ")
+    filled = {
+        name: value.format(line=line, place=len(words), word=words[-1])
+        for name, value in variables.items()
+    }
+    environment = {"_HYPERPOD_OPS_COMPLETE": action, "CONFIG": None, **filled}
+    return CliRunner().invoke(app(), [], prog_name="hyperpod-ops", env=environment).stdout
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_commands_and_groups_are_completed(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    assert "status" in completed(shell, "sta")
+    groups = completed(shell, "scale worker-group-")
+    assert "worker-group-1" in groups and "worker-group-2" in groups
+    assert "worker-group-2" not in completed(shell, "scale worker-group-1")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_of_a_shell_is_shown(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Otherwise it is the shell's that the tests run in.
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "true")
+    shown = CliRunner().invoke(app(), ["--show-completion", shell], prog_name="hyperpod-ops")
+
+    assert shown.exit_code == 0
+    assert "_HYPERPOD_OPS_COMPLETE" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "cluster: 1", "cluster: {instance_groups: [{}]}", "\x00"]
+)
+def test_a_configuration_without_groups_completes_nothing(tmp_path: Path, text: str) -> None:
+    context = Context(get_command(app()))
+    context.params = {"config": tmp_path / "a.yaml"}
+
+    assert group_names(context, "") == []
+    (tmp_path / "a.yaml").write_text(text, "utf-8")
+    assert group_names(context, "") == []
+
+
+def test_an_interrupted_question_is_a_no(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: str) -> bool:
+        raise typer.Abort
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "confirm", interrupted)
+    with pytest.raises(typer.Exit) as ended:
+        console.agreed("Replace?", yes=False)
+
+    assert ended.value.exit_code == 130
+    assert capsys.readouterr().err.strip() == "Nothing was done."
+
+
+def test_a_length_has_a_unit() -> None:
+    assert parsed_duration("90m", option="--since") == timedelta(minutes=90)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("400d", "--since: '400d' must be at most 366d"),
+        ("400", "--since: '400' must be a number and s, m, h or d"),
+    ],
+)
+def test_what_is_no_length_or_too_long_is_told(text: str, told: str) -> None:
+    with pytest.raises(OpsError, match=told):
+        parsed_duration(text, option="--since")

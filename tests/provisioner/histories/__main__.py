@@ -1,0 +1,59 @@
+"""Plays histories: `python -m tests.provisioner.histories --count 1000 --seed 1`."""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+
+from tests.provisioner.histories.history import Outcome, play
+from tests.provisioner.histories.invariants import INVARIANTS
+from tests.provisioner.histories.planning import PROFILES, SUBJECTS, planned
+from tests.provisioner.histories.shrink import printed, shrunk
+
+_PROGRESS_SECONDS = 10.0
+
+
+def main() -> int:
+    """Play them, and print the first violation of each kind as small as it gets."""
+    parser = argparse.ArgumentParser(prog="python -m tests.provisioner.histories")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--profile", choices=PROFILES)
+    parser.add_argument("--subject", choices=SUBJECTS)
+    parser.add_argument("--whole", action="store_true", help="print histories as they are")
+    options = parser.parse_args()
+    # A run goes on in another thread each time; between two cores that takes the most time of all.
+    if sys.platform == "linux":
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    kinds: Counter[tuple[int, str]] = Counter()
+    seeds: dict[tuple[int, str], list[int]] = {}
+    first: dict[tuple[int, str], Outcome] = {}
+    violated = 0
+    began = said = time.monotonic()
+    for number, seed in enumerate(range(options.seed, options.seed + options.count)):
+        outcome = play(planned(seed, profile=options.profile, subject=options.subject))
+        violated += bool(outcome.violations)
+        for key in {(one.invariant, one.kind) for one in outcome.violations}:
+            kinds[key] += 1
+            seeds.setdefault(key, []).append(seed)
+            first.setdefault(key, outcome)
+        if time.monotonic() - said > _PROGRESS_SECONDS:
+            said = time.monotonic()
+            print(f"{number + 1} histories, {violated} with violations", file=sys.stderr)
+    seconds = time.monotonic() - began
+    for (_, kind), outcome in sorted(first.items(), key=lambda one: one[0]):
+        print(printed(outcome if options.whole else shrunk(outcome, kind=kind)), end="\n\n")
+    each = seconds / options.count * 1000
+    print(f"{options.count} histories in {seconds:.1f} s, {each:.1f} ms each: {violated} violated")
+    for (invariant, kind), count in sorted(kinds.items()):
+        some = ", ".join(map(str, seeds[(invariant, kind)][:5]))
+        print(f"{count:6}  {invariant} {kind}  (seeds {some})")
+    for invariant, text in INVARIANTS.items():
+        if not any(key[0] == invariant for key in kinds):
+            print(f"  held  {invariant} {text}")
+    return 1 if violated else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+"""Histories of a HyperPod cluster."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from tests.provisioner.histories.cluster_invariants import ClusterWatch
+from tests.provisioner.histories.cluster_templates import (
+    NAME,
+    ClusterTemplate,
+    first_template,
+    next_template,
+)
+from tests.provisioner.histories.clusters import Conduct
+from tests.provisioner.histories.history import ByHand, Plan
+from tests.provisioner.histories.requests import Operation
+from tests.provisioner.histories.sagemaker import SageMaker
+from tests.provisioner.histories.world import World, client_error
+
+_OTHER_STACK = "arn:aws:cloudformation:us-west-2:111122223333:stack/other/0d0d0d0d-bb22"
+_QUIET_SECONDS = 400.0
+_LONG_QUIET_SECONDS = 4000.0
+
+
+class ClusterSubject:
+    """A HyperPod cluster.
+
+    Args:
+        plan: What is going to happen.
+        world: Time.
+    """
+
+    resource_type = "Custom::HyperPodCluster"
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        self._plan = plan
+        self._world = world
+        self._sagemaker = SageMaker(world=world, conduct=replace(plan.conduct))
+        self.watch = ClusterWatch(world=world, sagemaker=self._sagemaker)
+        self._sagemaker.on_change = self.watch.changes
+        self.services: Mapping[str, Any] = {"sagemaker": self._sagemaker, "eks": _NoEks()}
+
+    def by_hand(self, change: ByHand) -> None:
+        """Let an operator change something with the console."""
+        self._sagemaker.by_hand(change.action, NAME, change.group, change.count)
+
+    def make_foreign(self) -> None:
+        """Let another stack have made a cluster of the name."""
+        tags = {"hyperpod-cdk:stack-id": _OTHER_STACK, "hyperpod-cdk:logical-id": "Other"}
+        template: ClusterTemplate = self._plan.operations[0].template
+        group = {"InstanceGroupName": "z", "InstanceCount": 4, "InstanceType": "ml.m5.2xlarge"}
+        with self._world.invoked("another stack", None):
+            self._world.calm = True
+            self._sagemaker.create_cluster(
+                ClusterName=NAME,
+                InstanceGroups=[group],
+                NodeProvisioningMode="Continuous" if template.continuous else None,
+                Tags=[{"Key": key, "Value": value} for key, value in tags.items()],
+            )
+            self._world.calm = False
+            self._world.sleep(_QUIET_SECONDS)
+
+    def calm_down(self) -> float:
+        """Let HyperPod do all that it is asked for."""
+        conduct = self._sagemaker.conduct
+        slow = conduct.update_seconds > _QUIET_SECONDS
+        conduct.failing_updates = conduct.failing_patches = conduct.failing_creations = ()
+        conduct.bare_nodes = conduct.endless_pages = False
+        conduct.short_of, conduct.update_seconds = (), min(conduct.update_seconds, 100.0)
+        return _LONG_QUIET_SECONDS if slow else _QUIET_SECONDS
+
+    def next_template(self, template: ClusterTemplate) -> ClusterTemplate:
+        """Return a template with something else."""
+        random = Random(f"heal {self._plan.seed}")  # noqa: S311 - a game of chance
+        return next_template(template, random, 9)
+
+    def connected(self) -> AbstractContextManager[None]:
+        """Return a context in which nothing else is connected."""
+        return nullcontext()
+
+
+class _NoEks:
+    """An EKS cluster that is gone: what is left in Kubernetes is no matter of these histories."""
+
+    def describe_cluster(self, *, name: str) -> dict[str, Any]:
+        raise client_error("ResourceNotFoundException", "DescribeCluster", name)
+
+
+def operations(
+    random: Random, accidents: Iterator[dict[str, Any]]
+) -> tuple[tuple[Operation, ...], ClusterTemplate]:
+    """Draw deployments, and return them with the first one's template."""
+    first = first_template(random)
+    templates = [first]
+    drawn = [Operation(kind="deploy", template=first, **next(accidents))]
+    for number in range(random.choice((1, 1, 2, 2, 3))):
+        templates.append(next_template(random.choice(templates[-2:]), random, number + 1))
+        drawn.append(
+            Operation(
+                kind="deploy",
+                template=templates[-1],
+                pause=random.choice((1.0, 20.0, 60.0, 150.0)),
+                **next(accidents),
+            )
+        )
+    return tuple(drawn), first
+
+
+def changes_by_hand(random: Random, count: int) -> Iterator[ByHand]:
+    """Draw an operator's changes."""
+    for _ in range(random.choice((0, 0, 0, 1, 1, 2))):
+        yield ByHand(
+            operation=random.randrange(1, count) if count > 1 else 0,
+            after=random.choice((-15.0, -5.0, 1.0, 10.0, 50.0, 120.0)) * random.uniform(0.8, 1.2),
+            action=random.choice(
+                ("scale", "scale", "scale", "add", "add", "add", "remove", "delete cluster")
+            ),
+            group=random.choice("abcd"),
+            count=random.choice((1, 2, 4, 6)),
+        )
+
+
+def conduct(random: Random, *, continuous: bool) -> Conduct:
+    """Draw how HyperPod conducts itself."""
+
+    def seldom(share: float) -> tuple[int, ...]:
+        return tuple(number for number in range(6) if random.random() < share)
+
+    slow = random.random() < 0.03
+    return Conduct(
+        create_seconds=random.uniform(40.0, 200.0),
+        update_seconds=random.choice((20.0, 60.0, 150.0, 300.0)) if not slow else 3150.0,
+        patch_seconds=random.choice((150.0, 250.0, 400.0)),
+        delete_seconds=random.uniform(20.0, 100.0),
+        shows_updating=random.choice((0.0, 0.0, 20.0, 90.0)) if continuous else 0.0,
+        failing_updates=seldom(0.12),
+        failing_patches=seldom(0.08),
+        failing_creations=seldom(0.06),
+        short_of=tuple((name, 1) for name in "abc" if random.random() < 0.04),
+        refuses_tags=random.random() < 0.15,
+        removes_again=random.random() < 0.5,
+        bare_nodes=random.random() < 0.02,
+        endless_pages=random.random() < 0.0005,
+        system_updates=tuple(
+            random.uniform(100.0, 1500.0) for _ in range(random.choice((0, 0, 0, 1)))
+        ),
+    )

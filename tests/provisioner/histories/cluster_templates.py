@@ -1,0 +1,149 @@
+"""What the templates of a history's stack ask of its HyperPod cluster."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from random import Random
+from typing import Any
+
+NAME = "ml-cluster"
+_EKS = "arn:aws:eks:us-west-2:111122223333:cluster/ml"
+_COUNTS = (1, 2, 3, 5, 8)
+_MOST_GROUPS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupSpec:
+    """An instance group of a template."""
+
+    name: str
+    count: int
+    release: str | None = None
+    image: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterTemplate:
+    """A cluster of a template."""
+
+    groups: tuple[GroupSpec, ...]
+    continuous: bool
+    recovery: str = "Automatic"
+    software: str = ""
+    wait_for: str = "nodes"
+    wait_minutes: int = 50
+    on_shortage: str = "continue"
+    on_create_failure: str = "keep"
+
+    @property
+    def physical_id(self) -> str:
+        """The id that CloudFormation has of a Create that it gave up before the answer."""
+        return "ml-hyperpod-Resource-1A2B3C4D5E6F"
+
+    @cached_property
+    def by_name(self) -> Mapping[str, GroupSpec]:
+        """The groups by name."""
+        return {group.name: group for group in self.groups}
+
+    @cached_property
+    def properties(self) -> Mapping[str, Any]:
+        """The ResourceProperties."""
+        return _properties(self)
+
+    @property
+    def text(self) -> str:
+        """It in a few words, for the table."""
+        groups = ", ".join(
+            f"{one.name}={one.count}" + "".join(f" {x}" for x in (one.release, one.image) if x)
+            for one in self.groups
+        )
+        more = [self.recovery] if self.recovery != "Automatic" else []
+        more += [f"software {self.software}"] if self.software else []
+        more += [f"on_shortage {self.on_shortage}"] if self.on_shortage != "continue" else []
+        more += [f"wait_for {self.wait_for}"] if self.wait_for != "nodes" else []
+        return "; ".join([groups, *more])
+
+
+@lru_cache(maxsize=4096)
+def _properties(template: ClusterTemplate) -> Mapping[str, Any]:
+    request: dict[str, Any] = {
+        "ClusterName": NAME,
+        "Orchestrator": {"Eks": {"ClusterArn": _EKS}},
+        "VpcConfig": {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-1"]},
+        "InstanceGroups": [_group(one) for one in template.groups],
+        "NodeRecovery": template.recovery,
+        "Tags": [{"Key": "team", "Value": "research"}],
+    }
+    if template.continuous:
+        request["NodeProvisioningMode"] = "Continuous"
+    return {
+        "ServiceToken": "arn:aws:lambda:us-west-2:111122223333:function:framework",
+        "ClusterName": NAME,
+        "Request": json.dumps(request),
+        "WaitFor": template.wait_for,
+        "WaitMinutes": str(template.wait_minutes),
+        "OnShortage": template.on_shortage,
+        "OnCreateFailure": template.on_create_failure,
+        "SoftwareUpdate": template.software,
+    }
+
+
+def _group(spec: GroupSpec) -> dict[str, Any]:
+    made = {
+        "InstanceGroupName": spec.name,
+        "InstanceCount": spec.count,
+        "InstanceType": "ml.m5.2xlarge",
+        "ExecutionRole": "arn:aws:iam::111122223333:role/execution",
+        "ThreadsPerCore": 1,
+        "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-b", "OnCreate": "on_create.sh"},
+    }
+    if spec.release:
+        made["ImageReleaseVersion"] = spec.release
+    if spec.image:
+        made["ImageId"] = spec.image
+    return made
+
+
+def first_template(random: Random) -> ClusterTemplate:
+    """Draw a stack's first template."""
+    names = ["a", "b", "c"][: random.choice((1, 2, 2, 3))]
+    return ClusterTemplate(
+        groups=tuple(GroupSpec(name=name, count=random.choice(_COUNTS)) for name in names),
+        continuous=random.random() < 0.6,
+        wait_for=random.choice(("nodes", "nodes", "nodes", "in_service", "accepted")),
+        on_shortage=random.choice(("continue", "continue", "fail")),
+        on_create_failure=random.choice(("keep", "keep", "delete")),
+    )
+
+
+def next_template(template: ClusterTemplate, random: Random, number: int) -> ClusterTemplate:
+    """Draw a template that differs from one in one to three ways."""
+    changed = template
+    for _ in range(random.choice((1, 1, 1, 2, 2, 3))):
+        changed = _changed(changed, random, number)
+    return changed
+
+
+def _changed(template: ClusterTemplate, random: Random, number: int) -> ClusterTemplate:
+    groups = list(template.groups)
+    at = random.randrange(len(groups))
+    kind = random.random()
+    if kind < 0.40:
+        counts = [count for count in _COUNTS if count != groups[at].count]
+        groups[at] = replace(groups[at], count=random.choice(counts))
+    elif kind < 0.55 and len(groups) < _MOST_GROUPS:
+        name = next(name for name in "abcd" if name not in template.by_name)
+        groups.append(GroupSpec(name=name, count=random.choice(_COUNTS)))
+    elif kind < 0.68 and len(groups) > 1:
+        del groups[at]
+    elif kind < 0.78:
+        groups[at] = replace(groups[at], release=f"1.{number}.{random.randrange(3)}", image=None)
+    elif kind < 0.84:
+        groups[at] = replace(groups[at], image=f"ami-{number}{random.randrange(3)}", release=None)
+    elif kind < 0.92:
+        return replace(template, software=f"text {number}")
+    else:
+        recovery = "None" if template.recovery == "Automatic" else "Automatic"
+        return replace(template, recovery=recovery)
+    return replace(template, groups=tuple(groups))

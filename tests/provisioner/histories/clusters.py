@@ -1,0 +1,171 @@
+"""What HyperPod keeps of a cluster, as it truly is, and how HyperPod conducts itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from tests.provisioner.histories.world import Past
+
+CONTINUOUS = "Continuous"
+OPERATOR, SERVICE = "operator", "service"
+FIRST_RELEASE = "1.0.0"
+DEFAULT_AMI = "ami-default"
+
+
+@dataclass(kw_only=True)
+class Conduct:
+    """How this history's HyperPod conducts itself.
+
+    Attributes:
+        create_seconds: How long a creation takes.
+        update_seconds: How long an update takes, or until nodes are there.
+        patch_seconds: How long a patch takes.
+        delete_seconds: How long a deletion takes.
+        shows_updating: For how many seconds a continuous cluster shows Updating.
+        failing_updates: The numbers of the updates, from 0, that a classic cluster takes back.
+        failing_patches: The numbers of the patches, from 0, that fail.
+        failing_creations: The numbers of the creations, from 0, that fail.
+        short_of: The groups that never have more than so many nodes.
+        refuses_tags: Whether a busy cluster refuses tags.
+        removes_again: Whether a group that is being deleted may be named for deletion again.
+        bare_nodes: Whether nodes that are launched have no InstanceStatus yet, which is optional.
+        endless_pages: Whether the list of nodes names the same next page for ever.
+        system_updates: When HyperPod updates the cluster itself, in seconds since the beginning.
+    """
+
+    create_seconds: float = 100.0
+    update_seconds: float = 60.0
+    patch_seconds: float = 60.0
+    delete_seconds: float = 60.0
+    shows_updating: float = 0.0
+    failing_updates: tuple[int, ...] = ()
+    failing_patches: tuple[int, ...] = ()
+    failing_creations: tuple[int, ...] = ()
+    short_of: tuple[tuple[str, int], ...] = ()
+    refuses_tags: bool = False
+    removes_again: bool = True
+    bare_nodes: bool = False
+    endless_pages: bool = False
+    system_updates: tuple[float, ...] = ()
+
+
+@dataclass(kw_only=True)
+class Patch:
+    """One patch of a group, whose nodes lose their root volumes."""
+
+    request: object
+    at: float
+
+
+@dataclass(kw_only=True)
+class Group:
+    """An instance group.
+
+    Attributes:
+        spec: What was requested last, without what is below.
+        target: How many nodes are wanted.
+        current: How many there are.
+        release: The AMI's release.
+        image: The AMI's id.
+        added_by: The request that added it, or the operator.
+        counted_by: Who asked for its number last.
+        counted_at: When.
+        imaged_by: Who asked for its AMI last.
+        software: The SoftwareUpdateStatus; None before the first patch.
+        former_image: What a patch under way would fall back to.
+        deleting: Whether it is being deleted.
+        added_at: When it was added.
+        named_by: Whose UpdateCluster named it.
+        patches: All its patches.
+    """
+
+    spec: dict[str, Any]
+    target: int
+    current: int
+    release: str
+    image: str
+    added_by: object
+    counted_by: object
+    counted_at: float
+    imaged_by: object
+    software: str | None = None
+    former_image: tuple[str, str] | None = None
+    deleting: bool = False
+    added_at: float = 0.0
+    named_by: list[object] = field(default_factory=list)
+    patches: list[Patch] = field(default_factory=list)
+
+    def as_described(self) -> dict[str, Any]:
+        """Return it as in DescribeCluster's answer."""
+        release, image = self.former_image or (self.release, self.image)
+        described = {
+            **self.spec,
+            "TargetCount": self.target,
+            "CurrentCount": self.current,
+            "Status": "Deleting" if self.deleting else "InService",
+            "CurrentImageId": image,
+            "DesiredImageId": self.image,
+            "CurrentImageReleaseVersion": release,
+            "DesiredImageReleaseVersion": self.release,
+        }
+        if self.software is not None:
+            described["SoftwareUpdateStatus"] = self.software
+        return described
+
+
+@dataclass(kw_only=True)
+class Cluster:
+    """A cluster, as it truly is.
+
+    Attributes:
+        saved: What an update of a classic cluster would be taken back to.
+        begun: Counts what made it busy, so that no former one ends what is under way.
+        busy_for: Whose call it is busy with.
+        taken_back_from: Whose update HyperPod took back last.
+        taken_back_at: When.
+    """
+
+    name: str
+    arn: str
+    request: Mapping[str, Any]
+    created_by: object
+    created_at: datetime
+    status: str = "Creating"
+    recovery: str | None = None
+    recovery_by: object = None
+    groups: dict[str, Group] = field(default_factory=dict)
+    worked: bool = False
+    tags: Past = field(default_factory=Past)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    saved: dict[str, Any] | None = None
+    begun: int = 0
+    busy_for: object = None
+    taken_back_from: object = None
+    taken_back_at: float = 0.0
+
+    @property
+    def continuous(self) -> bool:
+        """Whether nodes come and go one by one."""
+        return self.request.get("NodeProvisioningMode") == CONTINUOUS
+
+    def true_tags(self) -> dict[str, str]:
+        """Return the tags as they are, whatever ListTags shows."""
+        found: dict[str, str] = self.tags.read(float("inf"))
+        return found
+
+
+@dataclass(kw_only=True)
+class Change:
+    """A call that changed something, for the invariants.
+
+    `before` has the groups' numbers as they were.
+    """
+
+    at: float
+    operation: str
+    request: object
+    begun_at: float
+    cluster: Cluster
+    input: Mapping[str, Any]
+    before: Mapping[str, Group]

@@ -1,0 +1,215 @@
+"""A history: what is going to happen, and how it happens."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+from provisioner import handler
+from provisioner.framework.retry import Clock
+from tests.provisioner.histories.cloudformation import Stack
+from tests.provisioner.histories.invariants import Violation, Watch, watched_log
+from tests.provisioner.histories.requests import Operation, Showing
+from tests.provisioner.histories.world import Faults, Row, World
+
+_LONGEST_SECONDS = 60_000.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByHand:
+    """A change by an operator: when after the beginning of an operation, and what."""
+
+    operation: int
+    after: float
+    action: str
+    group: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is going to happen.
+
+    Attributes:
+        seed: Decides what the plan leaves open, such as how long each call takes.
+        subject: Makes what the history is about.
+        profile: Which faults the seed picked.
+        operations: Deployments and deletions.
+        by_hand: An operator's changes.
+        conduct: How the service conducts itself.
+        faults: What goes wrong.
+        showing: What CloudFormation's answers show.
+        foreign: Whether another stack has made something of the name.
+        heals: Whether a deployment without faults comes last.
+        lasts: Whether the waiters that nobody listens to are watched until they end.
+    """
+
+    seed: int
+    subject: "Callable[[Plan, World], Subject]"
+    profile: str
+    operations: tuple[Operation, ...]
+    by_hand: tuple[ByHand, ...] = ()
+    conduct: Any
+    faults: Faults
+    showing: Showing
+    foreign: bool = False
+    heals: bool = True
+    lasts: bool = False
+
+
+class Subject(Protocol):
+    """What a history is about: a custom resource, its service, and what must hold of it."""
+
+    @property
+    def resource_type(self) -> str:
+        """Such as `Custom::HyperPodCluster`."""
+        ...
+
+    @property
+    def watch(self) -> Watch:
+        """What must hold."""
+        ...
+
+    @property
+    def services(self) -> Mapping[str, Any]:
+        """The clients of the services, by their names in `Clients`."""
+        ...
+
+    def by_hand(self, change: ByHand) -> None:
+        """Let an operator change something."""
+        ...
+
+    def make_foreign(self) -> None:
+        """Let another stack have made something of the name."""
+        ...
+
+    def calm_down(self) -> float:
+        """Let nothing fail any more; return for how many seconds something is under way."""
+        ...
+
+    def next_template(self, template: Any) -> Any:  # noqa: ANN401 - the subject's own
+        """Return what is deployed last."""
+        ...
+
+    def connected(self) -> Any:  # noqa: ANN401 - any context manager
+        """Return a context in which the provisioner talks to what is no client of boto3."""
+        ...
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """What happened."""
+
+    plan: Plan
+    violations: list[Violation]
+    rows: list[Row]
+    drawn: list[tuple[int, str]] = field(default_factory=list)
+
+
+def play(plan: Plan) -> Outcome:
+    """Let a history happen and watch it."""
+    return _History(plan).play()
+
+
+class _History:
+    """One history while it happens.
+
+    Args:
+        plan: What is going to happen.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.world = World(seed=plan.seed, faults=plan.faults)
+        self.subject = plan.subject(plan, self.world)
+        self.watch = self.subject.watch
+        self.stack = Stack(
+            world=self.world,
+            resource_type=self.subject.resource_type,
+            showing=plan.showing,
+            on_sent=self.watch.sent,
+            on_answered=self.watch.answered,
+        )
+
+    def play(self) -> Outcome:
+        """Let it happen."""
+        if self.plan.foreign:
+            self.subject.make_foreign()
+        with self._services(), self.subject.connected(), watched_log(self.watch.log_line):
+            try:
+                self._happen()
+            finally:
+                self.world.close()
+        return Outcome(
+            plan=self.plan,
+            violations=self.watch.violations,
+            rows=self.world.rows,
+            drawn=self.world.drawn,
+        )
+
+    def _happen(self) -> None:
+        for number, operation in enumerate(self.plan.operations):
+            self._let(number, operation)
+        if self.plan.lasts:
+            self.world.run(lambda: self.stack.waiters == 0 or self._is_over())
+        if self.plan.heals and self.stack.template is not None and not self.plan.foreign:
+            self._heal()
+        self.watch.end(self.stack)
+
+    def _is_over(self) -> bool:
+        return self.world.elapsed > _LONGEST_SECONDS
+
+    def _let(self, number: int, operation: Operation) -> None:
+        if operation.kind == "delete" and self.stack.template is None:
+            return
+        for change in self.plan.by_hand:
+            if change.operation == number:
+                self.world.after(
+                    max(0.0, operation.pause + change.after),
+                    partial(self.subject.by_hand, change),
+                )
+        self.world.sleep(operation.pause)
+        text = operation.template.text if operation.template else ""
+        self.world.note("user", "%s %s", operation.kind, text)
+        self.stack.begin(operation)
+        self.world.run(lambda: self.stack.idle or self._is_over())
+
+    def _heal(self) -> None:
+        """Deploy without faults, and see that all is as the template says."""
+        self.world.calm = True
+        self.world.note("user", "waits until all is quiet; no more faults")
+        self.world.sleep(self.subject.calm_down())
+        if not self.stack.idle or self.stack.template is None:
+            return  # it took longer than any history lasts
+        template = self.subject.next_template(self.stack.template)
+        self.watch.heals = True
+        self.world.note("user", "deploys %s", template.text)
+        self.stack.begin(Operation(kind="deploy", template=template))
+        self.world.run(lambda: self.stack.idle or self._is_over())
+        request = self.stack.requests[-1]
+        if request.error is None and request.wanted is template:
+            self.watch.healed(self.stack, template)
+
+    @contextmanager
+    def _services(self) -> Iterator[None]:
+        """Let the provisioner talk to this history's services and clock."""
+        clients, clock = handler.CLIENTS, handler._clock
+        names = ("sagemaker", "s3", "fsx", "eks", "token_signer")
+        services = {**dict.fromkeys(names), **self.subject.services, "cloudformation": self.stack}
+        world = self.world
+
+        def history_clock(context: handler.Context) -> Clock:
+            return Clock(
+                now=lambda: world.now,
+                sleep=world.sleep,
+                remaining=lambda: context.get_remaining_time_in_millis() / 1000,
+            )
+
+        handler.CLIENTS = SimpleNamespace(**services)  # type: ignore[assignment]
+        handler._clock = history_clock
+        try:
+            yield
+        finally:
+            handler.CLIENTS, handler._clock = clients, clock

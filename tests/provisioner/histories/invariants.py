@@ -1,0 +1,207 @@
+"""What must hold in every history, whatever happens, and how it is noted that it did not."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from botocore.exceptions import ClientError, HTTPClientError
+
+from hyperpod_shared.errors import ProvisioningError
+from provisioner.framework import log
+from tests.provisioner.histories.cloudformation import HOUR, Stack
+from tests.provisioner.histories.requests import Request
+from tests.provisioner.histories.world import World
+
+NOT_ASKED, NOT_TRUE, NOT_UNDONE, NOT_ANSWERED, NOT_OWNED, NOT_SECRET, NOT_FINAL = range(1, 8)
+INVARIANTS = {
+    NOT_ASKED: "nothing is deleted, patched or shrunk that no living request asked for",
+    NOT_TRUE: "success means that what is described is wanted, or the answer names the difference",
+    NOT_UNDONE: "a rollback ends at the former state or says what is left; a deployment repairs it",
+    NOT_ANSWERED: "every request is answered within the hour, in words of the provisioner",
+    NOT_OWNED: "what another stack made is never changed",
+    NOT_SECRET: "no ResponseURL and no secret is logged or told",
+    NOT_FINAL: "an error that passes by itself is never the final answer",
+}
+SECRET = "hunter2"  # noqa: S105 - looked for, never used
+"""What a history's values hold and nothing may show."""
+SLACK_SECONDS = 3.0
+"""What lies between the last read of an invocation and its call."""
+_SECRETS = ("c0ffee", SECRET)
+_LONGEST_MESSAGE = 1000
+_WORDS = 40
+"""So much of a message tells what kind it is of."""
+_REFUSED = "denied the request"
+"""What Kubernetes says of an object that a rule of the cluster forbids: no rollback can help it."""
+LEAST_LASTING = HOUR - 400.0
+_PASSING = frozenset({"ThrottlingException", "InternalFailure"})
+_PASSING_WORDS = (
+    "Rate exceeded",
+    "Read timeout on",
+    "Connect timeout on",
+    "(InternalFailure)",
+    "i/o timeout",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Violation:
+    """An invariant that did not hold.
+
+    Attributes:
+        invariant: Its number.
+        kind: What was violated, without names and numbers: violations of a kind count as one.
+        text: What was violated.
+        at: When, in seconds since the epoch.
+    """
+
+    invariant: int
+    kind: str
+    text: str
+    at: float
+
+
+@dataclass(kw_only=True)
+class Watch:
+    """Looks at what happens and notes what must not.
+
+    Attributes:
+        world: Time.
+        violations: What did not hold.
+        heals: Whether a deployment without faults is under way, which must succeed.
+    """
+
+    world: World
+    violations: list[Violation] = field(default_factory=list)
+    heals: bool = False
+
+    def violated(self, invariant: int, kind: str, text: str = "") -> None:
+        """Note that an invariant did not hold."""
+        self.violations.append(
+            Violation(invariant=invariant, kind=kind, text=text or kind, at=self.world.now)
+        )
+        self.world.note("VIOLATION", "%d %s: %s", invariant, kind, text)
+
+    def log_line(self, line: str) -> None:
+        """Look at a line of the log."""
+        if any(secret in line for secret in _SECRETS):
+            self.violated(NOT_SECRET, "a secret is logged", line)
+
+    def is_over(self, request: Request, begun_at: float, *, what: str) -> bool:
+        """Say whether a request changes something though it is over, and note it.
+
+        What CloudFormation did less than a read's lag before the run began, and during the run,
+        the run could not know.
+        """
+        length = self.world.now - begun_at
+        dead_for = self.world.now - request.over_at
+        # Another delivery of a request asks for the same as a rollback to it.
+        living = (one for one in request.siblings if one.over_at == float("inf"))
+        is_asked = any(one.wanted == request.wanted for one in living)
+        over = not is_asked and dead_for > length + self.world.faults.stack_lag + SLACK_SECONDS
+        if over:
+            self.violated(
+                NOT_ASKED,
+                f"{what} by a {request.kind} that is over",
+                f"{request.name} is over for {dead_for:.0f} s",
+            )
+        return over
+
+    def sent(self, request: Request) -> None:
+        """Remember what there is when a request is sent."""
+
+    def answered(self, request: Request) -> None:
+        """Look at the answer to a request that CloudFormation waits for."""
+        if request.error is not None:
+            self._failed(request, request.error)
+            return
+        if any(secret in str(request.data) for secret in _SECRETS):
+            self.violated(NOT_SECRET, "a secret is told", str(request.data))
+        if request.type == "Delete":
+            self.deleted(request)
+        elif request.kind == "rollback":
+            self.rolled_back(request)
+        else:
+            self.succeeded(request)
+
+    def succeeded(self, request: Request) -> None:
+        """Look at the success of a Create or Update."""
+
+    def rolled_back(self, request: Request) -> None:
+        """Look at the success of a rollback."""
+
+    def deleted(self, request: Request) -> None:
+        """Look at the success of a deletion."""
+
+    def healed(self, stack: Stack, template: Any) -> None:  # noqa: ANN401 - a subject's template
+        """Look whether a deployment without faults has made all as its template says."""
+
+    def is_hindered(self, request: Request) -> bool:  # noqa: ARG002 - a subject knows more
+        """Say whether calls failed for so long that a rollback may say what is left."""
+        return False
+
+    def is_false(self, request: Request) -> str:  # noqa: ARG002 - a subject knows more
+        """Return what is wrong with a failure, if anything is; empty otherwise."""
+        return ""
+
+    def _failed(self, request: Request, error: Exception) -> None:
+        text = str(error)
+        waited = self.world.now - request.sent_at
+        if any(secret in text for secret in _SECRETS):
+            self.violated(NOT_SECRET, "a secret is told", text)
+        if isinstance(error, TimeoutError):
+            self.violated(NOT_ANSWERED, f"a {request.kind} is not answered within the hour")
+        elif not isinstance(error, ProvisioningError):
+            self.violated(NOT_ANSWERED, f"a raw {type(error).__name__}", text)
+        elif len(text.encode()) >= _LONGEST_MESSAGE:
+            self.violated(NOT_ANSWERED, "a message that is too long", text)
+        elif _passes(error):
+            if waited < LEAST_LASTING:
+                self.violated(NOT_FINAL, f"a {request.kind} fails for an error that passes", text)
+        elif self.is_false(request):
+            self.violated(NOT_ANSWERED, self.is_false(request), text)
+        elif self.heals:
+            self.violated(NOT_UNDONE, f"the next {request.kind} fails", text)
+        elif request.kind == "rollback" and not (_REFUSED in text or self.is_hindered(request)):
+            self.violated(NOT_UNDONE, f"a rollback fails: {text[:_WORDS]}", text)
+
+    def end(self, stack: Stack) -> None:
+        """Look at what is there in the end."""
+        for request in stack.requests:
+            if request.sent_at and request.ended_at() == float("inf"):
+                self.violated(NOT_ANSWERED, f"a {request.kind} is never answered", request.name)
+
+
+def _passes(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, HTTPClientError):
+            return True
+        if isinstance(error, ClientError):
+            return error.response["Error"]["Code"] in _PASSING
+        if any(words in str(error) for words in _PASSING_WORDS):
+            return True
+        error = error.__cause__
+    return False
+
+
+class _Lines:
+    """What stands in for the logger: lines are looked at, and neither formatted nor printed."""
+
+    def __init__(self, listen: Callable[[str], None]) -> None:
+        self._listen = listen
+
+    def info(self, message: str, *, extra: Mapping[str, Any]) -> None:
+        """Listen to a line."""
+        self._listen(f"{message} {extra}")
+
+    warning = info
+
+
+@contextmanager
+def watched_log(listen: Callable[[str], None]) -> Iterator[None]:
+    """Listen to the provisioner's log instead of printing it."""
+    logger, log._logger = log._logger, _Lines(listen)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        log._logger = logger

@@ -1,0 +1,112 @@
+"""Draws a history from a seed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from tests.provisioner.histories import cluster_history, release_history, scripts_history
+from tests.provisioner.histories.history import Plan
+from tests.provisioner.histories.requests import Operation, Showing
+from tests.provisioner.histories.world import Faults
+
+PROFILES = ("calm", "throttled", "lagging", "lost", "killed", "twice", "all")
+SUBJECTS = ("cluster", "release", "scripts")
+_SCRIPTS, _RELEASES = 0.05, 0.25
+
+
+def planned(seed: int, *, profile: str | None = None, subject: str | None = None) -> Plan:
+    """Draw a history.
+
+    Args:
+        seed: Decides everything.
+        profile: The kind of faults. Default: the seed's.
+        subject: What it is about. Default: the seed's.
+    """
+    random = Random(f"plan {seed}")  # noqa: S311 - a game of chance
+    drawn = random.choice(PROFILES)
+    profile, about = profile or drawn, subject or _subject(seed)
+    accidents = _accidents(random, profile)
+    faults = _faults(random, profile)
+    if about == "release":
+        operations = release_history.operations(random, accidents)
+        service: Any = release_history.conduct(random)
+        made: Any = release_history.ReleaseSubject
+        by_hand: tuple[Any, ...] = ()
+    elif about == "scripts":
+        operations = scripts_history.operations(random, accidents)
+        service = scripts_history.conduct(random)
+        made, by_hand = scripts_history.ScriptsSubject, ()
+    else:
+        operations, first = cluster_history.operations(random, accidents)
+        service = cluster_history.conduct(random, continuous=first.continuous)
+        made = cluster_history.ClusterSubject
+        by_hand = tuple(cluster_history.changes_by_hand(random, len(operations)))
+    deletes = random.random() < 0.25
+    if deletes:
+        operations += (Operation(kind="delete", pause=random.choice((1.0, 30.0))),)
+    return Plan(
+        seed=seed,
+        subject=made,
+        profile=profile,
+        operations=operations,
+        by_hand=by_hand,
+        conduct=service,
+        faults=faults,
+        showing=Showing(
+            last_operations=random.random() < 0.8,
+            operation_ids=random.random() < 0.8,
+            rollback_has_own_id=random.random() < 0.5,
+        ),
+        foreign=random.random() < 0.03,
+        heals=not deletes,
+        lasts=random.random() < 0.2,
+    )
+
+
+def _subject(seed: int) -> str:
+    """Draw what a history is about, with a chance of its own: it changes no other draw."""
+    drawn = Random(f"subject {seed}").random()  # noqa: S311
+    if drawn < _SCRIPTS:
+        return "scripts"
+    return "release" if drawn < _RELEASES else "cluster"
+
+
+def _accidents(random: Random, profile: str) -> Iterator[dict[str, Any]]:
+    """Yield for each operation whether a sibling fails, and whether its request comes twice."""
+    share = 0.08
+    while True:
+        fails_after = again = None
+        if random.random() < share:
+            fails_after = random.choice((0.5, 2.0, 5.0, 15.0, 40.0, 80.0, 150.0, 300.0, 600.0))
+            fails_after *= random.uniform(0.8, 1.3)
+        if profile in {"twice", "all"} and random.random() < 0.5:
+            again = random.choice((0.5, 5.0, 20.0, 60.0, 180.0))
+        yield {"fails_after": fails_after, "delivered_again": again}
+        share = 0.5  # of an update; a first deployment is mostly left alone
+
+
+def _faults(random: Random, profile: str) -> Faults:
+    every = profile == "all"
+    faults = Faults(steady=random.random() < 0.5)
+    if profile == "throttled" or every:
+        begin = random.uniform(0.0, 1500.0)
+        service = random.choice(("sagemaker", "cloudformation", "kubernetes", "s3"))
+        bursts = ((service, begin, begin + random.choice((75.0, 150.0, 600.0))),)
+        faults = replace(
+            faults,
+            throttled=random.choice((0.0, 0.05, 0.2, 0.4)),
+            bursts=bursts if random.random() < 0.6 else (),
+        )
+    if profile == "lagging" or every:
+        faults = replace(
+            faults,
+            describe_lag=random.choice((0.0, 3.0, 10.0, 40.0, 100.0)),
+            tags_lag=random.choice((0.0, 3.0, 20.0, 60.0, 100.0)),
+            stack_lag=random.choice((0.0, 0.0, 0.0, 5.0, 20.0)),
+        )
+    if profile == "lost" or every:
+        faults = replace(faults, lost=random.choice((0.02, 0.1, 0.3)))
+    if profile == "killed" or every:
+        faults = replace(faults, killed=random.choice((0.01, 0.03, 0.08)))
+    return faults

@@ -1,0 +1,251 @@
+"""Histories of a Helm release, and what must hold of it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+from hyperpod_shared.owner import Owner
+from provisioner import handler
+from tests.provisioner.histories.cloudformation import Stack
+from tests.provisioner.histories.helm_store import (
+    DEPLOYED,
+    NAMESPACE,
+    Command,
+    Content,
+    HelmConduct,
+    HelmStore,
+    StoredRevision,
+)
+from tests.provisioner.histories.history import ByHand, Plan
+from tests.provisioner.histories.invariants import (
+    LEAST_LASTING,
+    NOT_ASKED,
+    NOT_OWNED,
+    NOT_TRUE,
+    NOT_UNDONE,
+    SECRET,
+    Watch,
+)
+from tests.provisioner.histories.requests import Operation, Request
+from tests.provisioner.histories.world import STARTS_AT, World
+
+_OTHER = Owner(
+    stack_id="arn:aws:cloudformation:us-west-2:111122223333:stack/other/0d0d0d0d-bb22",
+    logical_id="Other",
+)
+_QUIET_SECONDS = 1000.0
+_MANY_FAULTS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseTemplate:
+    """A release of a template."""
+
+    chart: int
+    size: int
+    wait_minutes: int = 0
+
+    @property
+    def physical_id(self) -> str:
+        """The id that CloudFormation has of a Create that it gave up before the answer."""
+        return "ml-hyperpod-Resource-1A2B3C4D5E6F"
+
+    @property
+    def content(self) -> Content:
+        """What it has run."""
+        return f"{self.chart}.tgz", self.size
+
+    @cached_property
+    def properties(self) -> Mapping[str, Any]:
+        """The ResourceProperties."""
+        return {
+            "ServiceToken": "arn:aws:lambda:us-west-2:111122223333:function:framework",
+            "ClusterName": "ml",
+            "Release": "deps",
+            "Namespace": NAMESPACE,
+            "ChartBucket": "assets",
+            "ChartKey": f"{self.chart}.tgz",
+            "ChartDigest": str(self.chart),
+            "Values": json.dumps({"size": self.size, "password": SECRET}),
+            "WaitForReadyMinutes": str(self.wait_minutes),
+        }
+
+    @property
+    def text(self) -> str:
+        """It in a few words, for the table."""
+        waits = f", waits {self.wait_minutes} min" if self.wait_minutes else ""
+        return f"chart {self.chart} size {self.size}{waits}"
+
+
+@dataclass(kw_only=True)
+class ReleaseWatch(Watch):
+    """Looks at what happens to a release.
+
+    Attributes:
+        store: The release as it truly is.
+    """
+
+    store: HelmStore
+
+    def changes(self, command: Command) -> None:
+        """Look at a command that is going to change something."""
+        request = command.invocation.request
+        last = self.store.last
+        if last is not None and _OTHER.owns_labels(last.labels):
+            self.violated(NOT_OWNED, f"{command.name} of another stack's release")
+            return
+        if self.is_over(request, command.invocation.begun_at, what=command.name):
+            return
+        for other in self.store.at_work:
+            # Of what began after this run did it may know nothing.
+            if other.at < command.invocation.begun_at:
+                self.violated(
+                    NOT_ASKED,
+                    f"{command.name} by a {request.kind} into a {other.name} that is at work",
+                    f"{other.invocation.who} is at work",
+                )
+
+    def is_hindered(self, request: Request) -> bool:
+        """Say whether the hour went by over lost calls: helm begins all over after each.
+
+        A pending revision of a run that may still work is waited for a quarter of an hour.
+        """
+        lasted = self.world.now - request.sent_at >= LEAST_LASTING
+        return lasted and request.faults >= _MANY_FAULTS
+
+    def succeeded(self, request: Request) -> None:
+        """Compare what runs with the template."""
+        self._compare(NOT_TRUE, request)
+        if request.data.get("Ready") == "yes" and not self.store.is_ready:
+            self.violated(NOT_TRUE, f"{request.kind}: not ready")
+
+    def rolled_back(self, request: Request) -> None:
+        """Compare what runs with the former template."""
+        self._compare(NOT_UNDONE, request)
+
+    def deleted(self, request: Request) -> None:
+        """Look whether the release is gone."""
+        last = self.store.last
+        owner = Owner(stack_id=request.stack_id, logical_id="Resource")
+        if last is not None and owner.owns_labels(last.labels):
+            self.violated(NOT_TRUE, "a deletion is a success, and the release is there")
+
+    def healed(self, stack: Stack, template: ReleaseTemplate) -> None:
+        """Compare what runs with the template."""
+        request = stack.requests[-1]
+        assert request.wanted is template
+        self._compare(NOT_UNDONE, request, prefix="repaired")
+
+    def _compare(self, invariant: int, request: Request, *, prefix: str = "") -> None:
+        store, kind = self.store, prefix or request.kind
+        template: ReleaseTemplate = request.wanted
+        if store.running != template.content:
+            text = f"{store.running} runs, not {template.content}"
+            self.violated(invariant, f"{kind}: something else runs", text)
+        elif store.last is None or store.last.status != DEPLOYED:
+            self.violated(invariant, f"{kind}: the last revision is not deployed")
+        elif sum(one.status == DEPLOYED for one in store.revisions) > 1:
+            self.violated(invariant, f"{kind}: two revisions are deployed")
+
+
+class ReleaseSubject:
+    """A Helm release.
+
+    Args:
+        plan: What is going to happen.
+        world: Time.
+    """
+
+    resource_type = "Custom::HelmRelease"
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        self._plan = plan
+        self._store = HelmStore(world=world, conduct=replace(plan.conduct))
+        self.watch = ReleaseWatch(world=world, store=self._store)
+        self._store.on_change = self.watch.changes
+        self.services: Mapping[str, Any] = {}
+
+    def by_hand(self, change: ByHand) -> None:
+        """Nobody changes a release by hand in these histories."""
+
+    def make_foreign(self) -> None:
+        """Let another stack have made a release of the name."""
+        self._store.revisions = [
+            StoredRevision(
+                number=1,
+                status=DEPLOYED,
+                description="Install complete",
+                updated=STARTS_AT,
+                labels=_OTHER.labels,
+                content=("other.tgz", 1),
+            )
+        ]
+
+    def calm_down(self) -> float:
+        """Let helm do all that it is asked for."""
+        conduct = self._store.conduct
+        conduct.ready_seconds = min(conduct.ready_seconds, 60.0)
+        conduct.upgrade_seconds = min(conduct.upgrade_seconds, 60.0)
+        return _QUIET_SECONDS
+
+    def next_template(self, template: ReleaseTemplate) -> ReleaseTemplate:
+        """Return a template with another value."""
+        return replace(template, size=template.size + 1)
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Let the provisioner run this history's helm."""
+        store = self._store
+
+        def connected(**_clients: object) -> SimpleNamespace:
+            return SimpleNamespace(connect=store.connect)
+
+        with patch.object(handler, "ReleaseConnection", connected):
+            yield
+
+
+def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
+    """Draw deployments."""
+    template = ReleaseTemplate(
+        chart=1, size=1, wait_minutes=random.choice((0, 0, 0, 0, 3, 3, 10, 10, 10, 45))
+    )
+    drawn = [Operation(kind="deploy", template=template, **next(accidents))]
+    for number in range(random.choice((1, 1, 2, 3))):
+        if random.random() < 0.8:
+            template = replace(template, chart=number + 2)
+        else:
+            template = replace(template, size=number + 2)
+        drawn.append(
+            Operation(
+                kind="deploy",
+                template=template,
+                pause=random.choice((1.0, 20.0, 60.0, 150.0)),
+                **next(accidents),
+            )
+        )
+    return tuple(drawn)
+
+
+def conduct(random: Random) -> HelmConduct:
+    """Draw how helm conducts itself."""
+    terminating = creating = (0.0, 0.0)
+    if random.random() < 0.25:
+        begin = random.choice((0.0, 100.0, 250.0, 500.0))
+        terminating = (begin, begin + random.choice((60.0, 300.0, 800.0, 1500.0)))
+    if random.random() < 0.08:
+        begin = random.choice((0.0, 100.0, 250.0))
+        creating = (begin, begin + random.choice((60.0, 300.0)))
+    return HelmConduct(
+        upgrade_seconds=random.choice((5.0, 20.0, 60.0, 200.0, 400.0)),
+        uninstall_seconds=random.choice((5.0, 60.0, 300.0)),
+        ready_seconds=random.choice((5.0, 60.0, 300.0, 1e9)),
+        failing_upgrades=tuple(number for number in range(5) if random.random() < 0.1),
+        terminating=terminating,
+        creating=creating,
+    )

@@ -1,0 +1,94 @@
+"""What CloudFormation asks for: operations of a stack, and the requests that they lead to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(kw_only=True)
+class Request:
+    """One request to the custom resource.
+
+    Attributes:
+        number: Counts the stack's requests.
+        kind: `create`, `update`, `rollback`, `delete` or `cleanup`.
+        stack_id: The stack's ARN.
+        wanted: The template that it wants; of a deletion, the one that is deleted.
+        former: The template before; None unless it is an Update.
+        physical_id: The id that was answered before.
+        sent_at: When it was sent.
+        given_up_at: When CloudFormation gave it up; None if it did not.
+        answered_at: When it was answered; None if it was not.
+        over_at: When nothing was asked for by it any more: it was given up, it failed, or the
+            stack turned to something else.
+        error: With what it failed.
+        data: What it answered with success.
+        snapshot: The state of things when it was sent, for the invariants.
+        undone: The request that it takes back, if it is a rollback.
+        kills: How often its runs were killed.
+        faults: How many of its calls went wrong.
+        siblings: All requests of the stack.
+    """
+
+    number: int
+    kind: str
+    stack_id: str
+    wanted: Any
+    former: Any = None
+    physical_id: str | None = None
+    sent_at: float = 0.0
+    given_up_at: float | None = None
+    answered_at: float | None = None
+    over_at: float = float("inf")
+    error: Exception | None = None
+    data: Mapping[str, str] = field(default_factory=dict)
+    snapshot: Any = None
+    undone: "Request | None" = None
+    kills: int = 0
+    faults: int = 0
+    siblings: "list[Request]" = field(default_factory=list, repr=False, compare=False)
+    deliveries: int = 0
+
+    @property
+    def name(self) -> str:
+        """Its name in the table."""
+        return f"{self.kind} {self.number}"
+
+    @property
+    def type(self) -> str:
+        """Its RequestType."""
+        types = {"create": "Create", "delete": "Delete", "cleanup": "Delete"}
+        return types.get(self.kind, "Update")
+
+    def ended_at(self) -> float:
+        """Return when CloudFormation stopped to wait for it."""
+        ends = [at for at in (self.given_up_at, self.answered_at) if at is not None]
+        return min(ends, default=float("inf"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One deployment or deletion.
+
+    Attributes:
+        kind: `deploy` or `delete`.
+        template: What is deployed.
+        fails_after: After how many seconds a sibling fails or the user cancels; None: neither.
+        pause: How many seconds pass before it.
+        delivered_again: After how many seconds the request is delivered once more; None: it is not.
+    """
+
+    kind: str
+    template: Any = None
+    fails_after: float | None = None
+    pause: float = 30.0
+    delivered_again: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Showing:
+    """What the answers of CloudFormation show, of which the documents leave some open."""
+
+    last_operations: bool = True
+    operation_ids: bool = True
+    rollback_has_own_id: bool = True

@@ -1,0 +1,572 @@
+"""HyperPod as its documents describe it, under virtual time.
+
+Written from botocore's model of SageMaker and the HyperPod pages of SageMaker's developer guide:
+an update of a classic cluster comes true as a whole or is taken back; a cluster in Continuous mode
+takes an update at once and brings nodes one by one; a cluster that is busy refuses calls; a patch
+wipes root volumes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.provisioner.histories.clusters import (
+    DEFAULT_AMI,
+    FIRST_RELEASE,
+    OPERATOR,
+    SERVICE,
+    Change,
+    Cluster,
+    Conduct,
+    Group,
+    Patch,
+)
+from tests.provisioner.histories.world import STARTS_AT, Past, World, client_error
+
+_ACCOUNT = "arn:aws:sagemaker:us-west-2:111122223333:cluster"
+_SPEC_ONLY = frozenset({"InstanceCount", "MinInstanceCount", "ImageId", "ImageReleaseVersion"})
+
+
+@dataclass(kw_only=True)
+class SageMaker:
+    """The service. Its methods that are not underlined are boto3's, or an operator's.
+
+    Attributes:
+        world: Time.
+        conduct: How it conducts itself.
+        on_change: Told of each call that changes a cluster, before it does.
+        hands: When an operator changed each group last; of the cluster itself under no name.
+    """
+
+    world: World
+    conduct: Conduct
+    on_change: Callable[[Change], None] = lambda _change: None
+    clusters: dict[str, Cluster] = field(default_factory=dict)
+    shown: dict[str, Past] = field(default_factory=dict)
+    described_at: dict[str, float] = field(default_factory=dict)
+    removed: set[str] = field(default_factory=set)
+    numbers: dict[str, int] = field(default_factory=dict)
+    hands: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Enter HyperPod's own updates into the agenda."""
+        for seconds in self.conduct.system_updates:
+            self.world.after(seconds, self._update_system)
+
+    # What boto3's client has.
+
+    def describe_cluster(self, *, ClusterName: str) -> dict[str, Any]:
+        return self.world.call("sagemaker", "DescribeCluster", lambda: self._described(ClusterName))
+
+    def list_tags(self, *, ResourceArn: str) -> dict[str, Any]:
+        def effect() -> dict[str, Any]:
+            at = self.world.now - self.world.lag(self.world.faults.tags_lag)
+            for cluster in self.clusters.values():
+                if cluster.arn == ResourceArn:
+                    tags = cluster.tags.read(at) or {}
+                    return {"Tags": [{"Key": key, "Value": tags[key]} for key in tags]}
+            raise _not_found("ListTags", ResourceArn)
+
+        return self.world.call("sagemaker", "ListTags", effect)
+
+    def create_cluster(self, **request: Any) -> dict[str, Any]:
+        return self.world.call("sagemaker", "CreateCluster", lambda: self._create(request))
+
+    def update_cluster(self, **request: Any) -> dict[str, Any]:
+        return self.world.call("sagemaker", "UpdateCluster", lambda: self._update(request))
+
+    def update_cluster_software(self, **request: Any) -> dict[str, Any]:
+        return self.world.call("sagemaker", "UpdateClusterSoftware", lambda: self._patch(request))
+
+    def delete_cluster(self, *, ClusterName: str) -> dict[str, Any]:
+        return self.world.call("sagemaker", "DeleteCluster", lambda: self._delete(ClusterName))
+
+    def add_tags(self, *, ResourceArn: str, Tags: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        added = {tag["Key"]: tag["Value"] for tag in Tags}
+        return self.world.call(
+            "sagemaker", "AddTags", lambda: self._tag("AddTags", ResourceArn, added, ())
+        )
+
+    def delete_tags(self, *, ResourceArn: str, TagKeys: Sequence[str]) -> dict[str, Any]:
+        return self.world.call(
+            "sagemaker", "DeleteTags", lambda: self._tag("DeleteTags", ResourceArn, {}, TagKeys)
+        )
+
+    def list_cluster_nodes(self, *, ClusterName: str, **_paging: object) -> dict[str, Any]:
+        return self.world.call("sagemaker", "ListClusterNodes", lambda: self._nodes(ClusterName))
+
+    def list_cluster_events(self, *, ClusterName: str, **request: Any) -> dict[str, Any]:
+        def effect() -> dict[str, Any]:
+            since = request.get("EventTimeAfter", 0.0)
+            events = self._present("ListClusterEvents", ClusterName).events
+            return {"Events": [one for one in reversed(events) if one["At"] >= since]}
+
+        return self.world.call("sagemaker", "ListClusterEvents", effect)
+
+    def describe_cluster_event(self, *, ClusterName: str, EventId: str) -> dict[str, Any]:
+        def effect() -> dict[str, Any]:
+            self._present("DescribeClusterEvent", ClusterName)
+            message = f"We currently do not have sufficient capacity. ({EventId})"
+            metadata = {"InstanceGroupScaling": {"FailureMessage": message}}
+            return {"EventDetails": {"EventDetails": {"EventMetadata": metadata}}}
+
+        return self.world.call("sagemaker", "DescribeClusterEvent", effect)
+
+    def list_compute_quotas(self, **_request: object) -> dict[str, Any]:
+        return self.world.call(
+            "sagemaker", "ListComputeQuotas", lambda: {"ComputeQuotaSummaries": []}
+        )
+
+    def list_cluster_scheduler_configs(self, **_request: object) -> dict[str, Any]:
+        return self.world.call(
+            "sagemaker",
+            "ListClusterSchedulerConfigs",
+            lambda: {"ClusterSchedulerConfigSummaries": []},
+        )
+
+    # What an operator does by hand; a cluster that is busy refuses it.
+
+    def by_hand(self, action: str, name: str, group: str, count: int) -> None:
+        """Let an operator change something with the console; refused calls change nothing."""
+        cluster = self.clusters.get(name)
+        if cluster is None or cluster.status != "InService":
+            return
+        present = {key: value for key, value in cluster.groups.items() if not value.deleting}
+        if action == "delete cluster":
+            self.world.note(OPERATOR, "deletes the cluster")
+            self.hands[""] = self.world.now
+            self._begin_deletion(cluster)
+        elif action == "scale" and group in present:
+            self.world.note(OPERATOR, "scales group %s to %d", group, count)
+            self._apply(cluster, [_spec(group, count, present[group])], [], by=OPERATOR)
+        elif action == "add" and group not in {*cluster.groups, *self.removed}:
+            self.world.note(OPERATOR, "adds group %s with %d nodes", group, count)
+            like = next(iter(present.values()), None)
+            if like is not None:
+                self._apply(cluster, [_spec(group, count, like)], [], by=OPERATOR)
+        elif action == "remove" and group in present and len(present) > 1:
+            self.world.note(OPERATOR, "deletes group %s", group)
+            self._apply(cluster, [], [group], by=OPERATOR)
+
+    # What it does.
+
+    def _described(self, name: str) -> dict[str, Any]:
+        at = self.world.now - self.world.lag(self.world.faults.describe_lag)
+        at = max(at, self.described_at.get(name, 0.0))
+        past = self.shown.get(name)
+        described = past.read(at) if past else None
+        if described is None:
+            raise _not_found("DescribeCluster", name)
+        self.described_at[name] = at  # what was shown is not taken back
+        found: dict[str, Any] = described
+        return found
+
+    def _present(self, operation: str, name: str) -> Cluster:
+        if name not in self.clusters:
+            raise _not_found(operation, name)
+        return self.clusters[name]
+
+    def _tell(self, operation: str, cluster: Cluster, request: Mapping[str, Any]) -> object:
+        """Tell of a call that is going to change a cluster, and return whose it is."""
+        invocation = self.world.invocation
+        self.on_change(
+            Change(
+                at=self.world.now,
+                operation=operation,
+                request=invocation.request,
+                begun_at=invocation.begun_at,
+                cluster=cluster,
+                input=request,
+                before=cluster.groups,
+            )
+        )
+        return invocation.request
+
+    def _changed(self, cluster: Cluster) -> None:
+        """Show a cluster as it is now, to reads that do not lag."""
+        if self.clusters.get(cluster.name, cluster) is not cluster:
+            return  # it is long gone, and another one has its name
+        described = {
+            "ClusterName": cluster.name,
+            "ClusterArn": cluster.arn,
+            "ClusterStatus": cluster.status,
+            "CreationTime": cluster.created_at,
+            **{
+                key: value
+                for key, value in cluster.request.items()
+                if key in {"VpcConfig", "Orchestrator", "NodeProvisioningMode"}
+            },
+            "NodeRecovery": cluster.recovery,
+            "InstanceGroups": [group.as_described() for group in cluster.groups.values()],
+        }
+        if cluster.status == "Failed":
+            described["FailureMessage"] = "Lifecycle scripts did not run successfully."
+        past = self.shown.setdefault(cluster.name, Past())
+        gone = self.clusters.get(cluster.name) is not cluster
+        past.put(self.world.now, None if gone else described)
+
+    def _next(self, kind: str) -> int:
+        number = self.numbers.get(kind, 0)
+        self.numbers[kind] = number + 1
+        return number
+
+    def _busy(self, cluster: Cluster, status: str, *, by: object = SERVICE) -> int:
+        cluster.status, cluster.busy_for = status, by
+        cluster.begun += 1
+        return cluster.begun
+
+    def _create(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        name = request["ClusterName"]
+        if name in self.clusters:
+            raise client_error("ResourceInUse", "CreateCluster", f"Cluster {name} already exists")
+        number = self._next("clusters")
+        cluster = Cluster(
+            name=name,
+            arn=f"{_ACCOUNT}/cluster{number}",
+            request=request,
+            created_by=None,
+            created_at=datetime.fromtimestamp(self.world.now, tz=UTC),
+            recovery=request.get("NodeRecovery", "Automatic"),
+        )
+        by = cluster.created_by = self._tell("CreateCluster", cluster, request)
+        self.world.note(self._who(), "CreateCluster %s", name)
+        cluster.recovery_by = by
+        cluster.tags.put(self.world.now, {tag["Key"]: tag["Value"] for tag in request["Tags"]})
+        self.clusters[name] = cluster
+        for spec in request["InstanceGroups"]:
+            cluster.groups[spec["InstanceGroupName"]] = self._new_group(spec, by)
+        begun = self._busy(cluster, "Creating")
+        fails = self._next("creations") in self.conduct.failing_creations
+        self._changed(cluster)
+        self.world.after(
+            self.conduct.create_seconds, lambda: self._created(cluster, begun, fails=fails)
+        )
+        return {"ClusterArn": cluster.arn}
+
+    def _created(self, cluster: Cluster, begun: int, *, fails: bool) -> None:
+        if cluster.begun != begun:
+            return
+        cluster.status = "Failed" if fails else "InService"
+        cluster.worked = not fails
+        self.world.note("HyperPod", "the cluster is %s", cluster.status)
+        if not fails:
+            if cluster.continuous:
+                self.world.after(self.conduct.update_seconds, lambda: self._bring_nodes(cluster))
+            else:
+                self._fill(cluster)
+        self._changed(cluster)
+
+    def _new_group(self, spec: Mapping[str, Any], by: object) -> Group:
+        return Group(
+            spec={key: value for key, value in spec.items() if key not in _SPEC_ONLY},
+            target=spec["InstanceCount"],
+            current=0,
+            release=spec.get("ImageReleaseVersion", FIRST_RELEASE),
+            image=spec.get("ImageId", DEFAULT_AMI),
+            added_by=by,
+            counted_by=by,
+            counted_at=self.world.now,
+            added_at=self.world.now,
+            imaged_by=by,
+        )
+
+    def _who(self) -> str:
+        return self.world.invocation.who
+
+    def _update(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        cluster = self._settled("UpdateCluster", request["ClusterName"])
+        specs, removed = (
+            request.get("InstanceGroups", ()),
+            request.get("InstanceGroupsToDelete", ()),
+        )
+        present = {name for name, group in cluster.groups.items() if not group.deleting}
+        for name in removed:
+            being_removed = name in cluster.groups and self.conduct.removes_again
+            if name not in present and not being_removed:
+                raise _invalid("UpdateCluster", f"Instance group {name} does not exist")
+        for spec in specs:
+            group = cluster.groups.get(spec["InstanceGroupName"])
+            if group and group.deleting:
+                raise _invalid("UpdateCluster", "The instance group is being deleted")
+            if group and spec["InstanceType"] != group.spec["InstanceType"]:
+                raise _invalid("UpdateCluster", "InstanceType of a group cannot be changed")
+        by = self._tell("UpdateCluster", cluster, request)
+        counts = ", ".join(f"{s['InstanceGroupName']}={s['InstanceCount']}" for s in specs)
+        self.world.note(
+            self._who(),
+            "UpdateCluster %s delete=%s recovery=%s",
+            counts,
+            list(removed),
+            request.get("NodeRecovery"),
+        )
+        self._apply(cluster, specs, removed, by=by, recovery=request.get("NodeRecovery"))
+        return {"ClusterArn": cluster.arn}
+
+    def _settled(self, operation: str, name: str) -> Cluster:
+        cluster = self._present(operation, name)
+        if cluster.status not in {"InService", "Failed"}:
+            message = f"Cluster {name} is currently {cluster.status}. Wait until it is InService."
+            self.world.note(self._who(), "%s refused: %s", operation, cluster.status)
+            raise client_error("ConflictException", operation, message)
+        return cluster
+
+    def _apply(
+        self,
+        cluster: Cluster,
+        specs: Sequence[Mapping[str, Any]],
+        removed: Sequence[str],
+        *,
+        by: object,
+        recovery: str | None = None,
+    ) -> None:
+        self.removed |= set(removed)
+        saved = {
+            "recovery": (cluster.recovery, cluster.recovery_by),
+            "groups": {
+                name: (group.target, group.counted_by, group.counted_at, group.current)
+                for name, group in cluster.groups.items()
+            },
+        }
+        for spec in specs:
+            name = spec["InstanceGroupName"]
+            group = cluster.groups.get(name)
+            if group is None:
+                cluster.groups[name] = self._new_group(spec, by)
+            elif group.target != spec["InstanceCount"]:
+                group.target, group.counted_by = spec["InstanceCount"], by
+                group.counted_at = self.world.now
+            cluster.groups[name].named_by.append(by)
+        for name in removed:
+            cluster.groups[name].deleting = True
+        if recovery is not None and recovery != cluster.recovery:
+            cluster.recovery, cluster.recovery_by = recovery, by
+        if cluster.continuous:
+            self._apply_continuous(cluster)
+        else:
+            cluster.saved = saved
+            fails = self._next("updates") in self.conduct.failing_updates and by != OPERATOR
+            begun = self._busy(cluster, "Updating", by=by)
+            self.world.after(
+                self.conduct.update_seconds, lambda: self._updated(cluster, begun, fails=fails)
+            )
+        if by == OPERATOR:
+            self.hands |= dict.fromkeys(removed, self.world.now)
+            self.hands |= {spec["InstanceGroupName"]: self.world.now for spec in specs}
+        self._changed(cluster)
+
+    def _apply_continuous(self, cluster: Cluster) -> None:
+        self.world.after(self.conduct.update_seconds, lambda: self._bring_nodes(cluster))
+        if self.conduct.shows_updating:
+            begun = self._busy(cluster, "Updating")
+            self.world.after(
+                self.conduct.shows_updating, lambda: self._back_in_service(cluster, begun)
+            )
+
+    def _updated(self, cluster: Cluster, begun: int, *, fails: bool) -> None:
+        """End the update of a classic cluster, or take it back."""
+        if cluster.begun != begun:
+            return
+        if fails:
+            cluster.status, cluster.taken_back_from = "RollingBack", cluster.busy_for
+            cluster.taken_back_at = self.world.now
+            self.world.note("HyperPod", "takes the update back")
+            self.world.after(30.0, lambda: self._taken_back(cluster, begun))
+        else:
+            self._fill(cluster)
+            cluster.taken_back_from = None
+            self._back_in_service(cluster, begun)
+        self._changed(cluster)
+
+    def _taken_back(self, cluster: Cluster, begun: int) -> None:
+        if cluster.begun != begun:
+            return
+        saved, cluster.saved = cluster.saved, None
+        assert saved is not None
+        cluster.recovery, cluster.recovery_by = saved["recovery"]
+        for name in list(cluster.groups):
+            if name not in saved["groups"]:
+                del cluster.groups[name]
+                continue
+            group = cluster.groups[name]
+            group.target, group.counted_by, group.counted_at, group.current = saved["groups"][name]
+            group.deleting = False
+        self._back_in_service(cluster, begun)
+
+    def _back_in_service(self, cluster: Cluster, begun: int) -> None:
+        if cluster.begun == begun:
+            cluster.status = "InService"
+            self.world.note("HyperPod", "the cluster is InService")
+            self._changed(cluster)
+
+    def _bring_nodes(self, cluster: Cluster) -> None:
+        """Bring a continuous cluster to its numbers, as far as there is capacity."""
+        if cluster.status in {"Deleting", "Failed", "Creating"}:
+            return
+        self._fill(cluster)
+        short = dict(self.conduct.short_of)
+        for name, group in cluster.groups.items():
+            if name in short and group.current < group.target:
+                self._report(cluster, name)
+        self._changed(cluster)
+
+    def _fill(self, cluster: Cluster) -> None:
+        short = dict(self.conduct.short_of)
+        for name in list(cluster.groups):
+            group = cluster.groups[name]
+            if group.deleting:
+                del cluster.groups[name]
+            elif name in short and cluster.continuous:
+                group.current = min(group.target, max(group.current, short[name]))
+            else:
+                group.current = group.target
+
+    def _report(self, cluster: Cluster, name: str) -> None:
+        """Report a launch that failed; HyperPod says so twice, and tries again."""
+        for what in ("Failed to provision EC2 Instance", "Instance creation failed"):
+            cluster.events.append(
+                {
+                    "EventId": f"event-{len(cluster.events)}",
+                    "EventLevel": "Error",
+                    "InstanceGroupName": name,
+                    "InstanceId": f"i-{len(cluster.events):017x}",
+                    "Description": f"{what} in Cluster {cluster.name} and InstanceGroup {name}",
+                    "EventTime": datetime.fromtimestamp(self.world.now, tz=UTC),
+                    "At": self.world.now,
+                }
+            )
+        most = 40
+        if len(cluster.events) < most:
+            self.world.after(60.0, lambda: self._retry(cluster, name))
+
+    def _retry(self, cluster: Cluster, name: str) -> None:
+        group = cluster.groups.get(name)
+        if self.clusters.get(cluster.name) is not cluster or group is None:
+            return
+        if name not in dict(self.conduct.short_of):
+            self._fill(cluster)
+            self._changed(cluster)
+        elif group.current < group.target:
+            self._report(cluster, name)
+
+    def _patch(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        operation = "UpdateClusterSoftware"
+        cluster = self._settled(operation, request["ClusterName"])
+        named = {one["InstanceGroupName"]: one for one in request["InstanceGroups"]}
+        for name in named:
+            group = cluster.groups.get(name)
+            if group is None or group.deleting:
+                raise _invalid(operation, f"Instance group {name} does not exist")
+            if group.software == "InProgress":
+                raise client_error(
+                    "ConflictException", operation, "A software update is in progress"
+                )
+        by = self._tell(operation, cluster, request)
+        self.world.note(
+            self._who(), "UpdateClusterSoftware %s %s", sorted(named), request.get("ImageId", "")
+        )
+        latest = f"2.0.{self._next('releases')}"
+        fails = self._next("patches") in self.conduct.failing_patches
+        for name, one in named.items():
+            group = cluster.groups[name]
+            group.patches.append(Patch(request=by, at=self.world.now))
+            group.former_image = (group.release, group.image)
+            group.software, group.imaged_by = "InProgress", by
+            group.release = one.get("ImageReleaseVersion", latest)
+            image = request.get("ImageId")
+            group.image = DEFAULT_AMI if image == "default" else image or group.image
+        begun = 0 if cluster.continuous else self._busy(cluster, "Updating", by=by)
+        self._changed(cluster)
+        self.world.after(
+            self.conduct.patch_seconds,
+            lambda: self._patched(cluster, list(named), begun, fails=fails),
+        )
+        return {"ClusterArn": cluster.arn}
+
+    def _patched(self, cluster: Cluster, names: Sequence[str], begun: int, *, fails: bool) -> None:
+        for name in names:
+            group = cluster.groups.get(name)
+            if group is None or group.former_image is None:
+                continue
+            if fails:
+                group.release, group.image = group.former_image
+            group.software, group.former_image = "Failed" if fails else "Succeeded", None
+        self.world.note("HyperPod", "the patch %s", "failed" if fails else "succeeded")
+        if begun:
+            self._back_in_service(cluster, begun)
+        self._changed(cluster)
+
+    def _delete(self, name: str) -> dict[str, Any]:
+        cluster = self._settled("DeleteCluster", name)
+        self._tell("DeleteCluster", cluster, {"ClusterName": name})
+        self.world.note(self._who(), "DeleteCluster %s", name)
+        self._begin_deletion(cluster)
+        return {"ClusterArn": cluster.arn}
+
+    def _begin_deletion(self, cluster: Cluster) -> None:
+        self._busy(cluster, "Deleting")
+        self._changed(cluster)
+        self.world.after(self.conduct.delete_seconds, lambda: self._deleted(cluster))
+
+    def _deleted(self, cluster: Cluster) -> None:
+        del self.clusters[cluster.name]
+        self.world.note("HyperPod", "the cluster is gone")
+        self._changed(cluster)
+
+    def _tag(
+        self, operation: str, arn: str, added: Mapping[str, str], removed: Sequence[str]
+    ) -> dict[str, Any]:
+        for cluster in self.clusters.values():
+            if cluster.arn != arn:
+                continue
+            if self.conduct.refuses_tags and cluster.status not in {"InService", "Failed"}:
+                raise client_error("ConflictException", operation, "The cluster is being updated")
+            self._tell(operation, cluster, added)
+            tags = {**cluster.true_tags(), **added}
+            for key in removed:
+                tags.pop(key, None)
+            cluster.tags.put(self.world.now, tags)
+            return {}
+        raise _not_found(operation, arn)
+
+    def _nodes(self, name: str) -> dict[str, Any]:
+        cluster = self._present("ListClusterNodes", name)
+        nodes = [
+            {
+                "InstanceGroupName": key,
+                "InstanceId": f"i-{number:017x}",
+                "InstanceType": group.spec["InstanceType"],
+                "LaunchTime": datetime.fromtimestamp(STARTS_AT, tz=UTC),
+                "InstanceStatus": {
+                    "Status": "Running" if number < group.current else "Pending",
+                },
+            }
+            for key, group in cluster.groups.items()
+            for number in range(group.target)
+        ]
+        if self.conduct.bare_nodes:
+            for node in nodes:
+                if node["InstanceStatus"]["Status"] == "Pending":
+                    del node["InstanceStatus"]
+        answer: dict[str, Any] = {"ClusterNodeSummaries": nodes}
+        return {**answer, "NextToken": "again"} if self.conduct.endless_pages else answer
+
+    def _update_system(self) -> None:
+        cluster = next(iter(self.clusters.values()), None)
+        if cluster is not None and cluster.status == "InService":
+            begun = self._busy(cluster, "SystemUpdating")
+            self.world.note("HyperPod", "updates the cluster itself")
+            self._changed(cluster)
+            self.world.after(90.0, lambda: self._back_in_service(cluster, begun))
+
+
+def _spec(name: str, count: int, like: Group) -> dict[str, Any]:
+    return {**like.spec, "InstanceGroupName": name, "InstanceCount": count}
+
+
+def _not_found(operation: str, name: str) -> Exception:
+    return client_error("ResourceNotFound", operation, f"Cluster {name} not found.")
+
+
+def _invalid(operation: str, message: str) -> Exception:
+    return client_error("ValidationException", operation, message)

@@ -1,0 +1,263 @@
+"""Histories of lifecycle scripts in a versioned bucket, and what must hold of them.
+
+S3 shows each write at once; it may ask for fewer calls, and an answer may break off.
+"""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from random import Random
+from typing import Any
+
+from botocore.exceptions import ResponseStreamingError
+
+from tests.provisioner.histories.cloudformation import Stack
+from tests.provisioner.histories.history import ByHand, Plan
+from tests.provisioner.histories.invariants import NOT_TRUE, NOT_UNDONE, Watch
+from tests.provisioner.histories.requests import Operation, Request
+from tests.provisioner.histories.world import World
+
+_BUCKET = "sagemaker-b"
+_PATHS = ("on_create.sh", "on_create_main.sh", "utils/mount.sh", "observability.py")
+_A_PAGE = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptsTemplate:
+    """The scripts of a template: their paths, and which version of their text."""
+
+    paths: tuple[str, ...]
+    version: int
+
+    @property
+    def physical_id(self) -> str:
+        """The id that CloudFormation has of a Create that it gave up before the answer."""
+        return "ml-hyperpod-Resource-1A2B3C4D5E6F"
+
+    @cached_property
+    def properties(self) -> Mapping[str, Any]:
+        """The ResourceProperties."""
+        return {
+            "ServiceToken": "arn:aws:lambda:us-west-2:111122223333:function:framework",
+            "SourceBucket": "assets",
+            "SourceKey": f"{self.version}.zip",
+            "DestinationBucket": _BUCKET,
+            "Keys": json.dumps(self.paths),
+        }
+
+    @property
+    def text(self) -> str:
+        """It in a few words, for the table."""
+        return f"version {self.version} of {', '.join(self.paths)}"
+
+
+@dataclass(kw_only=True)
+class ScriptsConduct:
+    """How this history's S3 conducts itself.
+
+    Attributes:
+        broken_streams: The numbers of the reads, from 0, whose answer breaks off.
+        corrupt: Whether a byte of the assets is wrong.
+    """
+
+    broken_streams: tuple[int, ...] = ()
+    corrupt: bool = False
+
+
+@dataclass(kw_only=True)
+class S3:
+    """The destination bucket, and assets by version."""
+
+    world: World
+    conduct: ScriptsConduct
+    watch: Watch
+    versions: list[tuple[str, str, bytes | None]] = field(default_factory=list)
+    made: int = 0
+    reads: int = 0
+
+    def get_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:
+        def effect() -> dict[str, Any]:
+            assert Bucket == "assets"
+            content = bytearray(_asset(Key.removesuffix(".zip")))
+            if self.conduct.corrupt and not self.world.calm:
+                content[45] ^= 255
+            breaks = self.reads in self.conduct.broken_streams
+            self.reads += 1
+            return {"Body": _Broken() if breaks else io.BytesIO(bytes(content))}
+
+        return self.world.call("s3", "GetObject", effect)
+
+    def put_object(self, *, Bucket: str, Key: str, Body: bytes, ContentType: str) -> dict[str, Any]:
+        assert (Bucket, bool(ContentType)) == (_BUCKET, True)
+        return self.world.call("s3", "PutObject", lambda: self._put(Key, Body))
+
+    def list_object_versions(self, **request: Any) -> dict[str, Any]:
+        def effect() -> dict[str, Any]:
+            found = [one for one in self.versions if one[0].startswith(request["Prefix"])]
+            start = int(request.get("VersionIdMarker", 0))
+            page = found[start : start + _A_PAGE]
+            return {
+                "Versions": [_listed(one) for one in page if one[2] is not None],
+                "DeleteMarkers": [_listed(one) for one in page if one[2] is None],
+                "IsTruncated": start + _A_PAGE < len(found),
+                "NextKeyMarker": request["Prefix"],
+                "NextVersionIdMarker": str(start + _A_PAGE),
+            }
+
+        return self.world.call("s3", "ListObjectVersions", effect)
+
+    def delete_objects(self, *, Bucket: str, Delete: Mapping[str, Any]) -> dict[str, Any]:
+        assert Bucket == _BUCKET
+        return self.world.call("s3", "DeleteObjects", lambda: self._delete(Delete["Objects"]))
+
+    def newest(self) -> dict[str, bytes]:
+        """Return the text of each key."""
+        texts: dict[str, bytes] = {}
+        for key, _, body in self.versions:
+            texts.pop(key, None)
+            if body is not None:
+                texts[key] = body
+        return texts
+
+    def _put(self, key: str, body: bytes) -> dict[str, Any]:
+        self._tell("PutObject", key)
+        self.made += 1
+        self.versions.append((key, f"v{self.made}", body))
+        return {}
+
+    def _delete(self, objects: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        gone = {(one["Key"], one["VersionId"]) for one in objects}
+        self._tell("DeleteObjects", ", ".join(sorted({key for key, _ in gone})))
+        self.versions = [one for one in self.versions if (one[0], one[1]) not in gone]
+        return {}
+
+    def _tell(self, operation: str, keys: str) -> None:
+        invocation = self.world.invocation
+        self.world.note(invocation.who, "%s %s", operation, keys)
+        self.watch.is_over(invocation.request, invocation.begun_at, what=operation)
+
+
+class _Broken:
+    def read(self) -> bytes:
+        raise ResponseStreamingError(error="IncompleteRead")
+
+
+@dataclass(kw_only=True)
+class ScriptsWatch(Watch):
+    """Looks at what happens to the scripts."""
+
+    s3: S3 | None = None
+
+    def succeeded(self, request: Request) -> None:
+        """Compare the bucket with the template."""
+        self._compare(NOT_TRUE, request, request.kind)
+
+    def rolled_back(self, request: Request) -> None:
+        """Compare the bucket with the former template."""
+        self._compare(NOT_UNDONE, request, "rollback")
+
+    def deleted(self, request: Request) -> None:
+        """Look whether the scripts are gone, with all versions."""
+        assert self.s3 is not None
+        template: ScriptsTemplate = request.wanted
+        if any(key in template.paths for key, _, _ in self.s3.versions):
+            self.violated(NOT_TRUE, "a deletion is a success, and scripts are there")
+
+    def healed(self, stack: Stack, template: ScriptsTemplate) -> None:
+        """Compare the bucket with the template, by which nothing else may be there."""
+        assert self.s3 is not None
+        assert stack.template is template
+        if set(self.s3.newest()) != set(template.paths):
+            self.violated(NOT_UNDONE, "repaired: other scripts are there")
+
+    def _compare(self, invariant: int, request: Request, kind: str) -> None:
+        assert self.s3 is not None
+        template: ScriptsTemplate = request.wanted
+        newest = self.s3.newest()
+        for path in template.paths:
+            if newest.get(path) != _text(path, template.version):
+                self.violated(invariant, f"{kind}: another text", path)
+        for path in request.former.paths if request.former else ():
+            if path not in template.paths and path in newest:
+                self.violated(invariant, f"{kind}: a removed script is there", path)
+
+
+class ScriptsSubject:
+    """The scripts of a bucket.
+
+    Args:
+        plan: What is going to happen.
+        world: Time.
+    """
+
+    resource_type = "Custom::LifecycleScripts"
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        self.watch = ScriptsWatch(world=world)
+        s3 = self.watch.s3 = S3(world=world, conduct=replace(plan.conduct), watch=self.watch)
+        self._s3 = s3
+        self.services: Mapping[str, Any] = {"s3": s3}
+
+    def by_hand(self, change: ByHand) -> None:
+        """Nobody changes scripts by hand in these histories."""
+
+    def make_foreign(self) -> None:
+        """A bucket has one owner."""
+
+    def calm_down(self) -> float:
+        """Let S3 be as it mostly is."""
+        self._s3.conduct.broken_streams = ()
+        return 1000.0
+
+    def next_template(self, template: ScriptsTemplate) -> ScriptsTemplate:
+        """Return a template with another version."""
+        return replace(template, version=template.version + 1)
+
+    def connected(self) -> AbstractContextManager[None]:
+        """Return a context in which nothing else is connected."""
+        return nullcontext()
+
+
+@lru_cache(maxsize=64)
+def _asset(version: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path in _PATHS:
+            archive.writestr(zipfile.ZipInfo(path), _text(path, int(version)))
+    return buffer.getvalue()
+
+
+def _text(path: str, version: int) -> bytes:
+    return f"# {path} {version}".encode()
+
+
+def _listed(version: tuple[str, str, bytes | None]) -> dict[str, str]:
+    return {"Key": version[0], "VersionId": version[1]}
+
+
+def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
+    """Draw deployments."""
+    drawn = []
+    for version in range(1, random.choice((2, 3, 3, 4)) + 1):
+        paths = tuple(path for path in _PATHS if path == _PATHS[0] or random.random() < 0.7)
+        drawn.append(
+            Operation(
+                kind="deploy",
+                template=ScriptsTemplate(paths=paths, version=version),
+                pause=random.choice((1.0, 30.0)),
+                **next(accidents),
+            )
+        )
+    return tuple(drawn)
+
+
+def conduct(random: Random) -> ScriptsConduct:
+    """Draw how S3 conducts itself."""
+    return ScriptsConduct(
+        broken_streams=tuple(number for number in range(6) if random.random() < 0.05),
+        corrupt=random.random() < 0.03,
+    )

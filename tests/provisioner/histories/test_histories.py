@@ -1,0 +1,28 @@
+"""Plays histories; `make histories` plays more of them, and shows when something is violated."""
+
+import os
+
+import pytest
+
+from tests.provisioner.histories.history import play
+from tests.provisioner.histories.planning import planned
+from tests.provisioner.histories.shrink import printed, shrunk
+
+_COUNT = int(os.environ.get("HISTORIES", "3000"))
+_FIRST = int(os.environ.get("HISTORIES_SEED", "1"))
+_PARTS = 10
+
+
+@pytest.mark.slow(4)
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_invariants_hold(part: int) -> None:
+    for seed in range(_FIRST + part, _FIRST + _COUNT, _PARTS):
+        outcome = play(planned(seed))
+        if outcome.violations:
+            pytest.fail(printed(shrunk(outcome, kind=outcome.violations[0].kind)), pytrace=False)
+
+
+def test_same_seed_is_same_history() -> None:
+    first, second = play(planned(7)), play(planned(7))
+    assert first.rows
+    assert [row[:3] for row in first.rows] == [row[:3] for row in second.rows]

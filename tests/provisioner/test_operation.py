@@ -1,0 +1,122 @@
+"""The table of `Turn`: what the stack's events show, and whose turn it is."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from hyperpod_shared.errors import NotReadyError
+from provisioner.framework.operation import GivenUpError, StackPhase, Turn
+from provisioner.framework.request import BEGUN_AT, OPERATION, Request
+from tests.support.provisioner.cloudformation import Time, event
+
+NEW, OLD = {"Scripts": "new", "Wait": "true"}, {"Scripts": "old", "Wait": "true"}
+UPDATES, FAILS = "UPDATE_IN_PROGRESS", "UPDATE_FAILED"
+ROLLS_BACK = "UPDATE_ROLLBACK_IN_PROGRESS"
+# Seconds before the request, the status, and of the resource's own event its properties.
+Shown = tuple[float, str] | tuple[float, str, Mapping[str, str]]
+Known = dict[str, object]
+THE_STACK = (9.0, UPDATES)
+THE_RESOURCE = (8.0, UPDATES, NEW)
+
+
+class Events:
+    """Shows a stack's events."""
+
+    def __init__(self, shown: list[Shown], *, now: float) -> None:
+        """Take them oldest first."""
+        self.shown, self.now = shown, now
+
+    def describe_stack_events(self, *, StackName: str, NextToken: str = "") -> Mapping[str, Any]:
+        assert not NextToken
+        return {
+            "StackEvents": [
+                self._event(number, StackName, *each)
+                for number, each in reversed(list(enumerate(self.shown)))
+            ]
+        }
+
+    def _event(
+        self,
+        number: int,
+        stack: str,
+        ago: float,
+        status: str,
+        properties: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        own = properties is not None
+        shown = {"ResourceProperties": json.dumps({**(properties or {}), "Wait": True})}
+        return {
+            "EventId": str(number),
+            "StackId": stack,
+            "PhysicalResourceId": "scripts" if own else stack,
+            "LogicalResourceId": "Resource" if own else "ml-hyperpod",
+            "ResourceStatus": status,
+            "Timestamp": datetime.fromtimestamp(self.now - ago, tz=UTC),
+            **(shown if own else {}),
+        }
+
+
+def turn(
+    *shown: Shown,
+    new: Mapping[str, str] = NEW,
+    old: Mapping[str, str] = OLD,
+    known: Known | None = None,
+) -> Turn:
+    time = Time()
+    sent = {**event("Update", "Custom::LifecycleScripts", new, old=old), **(known or {})}
+    for key in ("ResourceProperties", "OldResourceProperties"):
+        sent[key].pop("ServiceToken")
+    events = Events(list(shown), now=time.now)
+    return Turn(Request.from_event(sent), cloudformation=events, clock=time.clock)
+
+
+@pytest.mark.parametrize(
+    ("shown", "rolls_back"),
+    [
+        ([THE_STACK, THE_RESOURCE], False),
+        (
+            [THE_STACK, THE_RESOURCE, (7.0, FAILS, NEW), (6.0, ROLLS_BACK), (5.0, UPDATES, OLD)],
+            True,
+        ),
+        ([(9.0, ROLLS_BACK), (8.0, UPDATES, OLD)], True),
+        # The read is late, and shows no more than the update that the rollback takes back.
+        ([THE_STACK, THE_RESOURCE, (7.0, ROLLS_BACK)], True),
+        # AWS might show no event of the resource, or none of its properties.
+        ([(9.0, ROLLS_BACK)], True),
+        ([THE_STACK, (8.0, UPDATES, {})], False),
+    ],
+)
+def test_a_request_belongs_to_the_operation_with_its_own_event(
+    shown: list[Shown], *, rolls_back: bool
+) -> None:
+    new, old = (OLD, NEW) if rolls_back else (NEW, OLD)
+    its = turn(*shown, new=new, old=old)
+    assert its.rolls_back is rolls_back
+    its.require()
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [(-40.0, FAILS, NEW)],
+        [(-40.0, ROLLS_BACK)],
+        [(-40.0, FAILS, NEW), (-41.0, ROLLS_BACK), (-42.0, UPDATES, OLD)],
+        [(-40.0, "UPDATE_COMPLETE", NEW), (-50.0, "UPDATE_COMPLETE"), (-60.0, UPDATES)],
+    ],
+)
+def test_a_request_that_is_given_up_changes_nothing(later: list[Shown]) -> None:
+    its = turn(THE_STACK, THE_RESOURCE)
+    known: Known = {BEGUN_AT: Time().now, OPERATION: str(its.operation)}
+    assert its.phase is StackPhase.DEPLOYING
+    with pytest.raises(GivenUpError, match="given up by CloudFormation"):
+        turn(THE_STACK, THE_RESOURCE, *later, known=known).require()
+
+
+def test_a_younger_operation_from_before_the_request_says_that_the_first_read_was_late() -> None:
+    before = turn((60.0, UPDATES), (59.0, UPDATES, NEW)).operation
+    known: Known = {BEGUN_AT: Time().now, OPERATION: str(before)}
+    with pytest.raises(NotReadyError, match=ROLLS_BACK):
+        turn((60.0, UPDATES), (2.0, ROLLS_BACK), new=OLD, old=NEW, known=known).require()

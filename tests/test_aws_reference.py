@@ -1,0 +1,186 @@
+"""What AWS publishes of its resources, as it is read."""
+
+from typing import Any
+
+import pytest
+
+from aws_reference.action_resources import action_resources
+from aws_reference.resource_schemas import ResourceSchema, schemas
+
+# Actions of handlers that are younger than the pinned reference: they stand on every resource.
+YOUNGER = {
+    "ec2:CreateVpcEncryptionControl",
+    "ec2:DescribeVpcEncryptionControls",
+    "eks:ActivateCertificateAuthority",
+    "lambda:AssociateRuntimeAlias",
+    "lambda:GetFunctionScalingConfig",
+    "lambda:PassCapacityProvider",
+    "lambda:PutFunctionScalingConfig",
+    "logs:PutBearerTokenAuthentication",
+    "logs:PutLogGroupDeletionProtection",
+    "s3:UpdateBucketMetadataAnnotationTableConfiguration",
+    "s3files:ListMountTargets",
+    "vpc-lattice:DescribeServiceNetworkVpcEndpointAssociation",
+}
+# Kinds of resources that no deployment has, so that the handlers' actions on them are left out.
+ELSEWHERE = {
+    "code signing config",  # of Lambda
+    "deliverystream",
+    "group",
+    "instance-profile",
+    "ipam-pool",
+    "user",
+    "vpn-gateway",
+    "TableBucket",
+    "Table",
+}
+
+
+def test_what_the_reference_does_not_know_is_younger() -> None:
+    actions = {
+        action
+        for schema in schemas().values()
+        for handler in schema.permissions.values()
+        for action in handler
+    }
+
+    assert actions - action_resources().keys() == YOUNGER, (
+        "an action of aws_reference/resource_schemas.json that is not in the pinned reference goes "
+        "into YOUNGER once you have looked that it exists; one that is, is taken out"
+    )
+
+
+def test_what_is_left_out_is_done_to_other_kinds_of_resources() -> None:
+    left_out = {
+        kind
+        for action, known in action_resources().items()
+        if not known.is_possible
+        for kind in known.required.keys() - {*known.kinds}
+    }
+
+    # The file systems are those of EFS.
+    assert left_out == ELSEWHERE | {"file-system"}, (
+        "say how the ARN of a kind is made in cli/hyperpod_cli/inspect/permissions/names.py, or "
+        "name the kind in ELSEWHERE if no deployment has it"
+    )
+
+
+CLUSTER = {
+    "Name": "ml-eks",
+    "RoleArn": "arn:aws:iam::111122223333:role/eks",
+    "ResourcesVpcConfig": {"SubnetIds": ["subnet-1"]},
+    "KubernetesNetworkConfig": {"ServiceIpv4Cidr": "172.20.0.0/16"},
+    "Version": "1.34",
+}
+ENTRY = {"ClusterName": "ml-eks", "PrincipalArn": "arn:aws:iam::111122223333:role/a"}
+NODES = {"ClusterName": "ml-cluster", "VpcConfig": {"Subnets": ["subnet-1"]}}
+LUSTRE = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1"], "LustreConfiguration": {}}
+
+# Type, properties, change, the property that makes it a replacement.
+CHANGES: list[tuple[str, dict[str, Any], dict[str, Any], str | None]] = [
+    ("AWS::EKS::Cluster", CLUSTER, {"Version": "1.35"}, None),
+    ("AWS::EKS::Cluster", CLUSTER, {"Name": "other"}, "Name"),
+    (
+        "AWS::EKS::Cluster",
+        CLUSTER,
+        {"KubernetesNetworkConfig": {"ServiceIpv4Cidr": "172.21.0.0/16"}},
+        "KubernetesNetworkConfig/ServiceIpv4Cidr",
+    ),
+    ("AWS::EKS::AccessEntry", ENTRY, {"PrincipalArn": "other"}, "PrincipalArn"),
+    ("AWS::EKS::AccessEntry", ENTRY, {"KubernetesGroups": ["a"]}, None),
+    (
+        "AWS::EC2::VPC",
+        {"CidrBlock": "10.0.0.0/16"},
+        {"InstanceTenancy": "dedicated"},
+        "InstanceTenancy",
+    ),
+    ("AWS::FSx::FileSystem", LUSTRE, {"SubnetIds": ["subnet-2"]}, "SubnetIds"),
+    ("AWS::FSx::FileSystem", LUSTRE, {"StorageCapacity": 2400}, None),
+    (
+        "AWS::FSx::FileSystem",
+        LUSTRE,
+        {"LustreConfiguration": {"EfaEnabled": True}},
+        "LustreConfiguration/EfaEnabled",
+    ),
+    ("AWS::S3::Bucket", {"BucketName": "a"}, {"BucketName": "b"}, "BucketName"),
+    ("AWS::SageMaker::Cluster", NODES, {"InstanceGroups": [{}]}, None),
+    ("AWS::SageMaker::Cluster", NODES, {"VpcConfig": {"Subnets": ["subnet-2"]}}, "VpcConfig"),
+    ("AWS::IAM::Role", {"RoleName": "a"}, {"Path": "/b/"}, "Path"),
+]
+
+RENAME = "CloudFormation cannot update a stack when a custom-named resource requires replacing. "
+REFUSALS: list[tuple[str, dict[str, Any], dict[str, Any], str | None]] = [
+    ("AWS::EKS::Cluster", CLUSTER, {"EncryptionConfig": [{}]}, f"{RENAME}Rename ml-eks and "),
+    ("AWS::EKS::Cluster", CLUSTER, {"EncryptionConfig": [{}], "Name": "other"}, None),
+    ("AWS::EKS::Cluster", CLUSTER, {"Version": "1.35"}, None),
+    ("AWS::IAM::Role", {"RoleName": "a"}, {"Path": "/b/"}, f"{RENAME}Rename a and "),
+    ("AWS::IAM::Role", {}, {"Path": "/b/"}, None),
+    ("AWS::S3::Bucket", {"BucketName": "a"}, {"BucketNamePrefix": "b"}, f"{RENAME}Rename a and "),
+    (
+        "AWS::StepFunctions::StateMachine",
+        {"StateMachineName": "a"},
+        {"StateMachineType": "EXPRESS"},
+        f"{RENAME}Rename a and ",
+    ),
+    (
+        "AWS::EKS::AccessEntry",
+        ENTRY,
+        {"Type": "EC2"},
+        "with identifier 'arn:aws:iam::111122223333:role/a|ml-eks' already exists.",
+    ),
+    ("AWS::EKS::AccessEntry", ENTRY, {"PrincipalArn": "other"}, None),
+    ("AWS::SageMaker::Cluster", NODES, {"VpcConfig": {}}, f"{RENAME}Rename ml-cluster and "),
+    ("AWS::EC2::SubnetRouteTableAssociation", {"SubnetId": "s"}, {"RouteTableId": "r"}, None),
+]
+
+PROBLEMS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("AWS::EKS::Cluster", CLUSTER, []),
+    (
+        "AWS::EKS::Cluster",
+        {"Name": "ml-eks", "RoleArn": "arn"},
+        ["#: required key [ResourcesVpcConfig] not found"],
+    ),
+    (
+        "AWS::EKS::Cluster",
+        {**CLUSTER, "Endpoint": "https://example.com"},
+        ["#: extraneous key [Endpoint] is not permitted"],
+    ),
+    ("AWS::S3::Bucket", {"Name": "a"}, ["#: extraneous key [Name] is not permitted"]),
+]
+
+
+def schema(name: str) -> ResourceSchema:
+    return schemas()[name]
+
+
+@pytest.mark.parametrize(("name", "properties", "change", "replacing"), CHANGES)
+def test_replaces_when_a_create_only_property_changes(
+    name: str, properties: dict[str, Any], change: dict[str, Any], replacing: str | None
+) -> None:
+    found = schema(name).replacing(properties, {**properties, **change})
+    assert found == ([] if replacing is None else [tuple(replacing.split("/"))])
+
+
+@pytest.mark.parametrize("name", schemas())
+def test_every_create_only_property_replaces(name: str) -> None:
+    for path in schema(name).create_only:
+        before: Any = "a"
+        after: Any = "b"
+        for key in reversed(path):
+            before, after = ([before], [after]) if key == "*" else ({key: before}, {key: after})
+        assert schema(name).replacing(before, after) == [path]
+        assert schema(name).replacing(before, before) == []
+
+
+@pytest.mark.parametrize(("name", "properties", "change", "refusal"), REFUSALS)
+def test_refuses_a_replacement_whose_identifier_is_taken(
+    name: str, properties: dict[str, Any], change: dict[str, Any], refusal: str | None
+) -> None:
+    told = schema(name).replacement_problem(properties, {**properties, **change})
+    assert (told is None) == (refusal is None)
+    assert (refusal or "") in (told or "")
+
+
+@pytest.mark.parametrize(("name", "properties", "problems"), PROBLEMS)
+def test_validates_properties(name: str, properties: dict[str, Any], problems: list[str]) -> None:
+    assert schema(name).problems(properties) == problems
