@@ -1,7 +1,6 @@
 """The Lambda's two entry points: dispatch, failures, limits, logs."""
 
 import json
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -87,8 +86,6 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeClients]:
     fake.s3.add("assets", "scripts.zip", zipped({"on_create.sh": b"#!/bin/sh\n"}))
     fake.s3.buckets["sagemaker-ml"] = []
     monkeypatch.setattr(handler, "CLIENTS", fake)
-    # The command of the deletion check, which uses the same code, keeps its terminal free of it.
-    monkeypatch.setattr(logging.getLogger("provisioner"), "disabled", False)
     yield fake
 
 

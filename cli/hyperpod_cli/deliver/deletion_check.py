@@ -8,7 +8,8 @@ update any more. So this one also refuses where it cannot look, unless it is tol
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +52,12 @@ def refuse_deletion(path: Path, *, everything: bool, unchecked: bool) -> None:
         ConfigError: The configuration cannot be used.
         OpsError: The deletion is refused.
     """
-    # The function's log is for CloudWatch.
-    logging.getLogger("provisioner").disabled = True
     try:
         config = load_config(path)
         if everything:
             refuse_protected(config, path=path)
-        check(config)
+        with _without_log():
+            check(config)
     except UnknownLossError as error:
         _unknown(error.cause, unchecked=unchecked)
     except AWS_ERRORS as error:
@@ -155,6 +155,17 @@ def _has_deletion_protection(clients: Clients, name: str) -> bool:
 
 def _stack(clients: Clients, name: str) -> Mapping[str, Any] | None:
     return described_stack(clients.cloudformation, name)
+
+
+@contextmanager
+def _without_log() -> Iterator[None]:
+    """Keep the function's log, which is for CloudWatch, off the terminal."""
+    logger = logging.getLogger("provisioner")
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = False
 
 
 def _binary(name: str) -> Path:

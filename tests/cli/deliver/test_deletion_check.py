@@ -12,6 +12,7 @@ from hyperpod_cdk import load_config
 from hyperpod_cli.deliver import deletion_check
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.deletion_check import UnknownLossError
+from provisioner.framework import log
 from tests.support.commands import run as run_command
 from tests.support.configs import EXISTING_CONTROL_PLANE
 from tests.support.provisioner.fake_s3 import client_error
@@ -59,6 +60,7 @@ def run(
 
         def look(properties: object, **options: object) -> None:
             seen.update(options, properties=properties)
+            log.info("looks")
             if error is not None:
                 raise error
 
@@ -66,7 +68,11 @@ def run(
         monkeypatch.setattr(deletion_check, "refuse_losses", look)
         config = repository / "config" / "default.yaml"
         code = run_command("deletion-check", "--config", config, *options)
-        return code, capsys.readouterr().err, seen
+        out, err = capsys.readouterr()
+        assert out == ""  # the function's log is for CloudWatch
+        log.info("The log is on again")
+        assert "The log is on again" in capsys.readouterr().out
+        return code, err, seen
 
     return running
 

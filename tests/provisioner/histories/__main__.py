@@ -1,7 +1,6 @@
 """Plays histories: `python -m tests.provisioner.histories --count 1000 --seed 1`."""
 
 import argparse
-import os
 import sys
 import time
 from collections import Counter
@@ -23,9 +22,6 @@ def main() -> int:
     parser.add_argument("--subject", choices=SUBJECTS)
     parser.add_argument("--whole", action="store_true", help="print histories as they are")
     options = parser.parse_args()
-    # A run goes on in another thread each time; between two cores that takes the most time of all.
-    if sys.platform == "linux":
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     kinds: Counter[tuple[int, str]] = Counter()
     seeds: dict[tuple[int, str], list[int]] = {}
     first: dict[tuple[int, str], Outcome] = {}

@@ -13,8 +13,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError, ReadTimeoutError
-
-from tests.provisioner.histories.fibers import Fiber
+from greenlet import getcurrent, greenlet
 
 T = TypeVar("T")
 Row = tuple[float, str, str, tuple[object, ...]]
@@ -73,6 +72,12 @@ class Invocation:
     begun_at: float
 
 
+class _Fiber(greenlet):
+    """What runs the function: it goes on where it gave way, and never beside another one."""
+
+    about: Invocation | None = None
+
+
 @dataclass(kw_only=True)
 class World:
     """Time, chance and what has happened.
@@ -98,8 +103,9 @@ class World:
         self._agenda: list[tuple[float, int, bool, Callable[[], None]]] = []
         self._entries = 0
         self._outside: Invocation | None = None
-        self._fiber: Fiber | None = None
-        self._asleep: dict[Fiber, None] = {}
+        self._main = getcurrent()
+        self._fiber: _Fiber | None = None
+        self._asleep: dict[_Fiber, None] = {}
         self._closed = False
         self._limit = float("inf")
 
@@ -143,7 +149,7 @@ class World:
         elif (self._agenda and self._agenda[0][0] <= until) or self._limit < until:
             self._asleep[fiber] = None
             self.after(seconds, lambda: self._go_on(fiber))
-            fiber.give_way()
+            self._main.switch()
             if self._closed:
                 raise KilledError
         else:
@@ -158,15 +164,15 @@ class World:
         at, _, invokes, action = heapq.heappop(self._agenda)
         self.now = max(self.now, at)
         if invokes:
-            self._go_on(Fiber.of(action))
+            self._go_on(_Fiber(action))
         else:
             action()
 
-    def _go_on(self, fiber: Fiber) -> None:
+    def _go_on(self, fiber: _Fiber) -> None:
         self._asleep.pop(fiber, None)
         self._fiber = fiber
         try:
-            fiber.go_on()
+            fiber.switch()
         finally:
             self._fiber = None
 
