@@ -12,7 +12,7 @@ from hyperpod_cdk.schema.section import judged
 
 _ALL_TAGS = 50
 # Of shared/hyperpod_shared/owner.py and lambda/provisioner/hyperpod/claim.py.
-_OWN_TAGS = 6
+_OWN_TAGS = 7
 _MOST_TAGS = _ALL_TAGS - _OWN_TAGS
 
 

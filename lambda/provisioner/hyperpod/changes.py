@@ -20,7 +20,7 @@ change after creation.
 What a request could not reach is left: it is noted, and the next update sees to it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,7 +37,7 @@ from hyperpod_shared.clusters import (
     present_groups,
 )
 from hyperpod_shared.owner import TAG_PREFIX
-from provisioner.hyperpod.claim import Claim, NotedGroups
+from provisioner.hyperpod.claim import Claim, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import (
     ROLE,
@@ -97,33 +97,28 @@ class Changes:
 def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
     """Return what leads from the described cluster to the wanted one."""
     present, former = present_groups(described), groups_of(aim.former or {})
-    noted = NotedGroups() if aim.former is None else NotedGroups.of(tags)
-    noted = noted.without_left_by(aim.undone)
+    is_known = aim.former is not None
+    there = FoundGroups.of(tags) if is_known else FoundGroups()
+    left = LeftGroups.of(tags).unless_by(aim.undone) if is_known else LeftGroups()
     if not aim.rolls_back:  # what was left is compared with what the cluster has
         former = {
             name: group
             for name, group in former.items()
-            if not noted.is_left(name, present.get(name))
+            if not left.has(name, present.get(name))
         }
     software = tuple(
-        (call.key, _still_needed(call, aim, present, noted))
-        for call in _software(aim, present, noted)
+        (call.key, _still_needed(call, aim, present, left))
+        for call in _software(aim, present, left)
     )
     asked = asked_fields(aim)
     fields = dict(_fields(aim, described, asked))
     is_whole = not fields and groups_of(aim.wanted).keys() <= present.keys()
-    if aim.former == aim.wanted and is_whole and not (noted.left or noted.left_images):
+    if aim.former == aim.wanted and is_whole and not (left.counts or left.images):
         return Changes(software=software)  # only how to wait for it changed
     to_add, to_remove = _tag_changes(aim, tags)
     refused = refusals(aim, described, asked=asked, former=former)
     return Changes(
-        update=_update(
-            aim,
-            described,
-            former,
-            fields,
-            noted=noted,
-        ),
+        update=_update(aim, described, former, fields, there=there, left=left),
         tags_to_add=to_add,
         tags_to_remove=to_remove,
         software=software,
@@ -166,6 +161,11 @@ def is_unseen(todo: Changes, claim: Claim, described: Described) -> bool:
         for call in made_updates(todo, claim.last_call)
         for name, _ in call.groups
     )
+
+
+def groups_updated_by(todo: Changes, keys: Collection[str]) -> set[str]:
+    """Return the groups of some updates of AMIs, by the calls' keys."""
+    return {name for key, call in todo.software if key in keys for name, _ in call.groups}
 
 
 def made_updates(todo: Changes, last_call: str) -> list[SoftwareUpdate]:
@@ -214,16 +214,16 @@ def template_differences(wanted: ClusterInput, described: Described) -> dict[str
     return found
 
 
-def image_differences(todo: Changes, *, unknown: str) -> dict[str, str]:
+def image_differences(todo: Changes, *, unknown: Collection[str]) -> dict[str, str]:
     """Return the groups that do not have the AMI that is asked for, or may not, as short texts.
 
     Args:
         todo: What is left to do.
-        unknown: The key of a call that SageMaker may not have taken; empty if there is none.
+        unknown: The keys of calls that SageMaker may not have taken.
     """
     found = {}
     for key, call in todo.software:
-        if call.is_pinned or key == unknown:
+        if call.is_pinned or key in unknown:
             text = "has not the AMI that is asked for" if call.is_pinned else MAY_BE_OLD
             found.update({name: text for name, _ in call.groups})
     return found
@@ -235,11 +235,12 @@ def _update(
     former: Groups,
     fields: Mapping[str, object],
     *,
-    noted: NotedGroups,
+    there: FoundGroups,
+    left: LeftGroups,
 ) -> dict[str, Any]:
     present = present_groups(described)
     lists = {
-        key: [_with_count(group, aim, present, former, noted) for group in aim.wanted[key]]
+        key: [_with_count(group, aim, present, former, there) for group in aim.wanted[key]]
         for key in GROUP_LISTS
         if aim.wanted.get(key)
     }
@@ -250,16 +251,16 @@ def _update(
         for name in unwanted
         if aim.clears_groups
         or (
-            name in former and _is_made(name, described, former, noted)
+            name in former and name not in there and _is_made(name, described, former, left)
             if aim.rolls_back
-            else name in former or noted.is_left(name)
+            else name in former or left.has(name)
         )
     ]
     counts = {
         name: count
         for name in unwanted
         if aim.rolls_back
-        and (count := _count_before(present[name], noted.count_of(name))) is not None
+        and (count := _count_before(present[name], there.count_of(name))) is not None
         and former.get(name, {}).get(COUNT) == present[name].get("TargetCount") != count
     }
     changed = bool(counts) or any(
@@ -277,11 +278,11 @@ def _update(
     return {**fields, **lists, **({TO_DELETE: gone} if gone else {})}
 
 
-def _is_made(name: str, described: Described, former: Groups, noted: NotedGroups) -> bool:
-    """Say whether the failed request made a group: it was not there before, and is as asked for."""
+def _is_made(name: str, described: Described, former: Groups, left: LeftGroups) -> bool:
+    """Say whether a group is as the failed request asked for it, and no earlier one left it."""
     details, asked = present_groups(described)[name], former[name][COUNT]
     is_as_asked = scales(described) or details.get("TargetCount", asked) == asked
-    return is_as_asked and name not in noted and not noted.is_left(name)
+    return is_as_asked and not left.has(name)
 
 
 def _count_before(details: Group, noted: int | None) -> int | None:
@@ -295,12 +296,12 @@ def _is_asked_for(group: Group, former: Group | None, aim: Aim) -> bool:
 
 
 def _with_count(
-    group: Group, aim: Aim, present: Groups, former: Groups, noted: NotedGroups
+    group: Group, aim: Aim, present: Groups, former: Groups, there: FoundGroups
 ) -> Group:
     """Give a group the number of nodes that the cluster has, unless another is asked for."""
     details, before = present.get(group[NAME]), former.get(group[NAME])
     if details is None and aim.rolls_back:  # the failed request removed it
-        return {**group, COUNT: noted.count_of(group[NAME]) or group[COUNT]}
+        return {**group, COUNT: there.count_of(group[NAME]) or group[COUNT]}
     if details is None or "TargetCount" not in details:
         return group
     asked = not aim.rolls_back if before is None else before.get(COUNT) != group[COUNT]
@@ -308,7 +309,7 @@ def _with_count(
     if asked and not aim.rolls_back:
         return group
     if asked and came_true:
-        had = _count_before(details, noted.count_of(group[NAME]))
+        had = _count_before(details, there.count_of(group[NAME]))
         return group if had is None else {**group, COUNT: had}
     return {**group, COUNT: max(details["TargetCount"], group.get("MinInstanceCount", 0))}
 
@@ -342,13 +343,13 @@ def _tag_changes(aim: Aim, tags: Tags) -> tuple[dict[str, str], tuple[str, ...]]
     )
 
 
-def _software(aim: Aim, present: Groups, noted: NotedGroups) -> Sequence[SoftwareUpdate]:
+def _software(aim: Aim, present: Groups, left: LeftGroups) -> Sequence[SoftwareUpdate]:
     known = groups_of(aim.former or {})
     described = {
         name: without_image(group)
         for name, group in present.items()
         if aim.former is None
-        or (name in known and not aim.rolls_back and noted.is_image_left(name))
+        or (name in known and not aim.rolls_back and left.has_image(name))
     }
     # One that is new in the template may be there already, with another AMI.
     new = {
@@ -360,7 +361,7 @@ def _software(aim: Aim, present: Groups, noted: NotedGroups) -> Sequence[Softwar
 
 
 def _still_needed(
-    call: SoftwareUpdate, aim: Aim, present: Groups, noted: NotedGroups
+    call: SoftwareUpdate, aim: Aim, present: Groups, left: LeftGroups
 ) -> SoftwareUpdate:
     """Drop the groups that are not there or have their AMI; in a rollback, that never changed."""
     former = groups_of(aim.former or {})
@@ -373,6 +374,6 @@ def _still_needed(
             return True
         if call.image_id == DEFAULT_IMAGE:  # only a custom AMI that came true is taken back
             return bool(present[name].get("DesiredImageId") == asked.get("ImageId"))
-        return not noted.is_image_left(name)
+        return not left.has_image(name)
 
     return replace(call, groups=tuple(item for item in call.groups if is_needed(*item)))

@@ -26,10 +26,12 @@ SUCCEEDED, CREATE_FAILED = "succeeded", "failed"
 ADOPTED = "adopted"
 """The cluster worked before the stack took it over, so that stack's rollback does not delete it."""
 
-GROUPS_TAG = f"{TAG_PREFIX}groups"
-"""Groups that an update's template is the first to name, though the cluster has them: its rollback
-leaves them there, with the number of nodes that they had. And groups that the last request left
-other than it was asked to: the next update sees to them."""
+FOUND_TAG = f"{TAG_PREFIX}found-groups"
+"""The groups that an update changes, and that were other than the former template has them: its
+rollback leaves them there, with the number of nodes that they had."""
+LEFT_TAG = f"{TAG_PREFIX}left-groups"
+"""The groups that the last request left other than it was asked to: the next update sees to them.
+Apart from those that were found, so that whoever writes one need not know the other."""
 
 CREATE_KEY, UPDATE_KEY, DELETE_KEY = "create", "update", "delete"
 """How these calls are noted in a claim; those about AMIs have keys of their own."""
@@ -47,7 +49,8 @@ _ALL_GROUPS = "all"
 _FORMER_DIGITS = 12
 _YES, _ONLY_UPDATE = "y", "u"
 # All are among the characters that a tag's value may have (botocore, TagValue).
-_UNANSWERED, _UNSURE, _LEFT, _LEFT_IMAGE = "@", "=", "+", "="
+_UNANSWERED, _UNSURE, _LEFT_IMAGE = "@", "=", "="
+_OR, _BETWEEN, _COUNT = "+", ".", "-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +59,7 @@ class Claim:
 
     Attributes:
         request: Stands for the request's id.
-        started_at: When the request began, in seconds since the epoch; claims are ordered by it.
+        started_at: When the request began, in seconds since the epoch.
         takes_back: Stands for the properties that the request takes back; empty if it is no
             rollback.
         last_call: The key of the last call that was made for the request.
@@ -65,6 +68,7 @@ class Claim:
             an answer that is lost, leave that open.
         unsure: Whether the groups showed an update of their AMI before that call already, so that
             they do not show whether it was taken.
+        doubted: The keys of earlier calls of which that was never found out.
         former: The request that had the cluster before; empty if there was none.
         asks: Stands for the properties that the request wants.
         undoes_calls: Whether the request that is taken back called HyperPod, as far as is known.
@@ -78,6 +82,7 @@ class Claim:
     called_at: float = 0.0
     answered: bool = True
     unsure: bool = False
+    doubted: str = ""
     former: str = ""
     asks: str = ""
     undoes_calls: bool = True
@@ -101,31 +106,56 @@ class Claim:
         try:
             request, started_at, takes_back, last_call, called_at, former, *rest = text.split(":")
             asks, undoes_calls, *_ = rest  # a former version wrote one more
-            return cls(
+            claim = cls(
                 request=request,
                 started_at=float(started_at),
                 takes_back=takes_back,
-                last_call=last_call.rstrip(_UNANSWERED),
-                called_at=float(called_at),
-                answered=not last_call.endswith(_UNANSWERED),
                 former=former.partition(".")[0],  # a former version wrote more of them
                 asks=asks,
                 undoes_calls=bool(undoes_calls),
                 undoes_images=undoes_calls == _YES,
             )
+            return claim._called(last_call, float(called_at))
         except ValueError:
             return None
 
     def __str__(self) -> str:
         return (
-            f"{self.request}:{self.started_at:.3f}:{self.takes_back}:"
-            f"{self.last_call}{'' if self.answered else _UNANSWERED}:"
+            f"{self.request}:{self.started_at:.3f}:{self.takes_back}:{self._call}:"
             f"{self.called_at:.3f}:{self.former}:{self.asks}:{self._undoes}"
+        )
+
+    @property
+    def _call(self) -> str:
+        how = f"{_UNSURE * self.unsure}{_UNANSWERED * (not self.answered)}"
+        return _OR.join([f"{self.last_call}{how}", *filter(None, [self.doubted])])
+
+    def _called(self, text: str, called_at: float) -> "Claim":
+        call, _, doubted = text.partition(_OR)
+        return replace(
+            self,
+            last_call=call.rstrip(_UNSURE + _UNANSWERED),
+            called_at=called_at,
+            answered=_UNANSWERED not in call,
+            unsure=_UNSURE in call,
+            doubted=doubted,
         )
 
     @property
     def _undoes(self) -> str:
         return (_YES if self.undoes_images else _ONLY_UPDATE) if self.undoes_calls else ""
+
+    @property
+    def unknown_calls(self) -> frozenset[str]:
+        """The calls that SageMaker may not have taken."""
+        last = "" if self.answered else self.last_call
+        return frozenset({last, *self.doubted.split(_OR)} - {""})
+
+    @property
+    def unsure_calls(self) -> frozenset[str]:
+        """The calls of which the groups do not show whether they were taken."""
+        last = self.last_call if self.unsure else ""
+        return frozenset({last, *self.doubted.split(_OR)} - {""})
 
     @property
     def rolls_back(self) -> bool:
@@ -135,32 +165,31 @@ class Claim:
     @property
     def tag(self) -> dict[str, str]:
         """The claim as a tag, without its last call."""
-        return {REQUEST_TAG: str(replace(self, last_call="", called_at=0.0, answered=True))}
+        return {REQUEST_TAG: str(self._called("", 0.0))}
 
     @property
     def note(self) -> dict[str, str]:
         """The last call as a tag."""
-        how = f"{_UNSURE * self.unsure}{_UNANSWERED * (not self.answered)}"
-        value = f"{self.request}:{self.last_call}{how}:{self.called_at:.3f}"
-        return {CALL_TAG: value}
+        return {CALL_TAG: f"{self.request}:{self._call}:{self.called_at:.3f}"}
 
     def noted(self, note: str) -> "Claim":
         """Return the claim with the last call that a tag notes, if it is this request's."""
-        request, _, call = note.partition(":")
-        key, _, called_at = call.partition(":")
         try:
-            made_at = float(called_at)
+            request, call, called_at = note.split(":")
+            return self._called(call, float(called_at)) if request == self.request else self
         except ValueError:
             return self
-        if request != self.request:
+
+    def with_last_call_of(self, other: "Claim") -> "Claim":
+        """Return the claim with the later one of two last calls, as tags show them late."""
+        if not other.last_call or other.called_at <= self.called_at:
             return self
-        return replace(
-            self,
-            last_call=key.rstrip(_UNSURE + _UNANSWERED),
-            called_at=made_at,
-            answered=_UNANSWERED not in key,
-            unsure=_UNSURE in key,
-        )
+        return self._called(other._call, other.called_at)
+
+    def is_taken_back_by(self, visible: "Claim | None") -> bool:
+        """Say whether a visible claim is that of the rollback of this one's request."""
+        mine = self.request[:_FORMER_DIGITS]
+        return visible is not None and visible.rolls_back and visible.former == mine
 
     @property
     def undone(self) -> tuple[str, ...]:
@@ -214,8 +243,16 @@ class Claim:
             answered: Whether SageMaker has taken it. Default: yes.
             unsure: Whether the cluster would not show it. Default: no.
         """
+        doubted = self.doubted
+        if self.last_call not in {"", UPDATE_KEY, key} and not self.answered:
+            doubted = _OR.join(filter(None, [self.last_call, doubted]))
         return replace(
-            self, last_call=key, called_at=round(now, 3), answered=answered, unsure=unsure
+            self,
+            last_call=key,
+            called_at=round(now, 3),
+            answered=answered,
+            unsure=unsure,
+            doubted=doubted,
         )
 
 
@@ -225,103 +262,35 @@ def properties_key(properties: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotedGroups:
-    """The groups that the tag notes.
+class FoundGroups:
+    """The groups that an update found other than the former template has them.
 
     Attributes:
-        counts: Numbers of nodes of groups that were found, by what stands for the group's name;
-            None if it was not described.
+        counts: Their numbers of nodes, by what stands for the group's name; None if it was not
+            described.
         are_all: Whether there were too many for a tag: every group may have been found.
-        left: The groups that are other than they were asked to be, by what stands for the name,
-            with the number of nodes that they have then; None for a group that is to go. One that
-            has another number later was changed by hand, and keeps it.
-        left_images: What stands for the groups whose AMI is, or may be.
-        left_by: Stands for the request that left them.
     """
 
     counts: Mapping[str, int | None] = field(default_factory=dict)
     are_all: bool = False
-    left: Mapping[str, int | None] = field(default_factory=dict)
-    left_images: frozenset[str] = frozenset()
-    left_by: str = ""
 
     @classmethod
-    def of(cls, tags: Mapping[str, str]) -> "NotedGroups":
+    def of(cls, tags: Mapping[str, str]) -> "FoundGroups":
         """Return what a cluster's tags note."""
-        left_by, _, value = tags.get(GROUPS_TAG, "").rpartition(":")
-        if value == _ALL_GROUPS:
-            return cls(are_all=True)
-        entries = [entry for entry in value.split(".") if entry]
-        pairs = (entry.partition("-") for entry in entries if "-" in entry)
-        left = (entry.partition(_LEFT) for entry in entries if _LEFT in entry)
-        return cls(
-            counts={key: int(count) if count.isdigit() else None for key, _, count in pairs},
-            left={key: int(count) if count.isdigit() else None for key, _, count in left},
-            left_images=frozenset(
-                entry.removesuffix(_LEFT_IMAGE) for entry in entries if entry.endswith(_LEFT_IMAGE)
-            ),
-            left_by=left_by,
-        )
+        value = tags.get(FOUND_TAG, "")
+        return cls(are_all=True) if value == _ALL_GROUPS else cls(counts=_counts(value))
 
-    def without_left_by(self, requests: Iterable[str]) -> "NotedGroups":
-        """Return the note without what a request has left, if it is one of these."""
-        is_theirs = self.left_by in {each[:_FORMER_DIGITS] for each in requests if each}
-        return replace(self, left={}, left_images=frozenset()) if is_theirs else self
-
-    def with_found(self, counts: Mapping[str, int | None]) -> "NotedGroups":
-        """Return the note with these groups as those that were found, by name."""
-        return replace(
-            self,
-            counts={_group_key(name): count for name, count in counts.items()},
-            are_all=False,
-        )
-
-    def with_left(
-        self, counts: Mapping[str, int | None], *, images: Iterable[str] = ()
-    ) -> "NotedGroups":
-        """Return the note with groups that are, or whose AMI is, other than asked."""
-        return replace(
-            self,
-            left={_group_key(name): count for name, count in counts.items()},
-            left_images=frozenset(map(_group_key, images)),
-        )
-
-    def and_left(self, other: "NotedGroups", *, by: str) -> "NotedGroups":
-        """Return the note with what is left as another one has it, left by a request."""
-        by = by[:_FORMER_DIGITS] if other.left or other.left_images else ""
-        return replace(self, left=other.left, left_images=other.left_images, left_by=by)
+    @classmethod
+    def with_counts(cls, counts: Mapping[str, int | None]) -> "FoundGroups":
+        """Return these groups, by name."""
+        return cls(counts={_group_key(name): count for name, count in counts.items()})
 
     @property
     def tag(self) -> dict[str, str]:
         """The groups as a tag."""
-        left = [
-            f"{key}{_LEFT}{'' if count is None else count}"
-            for key, count in sorted(self.left.items())
-        ]
-        left += [f"{key}{_LEFT_IMAGE}" for key in sorted(self.left_images)]
-        found = [
-            f"{key}-{'' if count is None else count}" for key, count in sorted(self.counts.items())
-        ]
-        value = ".".join([*left, *found])
-        value = f"{self.left_by}:{value}" if self.left_by else value
+        value = _BETWEEN.join(_entries(self.counts))
         too_long = self.are_all or len(value) > _MOST_CHARACTERS
-        return {GROUPS_TAG: _ALL_GROUPS if too_long else value}
-
-    def is_left(self, name: str, details: Group | None = None) -> bool:
-        """Say whether a group is other than it was asked to be, and still as it was left.
-
-        Args:
-            name: The group's name.
-            details: What DescribeCluster says of it. Default: nothing, so that it is not compared.
-        """
-        if _group_key(name) not in self.left:
-            return False
-        count = self.left[_group_key(name)]
-        return count is None or details is None or details.get("TargetCount") == count
-
-    def is_image_left(self, name: str) -> bool:
-        """Say whether a group's AMI is, or may be, other than it was asked to be."""
-        return _group_key(name) in self.left_images
+        return {FOUND_TAG: _ALL_GROUPS if too_long else value}
 
     def __contains__(self, name: str) -> bool:
         """Say whether a group was found."""
@@ -332,8 +301,85 @@ class NotedGroups:
         return self.counts.get(_group_key(name))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftGroups:
+    """The groups that a request left other than it was asked to.
+
+    Attributes:
+        counts: Their numbers of nodes then, by what stands for the group's name; None for a group
+            that is to go. One that has another number later was changed by hand, and keeps it.
+        images: What stands for the groups whose AMI is, or may be, another one.
+        by: Stands for the request.
+    """
+
+    counts: Mapping[str, int | None] = field(default_factory=dict)
+    images: frozenset[str] = frozenset()
+    by: str = ""
+
+    @classmethod
+    def of(cls, tags: Mapping[str, str]) -> "LeftGroups":
+        """Return what a cluster's tags note."""
+        by, _, value = tags.get(LEFT_TAG, "").partition(":")
+        images = [entry for entry in value.split(_BETWEEN) if entry.endswith(_LEFT_IMAGE)]
+        keys = frozenset(entry.removesuffix(_LEFT_IMAGE) for entry in images)
+        return cls(counts=_counts(value), images=keys, by=by)
+
+    @classmethod
+    def with_counts(
+        cls, counts: Mapping[str, int | None], *, images: Iterable[str] = (), by: str = ""
+    ) -> "LeftGroups":
+        """Return these groups, by name."""
+        keys = frozenset(map(_group_key, images))
+        return cls(
+            counts={_group_key(name): count for name, count in counts.items()},
+            images=keys,
+            by=by[:_FORMER_DIGITS] if counts or keys else "",
+        )
+
+    @property
+    def tag(self) -> dict[str, str]:
+        """The groups as a tag; those that do not fit are told alone."""
+        images = [f"{key}{_LEFT_IMAGE}" for key in sorted(self.images)]
+        value = _BETWEEN.join([*_entries(self.counts), *images])
+        if len(value) > _MOST_CHARACTERS - _FORMER_DIGITS - 1:
+            value = value[: _MOST_CHARACTERS - _FORMER_DIGITS - 1].rpartition(_BETWEEN)[0]
+        return {LEFT_TAG: f"{self.by}:{value}" if value else ""}
+
+    def unless_by(self, requests: Iterable[str]) -> "LeftGroups":
+        """Return none if one of these requests left them."""
+        is_theirs = self.by in {each[:_FORMER_DIGITS] for each in requests if each}
+        return LeftGroups() if is_theirs else self
+
+    def has(self, name: str, details: Group | None = None) -> bool:
+        """Say whether a group is other than it was asked to be, and still as it was left.
+
+        Args:
+            name: The group's name.
+            details: What DescribeCluster says of it. Default: nothing, so that it is not compared.
+        """
+        if _group_key(name) not in self.counts:
+            return False
+        count = self.counts[_group_key(name)]
+        return count is None or details is None or details.get("TargetCount") == count
+
+    def has_image(self, name: str) -> bool:
+        """Say whether a group's AMI is, or may be, other than it was asked to be."""
+        return _group_key(name) in self.images
+
+
 def _group_key(name: str) -> str:
     return digest(name)[:_GROUP_DIGITS]
+
+
+def _entries(counts: Mapping[str, int | None]) -> list[str]:
+    return [
+        f"{key}{_COUNT}{'' if count is None else count}" for key, count in sorted(counts.items())
+    ]
+
+
+def _counts(value: str) -> dict[str, int | None]:
+    pairs = (entry.partition(_COUNT) for entry in value.split(_BETWEEN) if _COUNT in entry)
+    return {key: int(count) if count.isdigit() else None for key, _, count in pairs}
 
 
 def visible_claim(tags: Mapping[str, str]) -> Claim | None:

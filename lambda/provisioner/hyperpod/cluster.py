@@ -125,7 +125,12 @@ class HyperPodCluster:
                 patient=not waits,
             ),
             request=ClusterRequest.of(
-                request, properties, now=turn.clock.now(), waits=waits, phase=_phase(request, turn)
+                request,
+                properties,
+                now=turn.clock.now(),
+                sent_at=turn.sent_at,
+                waits=waits,
+                phase=_phase(request, turn),
             ),
         )
 

@@ -102,7 +102,8 @@ class ClusterRequest:
     Attributes:
         type: What CloudFormation wants.
         owner: The stack and logical id that ask.
-        claim: The request's claim; it says when the request began and whether it rolls back.
+        claim: The request's claim; it says when `on_event` began and whether it rolls back.
+        sent_at: When CloudFormation sent the request, in seconds since the epoch.
         properties: Stands for the properties that are wanted.
         wanted: These properties.
         former: The properties that were wanted before; None unless this is an Update.
@@ -116,6 +117,7 @@ class ClusterRequest:
     type: RequestType
     owner: Owner
     claim: Claim
+    sent_at: float
     properties: str
     wanted: HyperPodClusterProperties
     former: Mapping[str, Any] | None
@@ -131,6 +133,7 @@ class ClusterRequest:
         wanted: HyperPodClusterProperties,
         *,
         now: float,
+        sent_at: float,
         waits: bool,
         phase: StackPhase | None,
     ) -> "ClusterRequest":
@@ -140,6 +143,7 @@ class ClusterRequest:
             request: The request.
             wanted: Its properties.
             now: Seconds since the epoch.
+            sent_at: When CloudFormation sent the request.
             waits: Whether this is a poll of `is_complete`.
             phase: What the stack does; None if a Delete cannot find out.
         """
@@ -155,6 +159,7 @@ class ClusterRequest:
             type=request.type,
             owner=request.owner,
             claim=replace(claim, takes_back=takes_back),
+            sent_at=sent_at,
             former=former,
             renames=renames,
             makes_a_cluster=renames or request.type == "Create",
@@ -167,11 +172,11 @@ class ClusterRequest:
     def is_late(self, now: float) -> bool:
         """Say whether the request has waited for as long as the configuration lets it."""
         minutes = MOST_WAIT_MINUTES if self.type == "Delete" else self.wanted.wait_minutes
-        return now >= self.claim.started_at + minutes * _MINUTE
+        return now >= self.sent_at + minutes * _MINUTE
 
     def is_at_its_end(self, now: float) -> bool:
         """Say whether the request has to be answered now, done or not."""
-        return now >= self.claim.started_at + MOST_WAIT_MINUTES * _MINUTE
+        return now >= self.sent_at + MOST_WAIT_MINUTES * _MINUTE
 
     def may_succeed_later(self, error: Exception, now: float) -> bool:
         """Say whether another poll may succeed, and there is time for one."""

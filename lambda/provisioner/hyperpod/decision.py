@@ -96,18 +96,25 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
         if rolls_back:
             return Done(note="the cluster is not this stack's")
         return Refuse(error=belongs_to_another(request.wanted.cluster_name, found.tags))
-    claim = visible if visible and visible.request == request.claim.request else None
-    if claim and claim.last_call == request.claim.last_call and request.claim.answered:
-        # The answer came, and its note did not, or does not show yet.
-        called_at = max(claim.called_at, request.claim.called_at)
-        claim = replace(claim, answered=True, called_at=called_at)
-    if claim is None and (may_be_unseen(request, found) or hides_a_call(visible, found, request)):
+    claim = _own(visible, request)
+    if claim is None and (
+        may_be_unseen(request, found)
+        or hides_a_call(visible, found, request)
+        or request.claim.is_taken_back_by(visible)  # the stack's events are late to say so
+    ):
         return NOT_VISIBLE
     if found.status == ClusterStatus.DELETING:
         return _while_deleting(found, request, claim)
     if rolls_back:
         return _way_back(found, request, claim)
     return _way_on(found, request, claim)
+
+
+def _own(visible: Claim | None, request: ClusterRequest) -> Claim | None:
+    """Return the request's claim if it is visible; the note of its last call may not be yet."""
+    if visible is None or visible.request != request.claim.request:
+        return None
+    return visible.with_last_call_of(request.claim)
 
 
 def _while_deleting(found: Found, request: ClusterRequest, claim: Claim | None) -> Step:
@@ -186,7 +193,7 @@ def _next(
     claim: Claim,
     todo: Changes,
 ) -> Step:
-    call = _call(found, request, claim, todo)
+    call = _call(found, claim, todo)
     back = setback(found, request, claim, todo) if call else None
     if back:
         return back
@@ -195,7 +202,7 @@ def _next(
     if todo.tags_to_add or todo.tags_to_remove:
         return Tag(add=todo.tags_to_add, remove=todo.tags_to_remove)
     late = request.is_late(found.now) and not claim.rolls_back
-    if call and late and not (claim.last_call or request.claim.last_call):
+    if call and late and not claim.last_call:
         return _busy(found, request)
     if call and not late:
         return Wait(why="the cluster is busy")
@@ -221,16 +228,15 @@ def _outcome(found: Found, request: ClusterRequest, claim: Claim, todo: Changes)
 
 
 def _call(
-    found: Found, request: ClusterRequest, claim: Claim, todo: Changes
+    found: Found, claim: Claim, todo: Changes
 ) -> UpdateCluster | UpdateSoftware | None:
     """Return the next call: each is made once for a request, in the same order every time.
 
     One that SageMaker may not have taken is made again if its groups show that it was not.
     """
-    last = claim if claim.last_call else request.claim
     keys = [UPDATE_KEY, *(key for key, _ in todo.software)]
-    made = keys.index(last.last_call) + 1 if last.last_call in keys else 0
-    again = made - 1 if made and not last.answered and not last.is_fresh(found.now) else made
+    made = keys.index(claim.last_call) + 1 if claim.last_call in keys else 0
+    again = made - 1 if made and not claim.answered and not claim.is_fresh(found.now) else made
     if UPDATE_KEY in keys[again:] and todo.update:
         return UpdateCluster(input=todo.update)
     updates = (UpdateSoftware(key=key, update=update) for key, update in todo.software)
@@ -239,7 +245,7 @@ def _call(
             call
             for call in updates
             if call.update.groups
-            and call.key in keys[made if _may_be_made(call.update, found, last) else again :]
+            and call.key in keys[made if _may_be_made(call.update, found, claim) else again :]
         ),
         None,
     )
@@ -311,14 +317,13 @@ def deletion(  # noqa: PLR0911 - each return is a case of the table
             return Done()
         late = found.is_new or not request.waits or may_be_unseen(request, found)
         return NOT_VISIBLE if late else Refuse(error=lost_its_tags(name))
-    claim = visible if visible and visible.request == request.claim.request else None
+    claim = _own(visible, request)
     if not (claim and claim.last_call == DELETE_KEY):
         left = _left_to_the_user(found, request)
         if left:
             return left
     if claim is None:
         return NOT_VISIBLE if may_be_unseen(request, found) else write_claim(found, request)
-    last = claim if claim.last_call else request.claim
-    if found.status == ClusterStatus.FAILED and last.last_call == DELETE_KEY:
-        return Wait(why="the cluster still shows Failed") if last.is_fresh(found.now) else Fail()
+    if found.status == ClusterStatus.FAILED and claim.last_call == DELETE_KEY:
+        return Wait(why="the cluster still shows Failed") if claim.is_fresh(found.now) else Fail()
     return Delete()

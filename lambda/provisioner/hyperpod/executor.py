@@ -27,7 +27,7 @@ from provisioner.hyperpod.claim import (
     SUCCEEDED,
     UPDATE_KEY,
     Claim,
-    NotedGroups,
+    LeftGroups,
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
@@ -323,11 +323,9 @@ class Executor:
 
     def _note_left(self, step: Done, found: Found) -> bool:
         """Note what the next update has to see to, if that is known; say whether it is noted."""
-        noted = NotedGroups.of(found.tags)
-        if step.left is None:
+        if step.left is None or step.left == LeftGroups.of(found.tags):
             return True
-        left = noted.and_left(step.left, by=self.request.claim.request)
-        return left == noted or self.tags.mark(found, left.tag)
+        return self.tags.mark(found, step.left.tag)
 
     def _is_noted(self, found: Found) -> bool:
         """Say whether the cluster says that it worked; an adopted one says so until an Update."""

@@ -26,7 +26,8 @@ from provisioner.hyperpod.claim import (
     SUCCEEDED,
     UPDATE_KEY,
     Claim,
-    NotedGroups,
+    FoundGroups,
+    LeftGroups,
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import Aim, ClusterRequest
@@ -137,17 +138,17 @@ def _found_groups(found: Found, request: ClusterRequest, claim: Claim) -> Mappin
     """Return the tag of the groups that a rollback of this request must not take for its own."""
     if request.type != "Update" or request.makes_a_cluster or claim.rolls_back:
         return {}
-    noted = NotedGroups.of(found.tags)
+    left = LeftGroups.of(found.tags)
     aim, present = request.aim(), present_groups(found.described)
     former, wanted = groups_of(aim.former or {}), groups_of(aim.wanted)
     there = {
         name: present[name].get("TargetCount")
         for name in sorted(present.keys() & {*wanted, *former})
-        if not noted.is_left(name)
+        if not left.has(name)
         and _is_found_otherwise(present[name], former.get(name), wanted.get(name))
     }
-    noting = noted.with_found(there)
-    return noting.tag if noting != noted else {}
+    noted = FoundGroups.with_counts(there)
+    return noted.tag if noted != FoundGroups.of(found.tags) else {}
 
 
 def _is_found_otherwise(details: Group, former: Group | None, wanted: Group | None) -> bool:

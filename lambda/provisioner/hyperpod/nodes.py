@@ -11,6 +11,7 @@ from typing import Any
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_denied, is_not_found
 from hyperpod_shared.clusters import CONTINUOUS, ClusterStatus, Described, groups_of
+from hyperpod_shared.errors import UnreachableError
 from hyperpod_shared.failures import ReportedFailure, failure_message
 from provisioner.framework import log
 from provisioner.hyperpod.api import HyperPodApi
@@ -19,6 +20,7 @@ from provisioner.hyperpod.claim import visible_claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.found import Found
 
+_UNLISTED: tuple[type[Exception], ...] = (*AWS_ERRORS, UnreachableError)
 _MOST_NODES = 2000
 """How many nodes a poll can list."""
 # A request that concerns no node reports what it finds, and why that came to be.
@@ -150,14 +152,20 @@ def arrivals_of(
     Raises:
         ClientError: Another poll may list the nodes.
         BotoCoreError: Another poll may list the nodes.
+        UnreachableError: Another poll may list the nodes.
     """
     groups, arrivals = groups_of(found.described), Arrivals()
     works = found.status == ClusterStatus.IN_SERVICE
     if works and 0 < sum(group.get("TargetCount", 0) for group in groups.values()) <= _MOST_NODES:
         try:
             arrivals = Arrivals(nodes=api.nodes(patient=last))
-        except AWS_ERRORS as error:
-            if not last and (is_not_found(error) or request.may_succeed_later(error, found.now)):
+        except _UNLISTED as error:
+            may_pass = (
+                isinstance(error, UnreachableError)
+                or is_not_found(error)
+                or request.may_succeed_later(error, found.now)
+            )
+            if may_pass and not last:
                 raise
             arrivals = Arrivals(unlisted=_unlisted(api.name, error))
             log.warning("no nodes", cluster=api.name, cause=str(error))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.claim import NotedGroups
+from provisioner.hyperpod.claim import LeftGroups
 from provisioner.hyperpod.software import SoftwareUpdate
 
 
@@ -84,7 +84,7 @@ class Done:
 
     note: str = ""
     worked: bool = False
-    left: NotedGroups | None = None
+    left: LeftGroups | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

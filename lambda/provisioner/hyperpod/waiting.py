@@ -21,7 +21,6 @@ from hyperpod_shared.clusters import (
     SOFTWARE_FAILED,
     ClusterStatus,
     Described,
-    Group,
     groups_of,
     is_updated,
     present_groups,
@@ -33,12 +32,13 @@ from provisioner.hyperpod.changes import (
     MAY_BE_OLD,
     Changes,
     differences,
+    groups_updated_by,
     image_differences,
     is_unseen,
     made_updates,
     template_differences,
 )
-from provisioner.hyperpod.claim import Claim, NotedGroups
+from provisioner.hyperpod.claim import UPDATE_KEY, Claim, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import (
     CONTINUE,
     FAIL,
@@ -61,9 +61,9 @@ def setback(
     on, status = not claim.rolls_back, found.status
     if on and status in _TURNED_BACK and (request.makes_a_cluster or claim.last_call):
         return Fail(of_creation=_is_creation(found, request, claim))
-    if not claim.last_call or status != ClusterStatus.IN_SERVICE:
-        return None
     fresh = claim.is_fresh(found.now)
+    if not claim.last_call or status != ClusterStatus.IN_SERVICE:
+        return NOT_SHOWN if fresh and not claim.answered else None
     taken_back = _taken_back(found, claim, todo) if on else None
     if taken_back and not fresh:
         return Fail(what=taken_back)
@@ -135,7 +135,7 @@ def end(found: Found, request: ClusterRequest, claim: Claim, todo: Changes) -> D
     if (differing or surely) and on and request.wanted.on_shortage == FAIL:
         return Fail(what=f"is not as asked: {_said(differing, surely)}")
     if claim.rolls_back:
-        differing |= dict.fromkeys(_still_left(found, request), "is as an earlier request left it")
+        differing |= dict.fromkeys(_still_left(found, claim), "is as an earlier request left it")
         kept = request.changed_groups().keys() & present_groups(found.described)
         kept -= groups_of(request.wanted.cluster_input).keys() | differing.keys()
         differing |= dict.fromkeys(kept, "is there, as it is not what the failed request made")
@@ -153,9 +153,9 @@ def _said(*found: Mapping[str, str]) -> str:
 
 def left_behind(
     found: Found, request: ClusterRequest, todo: Changes, *, claim: Claim
-) -> NotedGroups:
+) -> LeftGroups:
     """Return the groups that the next update has to look after: they are, or may end up, other."""
-    present, noted = present_groups(found.described), NotedGroups.of(found.tags)
+    present, there = present_groups(found.described), FoundGroups.of(found.tags)
     wanted, before = groups_of(request.wanted.cluster_input), request.changed_groups()
     images = {*_images(found, claim, todo)}
     works = found.status == ClusterStatus.IN_SERVICE
@@ -166,32 +166,30 @@ def left_behind(
     # A Continuous cluster takes nothing back: what is other now, somebody changed.
     continuous = found.described.get("NodeProvisioningMode") == CONTINUOUS
     taken = continuous and claim.last_call and claim.answered and not claim.is_fresh(found.now)
+    left, earlier = LeftGroups.of(found.tags), _left_before(found, claim)
+
+    def is_as_before(name: str) -> bool:  # another number is an operator's
+        had = {before.get(name), there.count_of(name)}
+        return present[name].get("TargetCount") in had or left.has(name, present[name])
+
     counts = {
         name: present[name].get("TargetCount")
         for name in present.keys() & differences(todo, found.described)
-        if name not in wanted or (not taken and _is_as_before(name, present[name], before, noted))
+        if name not in wanted or (not taken and is_as_before(name))
     }
     if not works and (claim.last_call or (claim.rolls_back and claim.undoes_calls)):
         counts = {**before, **counts}  # HyperPod may take it back
         images |= before.keys()
     if claim.rolls_back:  # what earlier requests left, the next update sees to
-        counts |= {name: present[name].get("TargetCount") for name in _still_left(found, request)}
-        images |= {*filter(noted.is_image_left, present)}
+        counts |= {name: present[name].get("TargetCount") for name in _still_left(found, claim)}
+        images |= {*filter(earlier.has_image, present)}
     counts = {
         name: count if name in wanted else None
         for name, count in counts.items()
         # One that is new would be gone, not smaller; one that was found stays.
-        if (count is not None if name in wanted else name not in noted)
+        if (count is not None if name in wanted else name not in there)
     }
-    return NotedGroups().with_left(counts, images=images)
-
-
-def _is_as_before(
-    name: str, details: Group, before: Mapping[str, int | None], noted: NotedGroups
-) -> bool:
-    """Say whether a group has the number that it had; another one is an operator's."""
-    had = {before.get(name), noted.count_of(name)}
-    return details.get("TargetCount") in had or noted.is_left(name, details)
+    return LeftGroups.with_counts(counts, images=images, by=claim.request)
 
 
 def _images(found: Found, claim: Claim, todo: Changes) -> dict[str, str]:
@@ -199,13 +197,11 @@ def _images(found: Found, claim: Claim, todo: Changes) -> dict[str, str]:
     groups = groups_of(found.described)
     status = {name: group.get("SoftwareUpdateStatus") for name, group in groups.items()}
     made = [name for call in made_updates(todo, claim.last_call) for name, _ in call.groups]
-    lacking = image_differences(todo, unknown="" if claim.answered else claim.last_call)
+    unsure = groups_updated_by(todo, claim.unsure_calls)
+    given = {name for name in made if status.get(name) == _SUCCEEDED} - unsure
+    lacking = image_differences(todo, unknown=claim.unknown_calls)
     return {
-        **{
-            name: text
-            for name, text in lacking.items()
-            if name not in made or claim.unsure or status.get(name) != _SUCCEEDED
-        },
+        **{name: text for name, text in lacking.items() if name not in given},
         **{
             name: f"is not given its AMI ({status[name]})"
             for name in made
@@ -214,14 +210,14 @@ def _images(found: Found, claim: Claim, todo: Changes) -> dict[str, str]:
     }
 
 
-def _left_before(found: Found, request: ClusterRequest) -> NotedGroups:
+def _left_before(found: Found, claim: Claim) -> LeftGroups:
     """Return what requests before the one that is taken back have left."""
-    return NotedGroups.of(found.tags).without_left_by(request.claim.undone)
+    return LeftGroups.of(found.tags).unless_by([claim.former])
 
 
-def _still_left(found: Found, request: ClusterRequest) -> set[str]:
-    noted, there = _left_before(found, request), present_groups(found.described)
-    return {name for name, group in there.items() if noted.is_left(name, group)}
+def _still_left(found: Found, claim: Claim) -> set[str]:
+    left, present = _left_before(found, claim), present_groups(found.described)
+    return {name for name, group in present.items() if left.has(name, group)}
 
 
 def _is_creation(found: Found, request: ClusterRequest, claim: Claim) -> bool:
@@ -250,14 +246,16 @@ def _lacking(found: Found) -> list[str]:
 def _taken_back(found: Found, claim: Claim, todo: Changes) -> str | None:
     """Say what HyperPod took back of this request's calls between two polls, if anything."""
     groups = groups_of(found.described)
-    made = made_updates(todo, claim.last_call)
-    asked = (name for update in made for name, _ in update.groups)
-    for name in asked:
+    # A group that showed a failed update before shows nothing of one that may not be made.
+    unknown = claim.unsure_calls & claim.unknown_calls
+    made = [name for call in made_updates(todo, claim.last_call) for name, _ in call.groups]
+    for name in {*made} - groups_updated_by(todo, unknown):
         status = groups[name].get("SoftwareUpdateStatus")
         if status in SOFTWARE_FAILED:
             return f"took back the AMI update of group {name} ({status})"
     # Only an all-or-nothing cluster does as a whole; else autoscaling may change the counts.
     classic = found.described.get("NodeProvisioningMode") != CONTINUOUS
-    if classic and claim.answered and differences(todo, found.described):
+    is_taken = claim.answered or claim.last_call != UPDATE_KEY
+    if classic and is_taken and differences(todo, found.described):
         return "took its update back"
     return None

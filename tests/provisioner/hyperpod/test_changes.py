@@ -7,7 +7,7 @@ import pytest
 from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
 from provisioner.hyperpod.changes import Changes, changes, template_differences, user_tags
-from provisioner.hyperpod.claim import GROUPS_TAG, NotedGroups
+from provisioner.hyperpod.claim import FOUND_TAG, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import KEYS, Refusal
 from provisioner.hyperpod.failures import refused_change
@@ -262,7 +262,7 @@ def test_a_rollback_leaves_a_group_that_is_not_as_the_failed_request_made_it() -
 
 def test_a_rollback_makes_a_removed_group_anew_with_the_nodes_that_it_had() -> None:
     aim = Aim(wanted=cluster(A, B), former=cluster(A), rolls_back=True)
-    tags = NotedGroups().with_found({"b": 6}).tag
+    tags = FoundGroups.with_counts({"b": 6}).tag
     assert changes(aim, described(cluster(A)), tags) == sent(A, group("b", 6))
 
 
@@ -326,7 +326,7 @@ def test_a_restricted_group_stays_in_its_list() -> None:
 
 def test_an_update_removes_the_groups_that_were_left_and_no_others() -> None:
     aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A))
-    tags = NotedGroups().with_left({"left-behind": None}).tag
+    tags = LeftGroups.with_counts({"left-behind": None}).tag
     made = changes(aim, described(cluster(A, group("operators", 8), group("left-behind"))), tags)
     assert made.update == {
         "InstanceGroups": [group("a", 2), group("operators", 8)],
@@ -339,7 +339,7 @@ def test_an_update_gives_a_group_that_was_left_what_the_template_says() -> None:
     there = described(cluster(group("a", 2)))
     aim = Aim(wanted=wanted, former=wanted)
     assert changes(aim, there, {}) == Changes()
-    made = changes(aim, there, NotedGroups().with_left({"a": 2}, images=["a"]).tag)
+    made = changes(aim, there, LeftGroups.with_counts({"a": 2}, images=["a"]).tag)
     assert made.update["InstanceGroups"][0]["InstanceCount"] == 9
     assert [call.groups for _, call in made.software] == [(("a", None),)]
 
@@ -353,7 +353,7 @@ def test_a_rollback_gives_a_found_group_no_less_than_its_least(
     found = {"InstanceGroupName": "operators", "TargetCount": 9, "MinCount": least}
     there = described(cluster(A))
     now = {**there, "InstanceGroups": [*there["InstanceGroups"], found]}
-    tags = NotedGroups().with_found({"operators": 8}).tag
+    tags = FoundGroups.with_counts({"operators": 8}).tag
     aim = Aim(wanted=cluster(A), former=cluster(A, failed), rolls_back=True)
     groups = changes(aim, now, tags).update.get("InstanceGroups", ())
     assert [each["InstanceCount"] for each in groups[1:]] == ([] if count is None else [count])
@@ -364,14 +364,14 @@ def test_a_rollback_gives_a_found_group_no_less_than_its_least(
     [("", False, None), ("nonsense", False, None), ("all", True, None)],
 )
 def test_a_tag_that_others_wrote_is_read(value: str, count: int | None, *, is_there: bool) -> None:
-    found = NotedGroups.of({GROUPS_TAG: value})
+    found = FoundGroups.of({FOUND_TAG: value})
     assert ("operators" in found, found.count_of("operators")) == (is_there, count)
 
 
 @pytest.mark.parametrize("count", [0, 8, None])
 def test_a_found_group_is_read_as_it_was_noted(count: int | None) -> None:
-    noted = NotedGroups().with_found({"operators": count})
-    assert NotedGroups.of(noted.tag) == noted
+    noted = FoundGroups.with_counts({"operators": count})
+    assert FoundGroups.of(noted.tag) == noted
     assert noted.count_of("operators") == count
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from provisioner.framework.operation import StackPhase
-from provisioner.hyperpod.claim import GROUPS_TAG, REFUSED_KEY, Claim, NotedGroups
+from provisioner.hyperpod.claim import FOUND_TAG, REFUSED_KEY, Claim, LeftGroups
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import Found
@@ -151,7 +151,7 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "rollback: a call is left": (ROLLBACK, found("InService", BACK), UpdateCluster),
     "rollback: is being deleted": (ROLLBACK, found("Deleting", BACK), Wait),
     "rollback: out of time": (
-        replace(ROLLBACK, claim=LATE_BACK),
+        replace(ROLLBACK, claim=LATE_BACK, sent_at=LATE_BACK.started_at),
         found("Updating", LATE_BACK),
         Done,
     ),
@@ -239,9 +239,9 @@ def test_stack_phases(status: str, phase: StackPhase) -> None:
 
 @pytest.mark.parametrize("is_left", [False, True])
 def test_groups_that_were_left_are_not_noted_as_found(*, is_left: bool) -> None:
-    noted = NotedGroups().with_left({"workers": None} if is_left else {})
+    noted = LeftGroups.with_counts({"workers": None} if is_left else {})
     update = replace(UPDATE_BEGINS, former=properties(NodeProvisioningMode=None))
     step = decide(found("InService", BEFORE, tags=noted.tag), update)
 
     assert isinstance(step, Tag)
-    assert (GROUPS_TAG in step.add) is not is_left
+    assert (FOUND_TAG in step.add) is not is_left

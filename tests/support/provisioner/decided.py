@@ -41,6 +41,7 @@ def request(
         type=kind,
         owner=OWNER,
         claim=claim,
+        sent_at=claim.started_at,
         properties="wanted",
         wanted=HyperPodClusterProperties.parse(WANTED),
         former=CLASSIC if kind == "Update" else None,
