@@ -261,14 +261,16 @@ class Turn:
             self.clock.sleep(_READ_AGAIN_SECONDS)
 
     def _look(self) -> "_Seen":
-        newest, last, guess = None, None, None
+        """Return what the events show; of several that may be the own one, the surest."""
+        wanted, former = self._request.properties, self._request.old_properties
+        newest, last, guess, shown = None, None, None, None
         age, is_sure, is_last = float("inf"), False, False
         for event in self._events():
             if _is_of_stack(event):
                 operation = _operation(event)
                 newest = newest or operation
                 if age < float("inf"):
-                    seen = _Seen(
+                    shown = _Seen(
                         newest=newest,
                         last=last,
                         own=operation,
@@ -276,21 +278,28 @@ class Turn:
                         is_sure=is_sure,
                         is_last=is_last,
                     )
-                    if is_sure:
-                        return seen
-                    guess, age = guess or seen, float("inf")
+                    rolls_back = StackPhase.of(operation.status) is StackPhase.ROLLING_BACK
+                    if is_sure and not (rolls_back and former != wanted):
+                        return shown
+                    guess, age = guess or shown, float("inf")
                 if operation.began_at < self._begun_at - _LONGEST_REQUEST_SECONDS:
                     break
             elif event["LogicalResourceId"] == self._request.owner.logical_id:
                 last = last or event
                 properties, latest = _properties(event), _seconds(event) == _seconds(last)
+                if shown and shown.is_sure:
+                    if properties == wanted:
+                        continue
+                    if properties == former:
+                        return shown
+                    shown = None  # it takes back another request than this one does
                 if self._is_own(event, properties, is_last=latest):
                     age, is_last = self._begun_at - _seconds(event), latest
-                    is_sure = properties == self._request.properties
+                    is_sure = properties == wanted
         # CloudFormation sends a resource one request at a time: a later event is another one's.
         own = newest if last is None or _seconds(last) <= self._begun_at else None
-        shown = _Seen(newest=newest or _GONE, last=last, own=own or _GONE)
-        return guess or shown
+        nothing = _Seen(newest=newest or _GONE, last=last, own=own or _GONE)
+        return shown if shown and shown.is_sure else guess or nothing
 
     def _is_own(self, event: Event, properties: object, *, is_last: bool) -> bool:
         """Say whether an event may be the one that precedes the request."""

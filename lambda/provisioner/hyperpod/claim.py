@@ -69,7 +69,8 @@ class Claim:
         unsure: Whether the groups showed an update of their AMI before that call already, so that
             they do not show whether it was taken.
         doubted: The keys of earlier calls of which that was never found out.
-        former: The request that had the cluster before; empty if there was none.
+        former: The request that had the cluster before, for a rollback the one that it takes back
+            or an earlier rollback of that; empty if there was none.
         asks: Stands for the properties that the request wants.
         undoes_calls: Whether the request that is taken back called HyperPod, as far as is known.
         undoes_images: Whether it called for other AMIs.
@@ -202,7 +203,7 @@ class Claim:
             return self
         return replace(
             self,
-            former=visible.request[:_FORMER_DIGITS],
+            former=visible.request[:_FORMER_DIGITS] * (not self.rolls_back or self.follows(visible)),
             undoes_calls=self._undoes_calls_of(visible),
             undoes_images=self._undoes_calls_of(visible) and self._undoes_images_of(visible),
         )

@@ -200,7 +200,7 @@ class ClusterWatch(Watch):
                 and not (spec.release or spec.image)
                 and name in (request.snapshot.groups if request.snapshot else ())
                 and not self.sagemaker.hands.get("")
-                and group.added_by != OPERATOR
+                and group.added_by not in (OPERATOR, request)
                 and not any(patch.request is request for patch in group.patches)
             ):
                 self.violated(NOT_TRUE, f"{request.kind}: the latest AMI is not given", name)
@@ -288,7 +288,7 @@ class ClusterWatch(Watch):
             if not by_hand and not _has_image(group, spec.release, spec.image):
                 self.violated(NOT_UNDONE, "repaired: another AMI", name)
         for name, group in cluster.groups.items():
-            kept = name in template.by_name or OPERATOR in (group.added_by, group.counted_by)
+            kept = name in template.by_name or name in self.sagemaker.hands
             if not kept and not group.deleting:
                 self.violated(NOT_UNDONE, "repaired: a group is left", name)
         if cluster.recovery != template.recovery:
