@@ -121,7 +121,7 @@ class DeletionCheck:
     ) -> Accepted:
         """Refuse the deletion of the stack if users would lose something."""
         if request.type == "Delete":
-            if turn.phase is StackPhase.DELETING:
+            if turn.phase in {StackPhase.DELETING, None}:  # None: what is not known may be so
                 refuse_losses(
                     properties,
                     owner=request.owner,
@@ -131,7 +131,7 @@ class DeletionCheck:
                     patience_seconds=REACH_PATIENCE_SECONDS,
                 )
             else:
-                log.info("the stack is not being deleted", phase=turn.phase.name)
+                log.info("the stack is not being deleted", phase=str(turn.phase))
         return Accepted()
 
     def is_complete(

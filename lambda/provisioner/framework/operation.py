@@ -178,9 +178,18 @@ class Turn:
         return self._operation is not None
 
     @property
-    def phase(self) -> StackPhase:
-        """What the stack does in the request's operation."""
-        return StackPhase.of(self.operation.status)
+    def phase(self) -> StackPhase | None:
+        """What the stack does in the request's operation.
+
+        None if CloudFormation refuses to tell a Delete: what it deletes is not wanted.
+        """
+        try:
+            return StackPhase.of(self.operation.status)
+        except AWS_ERRORS as error:
+            if self._request.type != "Delete" or is_transient(error):
+                raise
+            log.warning("the stack is not known", cause=str(error))
+            return None
 
     @property
     def rolls_back(self) -> bool:
@@ -263,14 +272,14 @@ class Turn:
     def _look(self) -> "_Seen":
         """Return what the events show; of several that may be the own one, the surest."""
         wanted, former = self._request.properties, self._request.old_properties
-        newest, last, guess, shown = None, None, None, None
+        newest, last, sure, guess = None, None, None, None
         age, is_sure, is_last = float("inf"), False, False
         for event in self._events():
             if _is_of_stack(event):
                 operation = _operation(event)
                 newest = newest or operation
                 if age < float("inf"):
-                    shown = _Seen(
+                    seen = _Seen(
                         newest=newest,
                         last=last,
                         own=operation,
@@ -278,28 +287,29 @@ class Turn:
                         is_sure=is_sure,
                         is_last=is_last,
                     )
-                    rolls_back = StackPhase.of(operation.status) is StackPhase.ROLLING_BACK
-                    if is_sure and not (rolls_back and former != wanted):
-                        return shown
-                    guess, age = guess or shown, float("inf")
+                    age = float("inf")
+                    if not is_sure:
+                        guess = guess or seen
+                    elif former == wanted or not seen.rolls_back:
+                        return seen
+                    else:
+                        sure = seen
                 if operation.began_at < self._begun_at - _LONGEST_REQUEST_SECONDS:
                     break
             elif event["LogicalResourceId"] == self._request.owner.logical_id:
                 last = last or event
                 properties, latest = _properties(event), _seconds(event) == _seconds(last)
-                if shown and shown.is_sure:
-                    if properties == wanted:
-                        continue
-                    if properties == former:
-                        return shown
-                    shown = None  # it takes back another request than this one does
+                if sure and properties == wanted:
+                    continue
+                if sure and properties == former:
+                    return sure
+                sure = None  # a rollback of another request, to the same properties
                 if self._is_own(event, properties, is_last=latest):
                     age, is_last = self._begun_at - _seconds(event), latest
                     is_sure = properties == wanted
         # CloudFormation sends a resource one request at a time: a later event is another one's.
         own = newest if last is None or _seconds(last) <= self._begun_at else None
-        nothing = _Seen(newest=newest or _GONE, last=last, own=own or _GONE)
-        return shown if shown and shown.is_sure else guess or nothing
+        return sure or guess or _Seen(newest=newest or _GONE, last=last, own=own or _GONE)
 
     def _is_own(self, event: Event, properties: object, *, is_last: bool) -> bool:
         """Say whether an event may be the one that precedes the request."""
@@ -343,6 +353,11 @@ class _Seen(NamedTuple):
     age: float = float("inf")
     is_sure: bool = False
     is_last: bool = False
+
+    @property
+    def rolls_back(self) -> bool:
+        """Whether the stack rolls back in the operation of that event."""
+        return StackPhase.of(self.own.status) is StackPhase.ROLLING_BACK
 
     @property
     def is_shown(self) -> bool:

@@ -103,7 +103,7 @@ def begin(resource: Resource[Any], request: Request, turn: Turn) -> dict[str, An
     if request.type == "Delete":
         physical_id = request.physical_id or physical_id
     try:
-        _take_turn(request, turn)
+        log.info("begun", request_id=request.request_id, phase=str(turn.phase))
         accepted = resource.on_event(request, properties, turn)
     except UnreachableError as error:
         accepted = _put_off(request, error)
@@ -119,16 +119,6 @@ def begin(resource: Resource[Any], request: Request, turn: Turn) -> dict[str, An
         **facts,
         **accepted.as_response(),
     }
-
-
-def _take_turn(request: Request, turn: Turn) -> None:
-    """Ask for the operation; a Delete finds out by itself whether it needs to know."""
-    try:
-        log.info("begun", request_id=request.request_id, operation=str(turn.operation))
-    except AWS_ERRORS as error:
-        if request.type != "Delete" or is_transient(error):
-            raise
-        log.warning("the stack is not known", request_id=request.request_id, cause=str(error))
 
 
 def _put_off(request: Request, error: Exception) -> Accepted:
@@ -150,7 +140,7 @@ def poll(resource: Resource[Any], request: Request, turn: Turn) -> Progress:
         if request.type != "Delete":
             turn.require()
         elif request.operation is None:
-            _take_turn(request, turn)  # its events say since when it is waited for
+            log.info("found late", phase=str(turn.phase))  # its events say since when it waits
         progress = resource.is_complete(request, properties, turn)
         if progress.complete or turn.waited < _LONGEST_WAIT_SECONDS:
             return progress

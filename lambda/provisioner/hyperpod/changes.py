@@ -102,9 +102,7 @@ def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
     left = LeftGroups.of(tags).unless_by(aim.undone) if is_known else LeftGroups()
     if not aim.rolls_back:  # what was left is compared with what the cluster has
         former = {
-            name: group
-            for name, group in former.items()
-            if not left.has(name, present.get(name))
+            name: group for name, group in former.items() if not left.has(name, present.get(name))
         }
     software = tuple(
         (call.key, _still_needed(call, aim, present, left))
@@ -348,8 +346,7 @@ def _software(aim: Aim, present: Groups, left: LeftGroups) -> Sequence[SoftwareU
     described = {
         name: without_image(group)
         for name, group in present.items()
-        if aim.former is None
-        or (name in known and not aim.rolls_back and left.has_image(name))
+        if aim.former is None or (name in known and not aim.rolls_back and left.has_image(name))
     }
     # One that is new in the template may be there already, with another AMI.
     new = {

@@ -201,9 +201,10 @@ class Claim:
         """Return this claim as it is written over the one that is visible."""
         if visible is None or visible.request == self.request:
             return self
+        is_former = not self.rolls_back or self.follows(visible)
         return replace(
             self,
-            former=visible.request[:_FORMER_DIGITS] * (not self.rolls_back or self.follows(visible)),
+            former=visible.request[:_FORMER_DIGITS] if is_former else "",
             undoes_calls=self._undoes_calls_of(visible),
             undoes_images=self._undoes_calls_of(visible) and self._undoes_images_of(visible),
         )

@@ -15,7 +15,7 @@ from hyperpod_shared.clusters import CLUSTER_LABEL, ClusterInput
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws.api import SageMakerApi
 from provisioner.framework import log
-from provisioner.framework.operation import StackPhase, Turn
+from provisioner.framework.operation import Turn
 from provisioner.framework.request import Request
 from provisioner.framework.resource import NOT_YET, Accepted, Progress
 from provisioner.framework.retry import Clock
@@ -91,7 +91,7 @@ class HyperPodCluster:
             )
         visible, own = visible_claim(found.tags), executor.request.claim
         seen = visible if visible and visible.request == own.request else own
-        return Accepted(claim=str(executor.tags.written or seen))
+        return Accepted(claim=str(executor.written or seen))
 
     def is_complete(
         self, request: Request, properties: HyperPodClusterProperties, turn: Turn
@@ -130,17 +130,6 @@ class HyperPodCluster:
                 now=turn.clock.now(),
                 sent_at=turn.sent_at,
                 waits=waits,
-                phase=_phase(request, turn),
+                phase=turn.phase,
             ),
         )
-
-
-def _phase(request: Request, turn: Turn) -> StackPhase | None:
-    """Return what the stack does; None if CloudFormation refuses to tell a Delete."""
-    try:
-        return turn.phase
-    except AWS_ERRORS as error:
-        if request.type != "Delete" or is_transient(error):
-            raise
-        log.warning("the stack is not known", stack=request.owner.stack_id, cause=str(error))
-        return None

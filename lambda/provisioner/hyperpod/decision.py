@@ -227,9 +227,7 @@ def _outcome(found: Found, request: ClusterRequest, claim: Claim, todo: Changes)
     return back or progress(found, request, claim, todo)
 
 
-def _call(
-    found: Found, claim: Claim, todo: Changes
-) -> UpdateCluster | UpdateSoftware | None:
+def _call(found: Found, claim: Claim, todo: Changes) -> UpdateCluster | UpdateSoftware | None:
     """Return the next call: each is made once for a request, in the same order every time.
 
     One that SageMaker may not have taken is made again if its groups show that it was not.

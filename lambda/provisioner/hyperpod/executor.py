@@ -62,51 +62,6 @@ _FORMER_MARK = f"{TAG_PREFIX}create-failed"
 
 
 @dataclass(slots=True, kw_only=True)
-class ClusterTags:
-    """The tags of one cluster.
-
-    Attributes:
-        api: The cluster.
-
-    Attributes:
-        written: The claim as this run wrote it last; None if it wrote none. Tags show it later.
-    """
-
-    api: HyperPodApi
-    written: Claim | None = field(default=None, init=False)
-
-    def write(
-        self,
-        found: Found,
-        add: Mapping[str, str],
-        remove: Sequence[str] = (),
-        *,
-        patient: bool = False,
-    ) -> Found:
-        """Write tags; the creation's mark only if there is room: no request fails for it."""
-        arn, left = found.described["ClusterArn"], dict(found.tags)
-        if CREATION_TAG in add and left.pop(_FORMER_MARK, None) is not None:
-            self.api.tag(arn, {}, [_FORMER_MARK], patient=patient)
-        if sum(not key.startswith("aws:") for key in {**left, **add}) > _MOST_TAGS:
-            add = {key: value for key, value in add.items() if key != CREATION_TAG}
-        self.api.tag(arn, add, remove, patient=patient)
-        left = {key: value for key, value in left.items() if key not in remove}
-        if add.keys() & {CALL_TAG, REQUEST_TAG}:
-            self.written = visible_claim({**left, **add})
-        return replace(found, tags={**left, **add})
-
-    def mark(self, found: Found, tags: Mapping[str, str]) -> bool:
-        """Write tags for which nothing is failed, and say whether they are written."""
-        try:
-            # A poll retries nothing else: it comes back. What ends with this one cannot.
-            self.write(found, tags, patient=True)
-        except AWS_ERRORS as error:
-            log.warning("not noted", cluster=self.api.name, cause=str(error))
-            return False
-        return True
-
-
-@dataclass(slots=True, kw_only=True)
 class Executor:
     """Takes steps for one request.
 
@@ -115,16 +70,12 @@ class Executor:
         request: CloudFormation's request.
 
     Attributes:
-        tags: Writes the cluster's tags.
+        written: The claim as this run wrote it last; None if it wrote none. Tags show it later.
     """
 
     api: HyperPodApi
     request: ClusterRequest
-    tags: ClusterTags = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Write to the tags of the cluster."""
-        self.tags = ClusterTags(api=self.api)
+    written: Claim | None = field(default=None, init=False)
 
     def look(self) -> Found:
         """Return the cluster as it is described now."""
@@ -179,7 +130,7 @@ class Executor:
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
     ) -> Progress | Found:
         try:
-            return self.tags.write(found, add, remove)
+            return self._write(found, add, remove)
         except AWS_ERRORS as error:
             if not is_conflict(error):
                 raise
@@ -187,6 +138,36 @@ class Executor:
                 raise self._refused("tag", error, found) from error
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
             return NOT_YET
+
+    def _write(
+        self,
+        found: Found,
+        add: Mapping[str, str],
+        remove: Sequence[str] = (),
+        *,
+        patient: bool = False,
+    ) -> Found:
+        """Write tags; the creation's mark only if there is room: no request fails for it."""
+        arn, left = found.described["ClusterArn"], dict(found.tags)
+        if CREATION_TAG in add and left.pop(_FORMER_MARK, None) is not None:
+            self.api.tag(arn, {}, [_FORMER_MARK], patient=patient)
+        if sum(not key.startswith("aws:") for key in {**left, **add}) > _MOST_TAGS:
+            add = {key: value for key, value in add.items() if key != CREATION_TAG}
+        self.api.tag(arn, add, remove, patient=patient)
+        left = {key: value for key, value in left.items() if key not in remove}
+        if add.keys() & {CALL_TAG, REQUEST_TAG}:
+            self.written = visible_claim({**left, **add})
+        return replace(found, tags={**left, **add})
+
+    def _mark(self, found: Found, tags: Mapping[str, str]) -> bool:
+        """Write tags for which nothing is failed, and say whether they are written."""
+        try:
+            # A poll retries nothing else: it comes back. What ends with this one cannot.
+            self._write(found, tags, patient=True)
+        except AWS_ERRORS as error:
+            log.warning("not noted", cluster=self.api.name, cause=str(error))
+            return False
+        return True
 
     def _is_at_work(self, found: Found) -> bool:
         """Say whether the cluster is busy by now, with a call of this request."""
@@ -213,7 +194,7 @@ class Executor:
             if not (is_in_use(error) or is_conflict(error)) or self._gives_up(found):
                 raise self._refused("create", error, found) from error
             return NOT_YET
-        self.tags.written = claim
+        self.written = claim
         return NOT_YET
 
     def _update(
@@ -256,8 +237,8 @@ class Executor:
             else:
                 raise self._refused("update", error, found) from error
         made = before.after_call(key, now=now(), unsure=unsure)
-        self.tags.mark(noted, made.note)
-        self.tags.written = made
+        self._mark(noted, made.note)
+        self.written = made
         return NOT_YET
 
     def _may_be_made(self, before: Claim, key: str, error: Exception) -> bool:
@@ -294,8 +275,8 @@ class Executor:
     def _note_deletion(self, found: Found) -> None:
         """Note it in the claim; without the note it is made again, which changes nothing."""
         claim = visible_claim(found.tags) or self.request.claim
-        self.tags.written = claim.after_call(DELETE_KEY, now=found.now)
-        self.tags.mark(found, self.tags.written.note)
+        self.written = claim.after_call(DELETE_KEY, now=found.now)
+        self._mark(found, self.written.note)
 
     def _refused(self, verb: str, error: Exception, found: Found) -> Exception:
         """Return the error that a poll survives, or the failure."""
@@ -313,7 +294,7 @@ class Executor:
             log.warning("gone; the rollback leaves it so", cluster=self.api.name)
             return self._success(arn="none", status="Deleted")
         if step.worked and not self._is_noted(found):
-            self.tags.mark(found, {CREATION_TAG: SUCCEEDED})
+            self._mark(found, {CREATION_TAG: SUCCEEDED})
         if not self._note_left(step, found) and not self.request.is_at_its_end(found.now):
             return NOT_YET
         shortage = shortage_report(described, self._arrivals(found), now=found.now, note=step.note)
@@ -325,7 +306,7 @@ class Executor:
         """Note what the next update has to see to, if that is known; say whether it is noted."""
         if step.left is None or step.left == LeftGroups.of(found.tags):
             return True
-        return self.tags.mark(found, step.left.tag)
+        return self._mark(found, step.left.tag)
 
     def _is_noted(self, found: Found) -> bool:
         """Say whether the cluster says that it worked; an adopted one says so until an Update."""
@@ -343,7 +324,7 @@ class Executor:
     def _failure(self, step: Fail, found: Found) -> ProvisioningError:
         arrivals = self._arrivals(found) if step.explain else Arrivals()
         if step.of_creation:
-            self.tags.mark(found, {CREATION_TAG: CREATE_FAILED})
+            self._mark(found, {CREATION_TAG: CREATE_FAILED})
         return failure(
             found.described,
             arrivals.failures_of(step.group) if step.group else arrivals.failures,

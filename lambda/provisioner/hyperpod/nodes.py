@@ -5,7 +5,7 @@ Only a cluster in Continuous mode has error events.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -36,39 +36,29 @@ _MOST_OF_A_KIND = 2
 _CLOCK_SKEW_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Errors:
-    """What went wrong in a time.
-
-    Attributes:
-        failures: What the newest errors of each kind say, newest first.
-        attempts: How many launches of each group failed.
-    """
-
-    failures: Sequence[ReportedFailure] = ()
-    attempts: Mapping[str, int] = field(default_factory=dict)
-
-
-def errors(api: HyperPodApi, described: Described, *, since: float) -> Errors:
-    """Return what went wrong with a cluster, by its events.
+def _with_errors(
+    arrivals: Arrivals, api: HyperPodApi, described: Described, *, since: float
+) -> Arrivals:
+    """Add what went wrong with a cluster, by its events.
 
     Events explain a failure that is reported in any case, so trouble in getting them must not
     take its place.
 
     Args:
+        arrivals: What else is known.
         api: The cluster.
         described: DescribeCluster's answer.
         since: Seconds since the epoch; older errors are another deployment's.
     """
     if described.get("NodeProvisioningMode") != CONTINUOUS:
-        return Errors()
+        return arrivals
     try:
         events = list(_error_events(api, since))
     except AWS_ERRORS as error:
         log.warning("no events", cluster=api.name, cause=str(error))
-        return Errors()
+        return arrivals
     failures = tuple(_failure(api, event) for event in _of_each_kind(events))
-    return Errors(failures=failures, attempts=_attempts(events))
+    return replace(arrivals, failures=failures, attempts=_attempts(events))
 
 
 def _error_events(api: HyperPodApi, since: float) -> Iterator[Event]:
@@ -174,8 +164,7 @@ def arrivals_of(
     claim = visible_claim(found.tags)
     concerns_nodes = request.makes_a_cluster or bool(claim and claim.last_call)
     since = request.claim.started_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)
-    wrong = errors(api, found.described, since=since)
-    return replace(arrivals, failures=wrong.failures, attempts=wrong.attempts)
+    return _with_errors(arrivals, api, found.described, since=since)
 
 
 def _unlisted(name: str, error: Exception) -> str:

@@ -166,7 +166,7 @@ def left_behind(
     # A Continuous cluster takes nothing back: what is other now, somebody changed.
     continuous = found.described.get("NodeProvisioningMode") == CONTINUOUS
     taken = continuous and claim.last_call and claim.answered and not claim.is_fresh(found.now)
-    left, earlier = LeftGroups.of(found.tags), _left_before(found, claim)
+    left = LeftGroups.of(found.tags)
 
     def is_as_before(name: str) -> bool:  # another number is an operator's
         had = {before.get(name), there.count_of(name)}
@@ -182,14 +182,15 @@ def left_behind(
         images |= before.keys()
     if claim.rolls_back:  # what earlier requests left, the next update sees to
         counts |= {name: present[name].get("TargetCount") for name in _still_left(found, claim)}
-        images |= {*filter(earlier.has_image, present)}
+        images |= {*filter(left.has_image, present)}
     counts = {
         name: count if name in wanted else None
         for name, count in counts.items()
         # One that is new would be gone, not smaller; one that was found stays.
         if (count is not None if name in wanted else name not in there)
     }
-    return LeftGroups.with_counts(counts, images=images, by=claim.request)
+    found_now = LeftGroups.with_counts(counts, images=images, by=claim.request)
+    return left if replace(found_now, by=left.by) == left else found_now
 
 
 def _images(found: Found, claim: Claim, todo: Changes) -> dict[str, str]:
@@ -210,13 +211,10 @@ def _images(found: Found, claim: Claim, todo: Changes) -> dict[str, str]:
     }
 
 
-def _left_before(found: Found, claim: Claim) -> LeftGroups:
-    """Return what requests before the one that is taken back have left."""
-    return LeftGroups.of(found.tags).unless_by([claim.former])
-
-
 def _still_left(found: Found, claim: Claim) -> set[str]:
-    left, present = _left_before(found, claim), present_groups(found.described)
+    """Return the groups that requests before the one that is taken back have left."""
+    left = LeftGroups.of(found.tags).unless_by([claim.former])
+    present = present_groups(found.described)
     return {name for name, group in present.items() if left.has(name, group)}
 
 
@@ -246,10 +244,8 @@ def _lacking(found: Found) -> list[str]:
 def _taken_back(found: Found, claim: Claim, todo: Changes) -> str | None:
     """Say what HyperPod took back of this request's calls between two polls, if anything."""
     groups = groups_of(found.described)
-    # A group that showed a failed update before shows nothing of one that may not be made.
-    unknown = claim.unsure_calls & claim.unknown_calls
     made = [name for call in made_updates(todo, claim.last_call) for name, _ in call.groups]
-    for name in {*made} - groups_updated_by(todo, unknown):
+    for name in made:
         status = groups[name].get("SoftwareUpdateStatus")
         if status in SOFTWARE_FAILED:
             return f"took back the AMI update of group {name} ({status})"
