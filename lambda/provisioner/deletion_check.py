@@ -21,7 +21,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import STACK_LABEL, Owner, consent_command, is_consent
 from provisioner.framework import log
 from provisioner.framework.operation import StackPhase, Turn
@@ -119,7 +119,11 @@ class DeletionCheck:
     def on_event(
         self, request: Request, properties: DeletionCheckProperties, turn: Turn
     ) -> Accepted:
-        """Refuse the deletion of the stack if users would lose something."""
+        """Refuse the deletion of the stack if users would lose something.
+
+        After a refusal CloudFormation takes no update of the stack any more, so an API that does
+        not answer is waited for.
+        """
         if request.type == "Delete":
             if turn.phase in {StackPhase.DELETING, None}:  # None: what is not known may be so
                 refuse_losses(
@@ -155,6 +159,10 @@ class UnknownLossError(ProvisioningError):
         self.cause = cause
 
 
+class UnansweredLossError(UnknownLossError, UnreachableError):
+    """It cannot be found out for now."""
+
+
 def refuse_losses(
     properties: DeletionCheckProperties,
     *,
@@ -175,7 +183,8 @@ def refuse_losses(
         patience_seconds: How long a Kubernetes API that does not answer is asked again.
 
     Raises:
-        UnknownLossError: The Kubernetes API could not be asked.
+        UnknownLossError: The Kubernetes API refused to say.
+        UnansweredLossError: It did not answer.
         ProvisioningError: Users would lose something.
         ClientError: EKS refused to describe the cluster.
     """
@@ -203,7 +212,10 @@ def refuse_losses(
         log.info("nothing is left to lose", cluster=name, cause=str(error))
         return
     except (CommandFailedError, ProvisioningError) as error:
-        raise UnknownLossError(
+        is_unanswered = isinstance(error, UnreachableError) or (
+            isinstance(error, CommandFailedError) and error.is_unanswered
+        )
+        raise (UnansweredLossError if is_unanswered else UnknownLossError)(
             f"The stack {stack} was not deleted: could not find out what users would lose in the "
             f"EKS cluster {name}",
             cause=str(error),

@@ -60,6 +60,7 @@ class SoftwareUpdateStatus(StrEnum):
 
     PENDING = "Pending"
     IN_PROGRESS = "InProgress"
+    SUCCEEDED = "Succeeded"
     FAILED = "Failed"
     ROLLBACK_IN_PROGRESS = "RollbackInProgress"
     ROLLBACK_COMPLETE = "RollbackComplete"

@@ -51,7 +51,12 @@ def deployed(deleting: Cloud) -> Cloud:
 
 
 def _send(
-    cloud: Cloud, request_type: str, *, stack_id: str = STACK_ID, **changes: str
+    cloud: Cloud,
+    request_type: str,
+    *,
+    stack_id: str = STACK_ID,
+    sent_ago: float = 0.0,
+    **changes: str,
 ) -> dict[str, Any]:
     sent = event(
         request_type,
@@ -62,10 +67,11 @@ def _send(
     )
     accepted = handler.on_event(sent, cloud.context)
     assert accepted["PhysicalResourceId"] == "ml/deletion-check"
-    return handler.is_complete({**sent, **accepted}, cloud.context)
+    begun = accepted["BegunAt"] - sent_ago
+    return handler.is_complete({**sent, **accepted, "BegunAt": begun}, cloud.context)
 
 
-def _refusal(cloud: Cloud, **changes: str) -> str:
+def _refusal(cloud: Cloud, **changes: Any) -> str:
     with pytest.raises(ProvisioningError) as refused:
         _send(cloud, "Delete", **changes)
     text = str(refused.value)
@@ -177,19 +183,37 @@ def _fail_cluster(cloud: Cloud) -> None:
     cloud.eks_status = "FAILED"
 
 
-@pytest.mark.parametrize("trouble", [_drop, _forbid, _refuse_token, _fail_cluster])
+@pytest.mark.parametrize("trouble", [_forbid, _fail_cluster])
 def test_a_cluster_that_cannot_be_asked_refuses_until_there_is_consent(
     deleting: Cloud, trouble: Callable[[Cloud], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("provisioner.deletion_check.REACH_PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr("provisioner.deletion_check.READ_SECONDS", 3.0)
     trouble(deleting)
-    text = _refusal(deleting)
+    _assert_unknown(_refusal(deleting))
+    deleting.tags = TAG
+    assert _send(deleting, "Delete") == {"IsComplete": True}
+
+
+@pytest.mark.parametrize("trouble", [_drop, _refuse_token])
+def test_an_api_that_does_not_answer_is_waited_for(
+    deleting: Cloud, trouble: Callable[[Cloud], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("provisioner.deletion_check.REACH_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("provisioner.deletion_check.READ_SECONDS", 3.0)
+    trouble(deleting)
+    assert _send(deleting, "Delete") == {"IsComplete": False}
+    text = _refusal(deleting, sent_ago=3500.0)
+    assert text.startswith("Waited for 58 minutes.")
+    _assert_unknown(text)
+    deleting.tags = TAG
+    assert _send(deleting, "Delete") == {"IsComplete": True}
+
+
+def _assert_unknown(text: str) -> None:
     assert "could not find out what users would lose" in text
     assert "Make its Kubernetes API reachable" in text
     assert text.endswith(COMMAND)
-    deleting.tags = TAG
-    assert _send(deleting, "Delete") == {"IsComplete": True}
 
 
 def test_the_command_is_whole_for_the_longest_names(deleting: Cloud) -> None:

@@ -185,7 +185,7 @@ class Config(Section):
     tags: Annotated[Tags, Field(examples=[{"team": "other"}]), Task("tag every resource")] = Field(
         default_factory=dict
     )
-    """Tags for every resource, at most 44. Default: none."""
+    """Tags for every resource, at most 43. Default: none."""
 
     @property
     def eks_cluster_name(self) -> str:

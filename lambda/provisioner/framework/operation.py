@@ -23,7 +23,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient, is_unknown_stack
@@ -373,8 +373,13 @@ def _is_answered(seen: _Seen, own: Operation) -> bool:
 
 def _properties(event: Event) -> object:
     """Return the properties that an event shows; those of no request if it shows none."""
+    return _parsed(event.get("ResourceProperties", ""))
+
+
+@lru_cache(maxsize=64)  # each look shows the same events again
+def _parsed(properties: str) -> object:
     try:
-        return _as_sent(json.loads(event.get("ResourceProperties", "")))
+        return _as_sent(json.loads(properties))
     except ValueError:
         return ""
 

@@ -20,7 +20,7 @@ change after creation.
 What a request could not reach is left: it is noted, and the next update sees to it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,10 +28,12 @@ from hyperpod_shared.clusters import (
     COUNT,
     GROUP_LISTS,
     NAME,
+    SOFTWARE_FAILED,
     ClusterInput,
     Described,
     Group,
     Groups,
+    SoftwareUpdateStatus,
     groups_of,
     is_updated,
     present_groups,
@@ -161,16 +163,16 @@ def is_unseen(todo: Changes, claim: Claim, described: Described) -> bool:
     )
 
 
-def groups_updated_by(todo: Changes, keys: Collection[str]) -> set[str]:
-    """Return the groups of some updates of AMIs, by the calls' keys."""
-    return {name for key, call in todo.software if key in keys for name, _ in call.groups}
-
-
 def made_updates(todo: Changes, last_call: str) -> list[SoftwareUpdate]:
     """Return the updates of AMIs that were called, the last call being this one."""
     keys = [key for key, _ in todo.software]
     made = todo.software[: keys.index(last_call) + 1] if last_call in keys else ()
     return [call for _, call in made]
+
+
+def made_groups(todo: Changes, claim: Claim) -> list[str]:
+    """Return the groups of the updates of AMIs that were called."""
+    return [name for call in made_updates(todo, claim.last_call) for name, _ in call.groups]
 
 
 def differences(todo: Changes, described: Described) -> dict[str, str]:
@@ -212,18 +214,21 @@ def template_differences(wanted: ClusterInput, described: Described) -> dict[str
     return found
 
 
-def image_differences(todo: Changes, *, unknown: Collection[str]) -> dict[str, str]:
-    """Return the groups that do not have the AMI that is asked for, or may not, as short texts.
-
-    Args:
-        todo: What is left to do.
-        unknown: The keys of calls that SageMaker may not have taken.
-    """
-    found = {}
+def image_differences(todo: Changes, claim: Claim, described: Described) -> dict[str, str]:
+    """Return the groups that do not have the AMI that is asked for, or may not, as short texts."""
+    groups, found = groups_of(described), {}
+    made, given = made_groups(todo, claim), SoftwareUpdateStatus.SUCCEEDED
     for key, call in todo.software:
-        if call.is_pinned or key in unknown:
-            text = "has not the AMI that is asked for" if call.is_pinned else MAY_BE_OLD
-            found.update({name: text for name, _ in call.groups})
+        for name, _ in call.groups:
+            status = groups[name].get("SoftwareUpdateStatus")
+            if name in made and status in SOFTWARE_FAILED:
+                found[name] = f"is not given its AMI ({status})"
+            elif name in made and status == given and key not in claim.unsure_calls:
+                continue
+            elif call.is_pinned:
+                found[name] = "has not the AMI that is asked for"
+            elif key in claim.unknown_calls:
+                found[name] = MAY_BE_OLD
     return found
 
 

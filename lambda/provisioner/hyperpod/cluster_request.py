@@ -104,8 +104,7 @@ class ClusterRequest:
         owner: The stack and logical id that ask.
         claim: The request's claim; it says when `on_event` began and whether it rolls back.
         sent_at: When CloudFormation sent the request, in seconds since the epoch.
-        properties: Stands for the properties that are wanted.
-        wanted: These properties.
+        wanted: The properties that are wanted.
         former: The properties that were wanted before; None unless this is an Update.
         renames: Whether this is an Update to another name.
         makes_a_cluster: Whether the stack has no cluster of the wanted name yet.
@@ -118,7 +117,6 @@ class ClusterRequest:
     owner: Owner
     claim: Claim
     sent_at: float
-    properties: str
     wanted: HyperPodClusterProperties
     former: Mapping[str, Any] | None
     renames: bool
@@ -163,7 +161,6 @@ class ClusterRequest:
             former=former,
             renames=renames,
             makes_a_cluster=renames or request.type == "Create",
-            properties=asks,
             wanted=wanted,
             waits=waits,
             phase=phase,

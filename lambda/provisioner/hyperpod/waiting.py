@@ -32,10 +32,9 @@ from provisioner.hyperpod.changes import (
     MAY_BE_OLD,
     Changes,
     differences,
-    groups_updated_by,
     image_differences,
     is_unseen,
-    made_updates,
+    made_groups,
     template_differences,
 )
 from provisioner.hyperpod.claim import UPDATE_KEY, Claim, FoundGroups, LeftGroups
@@ -51,7 +50,6 @@ from provisioner.hyperpod.steps import AskNodes, Done, Fail, Step, Wait
 
 NOT_SHOWN = Wait(why="its call is not visible yet")
 _TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})
-_SUCCEEDED = "Succeeded"
 
 
 def setback(
@@ -116,7 +114,7 @@ def accepted(found: Found, request: ClusterRequest, claim: Claim, todo: Changes)
         note = "HyperPod has accepted the change, and may not show it yet"
     else:
         others = template_differences(request.wanted.cluster_input, found.described)
-        note = _said(others, _images(found, claim, todo))
+        note = _said(others, image_differences(todo, claim, found.described))
     return Done(
         note=note,
         worked=found.status == ClusterStatus.IN_SERVICE and not claim.rolls_back,
@@ -130,7 +128,7 @@ def end(found: Found, request: ClusterRequest, claim: Claim, todo: Changes) -> D
     differing = differences(todo, found.described)
     if differing and scales(found.described):  # the numbers are Karpenter's
         differing = differences(replace(todo, update={}), found.described)
-    images = _images(found, claim, todo)
+    images = image_differences(todo, claim, found.described)
     surely = {name: what for name, what in images.items() if what != MAY_BE_OLD}
     if (differing or surely) and on and request.wanted.on_shortage == FAIL:
         return Fail(what=f"is not as asked: {_said(differing, surely)}")
@@ -157,11 +155,10 @@ def left_behind(
     """Return the groups that the next update has to look after: they are, or may end up, other."""
     present, there = present_groups(found.described), FoundGroups.of(found.tags)
     wanted, before = groups_of(request.wanted.cluster_input), request.changed_groups()
-    images = {*_images(found, claim, todo)}
+    images = {*image_differences(todo, claim, found.described)}
     works = found.status == ClusterStatus.IN_SERVICE
     if not works or claim.is_fresh(found.now):
-        made = made_updates(todo, claim.last_call)
-        images |= {name for update in made for name, _ in update.groups}
+        images |= {*made_groups(todo, claim)}
     images |= {name for name, group in present.items() if is_updated(group)}
     # A Continuous cluster takes nothing back: what is other now, somebody changed.
     continuous = found.described.get("NodeProvisioningMode") == CONTINUOUS
@@ -191,24 +188,6 @@ def left_behind(
     }
     found_now = LeftGroups.with_counts(counts, images=images, by=claim.request)
     return left if replace(found_now, by=left.by) == left else found_now
-
-
-def _images(found: Found, claim: Claim, todo: Changes) -> dict[str, str]:
-    """Return the groups that do not have the AMI that is asked for, or may not."""
-    groups = groups_of(found.described)
-    status = {name: group.get("SoftwareUpdateStatus") for name, group in groups.items()}
-    made = [name for call in made_updates(todo, claim.last_call) for name, _ in call.groups]
-    unsure = groups_updated_by(todo, claim.unsure_calls)
-    given = {name for name in made if status.get(name) == _SUCCEEDED} - unsure
-    lacking = image_differences(todo, unknown=claim.unknown_calls)
-    return {
-        **{name: text for name, text in lacking.items() if name not in given},
-        **{
-            name: f"is not given its AMI ({status[name]})"
-            for name in made
-            if status.get(name) in SOFTWARE_FAILED
-        },
-    }
 
 
 def _still_left(found: Found, claim: Claim) -> set[str]:
@@ -244,8 +223,7 @@ def _lacking(found: Found) -> list[str]:
 def _taken_back(found: Found, claim: Claim, todo: Changes) -> str | None:
     """Say what HyperPod took back of this request's calls between two polls, if anything."""
     groups = groups_of(found.described)
-    made = [name for call in made_updates(todo, claim.last_call) for name, _ in call.groups]
-    for name in made:
+    for name in made_groups(todo, claim):
         status = groups[name].get("SoftwareUpdateStatus")
         if status in SOFTWARE_FAILED:
             return f"took back the AMI update of group {name} ({status})"

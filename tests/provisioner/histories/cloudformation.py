@@ -446,7 +446,7 @@ class Stack:
         )
 
     def _delete_created(self, request: Request) -> None:
-        self._send("delete", request.wanted, self._creation_rolled_back)
+        self._send("delete", request.wanted, self._creation_rolled_back, undone=request)
 
     def _undo(self, request: Request, old_id: str | None, new_id: str | None, attempt: int) -> None:
         self._send(

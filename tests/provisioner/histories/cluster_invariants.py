@@ -322,8 +322,9 @@ def _asks_to_patch(request: Request, name: str, group: Group) -> bool:
     spec = wanted.by_name.get(name)
     if request.kind == "rollback":
         failed = request.undone.wanted.by_name.get(name) if request.undone else None
-        is_failed_one = failed is not None and failed.image == group.image and spec is not None
-        return is_failed_one or group.imaged_by in (request, request.undone)
+        explicit = spec is not None and failed and (failed.release or failed.image)
+        is_failed_one = failed and explicit and _has_image(group, failed.release, failed.image)
+        return bool(is_failed_one) or group.imaged_by in (request, request.undone)
     explicit = spec is not None and (spec.release or spec.image)
     if spec is not None and explicit:
         return not _has_image(group, spec.release, spec.image)

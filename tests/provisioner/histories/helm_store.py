@@ -36,7 +36,7 @@ DEPLOYED, FAILED = "deployed", "failed"
 Content = tuple[str, int]
 """A chart's key, and the one value that differs."""
 PARTLY: Content = ("parts of two charts", 0)
-_UNREACHABLE = "Error: Kubernetes cluster unreachable: Get https://x/version: dial tcp: i/o timeout"
+UNREACHABLE = "Error: Kubernetes cluster unreachable: Get https://x/version: dial tcp: i/o timeout"
 _BUSY = "Error: UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress"
 _MANIFEST = """---
 # Source: hyperpod-helm-chart/templates/operator.yaml
@@ -222,7 +222,7 @@ class HelmStore:
         self.world.note(invocation.who, "%s: %s", what, fault)
         if fault.startswith("killed"):
             raise KilledError
-        raise CommandFailedError(_UNREACHABLE)
+        raise CommandFailedError(UNREACHABLE)
 
     def _end_late(self, invocation: Invocation) -> None:
         if self.world.now - invocation.begun_at > LONGEST_RUN_SECONDS:
@@ -324,7 +324,7 @@ class HelmStore:
         if self._fault == "killed before":
             raise KilledError
         if self._fault == "throttled":
-            raise CommandFailedError(_UNREACHABLE)
+            raise CommandFailedError(UNREACHABLE)
 
     _fault: str | None = None
 

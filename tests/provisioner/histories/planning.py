@@ -5,14 +5,19 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tests.provisioner.histories import cluster_history, release_history, scripts_history
+from tests.provisioner.histories import (
+    cluster_history,
+    release_history,
+    scripts_history,
+    small_history,
+)
 from tests.provisioner.histories.history import Plan
 from tests.provisioner.histories.requests import Operation, Showing
 from tests.provisioner.histories.world import Faults
 
 PROFILES = ("calm", "throttled", "lagging", "lost", "killed", "twice", "all")
-SUBJECTS = ("cluster", "release", "scripts")
-_SCRIPTS, _RELEASES = 0.05, 0.25
+SUBJECTS = {"scripts": 0.05, "release": 0.2, "small": 0.05, "cluster": 0.7}
+"""What histories are about, with the share of each."""
 
 
 def planned(seed: int, *, profile: str | None = None, subject: str | None = None) -> Plan:
@@ -37,6 +42,10 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
         operations = scripts_history.operations(random, accidents)
         service = scripts_history.conduct(random)
         made, by_hand = scripts_history.ScriptsSubject, ()
+    elif about == "small":
+        operations = small_history.operations(random, accidents)
+        service = small_history.conduct(random)
+        made, by_hand = small_history.SmallSubject, ()
     else:
         operations, first = cluster_history.operations(random, accidents)
         service = cluster_history.conduct(random, continuous=first.continuous)
@@ -66,10 +75,8 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
 
 def _subject(seed: int) -> str:
     """Draw what a history is about, with a chance of its own: it changes no other draw."""
-    drawn = Random(f"subject {seed}").random()  # noqa: S311
-    if drawn < _SCRIPTS:
-        return "scripts"
-    return "release" if drawn < _RELEASES else "cluster"
+    chance = Random(f"subject {seed}")  # noqa: S311
+    return chance.choices([*SUBJECTS], weights=[*SUBJECTS.values()])[0]
 
 
 def _accidents(random: Random, profile: str) -> Iterator[dict[str, Any]]:

@@ -24,7 +24,7 @@ class Request:
         error: With what it failed.
         data: What it answered with success.
         snapshot: The state of things when it was sent, for the invariants.
-        undone: The request that it takes back, if it is a rollback.
+        undone: The request that it takes back, if the stack rolls back.
         kills: How often its runs were killed.
         faults: How many of its calls went wrong.
         siblings: All requests of the stack.

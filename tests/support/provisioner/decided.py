@@ -42,7 +42,6 @@ def request(
         owner=OWNER,
         claim=claim,
         sent_at=claim.started_at,
-        properties="wanted",
         wanted=HyperPodClusterProperties.parse(WANTED),
         former=CLASSIC if kind == "Update" else None,
         renames=False,

@@ -1,0 +1,327 @@
+"""Histories of the resources that change one thing or nothing, and what must hold of them.
+
+The authentication mode of an EKS cluster, a file system's availability, and the deletion check.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+from unittest.mock import patch
+
+from botocore.exceptions import ClientError, HTTPClientError
+
+from provisioner import handler
+from provisioner.kubernetes.cluster import ClusterCommands, EksConnection
+from provisioner.kubernetes.failures import CommandFailedError
+from tests.provisioner.histories.cloudformation import Stack
+from tests.provisioner.histories.helm_store import UNREACHABLE
+from tests.provisioner.histories.history import ByHand, Plan
+from tests.provisioner.histories.invariants import NOT_ASKED, NOT_TRUE, NOT_UNDONE, Watch
+from tests.provisioner.histories.requests import Operation, Request
+from tests.provisioner.histories.world import Past, World, client_error
+
+MODE, FILE_SYSTEM, DELETION = (
+    "EksAuthenticationMode",
+    "FileSystemAvailability",
+    "DeletionCheck",
+)
+_ARN = "arn:aws:eks:us-west-2:111122223333:cluster/ml"
+_WITH_ENTRIES = {"API", "API_AND_CONFIG_MAP"}
+_JOB = "ml llama-worker-0 <none> node-1 default Running PyTorchJob llama\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallTemplate:
+    """One of the resources, as a template has it."""
+
+    about: str
+    version: int
+
+    @property
+    def physical_id(self) -> str:
+        """The id that CloudFormation has of a Create that it gave up before the answer."""
+        return "ml-hyperpod-Resource-1A2B3C4D5E6F"
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """The ResourceProperties; any that differs makes an Update."""
+        own: dict[str, str] = {"ClusterName": "ml"}
+        if self.about == FILE_SYSTEM:
+            own = {"FileSystemId": "fs-1"}
+        elif self.about == DELETION:
+            own |= {"Releases": '["training/deps"]'}
+        function = f"arn:aws:lambda:us-west-2:111122223333:function:{self.version}"
+        return {"ServiceToken": function, **own}
+
+    @property
+    def text(self) -> str:
+        """It in a few words, for the table."""
+        return f"{self.about} by function {self.version}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallConduct:
+    """How this history's EKS, FSx and Kubernetes conduct themselves.
+
+    Attributes:
+        mode: The authentication mode that the EKS cluster has at first.
+        change_seconds: For how many seconds a change of it takes.
+        by_hand_at: When an operator changes the mode, in seconds since the beginning; 0: never.
+        made_at: When FSx knows the file system.
+        available_at: When it is AVAILABLE, with its names.
+        fails: Whether it is FAILED then.
+        runs_jobs: Whether a user's job runs in the EKS cluster.
+    """
+
+    mode: str = "CONFIG_MAP"
+    change_seconds: float = 100.0
+    by_hand_at: float = 0.0
+    made_at: float = 0.0
+    available_at: float = 0.0
+    fails: bool = False
+    runs_jobs: bool = False
+
+
+@dataclass(kw_only=True)
+class Services:
+    """EKS, FSx and the Kubernetes API."""
+
+    world: World
+    conduct: SmallConduct
+    watch: Watch
+    mode: Past = field(default_factory=Past)
+    busy: Past = field(default_factory=Past)
+
+    def __post_init__(self) -> None:
+        """Begin with the cluster as it is; let the operator change it."""
+        self.mode.put(self.world.now, self.conduct.mode)
+        self.busy.put(self.world.now, value=False)
+        if self.conduct.by_hand_at:
+            self.world.after(self.conduct.by_hand_at, lambda: self._change_to("API"))
+
+    def describe_cluster(self, *, name: str) -> dict[str, Any]:
+        def effect() -> dict[str, Any]:
+            at = self.world.now - self.world.lag(self.world.faults.describe_lag)
+            return {
+                "cluster": {
+                    "name": name,
+                    "arn": _ARN,
+                    "status": "UPDATING" if self.busy.read(at) else "ACTIVE",
+                    "endpoint": "https://x",
+                    "accessConfig": {"authenticationMode": self.mode.read(at)},
+                }
+            }
+
+        return self.world.call("eks", "DescribeCluster", effect)
+
+    def update_cluster_config(self, *, name: str, accessConfig: Mapping[str, str]) -> Any:  # noqa: ANN401
+        def effect() -> dict[str, Any]:
+            what = "UpdateClusterConfig"
+            mode, wanted = self.mode.read(self.world.now), accessConfig["authenticationMode"]
+            if self.busy.read(self.world.now):
+                raise client_error("ResourceInUseException", what, f"{name} has an update")
+            if mode in _WITH_ENTRIES:
+                message = f"Unsupported authentication mode update from {mode} to {wanted}"
+                raise client_error("InvalidParameterException", what, message)
+            invocation = self.world.invocation
+            self.world.note(invocation.who, "%s %s", what, wanted)
+            self.watch.is_over(invocation.request, invocation.begun_at, what=what)
+            self._change_to(wanted)
+            return {}
+
+        return self.world.call("eks", "UpdateClusterConfig", effect)
+
+    def describe_file_systems(self, *, FileSystemIds: Sequence[str]) -> dict[str, Any]:
+        def effect() -> dict[str, Any]:
+            at = self.world.elapsed - self.world.lag(self.world.faults.describe_lag)
+            if at < self.conduct.made_at:
+                raise client_error("FileSystemNotFound", "DescribeFileSystems", FileSystemIds[0])
+            return {"FileSystems": [self.file_system(at)]}
+
+        return self.world.call("fsx", "DescribeFileSystems", effect)
+
+    def file_system(self, at: float) -> dict[str, Any]:
+        """Return the file system as it is so many seconds after the beginning."""
+        conduct = self.conduct
+        if at < conduct.available_at:
+            return {"FileSystemType": "LUSTRE", "Lifecycle": "CREATING"}
+        return {
+            "FileSystemType": "LUSTRE",
+            "Lifecycle": "FAILED" if conduct.fails else "AVAILABLE",
+            "DNSName": "fs-1.fsx.us-west-2.amazonaws.com",
+            "LustreConfiguration": {"MountName": "fsx"},
+        }
+
+    def kubectl(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        """Do what kubectl would."""
+        assert timeout_seconds >= 1.0
+        self._reach("kubectl", arguments)
+        return _JOB if arguments[1] == "pods" and self.conduct.runs_jobs else ""
+
+    def helm(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
+        """Do what helm would: there is no release."""
+        assert timeout_seconds >= 1.0
+        self._reach("helm", arguments)
+        raise CommandFailedError("Error: release: not found")
+
+    def _reach(self, command: str, arguments: Sequence[str]) -> None:
+        try:
+            self.world.call("kubernetes", f"{command} {' '.join(arguments[:2])}", lambda: None)
+        except (ClientError, HTTPClientError) as error:
+            raise CommandFailedError(UNREACHABLE) from error
+
+    def _change_to(self, mode: str) -> None:
+        self.busy.put(self.world.now, value=True)
+        self.world.after(self.conduct.change_seconds, lambda: self._changed(mode))
+
+    def _changed(self, mode: str) -> None:
+        self.busy.put(self.world.now, value=False)
+        self.mode.put(self.world.now, mode)
+        self.world.note("EKS", "the mode is %s", mode)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Connection(EksConnection):
+    """Connects to this history's Kubernetes."""
+
+    services: Services
+
+    @contextmanager
+    def connect(self, described: Any, *, namespace: str) -> Iterator[ClusterCommands]:  # noqa: ANN401
+        """Yield the commands."""
+        assert (described["name"], namespace) == ("ml", "default")
+        yield ClusterCommands(
+            cluster=cast("Any", None),
+            helm=self.services.helm,
+            kubectl=self.services.kubectl,
+            home=Path("/nowhere"),
+        )
+
+
+@dataclass(kw_only=True)
+class SmallWatch(Watch):
+    """Looks at what the resources say."""
+
+    services: Services | None = None
+
+    def succeeded(self, request: Request) -> None:
+        """Compare what is said with what there is."""
+        self._compare(NOT_TRUE, request, request.kind)
+
+    def rolled_back(self, request: Request) -> None:
+        """Compare what is said with what there is."""
+        self._compare(NOT_UNDONE, request, "rollback")
+
+    def deleted(self, request: Request) -> None:
+        """Look whether users lose something."""
+        if self._loses(request):
+            self.violated(NOT_ASKED, "a stack is deleted in which a user's job runs")
+
+    def healed(self, stack: Stack, template: SmallTemplate) -> None:
+        """Compare what is said with what there is."""
+        assert stack.template is template
+        self._compare(NOT_UNDONE, stack.requests[-1], "repaired")
+
+    def is_false(self, request: Request) -> str:
+        """Say so if a deletion fails for jobs that do not run, or one that no user asked for."""
+        is_false = request.type == "Delete" and not self._loses(request)
+        return f"a {request.kind} fails for nothing" if is_false else ""
+
+    def is_hindered(self, request: Request) -> bool:
+        """Say whether there is nothing that could be mounted."""
+        assert self.services is not None
+        conduct = self.services.conduct
+        waits = self.world.elapsed < conduct.available_at or conduct.fails
+        return waits and request.wanted.about == FILE_SYSTEM
+
+    def _loses(self, request: Request) -> bool:
+        """Say whether the deletion of the whole stack, by a user, would end a job."""
+        assert self.services is not None
+        by_user = request.kind == "delete" and request.undone is None
+        return by_user and self.services.conduct.runs_jobs and request.wanted.about == DELETION
+
+    def _compare(self, invariant: int, request: Request, kind: str) -> None:
+        services = self.services
+        assert services is not None
+        mode = services.mode.read(self.world.now)
+        if request.wanted.about == MODE and mode not in _WITH_ENTRIES:
+            self.violated(invariant, f"{kind}: the mode is {mode}")
+        if request.wanted.about == FILE_SYSTEM:
+            there = services.file_system(self.world.elapsed)
+            names = (there.get("DNSName"), "fsx")
+            if (request.data.get("DnsName"), request.data.get("MountName")) != names:
+                self.violated(invariant, f"{kind}: other names", str(request.data))
+
+
+class SmallSubject:
+    """One of the resources.
+
+    Args:
+        plan: What is going to happen.
+        world: Time.
+    """
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        self.resource_type = f"Custom::{plan.operations[0].template.about}"
+        self.watch = SmallWatch(world=world)
+        made = Services(world=world, conduct=plan.conduct, watch=self.watch)
+        self._made = self.watch.services = made
+        self.services: Mapping[str, Any] = {"eks": made, "fsx": made}
+
+    def by_hand(self, change: ByHand) -> None:
+        """What an operator does here is the conduct's."""
+
+    def make_foreign(self) -> None:
+        """None of the resources makes anything that another stack could have made."""
+
+    def calm_down(self) -> float:
+        """Let the file system become available."""
+        self._made.conduct = replace(self._made.conduct, fails=False)
+        return 4000.0
+
+    def next_template(self, template: SmallTemplate) -> SmallTemplate:
+        """Return a template with another function."""
+        return replace(template, version=template.version + 1)
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Let the provisioner talk to this history's Kubernetes."""
+
+        def connection(clients: Any) -> _Connection:  # noqa: ANN401 - whatever clients there are
+            return _Connection(
+                eks=clients.eks, token_signer=clients.token_signer, services=self._made
+            )
+
+        with patch.object(handler, "_connection", connection):
+            yield
+
+
+def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
+    """Draw deployments."""
+    about = random.choice((MODE, FILE_SYSTEM, DELETION))
+    return tuple(
+        Operation(
+            kind="deploy",
+            template=SmallTemplate(about=about, version=version),
+            pause=random.choice((1.0, 30.0, 300.0)),
+            **next(accidents),
+        )
+        for version in range(random.choice((1, 2, 3)))
+    )
+
+
+def conduct(random: Random) -> SmallConduct:
+    """Draw how the services conduct themselves."""
+    made_at = random.choice((0.0, 0.0, 60.0))
+    return SmallConduct(
+        mode=random.choice(("CONFIG_MAP", "CONFIG_MAP", "API", "API_AND_CONFIG_MAP")),
+        change_seconds=random.choice((20.0, 100.0, 600.0)),
+        by_hand_at=random.choice((0.0, 0.0, 40.0, 60.0, 400.0)),
+        made_at=made_at,
+        available_at=made_at + random.choice((0.0, 100.0, 700.0, 3900.0)),
+        fails=random.random() < 0.1,
+        runs_jobs=random.random() < 0.5,
+    )
