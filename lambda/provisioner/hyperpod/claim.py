@@ -107,7 +107,7 @@ class Claim:
         try:
             request, started_at, takes_back, last_call, called_at, former, *rest = text.split(":")
             asks, undoes_calls, *_ = rest  # a former version wrote one more
-            claim = cls(
+            return cls(
                 request=request,
                 started_at=float(started_at),
                 takes_back=takes_back,
@@ -115,8 +115,8 @@ class Claim:
                 asks=asks,
                 undoes_calls=bool(undoes_calls),
                 undoes_images=undoes_calls == _YES,
+                **_call(last_call, float(called_at)),
             )
-            return claim._called(last_call, float(called_at))
         except ValueError:
             return None
 
@@ -132,15 +132,7 @@ class Claim:
         return _OR.join([f"{self.last_call}{how}", *filter(None, [self.doubted])])
 
     def _called(self, text: str, called_at: float) -> "Claim":
-        call, _, doubted = text.partition(_OR)
-        return replace(
-            self,
-            last_call=call.rstrip(_UNSURE + _UNANSWERED),
-            called_at=called_at,
-            answered=_UNANSWERED not in call,
-            unsure=_UNSURE in call,
-            doubted=doubted,
-        )
+        return replace(self, **_call(text, called_at))
 
     @property
     def _undoes(self) -> str:
@@ -256,6 +248,17 @@ class Claim:
             unsure=unsure,
             doubted=doubted,
         )
+
+
+def _call(text: str, called_at: float) -> dict[str, Any]:
+    call, _, doubted = text.partition(_OR)
+    return {
+        "last_call": call.rstrip(_UNSURE + _UNANSWERED),
+        "called_at": called_at,
+        "answered": _UNANSWERED not in call,
+        "unsure": _UNSURE in call,
+        "doubted": doubted,
+    }
 
 
 def properties_key(properties: Mapping[str, Any]) -> str:

@@ -22,9 +22,11 @@ MOST_WAIT_MINUTES = 55
 _WAIT_MINUTES = 50
 
 
+_whole_minutes = one_of(*map(str, range(1, MOST_WAIT_MINUTES + 1)))
+
+
 def _minutes(name: str, value: object) -> int:
-    allowed = map(str, range(1, MOST_WAIT_MINUTES + 1))
-    return int(one_of(*allowed)(name, value))
+    return int(_whole_minutes(name, value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
