@@ -269,7 +269,7 @@ class ClusterWatch(Watch):
             return
         if any(each.wanted.wait_for == "accepted" for each in stack.requests):
             return  # what was only accepted may have been taken back unseen
-        if any(map(_could_note_nothing, stack.requests)):
+        if any(map(self._could_note_nothing, stack.requests)):
             return
         cluster = self.sagemaker.clusters.get(NAME)
         if cluster is None:
@@ -293,6 +293,14 @@ class ClusterWatch(Watch):
                 self.violated(NOT_UNDONE, "repaired: a group is left", name)
         if cluster.recovery != template.recovery:
             self.violated(NOT_UNDONE, "repaired: another NodeRecovery")
+
+    def _could_note_nothing(self, request: Request) -> bool:
+        """Say whether AWS failed a rollback for an hour, or a busy cluster took no tags."""
+        is_busy = request.error is None and request.data.get("ClusterStatus") != "InService"
+        is_late = request.ended_at() > request.sent_at + LEAST_LASTING
+        if request.kind == "rollback" and (request.error is not None or is_busy or is_late):
+            return True
+        return is_busy and self.sagemaker.conduct.refuses_tags
 
 
 def _asks_to_delete(request: Request, name: str, group: Group) -> bool:
@@ -347,13 +355,6 @@ def _has_image(group: Group, release: str | None, image: str | None) -> bool:
 def _tells_a_difference(request: Request) -> bool:
     told = request.data.get("Shortage", "none") != "none"
     return told or request.data.get("ClusterStatus") != "InService"
-
-
-def _could_note_nothing(request: Request) -> bool:
-    """Say whether AWS failed a rollback for an hour, or a busy cluster may have taken no tags."""
-    is_busy = request.data.get("ClusterStatus") != "InService"
-    is_late = request.ended_at() > request.sent_at + LEAST_LASTING
-    return request.kind == "rollback" and (request.error is not None or is_busy or is_late)
 
 
 def _marked(cluster: Cluster, request: Request) -> bool:
