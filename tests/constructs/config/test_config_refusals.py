@@ -125,7 +125,7 @@ def groups(*names: str) -> list[dict[str, object]]:
         (f"{GROUP}.deep_health_checks[0]", "InstanceStres", "did you mean InstanceStress?"),
         (f"{GROUP}.deep_health_checks[1]", "InstanceStress", "is listed twice"),
         # tags
-        ("tags", {f"k{n}": "v" for n in range(51)}, "51 must be at most 44 tags"),
+        ("tags", {f"k{n}": "v" for n in range(51)}, "51 must be at most 43 tags"),
         (f"tags.{'k' * 129}", "v", "must be 1 to 128 characters"),
         ("tags.k", "v" * 257, "must be 0 to 256 characters"),
         ("tags.k", "a;b", "the API's pattern for a tag value"),
