@@ -20,6 +20,11 @@ Shown = tuple[float, str] | tuple[float, str, Mapping[str, str]]
 Known = dict[str, object]
 THE_STACK = (9.0, UPDATES)
 THE_RESOURCE = (8.0, UPDATES, NEW)
+NO_OPERATION: dict[str, dict[str, str | None]] = {
+    "configured": {"DetailedStatus": "CONFIGURATION_COMPLETE"},
+    "hook": {"HookType": "Some::Hook", "ResourceStatus": None, "LogicalResourceId": None},
+}
+"""Events of the stack in its operation; what begins one has neither."""
 
 
 class Events:
@@ -46,6 +51,8 @@ class Events:
         status: str,
         properties: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
+        if status in NO_OPERATION:
+            return {**self._event(number, stack, ago, UPDATES), **NO_OPERATION[status]}
         own = properties is not None
         shown = {"ResourceProperties": json.dumps({**(properties or {}), "Wait": True})}
         return {
@@ -84,6 +91,7 @@ def turn(
         ([(9.0, ROLLS_BACK), (8.0, UPDATES, OLD)], True),
         # The read is late, and shows no more than the update that the rollback takes back.
         ([THE_STACK, THE_RESOURCE, (7.0, ROLLS_BACK)], True),
+        ([THE_STACK, THE_RESOURCE, (-1.0, "configured"), (-2.0, "hook")], False),
         # AWS might show no event of the resource, or none of its properties.
         ([(9.0, ROLLS_BACK)], True),
         ([THE_STACK, (8.0, UPDATES, {})], False),

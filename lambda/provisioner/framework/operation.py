@@ -296,7 +296,7 @@ class Turn:
                         sure = seen
                 if operation.began_at < self._begun_at - _LONGEST_REQUEST_SECONDS:
                     break
-            elif event["LogicalResourceId"] == self._request.owner.logical_id:
+            elif event.get("LogicalResourceId") == self._request.owner.logical_id:
                 last = last or event
                 properties, latest = _properties(event), _seconds(event) == _seconds(last)
                 if sure and properties == wanted:
@@ -320,7 +320,8 @@ class Turn:
         is_long = is_last or properties == wanted
         longest = _LONGEST_REQUEST_SECONDS if is_long else _LONGEST_DELIVERY_SECONDS
         is_near = -_CLOCK_SKEW_SECONDS < self._begun_at - _seconds(event) < longest
-        return is_near and event["ResourceStatus"] == f"{self._request.type.upper()}_IN_PROGRESS"
+        began = f"{self._request.type.upper()}_IN_PROGRESS"
+        return is_near and event.get("ResourceStatus") == began
 
     def _events(self) -> Iterator[Event]:
         """Yield the stack's events, newest first; none when the stack is gone."""
@@ -367,8 +368,9 @@ class _Seen(NamedTuple):
 
 def _is_answered(seen: _Seen, own: Operation) -> bool:
     """Say whether the resource's last event ends the request; a late look shows another's."""
-    last = seen.last["ResourceStatus"] if seen.last and seen.own == own and seen.is_shown else ""
-    return bool(last) and not last.endswith("_IN_PROGRESS")
+    if seen.last is None or seen.own != own or not seen.is_shown:
+        return False
+    return not seen.last.get("ResourceStatus", "_IN_PROGRESS").endswith("_IN_PROGRESS")
 
 
 def _properties(event: Event) -> object:
@@ -394,7 +396,10 @@ def _as_sent(value: object) -> object:
 
 
 def _is_of_stack(event: Event) -> bool:
-    return bool(event.get("PhysicalResourceId") == event["StackId"])
+    """Say whether an event is one that an operation of the stack begins or ends with."""
+    is_whole = not (event.get("DetailedStatus") or event.get("HookType"))
+    is_stacks = event.get("PhysicalResourceId") == event["StackId"]
+    return bool(is_stacks and is_whole and event.get("ResourceStatus"))
 
 
 def _operation(event: Event) -> Operation:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
-from hyperpod_shared.clusters import ClusterInput, ClusterStatus, Described, groups_of, is_updated
+from hyperpod_shared.clusters import ClusterInput, ClusterStatus, Described
 from provisioner.aws.api import SageMakerApi
 from provisioner.framework import log
 from provisioner.framework.operation import Turn
@@ -127,18 +127,6 @@ class HyperPodApi:
 
 def _as_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"Key": key, "Value": value} for key, value in tags.items()]
-
-
-def is_patching(api: HyperPodApi, groups: Sequence[str]) -> bool:
-    """Say whether one of the groups is being patched now; False if that cannot be known."""
-    if not groups:
-        return False
-    try:
-        shown = groups_of(api.describe()[0])
-    except AWS_ERRORS as error:
-        log.warning("not known", cluster=api.name, cause=str(error))
-        return False
-    return any(is_updated(shown.get(name, {})) for name in groups)
 
 
 def governance_of(api: HyperPodApi, arn: str) -> Sequence[str]:

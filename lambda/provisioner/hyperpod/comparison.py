@@ -59,14 +59,15 @@ def is_as_described(group: Group, details: Group | None) -> bool:
 
 
 def requested_value(value: object) -> object:
-    """Return what a request would have for a described value."""
+    """Return what a request would have for a described value: what is desired, else current."""
     if not isinstance(value, Mapping):
         return value
-    return {
-        key.removeprefix("Desired"): requested_value(item) if key == _NESTED else item
-        for key, item in value.items()
-        if not key.startswith("Current") and key not in _STATES
+    shown = {
+        key: requested_value(item) if key == _NESTED else item
+        for key, item in sorted(value.items())
+        if key not in _STATES
     }
+    return {key.removeprefix("Current").removeprefix("Desired"): shown[key] for key in shown}
 
 
 def covers(described: object, wanted: object) -> bool:
@@ -101,7 +102,10 @@ def has_image(
 def as_requested(details: Group) -> dict[str, Any]:
     """Return the request that leaves a group as it is."""
     asked = [COUNT, *(key for key, value in details.items() if value)]
-    return _requested(details, like=dict.fromkeys(asked))
+    request = _requested(details, like=dict.fromkeys(asked))
+    if "MinInstanceCount" in request:  # HyperPod takes no number below the least
+        request["MinInstanceCount"] = min(request["MinInstanceCount"], request[COUNT])
+    return request
 
 
 def _requested(details: Group, *, like: Group) -> dict[str, Any]:

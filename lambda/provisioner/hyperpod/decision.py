@@ -159,7 +159,8 @@ def _way_on(  # noqa: PLR0911, PLR0912 - each return is a case of the table
     if claim is None and not makes:  # also what is refused, so that its rollback knows of no call
         return write_claim(found, request, **({CREATION_TAG: SUCCEEDED} if works else {}))
     # Groups that neither this template nor the former one names are another owner's, and stay.
-    aim = request.aim(clears_groups=makes and not found.worked)
+    worked = found.worked or _worked_for_another(found, request)
+    aim = request.aim(clears_groups=makes and not worked)
     todo = changes(aim, found.described, found.tags)
     replaced = failed and found.never_worked
     if todo.refusals and not replaced and (works or not makes):
@@ -173,7 +174,7 @@ def _way_on(  # noqa: PLR0911, PLR0912 - each return is a case of the table
     if makes and failed and not replaced:
         return Refuse(error=failed_in_use(request.wanted.cluster_name, nodes=found.nodes))
     if claim is None:
-        if not found.worked:
+        if not worked:
             return write_claim(found, request)
         if works:
             return write_claim(found, request, **{CREATION_TAG: ADOPTED})
@@ -185,6 +186,12 @@ def _way_on(  # noqa: PLR0911, PLR0912 - each return is a case of the table
     if failed and request.waits:
         return Wait(why="the cluster still shows Failed") if claim.is_fresh(found.now) else Fail()
     return _next(found, request, claim, todo)
+
+
+def _worked_for_another(found: Found, request: ClusterRequest) -> bool:
+    """Say whether a former stack of the same name has a working cluster, which it may not say."""
+    is_former = not request.owner.owns_tags(found.tags) and found.creation != CREATE_FAILED
+    return is_former and found.status == ClusterStatus.IN_SERVICE
 
 
 def _next(

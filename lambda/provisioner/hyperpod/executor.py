@@ -15,7 +15,7 @@ from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.framework import log
 from provisioner.framework.resource import DONE, NOT_YET, Progress
-from provisioner.hyperpod.api import HyperPodApi, governance_of, is_patching
+from provisioner.hyperpod.api import HyperPodApi, governance_of
 from provisioner.hyperpod.arrivals import NOTHING_SHORT, Arrivals, shortage_report
 from provisioner.hyperpod.claim import (
     CALL_TAG,
@@ -218,7 +218,6 @@ class Executor:
                 answer was lost. Default: it is none.
         """
         before = visible_claim(found.tags) or self.request.claim
-        patched = [name for name, _ in images.groups] if images else []
         unsure = images is not None and images.may_be_made(groups_of(found.described))
         now = self.api.turn.clock.now
         calling = before.after_call(key, now=now(), answered=False, unsure=unsure)
@@ -229,13 +228,10 @@ class Executor:
         try:
             call()
         except AWS_ERRORS as error:
-            if is_patching(self.api, patched):
-                log.info("made before", cluster=self.api.name, cause=str(error))
-            elif self._may_be_made(before, key, error):
-                log.info("not known to be made", cluster=self.api.name, cause=str(error))
-                return NOT_YET
-            else:
+            if not self._may_be_made(before, key, error):
                 raise self._refused("update", error, found) from error
+            log.info("not known to be made", cluster=self.api.name, cause=str(error))
+            return NOT_YET
         made = before.after_call(key, now=now(), unsure=unsure)
         self._mark(noted, made.note)
         self.written = made

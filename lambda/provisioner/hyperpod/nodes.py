@@ -71,7 +71,7 @@ def _error_events(api: HyperPodApi, since: float) -> Iterator[Event]:
     }
     for _ in range(_MOST_PAGES):
         page = api.sagemaker.list_cluster_events(**request)
-        yield from (event for event in page.get("Events", ()) if event["EventLevel"] == "Error")
+        yield from (event for event in page.get("Events", ()) if event.get("EventLevel") == "Error")
         if not page.get("NextToken"):
             return
         request["NextToken"] = page["NextToken"]

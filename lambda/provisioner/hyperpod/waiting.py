@@ -21,6 +21,7 @@ from hyperpod_shared.clusters import (
     SOFTWARE_FAILED,
     ClusterStatus,
     Described,
+    Group,
     groups_of,
     is_updated,
     present_groups,
@@ -154,16 +155,21 @@ def left_behind(
 ) -> LeftGroups:
     """Return the groups that the next update has to look after: they are, or may end up, other."""
     present, there = present_groups(found.described), FoundGroups.of(found.tags)
+    left = LeftGroups.of(found.tags)
     wanted, before = groups_of(request.wanted.cluster_input), request.changed_groups()
     images = {*image_differences(todo, claim, found.described)}
     works = found.status == ClusterStatus.IN_SERVICE
     if not works or claim.is_fresh(found.now):
         images |= {*made_groups(todo, claim)}
-    images |= {name for name, group in present.items() if is_updated(group)}
-    # A Continuous cluster takes nothing back: what is other now, somebody changed.
+    mine = {*made_groups(todo, claim), *(before if claim.undoes_images else ())}
+    images |= {
+        name
+        for name, group in present.items()
+        if is_updated(group) and (name in mine or left.has_image(name))
+    }
+    # A Continuous cluster takes no call back: what is other now, somebody changed.
     continuous = found.described.get("NodeProvisioningMode") == CONTINUOUS
     taken = continuous and claim.last_call and claim.answered and not claim.is_fresh(found.now)
-    left = LeftGroups.of(found.tags)
 
     def is_as_before(name: str) -> bool:  # another number is an operator's
         had = {before.get(name), there.count_of(name)}
@@ -174,6 +180,7 @@ def left_behind(
         for name in present.keys() & differences(todo, found.described)
         if name not in wanted or (not taken and is_as_before(name))
     }
+    counts |= {name: before[name] for name in before if _falls_back(present.get(name, {}))}
     if not works and (claim.last_call or (claim.rolls_back and claim.undoes_calls)):
         counts = {**before, **counts}  # HyperPod may take it back
         images |= before.keys()
@@ -188,6 +195,14 @@ def left_behind(
     }
     found_now = LeftGroups.with_counts(counts, images=images, by=claim.request)
     return left if replace(found_now, by=left.by) == left else found_now
+
+
+def _falls_back(details: Group) -> bool:
+    """Say whether HyperPod takes a group back that does not get its least number in 3 hours.
+
+    botocore, UpdateCluster: MinInstanceCount.
+    """
+    return int(details.get("CurrentCount", 0)) < int(details.get("MinCount") or 0)
 
 
 def _still_left(found: Found, claim: Claim) -> set[str]:

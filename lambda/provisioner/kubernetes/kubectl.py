@@ -131,7 +131,8 @@ def _stop(process: subprocess.Popen[str]) -> str:
 FIELD_MANAGER = "hyperpod-cdk"
 """The server-side apply field manager of what `Kubectl.apply` writes."""
 
-_NOTHING = "<none>"
+CELL_END, ROW_END = "\x1f", "\x1e"
+"""What ends a cell and a row of a table: characters that no YAML file holds."""
 _UNUSED_ANNOTATION = "hyperpod-cdk/unused"
 _STOP_AFTER_TIMEOUT_SECONDS = 5
 
@@ -179,15 +180,18 @@ class Kubectl:
 
         Args:
             kinds: Such as `jobs.batch`.
-            columns: Paths of fields that hold no spaces, such as `.metadata.name`.
+            columns: Paths of fields, such as `.metadata.name`.
             namespace: Where. Default: everywhere.
         """
         where = ["--all-namespaces"] if namespace is None else ["--namespace", namespace]
-        template = ",".join(f"C{number}:{column}" for number, column in enumerate(columns))
-        arguments = ["get", ",".join(kinds), *where, "--no-headers"]
-        output = self._run([*arguments, f"--output=custom-columns={template}"])
-        rows = (line.split() for line in output.splitlines())
-        return [tuple("" if cell == _NOTHING else cell for cell in row) for row in rows if row]
+        # Users choose some of the texts, which may be empty or have several lines.
+        cells = f'{{"{CELL_END}"}}'.join(f"{{{column}}}" for column in columns)
+        template = f'{{range .items[*]}}{cells}{{"{ROW_END}"}}{{end}}'
+        output = self._run(["get", ",".join(kinds), *where, f"--output=jsonpath={template}"])
+        rows = [tuple(row.split(CELL_END)) for row in output.split(ROW_END)[:-1]]
+        if any(len(row) != len(columns) for row in rows):
+            raise CommandFailedError(f"a field of the {', '.join(kinds)} has control characters")
+        return rows
 
     def apply(self, objects: Sequence[Object]) -> None:
         """Write objects by server-side apply, also fields that others have set."""

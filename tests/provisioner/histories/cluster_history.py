@@ -115,7 +115,10 @@ def changes_by_hand(random: Random, count: int) -> Iterator[ByHand]:
             operation=random.randrange(1, count) if count > 1 else 0,
             after=random.choice((-15.0, -5.0, 1.0, 10.0, 50.0, 120.0)) * random.uniform(0.8, 1.2),
             action=random.choice(
-                ("scale", "scale", "scale", "add", "add", "add", "remove", "delete cluster")
+                (
+                    *("scale", "scale", "scale", "add", "add", "add"),
+                    *("patch", "patch", "remove", "delete cluster"),
+                )
             ),
             group=random.choice("abcd"),
             count=random.choice((1, 2, 4, 6)),

@@ -115,7 +115,7 @@ class ClusterWatch(Watch):
             group = change.before[name]
             if any(patch.request is request for patch in group.patches):
                 self.violated(NOT_ASKED, f"{request.kind} patches a group twice", f"group {name}")
-            elif not _asks_to_patch(request, name, group):
+            elif not _asks_to_patch(request, name, group) and not self._is_by_hand(name, request):
                 self.violated(NOT_ASKED, f"{request.kind} patches a group", f"group {name}")
 
     # Requests.
@@ -334,6 +334,8 @@ def _asks_to_patch(request: Request, name: str, group: Group) -> bool:
         is_failed_one = failed and explicit and _has_image(group, failed.release, failed.image)
         return bool(is_failed_one) or group.imaged_by in (request, request.undone)
     explicit = spec is not None and (spec.release or spec.image)
+    if group.imaged_by == OPERATOR and not _asks_for_another_image(request, name):
+        return False
     if spec is not None and explicit:
         return not _has_image(group, spec.release, spec.image)
     former: ClusterTemplate | None = request.former
@@ -344,6 +346,18 @@ def _asks_to_patch(request: Request, name: str, group: Group) -> bool:
     # An image of its own that the template has no longer is HyperPod's own again.
     before = former.by_name.get(name)
     return before is not None and bool(before.image)
+
+
+def _asks_for_another_image(request: Request, name: str) -> bool:
+    before = request.former.by_name.get(name) if request.former else None
+    spec = request.wanted.by_name.get(name)
+    if (
+        before is None
+        or spec is None
+        or request.wanted.software not in {"", request.former.software}
+    ):
+        return True
+    return (before.release, before.image) != (spec.release, spec.image)
 
 
 def _has_image(group: Group, release: str | None, image: str | None) -> bool:

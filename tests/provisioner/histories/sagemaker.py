@@ -148,6 +148,10 @@ class SageMaker:
         elif action == "remove" and group in present and len(present) > 1:
             self.world.note(OPERATOR, "deletes group %s", group)
             self._apply(cluster, [], [group], by=OPERATOR)
+        elif action == "patch" and group in present and present[group].software != "InProgress":
+            self.world.note(OPERATOR, "patches group %s", group)
+            self.hands[group] = self.world.now
+            self._begin_patch(cluster, {group: {}}, image=None, by=OPERATOR)
 
     # What it does.
 
@@ -465,6 +469,17 @@ class SageMaker:
         self.world.note(
             self._who(), "UpdateClusterSoftware %s %s", sorted(named), request.get("ImageId", "")
         )
+        self._begin_patch(cluster, named, image=request.get("ImageId"), by=by)
+        return {"ClusterArn": cluster.arn}
+
+    def _begin_patch(
+        self,
+        cluster: Cluster,
+        named: Mapping[str, Mapping[str, str]],
+        *,
+        image: str | None,
+        by: object,
+    ) -> None:
         latest = f"2.0.{self._next('releases')}"
         fails = self._next("patches") in self.conduct.failing_patches
         for name, one in named.items():
@@ -473,7 +488,6 @@ class SageMaker:
             group.former_image = (group.release, group.image)
             group.software, group.imaged_by = "InProgress", by
             group.release = one.get("ImageReleaseVersion", latest)
-            image = request.get("ImageId")
             group.image = DEFAULT_AMI if image == "default" else image or group.image
         begun = 0 if cluster.continuous else self._busy(cluster, "Updating", by=by)
         self._changed(cluster)
@@ -481,7 +495,6 @@ class SageMaker:
             self.conduct.patch_seconds,
             lambda: self._patched(cluster, list(named), begun, fails=fails),
         )
-        return {"ClusterArn": cluster.arn}
 
     def _patched(self, cluster: Cluster, names: Sequence[str], begun: int, *, fails: bool) -> None:
         for name in names:

@@ -16,6 +16,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from provisioner import handler
 from provisioner.kubernetes.cluster import ClusterCommands, EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.kubectl import CELL_END, ROW_END
 from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.helm_store import UNREACHABLE
 from tests.provisioner.histories.history import ByHand, Plan
@@ -30,7 +31,7 @@ MODE, FILE_SYSTEM, DELETION = (
 )
 _ARN = "arn:aws:eks:us-west-2:111122223333:cluster/ml"
 _WITH_ENTRIES = {"API", "API_AND_CONFIG_MAP"}
-_JOB = "ml llama-worker-0 <none> node-1 default Running PyTorchJob llama\n"
+_JOB = ("ml", "llama-worker-0", "", "node-1", "default", "Running", "PyTorchJob", "llama")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +160,8 @@ class Services:
         """Do what kubectl would."""
         assert timeout_seconds >= 1.0
         self._reach("kubectl", arguments)
-        return _JOB if arguments[1] == "pods" and self.conduct.runs_jobs else ""
+        runs = arguments[1] == "pods" and self.conduct.runs_jobs
+        return CELL_END.join(_JOB) + ROW_END if runs else ""
 
     def helm(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
         """Do what helm would: there is no release."""

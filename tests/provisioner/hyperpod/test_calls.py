@@ -124,6 +124,9 @@ def error_event(level: str, description: str) -> dict[str, object]:
     }
 
 
+UNLABELED = error_event("Error", "Something")
+"""An event without a level, which botocore does not require."""
+del UNLABELED["EventLevel"]
 CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
 DETAILS = {
     **{key: value for key, value in GROUP.items() if key != "InstanceCount"},
@@ -225,7 +228,7 @@ def test_failed_continuous_create_tells_shortages_and_newest_errors(
     )
     stubber.add_response(
         "list_cluster_events",
-        {"Events": [error_event("Error", "Creation failed")] * 2},
+        {"Events": [UNLABELED, *[error_event("Error", "Creation failed")] * 2]},
         {**asked, "NextToken": "n"},
     )
     metadata = {"Instance": {"FailureMessage": "InsufficientInstanceCapacity"}}

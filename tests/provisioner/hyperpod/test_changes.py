@@ -312,6 +312,16 @@ def test_an_update_leaves_a_group_that_no_template_named() -> None:
     )
 
 
+def test_an_operators_group_is_sent_as_hyperpod_takes_it() -> None:
+    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A))
+    now = described(cluster(A, group("operators", 3)))
+    shown = {"CurrentLabels": {"team": "x"}, "CurrentTaints": ["old"], "DesiredTaints": ["new"]}
+    now["InstanceGroups"][1] |= {"MinCount": 4, "KubernetesConfig": shown}
+    config = {"Labels": {"team": "x"}, "Taints": ["new"]}
+    operators = group("operators", 3, MinInstanceCount=3, KubernetesConfig=config)
+    assert changes(aim, now, {}) == sent(group("a", 2), operators)
+
+
 def test_a_restricted_group_stays_in_its_list() -> None:
     now = {
         **described(cluster(A)),

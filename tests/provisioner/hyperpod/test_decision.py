@@ -21,7 +21,7 @@ from provisioner.hyperpod.steps import (
     UpdateCluster,
     Wait,
 )
-from tests.support.provisioner.cloudformation import OTHER_STACK_ID
+from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID
 from tests.support.provisioner.decided import (
     BACK,
     BEFORE,
@@ -245,3 +245,12 @@ def test_groups_that_were_left_are_not_noted_as_found(*, is_left: bool) -> None:
 
     assert isinstance(step, Tag)
     assert (FOUND_TAG in step.add) is not is_left
+
+
+def test_a_former_stacks_working_cluster_is_adopted_though_it_does_not_say_that_it_worked() -> None:
+    former = f"{STACK_ID.rpartition('/')[0]}/former-creation"
+    there = found("InService", BEFORE, stack_id=former)
+    step = decide(there, CREATE_BEGINS)
+
+    assert isinstance(step, Tag)
+    assert TAKEN_OVER.items() <= step.add.items()

@@ -18,7 +18,7 @@ from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Revision, Wanted
 from provisioner.kubernetes.cluster import Cluster, ClusterNotFoundError, Containers
 from provisioner.kubernetes.failures import CommandFailedError
-from provisioner.kubernetes.kubectl import Run
+from provisioner.kubernetes.kubectl import CELL_END, ROW_END, Run
 
 CHART = "hyperpod-helm-chart"
 CHART_VERSION = "0.1.0"
@@ -216,7 +216,7 @@ class FakeKubectl:
                 return ""
             case "get", kinds:
                 listed = self.rows.get(kinds, [])
-                return "".join(f"{' '.join(cell or '<none>' for cell in row)}\n" for row in listed)
+                return "".join(f"{CELL_END.join(row)}{ROW_END}" for row in listed)
             case _:
                 raise AssertionError(arguments)
 
