@@ -42,6 +42,7 @@ from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.hyperpod.claim import Claim, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import (
+    IMAGE_KEYS,
     ROLE,
     UPDATABLE,
     WHEN_LEFT_OUT,
@@ -134,6 +135,16 @@ def asked_fields(aim: Aim) -> frozenset[str]:
         for key in {*aim.wanted, *former} - _APART
         if aim.former is None or not means_the_same(former.get(key), aim.wanted.get(key))
     )
+
+
+def asked_images(aim: Aim) -> set[str]:
+    """Return the groups that are asked to have another AMI than before."""
+    former = groups_of(aim.former or {})
+    return {
+        name
+        for name, group in groups_of(aim.wanted).items()
+        if any(group.get(key) != former.get(name, {}).get(key) for key in IMAGE_KEYS)
+    }
 
 
 def user_tags(cluster: ClusterInput) -> dict[str, str]:

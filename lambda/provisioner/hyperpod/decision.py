@@ -204,7 +204,7 @@ def _next(
     back = setback(found, request, claim, todo) if call else None
     if back:
         return back
-    if call and found.status in SETTLED and not _is_held_up(call, found):
+    if call and found.status in SETTLED and not _is_held_up(call, found, claim):
         return call
     if todo.tags_to_add or todo.tags_to_remove:
         return Tag(add=todo.tags_to_add, remove=todo.tags_to_remove)
@@ -216,11 +216,14 @@ def _next(
     return _outcome(found, request, claim, todo)
 
 
-def _is_held_up(call: UpdateCluster | UpdateSoftware, found: Found) -> bool:
-    """Say whether an update of AMIs has to wait, so that one that is seen later is its own."""
-    if isinstance(call, UpdateCluster):
-        return False
+def _is_held_up(call: UpdateCluster | UpdateSoftware, found: Found, claim: Claim) -> bool:
+    """Say whether a call has to wait for an update of AMIs that may be the request's own.
+
+    That which is seen later is its own then, and the note of its call is visible.
+    """
     groups = groups_of(found.described)
+    if isinstance(call, UpdateCluster):  # made again, when the calls after it may be made, too
+        return claim.last_call == UPDATE_KEY and any(map(is_updated, groups.values()))
     is_busy = any(is_updated(groups.get(name, {})) for name, _ in call.update.groups)
     return is_busy or found.status != ClusterStatus.IN_SERVICE
 

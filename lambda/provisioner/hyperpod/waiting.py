@@ -32,6 +32,7 @@ from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import (
     MAY_BE_OLD,
     Changes,
+    asked_images,
     differences,
     image_differences,
     is_unseen,
@@ -161,7 +162,7 @@ def left_behind(
     works = found.status == ClusterStatus.IN_SERVICE
     if not works or claim.is_fresh(found.now):
         images |= {*made_groups(todo, claim)}
-    mine = {*made_groups(todo, claim), *(before if claim.undoes_images else ())}
+    mine = {*made_groups(todo, claim), *asked_images(request.aim())}
     images |= {
         name
         for name, group in present.items()
