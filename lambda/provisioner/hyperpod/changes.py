@@ -15,7 +15,7 @@ change after creation.
 |                            | number is sent                    |                                 |
 | other fields               | wanted and described              | what the failed request changed |
 | fields that never change   | refused if asked to change        | left alone                      |
-| AMIs                       | if asked to change, or left       | a custom one that came true     |
+| AMIs                       | if asked to change, or left       | one that came true              |
 
 What a request could not reach is left: it is noted, and the next update sees to it.
 """
@@ -55,10 +55,10 @@ from provisioner.hyperpod.comparison import (
     refusals,
     requested_value,
     scales,
+    shows_image,
     without_image,
 )
 from provisioner.hyperpod.software import (
-    DEFAULT_IMAGE,
     SoftwareUpdate,
     asks_for_image,
     software_updates,
@@ -376,7 +376,10 @@ def _software(aim: Aim, present: Groups, left: LeftGroups) -> Sequence[SoftwareU
 def _still_needed(
     call: SoftwareUpdate, aim: Aim, present: Groups, left: LeftGroups
 ) -> SoftwareUpdate:
-    """Drop the groups that are not there or have their AMI; in a rollback, that never changed."""
+    """Drop the groups that are not there or have their AMI.
+
+    A rollback gives back what the failed request took: the cluster has what that asked for.
+    """
     former = groups_of(aim.former or {})
 
     def is_needed(name: str, version: str | None) -> bool:
@@ -385,8 +388,10 @@ def _still_needed(
             return False
         if not aim.rolls_back:
             return True
-        if call.image_id == DEFAULT_IMAGE:  # only a custom AMI that came true is taken back
-            return bool(present[name].get("DesiredImageId") == asked.get("ImageId"))
-        return not left.has_image(name)
+        if asks_for_image(asked):
+            return shows_image(present[name], asked)
+        return call.image_id is not None and not left.has_image(
+            name
+        )  # HyperPod's own was asked for
 
     return replace(call, groups=tuple(item for item in call.groups if is_needed(*item)))

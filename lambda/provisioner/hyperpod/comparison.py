@@ -99,6 +99,16 @@ def has_image(
     return is_release if update.image_id is None else bool(image_id == update.image_id)
 
 
+def shows_image(details: Group, asked: Group) -> bool:
+    """Say whether a group is described with the AMI that is asked for, or is getting it."""
+    shown = [("ImageId", "DesiredImageId"), ("ImageReleaseVersion", "DesiredImageReleaseVersion")]
+    return all(
+        details.get(key) == asked[name]
+        for name, key in shown
+        if asked.get(name) not in {None, DEFAULT_IMAGE}
+    )
+
+
 def as_requested(details: Group) -> dict[str, Any]:
     """Return the request that leaves a group as it is."""
     asked = [COUNT, *(key for key, value in details.items() if value)]
