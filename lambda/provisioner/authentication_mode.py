@@ -27,7 +27,7 @@ from provisioner.framework import log
 from provisioner.framework.operation import Turn
 from provisioner.framework.properties import Properties, parsed, text
 from provisioner.framework.resource import DONE, NOT_YET, Progress, WaitingResource
-from provisioner.framework.retry import Answer, aws_retried
+from provisioner.framework.retry import Answer
 from provisioner.kubernetes.cluster import describe, require_usable
 
 WANTED: Final = "API_AND_CONFIG_MAP"
@@ -79,12 +79,8 @@ class AuthenticationMode(WaitingResource[AuthenticationModeProperties]):
 
     def _change(self, name: str, turn: Turn) -> None:
         wanted = {"authenticationMode": WANTED}
-        turn.require()
         try:
-            aws_retried(
-                lambda: self._eks.update_cluster_config(name=name, accessConfig=wanted),
-                clock=turn.clock,
-            )
+            turn.change(lambda: self._eks.update_cluster_config(name=name, accessConfig=wanted))
         except AWS_ERRORS as error:
             # Another caller changes the cluster, or has changed its mode since it was described.
             if code(error) != "ResourceInUseException" and not _is_late(error):

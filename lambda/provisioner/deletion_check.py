@@ -25,7 +25,7 @@ from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import STACK_LABEL, Owner, consent_command, is_consent
 from provisioner.framework import log
 from provisioner.framework.operation import StackPhase, Turn
-from provisioner.framework.properties import Properties, json_value, parsed, text, truth
+from provisioner.framework.properties import Properties, json_texts, parsed, text, truth
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, Accepted, Progress
 from provisioner.framework.retry import Clock, retried
@@ -70,10 +70,8 @@ _CLAIM, _VOLUME = "PersistentVolumeClaim", "PersistentVolume"
 
 
 def _releases(name: str, value: object) -> tuple[ReleaseId, ...]:
-    found = json_value(name, value)
-    if not isinstance(found, list) or not all(
-        isinstance(item, str) and item.count("/") == 1 for item in found
-    ):
+    found = json_texts(name, value)
+    if not all(item.count("/") == 1 for item in found):
         raise ProvisioningError(
             f"The property {name} must be a JSON list of namespaces and names",
             next_step='Pass a text such as ["kube-system/hyperpod-dependencies"].',

@@ -20,7 +20,7 @@ from provisioner.aws.api import S3Api
 from provisioner.aws.s3 import open_zip, read_object, remove_keys
 from provisioner.framework import log
 from provisioner.framework.operation import Turn
-from provisioner.framework.properties import Properties, json_object, json_value, parsed, text
+from provisioner.framework.properties import Properties, json_object, json_texts, parsed, text
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
 from provisioner.framework.retry import Clock
@@ -38,16 +38,6 @@ _CONTENT_TYPES = {
     ".service": "text/plain",
 }
 _OTHER_CONTENT_TYPE = "application/octet-stream"
-
-
-def _paths(name: str, value: object) -> tuple[str, ...]:
-    found = json_value(name, value)
-    if not isinstance(found, list) or not all(isinstance(path, str) and path for path in found):
-        raise ProvisioningError(
-            f"The property {name} must be a JSON list of object keys",
-            next_step="Pass the relative paths of the scripts.",
-        )
-    return tuple(found)
 
 
 def _files(name: str, value: object) -> dict[str, str]:
@@ -76,7 +66,7 @@ class LifecycleScriptsProperties(Properties):
     source_bucket: str = parsed(text)
     source_key: str = parsed(text)
     destination_bucket: str = parsed(text)
-    paths: tuple[str, ...] = parsed(_paths, name="Keys")
+    paths: tuple[str, ...] = parsed(json_texts, name="Keys")
     prefix: str = parsed(text, default="")
     files: Mapping[str, str] = parsed(_files, default_factory=dict)
 

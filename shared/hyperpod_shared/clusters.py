@@ -1,10 +1,10 @@
-"""A HyperPod cluster as AWS describes it: statuses, instance groups, missing nodes, its log.
+"""A HyperPod cluster as AWS describes it: statuses, instance groups, its log.
 
 The statuses are those that decide something, spelled as in botocore's model of SageMaker. A cluster
 in any other status counts as busy.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -26,7 +26,6 @@ CONTINUOUS = "Continuous"
 CLUSTER_LABEL = "sagemaker.amazonaws.com/cluster-name"
 """HyperPod's label on its Nodes."""
 _LOG_GROUP = "/aws/sagemaker/Clusters"
-_MOST_SHORTAGES = 3
 
 
 class ClusterStatus(StrEnum):
@@ -93,31 +92,6 @@ def present_groups(described: Described) -> Groups:
         for name, group in groups_of(described).items()
         if group.get("Status") != GroupStatus.DELETING
     }
-
-
-def shortages(
-    described: Described, *, there: Callable[[str, Group], int] | None = None
-) -> list[str]:
-    """Return which groups have fewer nodes than they need, in a few short texts.
-
-    Args:
-        described: DescribeCluster's answer.
-        there: How many nodes of a group work. Default: as many as the answer says there are.
-    """
-    count = there or current_count
-    short = [
-        f"group {name} has {count(name, group)} of {nodes_needed(group)} nodes"
-        for name, group in groups_of(described).items()
-        if count(name, group) < nodes_needed(group)
-    ]
-    listed, others = short[:_MOST_SHORTAGES], len(short) - _MOST_SHORTAGES
-    return [*listed, f"{others} more groups are short of nodes"] if others > 0 else listed
-
-
-def current_count(_name: str, group: Group) -> int:
-    """Return how many instances a group has."""
-    count: int = group.get("CurrentCount", 0)
-    return count
 
 
 def nodes_needed(group: Group) -> int:

@@ -96,6 +96,11 @@ class Operation:
     status: str
     began_at: float
 
+    @property
+    def phase(self) -> StackPhase:
+        """What the stack does in it."""
+        return StackPhase.of(self.status)
+
     @classmethod
     def parse(cls, text: str) -> "Operation | None":
         """Return the operation that a text stands for; None if it stands for none."""
@@ -142,6 +147,7 @@ class Turn:
             remaining=lambda: min(clock.remaining(), _LONGEST_REQUEST_SECONDS - self.waited),
         )
         self._request = request
+        self._known = Operation.parse(request.operation or "")
         self._cloudformation = cloudformation
         self._operation: Operation | None = None
 
@@ -158,7 +164,7 @@ class Turn:
         return self._operation
 
     def _found(self, seen: "_Seen") -> Operation:
-        known = Operation.parse(self._request.operation or "")
+        known = self._known
         if known is None or (seen.is_shown and seen.own.began_at > known.began_at):
             return seen.own
         return seen.newest if self._is_of_newest(seen) else known
@@ -184,11 +190,9 @@ class Turn:
         None if CloudFormation refuses to tell a Delete: what it deletes is not wanted.
         """
         try:
-            return StackPhase.of(self.operation.status)
+            return self.operation.phase
         except AWS_ERRORS as error:
-            if self._request.type != "Delete" or is_transient(error):
-                raise
-            log.warning("the stack is not known", cause=str(error))
+            self._pass_over(error)
             return None
 
     @property
@@ -199,8 +203,7 @@ class Turn:
     @property
     def takes_back(self) -> bool:
         """Whether the stack rolled back when `on_event` began, as far as it could find out."""
-        known = Operation.parse(self._request.operation or "")
-        return known is not None and StackPhase.of(known.status) is StackPhase.ROLLING_BACK
+        return self._known is not None and self._known.phase is StackPhase.ROLLING_BACK
 
     @property
     def may_overlap(self) -> bool:
@@ -223,8 +226,6 @@ class Turn:
     def require(self) -> None:
         """Ask whether the request still has its turn.
 
-        A Delete goes on when CloudFormation refuses to say: what it deletes is not wanted.
-
         Raises:
             GivenUpError: It has not.
             NotReadyError: It may have; what was known of the stack is out of date.
@@ -233,9 +234,7 @@ class Turn:
             seen = self._look() if self._operation else self._first_look()
             own = self._operation = self._operation or self._found(seen)
         except AWS_ERRORS as error:
-            if self._request.type != "Delete" or is_transient(error):
-                raise
-            log.warning("the stack is not known", cause=str(error))
+            self._pass_over(error)
             return
         is_newer = seen.newest.began_at > own.began_at
         may_be_own = seen.newest.began_at <= self._begun_at + _CLOCK_SKEW_SECONDS
@@ -246,13 +245,17 @@ class Turn:
                 next_step="Deploy again.",
             )
         if is_newer or _is_answered(seen, own):
-            request = self._request
             raise GivenUpError(
-                f"{request.type} of {request.owner.logical_id} ({request.resource_type}) was "
-                "given up by CloudFormation and changes nothing any more",
+                f"{self._request} was given up by CloudFormation and changes nothing any more",
                 detail=f"the stack is {seen.newest.status} by now",
                 next_step="Wait for the stack's present operation.",
             )
+
+    def _pass_over(self, error: Exception) -> None:
+        """Let a Delete go on when CloudFormation refuses to say: what it deletes is not wanted."""
+        if self._request.type != "Delete" or is_transient(error):
+            raise error
+        log.warning("the stack is not known", cause=str(error))
 
     def _first_look(self) -> "_Seen":
         """Look; wait a little as the request begins if the read may be late."""
@@ -290,7 +293,7 @@ class Turn:
                     age = float("inf")
                     if not is_sure:
                         guess = guess or seen
-                    elif former == wanted or not seen.rolls_back:
+                    elif former == wanted or operation.phase is not StackPhase.ROLLING_BACK:
                         return seen
                     else:
                         sure = seen
@@ -354,11 +357,6 @@ class _Seen(NamedTuple):
     age: float = float("inf")
     is_sure: bool = False
     is_last: bool = False
-
-    @property
-    def rolls_back(self) -> bool:
-        """Whether the stack rolls back in the operation of that event."""
-        return StackPhase.of(self.own.status) is StackPhase.ROLLING_BACK
 
     @property
     def is_shown(self) -> bool:

@@ -103,6 +103,17 @@ def json_value(name: str, value: object) -> object:
     return found
 
 
+def json_texts(name: str, value: object) -> tuple[str, ...]:
+    """Read a JSON list of texts that are not empty."""
+    found = json_value(name, value)
+    if not isinstance(found, list) or not all(isinstance(item, str) and item for item in found):
+        raise ProvisioningError(
+            f"The property {name} must be a JSON list of texts, got {json.dumps(found)}",
+            next_step='Pass a text such as ["kubeflow"].',
+        )
+    return tuple(found)
+
+
 def json_object(name: str, value: object) -> dict[str, Any]:
     """Read a JSON object."""
     found = json_value(name, value)

@@ -48,6 +48,9 @@ class Request:
     begun_at: float | None = None
     operation: str | None = None
 
+    def __str__(self) -> str:
+        return f"{self.type} of {self.owner.logical_id} ({self.resource_type})"
+
     @classmethod
     def from_event(cls, event: Mapping[str, Any]) -> "Request":
         """Parse the event that the provider framework passes on."""

@@ -164,7 +164,7 @@ def _unreachable(request: Request, error: Exception) -> UnreachableError:
     unreached = is_unreached(error)
     state = "out of reach" if unreached else "throttling or out of service"
     return UnreachableError(
-        f"{request.type} of {request.owner.logical_id} ({request.resource_type}) finds AWS {state}",
+        f"{request} finds AWS {state}",
         detail=str(error),
         next_step=_WAY_TO_AWS
         if unreached
@@ -175,15 +175,14 @@ def _unreachable(request: Request, error: Exception) -> UnreachableError:
 
 def _unfinished(request: Request) -> UnreachableError:
     return UnreachableError(
-        f"{request.type} of {request.owner.logical_id} ({request.resource_type}) is not done",
+        f"{request} is not done",
         next_step="The function's log says what it waits for; deploy again.",
     )
 
 
 def _failed(request: Request, error: Exception) -> ProvisioningError:
     return ProvisioningError(
-        f"{request.type} of {request.owner.logical_id} ({request.resource_type}) failed in a call "
-        "to AWS",
+        f"{request} failed in a call to AWS",
         detail=str(error),
         next_step=_WAY_TO_AWS
         if is_unreached(error)

@@ -20,7 +20,7 @@ from hyperpod_shared.owner import is_consent
 from hyperpod_shared.redaction import redacted, secret_values
 from provisioner.aws.api import S3Api
 from provisioner.framework.operation import Turn
-from provisioner.framework.retry import Clock, retried
+from provisioner.framework.retry import retried
 from provisioner.helm.chart import fetch_chart
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Release, Revision, Wanted
@@ -72,29 +72,20 @@ class ReleaseClient:
     fetch_chart: Callable[[], Path]
 
     @property
-    def clock(self) -> Clock:
-        """Time and sleep."""
-        return self.turn.clock
-
-    @property
     def kubectl(self) -> Kubectl:
         """Kubectl, within the time that is left."""
         return Kubectl(run=self.run_kubectl, home=self.home, timeout_seconds=self._read_seconds)
 
     @property
-    def may_delete_user_objects(self) -> bool:
-        """Whether the configuration consents to losing what the release does not own."""
-        return self.properties.delete_user_objects
-
-    @property
     def may_delete_user_objects_with_stack(self) -> bool:
         """Whether the user consented to losing it when the stack is deleted, then alone."""
-        return self.may_delete_user_objects or is_consent(self.cluster.tags, self.wanted.owner)
+        consents = self.properties.delete_user_objects
+        return consents or is_consent(self.cluster.tags, self.wanted.owner)
 
     @property
     def time_left(self) -> float:
         """Seconds that commands may still take."""
-        return self.clock.remaining() - _RESERVE_SECONDS
+        return self.turn.clock.remaining() - _RESERVE_SECONDS
 
     def read(self) -> Release | None:
         """Return the release; wait for an API that is not reachable or does not accept us yet."""
@@ -233,7 +224,7 @@ class ReleaseClient:
                 command,
                 errors=(CommandFailedError,),
                 patience=lambda error: REACH_PATIENCE_SECONDS if error.is_unanswered else 0.0,
-                clock=self.clock,
+                clock=self.turn.clock,
                 reserve_seconds=_RESERVE_SECONDS,
             )
         except CommandFailedError as error:
@@ -251,7 +242,7 @@ class ReleaseClient:
             attempt,
             errors=(CommandFailedError,),
             patience=lambda error: TERMINATING_PATIENCE_SECONDS if error.is_terminating else 0.0,
-            clock=self.clock,
+            clock=self.turn.clock,
             reserve_seconds=_RESERVE_SECONDS + keep_seconds,
         )
 

@@ -89,7 +89,7 @@ def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None
     deleted = deleted_containers(old, new)
     if release is not None and going_back:
         keep_user_objects(client, deleted, step="Upgrading")
-    elif release is not None and not client.may_delete_user_objects:
+    elif release is not None and not client.properties.delete_user_objects:
         refuse_loss(client, deleted, step="Upgrading", consent=_CONSENT)
     existing_new = [
         item
@@ -210,7 +210,7 @@ def _refuse_terminating(client: ReleaseClient, kind: str, name: str) -> None:
             client.kubectl.finalize_namespace(item)
             continue
         began = datetime.fromisoformat(item["metadata"]["deletionTimestamp"]).timestamp()
-        age = max(client.clock.now() - began, 0.0)
+        age = max(client.turn.clock.now() - began, 0.0)
         waits = age < DELETION_PATIENCE_SECONDS or client.turn.rolls_back
         error = TerminatingError if waits else ProvisioningError
         raise error(

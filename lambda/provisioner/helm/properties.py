@@ -12,7 +12,7 @@ from provisioner.framework.properties import (
     Properties,
     Reader,
     json_object,
-    json_value,
+    json_texts,
     parsed,
     text,
     truth,
@@ -47,16 +47,6 @@ def _archive(name: str, value: object) -> str:
             next_step="Pass a packaged chart or a zipped chart folder.",
         )
     return key
-
-
-def _names(name: str, value: object) -> tuple[str, ...]:
-    found = json_value(name, value)
-    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise ProvisioningError(
-            f"The property {name} must be a JSON list of names, got {json.dumps(found)}",
-            next_step='Pass a text such as ["kubeflow"].',
-        )
-    return tuple(found)
 
 
 def _minutes(name: str, value: object) -> int:
@@ -95,7 +85,7 @@ class HelmReleaseProperties(Properties):
     chart_key: str = parsed(_archive)
     chart_digest: str = parsed(text)
     values: Mapping[str, Any] = parsed(json_object)
-    adopt_namespaces: tuple[str, ...] = parsed(_names, default=())
+    adopt_namespaces: tuple[str, ...] = parsed(json_texts, default=())
     delete_user_objects: bool = parsed(truth, default=False)
     wait_for_ready_minutes: int = parsed(_minutes, default=0)
 

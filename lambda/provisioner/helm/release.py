@@ -88,7 +88,7 @@ def readiness(client: ReleaseClient, release: Release, request: Request) -> str 
         late = unready(_workloads(client, release))
         if not late:
             return "yes"
-        now = client.clock.now()
+        now = client.turn.clock.now()
         waits = now - release.last.updated < minutes * SECONDS_A_MINUTE
         if waits and client.turn.waited < _LONGEST_WAIT_MINUTES * SECONDS_A_MINUTE:
             log.info("waiting for workloads", names=[workload.name for workload in late])

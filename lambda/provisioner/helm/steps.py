@@ -147,7 +147,7 @@ def _retry(client: ReleaseClient, error: CommandFailedError) -> bool:
     if client.time_left < TRANSIENT_DELAY_SECONDS:
         return False
     log.info("another attempt", cause=str(error))
-    client.clock.sleep(TRANSIENT_DELAY_SECONDS)
+    client.turn.clock.sleep(TRANSIENT_DELAY_SECONDS)
     return True
 
 

@@ -139,7 +139,7 @@ def keep_user_objects(client: ReleaseClient, deleted: Sequence[Object], *, step:
         deleted: Namespaces and definitions that the step would delete.
         step: The step, such as `Rolling back`.
     """
-    if client.may_delete_user_objects:
+    if client.properties.delete_user_objects:
         return
     if _lost_objects(client, deleted, step=step):
         client.kubectl.annotate(deleted, key=RESOURCE_POLICY, value=KEEP)

@@ -40,6 +40,7 @@ _ATTEMPTS = 2
 # Deep health checks take up to hours; what is wrong at first sight shows sooner.
 _CHECK_PATIENCE_SECONDS = 900.0
 NOTHING_SHORT = "none"
+_MOST_SHORTAGES = 3
 # The whole response to CloudFormation must fit into 4,096 bytes.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-responses.html
 _REPORT_BYTES = 2000
@@ -89,6 +90,17 @@ class Arrivals:
             lacking = nodes_needed(group) - self.there(name, group)
             if lacking > 0:
                 yield name, lacking
+
+    def shortages(self, described: Described) -> list[str]:
+        """Return which groups have fewer nodes than they need, in a few short texts."""
+        groups = groups_of(described)
+        short = [
+            f"group {name} has {needed - lacking} of {needed} nodes"
+            for name, lacking in self.short_groups(described)
+            if (needed := nodes_needed(groups[name]))
+        ]
+        listed, others = short[:_MOST_SHORTAGES], len(short) - _MOST_SHORTAGES
+        return [*listed, f"{others} more groups are short of nodes"] if others > 0 else listed
 
     def are_settled(self, described: Described, *, now: float) -> bool:
         """Say whether waiting any longer would hardly tell more."""

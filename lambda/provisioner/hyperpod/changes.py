@@ -370,7 +370,8 @@ def _software(aim: Aim, present: Groups, left: LeftGroups) -> Sequence[SoftwareU
         for name, group in groups_of(aim.wanted).items()
         if not (aim.rolls_back or name in known or aim.former is None) and asks_for_image(group)
     }
-    return software_updates({**new, **known, **described}, aim.wanted, latest=aim.latest_software)
+    latest = aim.latest_software and not aim.rolls_back
+    return software_updates({**new, **known, **described}, aim.wanted, latest=latest)
 
 
 def _still_needed(
@@ -390,8 +391,7 @@ def _still_needed(
             return True
         if asks_for_image(asked):
             return shows_image(present[name], asked)
-        return call.image_id is not None and not left.has_image(
-            name
-        )  # HyperPod's own was asked for
+        gave_another = call.image_id is not None or aim.latest_software
+        return gave_another and not left.has_image(name)
 
     return replace(call, groups=tuple(item for item in call.groups if is_needed(*item)))

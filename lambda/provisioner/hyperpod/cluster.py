@@ -20,7 +20,6 @@ from provisioner.framework.request import Request
 from provisioner.framework.resource import NOT_YET, Accepted, Progress
 from provisioner.framework.retry import Clock
 from provisioner.hyperpod.api import HyperPodApi
-from provisioner.hyperpod.claim import visible_claim
 from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.executor import Executor
@@ -89,8 +88,8 @@ class HyperPodCluster:
             answer = executor.take(
                 Wait(why="the cluster failed") if isinstance(step, Fail) else step, found
             )
-        visible, own = visible_claim(found.tags), executor.request.claim
-        seen = visible if visible and visible.request == own.request else own
+        asked = executor.request
+        seen = asked.visible_claim(found.tags) or asked.claim
         return Accepted(claim=str(executor.written or seen))
 
     def is_complete(

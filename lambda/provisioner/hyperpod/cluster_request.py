@@ -12,7 +12,7 @@ from provisioner.framework.operation import StackPhase
 from provisioner.framework.properties import Properties, json_object, one_of, parsed, text
 from provisioner.framework.request import Request, RequestType
 from provisioner.framework.retry import aws_patience
-from provisioner.hyperpod.claim import Claim, properties_key
+from provisioner.hyperpod.claim import Claim, properties_key, visible_claim
 
 ACCEPTED, IN_SERVICE, NODES = "accepted", "in_service", "nodes"
 FAIL, CONTINUE = "fail", "continue"
@@ -85,7 +85,8 @@ class Aim:
         former: The one that was wanted before; None when nothing is known of it.
         rolls_back: Whether `former` is a request that failed, and some of it may have been made.
         clears_groups: Whether groups that no template names are a failed request's.
-        latest_software: Whether every group without an AMI of its own gets HyperPod's latest.
+        latest_software: Whether every group without an AMI of its own gets HyperPod's latest, or,
+            in a rollback, got it.
         undone: Stand for the requests whose notes of what is left do not count.
     """
 
@@ -168,6 +169,13 @@ class ClusterRequest:
             phase=phase,
         )
 
+    def visible_claim(self, tags: Mapping[str, str]) -> Claim | None:
+        """Return the request's own claim if the tags show it; the note of its last call may lag."""
+        visible = visible_claim(tags)
+        if visible is None or visible.request != self.claim.request:
+            return None
+        return visible
+
     def is_late(self, now: float) -> bool:
         """Say whether the request has waited for as long as the configuration lets it."""
         minutes = MOST_WAIT_MINUTES if self.type == "Delete" else self.wanted.wait_minutes
@@ -204,13 +212,14 @@ class ClusterRequest:
             ProvisioningError: The former properties cannot be read.
         """
         former = self.former or {}
-        another_text = self.wanted.software_update not in {"", former.get("SoftwareUpdate", "")}
+        texts = [self.wanted.software_update, former.get("SoftwareUpdate", "")]
+        asked, before = reversed(texts) if self.claim.rolls_back else texts
         return Aim(
             wanted=self.wanted.cluster_input,
             former=None if self.makes_a_cluster else self._former_input(),
             rolls_back=self.claim.rolls_back,
             clears_groups=clears_groups,
-            latest_software=self.type == "Update" and another_text and not self.claim.rolls_back,
+            latest_software=self.type == "Update" and asked not in {"", before},
         )
 
     def changed_groups(self) -> dict[str, int | None]:

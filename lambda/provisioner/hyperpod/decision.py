@@ -96,7 +96,7 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
         if rolls_back:
             return Done(note="the cluster is not this stack's")
         return Refuse(error=belongs_to_another(request.wanted.cluster_name, found.tags))
-    claim = _own(visible, request)
+    claim = _own(found, request)
     if claim is None and (
         may_be_unseen(request, found)
         or hides_a_call(visible, found, request)
@@ -110,11 +110,10 @@ def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
     return _way_on(found, request, claim)
 
 
-def _own(visible: Claim | None, request: ClusterRequest) -> Claim | None:
+def _own(found: Found, request: ClusterRequest) -> Claim | None:
     """Return the request's claim if it is visible; the note of its last call may not be yet."""
-    if visible is None or visible.request != request.claim.request:
-        return None
-    return visible.with_last_call_of(request.claim)
+    visible = request.visible_claim(found.tags)
+    return visible and visible.with_last_call_of(request.claim)
 
 
 def _while_deleting(found: Found, request: ClusterRequest, claim: Claim | None) -> Step:
@@ -311,7 +310,6 @@ def deletion(  # noqa: PLR0911 - each return is a case of the table
     """Return the next step."""
     if not found.described:
         return _nothing_to_delete(found, request)
-    name, visible = request.wanted.cluster_name, visible_claim(found.tags)
     if request.waits and request.is_late(found.now):
         return Fail(
             what=f"is still {found.status} and not deleted",
@@ -324,8 +322,8 @@ def deletion(  # noqa: PLR0911 - each return is a case of the table
         if is_marked(found.tags):
             return Done()
         late = found.is_new or not request.waits or may_be_unseen(request, found)
-        return NOT_VISIBLE if late else Refuse(error=lost_its_tags(name))
-    claim = _own(visible, request)
+        return NOT_VISIBLE if late else Refuse(error=lost_its_tags(request.wanted.cluster_name))
+    claim = _own(found, request)
     if not (claim and claim.last_call == DELETE_KEY):
         left = _left_to_the_user(found, request)
         if left:

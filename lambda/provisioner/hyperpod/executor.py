@@ -171,10 +171,8 @@ class Executor:
 
     def _is_at_work(self, found: Found) -> bool:
         """Say whether the cluster is busy by now, with a call of this request."""
-        claim = visible_claim(found.tags)
-        own = claim is not None and claim.request == self.request.claim.request
-        called = own and claim is not None and bool(claim.last_call)
-        return called and self.look().status not in SETTLED
+        claim = self.request.visible_claim(found.tags)
+        return bool(claim and claim.last_call) and self.look().status not in SETTLED
 
     def _gives_up(self, found: Found) -> bool:
         """Say whether a refusal now is the last word; a rollback goes on to its end."""
@@ -326,5 +324,5 @@ class Executor:
             arrivals.failures_of(step.group) if step.group else arrivals.failures,
             what=step.what,
             next_step=step.next_step,
-            there=arrivals.there,
+            shortages=arrivals.shortages(found.described),
         )

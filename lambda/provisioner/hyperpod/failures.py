@@ -1,8 +1,8 @@
 """What goes wrong with a HyperPod cluster, as messages with cause and next step."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from hyperpod_shared.clusters import Described, Group, log_group, shortages
+from hyperpod_shared.clusters import Described, log_group
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.failures import UNKNOWN, ReportedFailure, own_message
 from hyperpod_shared.owner import owner_in_tags
@@ -16,18 +16,18 @@ def failure(
     described: Described,
     reported: Sequence[ReportedFailure],
     *,
+    shortages: Sequence[str] = (),
     what: str | None = None,
     next_step: str | None = None,
-    there: Callable[[str, Group], int] | None = None,
 ) -> ProvisioningError:
     """Return the failure of a cluster.
 
     Args:
         described: DescribeCluster's answer.
         reported: What its events say, newest first.
+        shortages: Which groups are short of nodes. Default: not known.
         what: What happened to it, after its name. Default: its status.
         next_step: What to do. Default: what suits the cause.
-        there: How many nodes of a group work. Default: as many as it has instances.
     """
     found = worth_telling(described, reported)
     # The message of a group or an instance is closer to the cause than the cluster's.
@@ -37,7 +37,7 @@ def failure(
     what = what or f"is {described['ClusterStatus']}"
     return ProvisioningError(
         f"The HyperPod cluster {described.get('ClusterName')} {what}",
-        detail="; ".join([*map(str, found), *shortages(described, there=there)]),
+        detail="; ".join([*map(str, found), *shortages]),
         next_step=next_step,
     )
 

@@ -6,7 +6,8 @@ Only a cluster in Continuous mode has error events.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from functools import partial
+from itertools import islice, zip_longest
 from typing import Any
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_denied, is_not_found
@@ -14,6 +15,7 @@ from hyperpod_shared.clusters import CONTINUOUS, ClusterStatus, Described, group
 from hyperpod_shared.errors import UnreachableError
 from hyperpod_shared.failures import ReportedFailure, failure_message
 from provisioner.framework import log
+from provisioner.framework.retry import aws_pages
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import visible_claim
@@ -54,7 +56,7 @@ def _with_errors(
         return arrivals
     try:
         events = list(_error_events(api, since))
-    except AWS_ERRORS as error:
+    except _UNLISTED as error:
         log.warning("no events", cluster=api.name, cause=str(error))
         return arrivals
     failures = tuple(_failure(api, event) for event in _of_each_kind(events))
@@ -62,19 +64,16 @@ def _with_errors(
 
 
 def _error_events(api: HyperPodApi, since: float) -> Iterator[Event]:
-    request: dict[str, object] = {
-        "ClusterName": api.name,
-        "SortBy": "EventTime",
-        "SortOrder": "Descending",
-        "MaxResults": _EVENTS_A_PAGE,
-        "EventTimeAfter": since - _CLOCK_SKEW_SECONDS,
-    }
-    for _ in range(_MOST_PAGES):
-        page = api.sagemaker.list_cluster_events(**request)
+    listing = partial(
+        api.sagemaker.list_cluster_events,
+        ClusterName=api.name,
+        SortBy="EventTime",
+        SortOrder="Descending",
+        MaxResults=_EVENTS_A_PAGE,
+        EventTimeAfter=since - _CLOCK_SKEW_SECONDS,
+    )
+    for page in islice(aws_pages(listing, call=lambda once: once()), _MOST_PAGES):
         yield from (event for event in page.get("Events", ()) if event.get("EventLevel") == "Error")
-        if not page.get("NextToken"):
-            return
-        request["NextToken"] = page["NextToken"]
 
 
 def _failure(api: HyperPodApi, event: Event) -> ReportedFailure:

@@ -25,7 +25,6 @@ from hyperpod_shared.clusters import (
     groups_of,
     is_updated,
     present_groups,
-    shortages,
     updated_groups,
 )
 from provisioner.hyperpod.arrivals import Arrivals
@@ -232,8 +231,8 @@ def _lacking(found: Found) -> list[str]:
     """Return what the cluster lacks of what is waited for, as short texts."""
     if found.status != ClusterStatus.IN_SERVICE:
         return [f"the cluster is {found.status}"]
-    there = found.arrivals.there if found.arrivals else None
-    return [*shortages(found.described, there=there), *updated_groups(found.described)]
+    arrivals = found.arrivals or Arrivals()
+    return [*arrivals.shortages(found.described), *updated_groups(found.described)]
 
 
 def _taken_back(found: Found, claim: Claim, todo: Changes) -> str | None:

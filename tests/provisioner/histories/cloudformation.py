@@ -13,14 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from provisioner import handler
-from tests.provisioner.histories.requests import Operation, Request, Showing
-from tests.provisioner.histories.world import (
-    LONGEST_RUN_SECONDS,
-    KilledError,
-    Past,
-    World,
-    client_error,
-)
+from tests.provisioner.histories.requests import Operation, Request
+from tests.provisioner.histories.world import LONGEST_RUN_SECONDS, KilledError, World
 
 POLL_SECONDS = 30.0
 """`query_interval` of the framework, as the app sets it."""
@@ -30,6 +24,8 @@ _STACK_TYPE = "AWS::CloudFormation::Stack"
 _ARN = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod"
 _FAILED_ID = "AWSCDK::CustomResourceProviderFramework::CREATE_FAILED"
 """The framework's physical id of a resource whose Create's `on_event` failed."""
+_MADE_UP_ID = "ml-hyperpod-Resource-1A2B3C4D5E6F"
+"""What CloudFormation deletes when it gave up a Create before the answer."""
 _EVENTS_A_PAGE = 20
 _LOGICAL_ID = "Resource"
 
@@ -49,14 +45,12 @@ class Stack:
     Attributes:
         world: Time.
         resource_type: Such as `Custom::HyperPodCluster`.
-        showing: What answers show.
         on_sent: Told of each request when it is sent.
         on_answered: Told of each request that is answered while CloudFormation waits for it.
     """
 
     world: World
     resource_type: str
-    showing: Showing
     on_sent: Callable[[Request], None]
     on_answered: Callable[[Request], None]
     physical_id: str | None = None
@@ -68,7 +62,6 @@ class Stack:
     def __post_init__(self) -> None:
         """Begin without a stack."""
         self._stacks = 0
-        self._operations = 0
         self._token = 0
         # Of all stacks of the name: those of a deleted stack can still be read by its id.
         self._events: list[tuple[float, dict[str, Any]]] = []
@@ -77,34 +70,14 @@ class Stack:
     def _forget(self) -> None:
         self._stacks += 1
         self.stack_id = f"{_ARN}/6f1c2b5e-{self._stacks}"
-        self._described = Past()
-        self._created_at = self._updated_at = 0.0
-        self._last: list[dict[str, str]] = []
-        self.status: str | None = None
         self.physical_id = self.template = None
 
     # What boto3's client has.
-
-    def describe_stacks(self, *, StackName: str) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            if StackName in self._former:
-                return {"Stacks": [self._former[StackName]]}
-            if StackName != self.stack_id or not self._described.values:
-                message = f"Stack with id {StackName} does not exist"
-                raise client_error("ValidationError", "DescribeStacks", message)
-            at = self.world.now - self.world.lag(self.world.faults.stack_lag)
-            # A stack that sends requests is there, however much its status lags.
-            return {"Stacks": [self._described.read(at) or self._described.values[0][1]]}
-
-        return self.world.call("cloudformation", "DescribeStacks", effect)
 
     def describe_stack_events(
         self, *, StackName: str, NextToken: str | None = None
     ) -> dict[str, Any]:
         def effect() -> dict[str, Any]:
-            if StackName != self.stack_id and StackName not in self._former:
-                message = f"Stack [{StackName}] does not exist"
-                raise client_error("ValidationError", "DescribeStackEvents", message)
             at = self.world.now - self.world.lag(self.world.faults.stack_lag)
             events = [
                 event
@@ -119,8 +92,6 @@ class Stack:
 
         return self.world.call("cloudformation", "DescribeStackEvents", effect)
 
-    _former: dict[str, dict[str, Any]] = field(default_factory=dict)
-
     # Operations.
 
     def begin(self, operation: Operation) -> None:
@@ -128,62 +99,37 @@ class Stack:
         self.idle = False
         self._token += 1
         if operation.kind == "delete":
-            self._operate("DELETE_STACK", "DELETE_IN_PROGRESS")
+            self._operate("DELETE_IN_PROGRESS")
             self._send("delete", self.template, self._deleted)
             return
         create = self.template is None
-        self._created_at = self._created_at or self.world.now
-        if not create:
-            self._updated_at = self.world.now
-        self._operate(
-            "CREATE_STACK" if create else "UPDATE_STACK",
-            "CREATE_IN_PROGRESS" if create else "UPDATE_IN_PROGRESS",
-        )
+        self._operate("CREATE_IN_PROGRESS" if create else "UPDATE_IN_PROGRESS")
         if not create and operation.template.properties == self.template.properties:
             self._set("UPDATE_COMPLETE")
             self.idle = True
             return
-        former, old_id = self.template, self.physical_id
         request = self._send(
             "create" if create else "update",
             operation.template,
-            lambda done: self._forward_done(done, operation, old_id),
-            former=former,
+            lambda done: self._forward_done(done, operation),
+            former=self.template,
             delivered_again=operation.delivered_again,
         )
         if operation.fails_after is not None:
             token = self._token
-            self.world.after(
-                operation.fails_after, lambda: self._sibling_fails(token, request, old_id)
-            )
+            self.world.after(operation.fails_after, lambda: self._sibling_fails(token, request))
 
     def _turn(self) -> None:
         """Let nothing be asked for any more that was."""
         for request in self.requests:
             request.over_at = min(request.over_at, self.world.now)
 
-    def _operate(self, kind: str, status: str) -> None:
+    def _operate(self, status: str) -> None:
         self._turn()
-        self._operations += 1
-        self._last.insert(
-            0, {"OperationType": kind, "OperationId": f"operation-{self._operations}"}
-        )
         self._set(status)
 
     def _set(self, status: str) -> None:
-        self.status = status
         self.world.note("CloudFormation", "%s", status)
-        described: dict[str, Any] = {
-            "StackId": self.stack_id,
-            "StackName": "ml-hyperpod",
-            "StackStatus": status,
-            "CreationTime": datetime.fromtimestamp(self._created_at, tz=UTC),
-        }
-        if self._updated_at:
-            described["LastUpdatedTime"] = datetime.fromtimestamp(self._updated_at, tz=UTC)
-        if self.showing.last_operations:
-            described["LastOperations"] = list(self._last)
-        self._described.put(self.world.now, described)
         self._event("ml-hyperpod", self.stack_id, _STACK_TYPE, status)
 
     def _event(
@@ -201,8 +147,6 @@ class Stack:
         }
         if properties:
             event["ResourceProperties"] = properties
-        if self.showing.operation_ids:
-            event["OperationId"] = f"operation-{self._operations}"
         self._events.append((self.world.now, event))
 
     def _send(
@@ -212,7 +156,6 @@ class Stack:
         done: Callable[[Request], None],
         *,
         former: object = None,
-        physical_id: str | None = None,
         undone: Request | None = None,
         delivered_again: float | None = None,
     ) -> Request:
@@ -222,12 +165,12 @@ class Stack:
             stack_id=self.stack_id,
             wanted=wanted,
             former=former,
-            physical_id=physical_id or self.physical_id,
+            physical_id=self.physical_id,
             undone=undone,
             siblings=self.requests,
         )
         self.requests.append(request)
-        status = {"create": "CREATE", "delete": "DELETE", "cleanup": "DELETE"}.get(kind, "UPDATE")
+        status = request.type.upper()
         self._event(
             _LOGICAL_ID,
             request.physical_id or "",
@@ -286,7 +229,6 @@ class Stack:
         if request.physical_id == _FAILED_ID and request.type == "Delete":
             self._respond(request, done)
             return
-        request.deliveries += 1
         event = self._event_of(request)
         self.waiters += 1
         try:
@@ -308,7 +250,7 @@ class Stack:
         event |= json.loads(json.dumps(answer))
         request.physical_id = event["PhysicalResourceId"]
         self.world.after(
-            1.0, lambda: self._poll(request, event, done, self.world.now, 1), invokes=True
+            1.0, lambda: self._poll(request, event, done, self.world.now), invokes=True
         )
 
     def _poll(
@@ -317,7 +259,6 @@ class Stack:
         event: dict[str, Any],
         done: Callable[[Request], None],
         begun_at: float,
-        polls: int,
     ) -> None:
         if self.world.now - begun_at > HOUR:
             self.waiters -= 1
@@ -337,9 +278,7 @@ class Stack:
             self._respond(request, done, data=answer.get("Data", {}))
         else:
             self.world.after(
-                POLL_SECONDS,
-                lambda: self._poll(request, event, done, begun_at, polls + 1),
-                invokes=True,
+                POLL_SECONDS, lambda: self._poll(request, event, done, begun_at), invokes=True
             )
 
     def _invoke(
@@ -379,39 +318,30 @@ class Stack:
 
     # What follows an answer.
 
-    def _forward_done(self, request: Request, operation: Operation, old_id: str | None) -> None:
+    def _forward_done(self, request: Request, operation: Operation) -> None:
         if request.error is not None:
             self._token += 1
-            self._roll_back(request, old_id)
+            self._roll_back(request)
             return
         if operation.fails_after is not None:
             # The siblings are not done yet; one of them is going to fail.
             return
         self._token += 1
-        self._finish_forward(request, old_id)
+        self._finish_forward(request)
 
-    def _finish_forward(self, request: Request, old_id: str | None) -> None:
-        former = self.template
+    def _finish_forward(self, request: Request) -> None:
         self.template, self.physical_id = request.wanted, request.physical_id
         if request.kind == "create":
             self._end("CREATE_COMPLETE")
             return
         self._set("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
-        if old_id is not None and old_id != request.physical_id:
-            self._send(
-                "cleanup",
-                former,
-                lambda _done: self._end("UPDATE_COMPLETE"),
-                physical_id=old_id,
-            )
-        else:
-            self.world.after(2.0, lambda: self._end("UPDATE_COMPLETE"))
+        self.world.after(2.0, lambda: self._end("UPDATE_COMPLETE"))
 
     def _end(self, status: str) -> None:
         self._set(status)
         self.idle = True
 
-    def _sibling_fails(self, token: int, request: Request, old_id: str | None) -> None:
+    def _sibling_fails(self, token: int, request: Request) -> None:
         if token != self._token:
             return
         self._token += 1
@@ -419,53 +349,40 @@ class Stack:
             request.given_up_at = self.world.now
             self._ended(request, "FAILED")
         self.world.note("CloudFormation", "a sibling fails, or the user cancels")
-        self._roll_back(request, old_id)
+        self._roll_back(request)
 
-    def _roll_back(self, request: Request, old_id: str | None) -> None:
+    def _roll_back(self, request: Request) -> None:
         self._turn()
         sent = request.sent_at > 0.0
         if request.kind == "create":
             self._set("ROLLBACK_IN_PROGRESS")
             self.physical_id, self.template = request.physical_id, request.wanted
             if request.answered_at is None:
-                self.physical_id = request.wanted.physical_id
+                self.physical_id = _MADE_UP_ID
             self.world.after(
                 self.world.random.uniform(1.0, 5.0),
                 lambda: self._delete_created(request),
             )
             return
-        if self.showing.rollback_has_own_id:
-            self._operations += 1
         self._set("UPDATE_ROLLBACK_IN_PROGRESS")
         if not sent:
             self.world.after(2.0, lambda: self._end("UPDATE_ROLLBACK_COMPLETE"))
             return
-        new_id = request.physical_id if request.error is None else old_id
-        self.world.after(
-            self.world.random.uniform(0.5, 5.0), lambda: self._undo(request, old_id, new_id, 0)
-        )
+        self.world.after(self.world.random.uniform(0.5, 5.0), lambda: self._undo(request, 0))
 
     def _delete_created(self, request: Request) -> None:
         self._send("delete", request.wanted, self._creation_rolled_back, undone=request)
 
-    def _undo(self, request: Request, old_id: str | None, new_id: str | None, attempt: int) -> None:
+    def _undo(self, request: Request, attempt: int) -> None:
         self._send(
             "rollback",
             request.former,
-            lambda done: self._undone(done, request, old_id, new_id, attempt),
+            lambda done: self._undone(done, request, attempt),
             former=request.wanted,
-            physical_id=new_id or old_id,
             undone=request,
         )
 
-    def _undone(
-        self,
-        done: Request,
-        request: Request,
-        old_id: str | None,
-        new_id: str | None,
-        attempt: int,
-    ) -> None:
+    def _undone(self, done: Request, request: Request, attempt: int) -> None:
         if done.error is None:
             self._set("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS")
             self.world.after(2.0, lambda: self._end("UPDATE_ROLLBACK_COMPLETE"))
@@ -477,8 +394,8 @@ class Stack:
             return
 
         def go_on() -> None:
-            self._operate("CONTINUE_ROLLBACK", "UPDATE_ROLLBACK_IN_PROGRESS")
-            self._undo(request, old_id, new_id, attempt + 1)
+            self._operate("UPDATE_ROLLBACK_IN_PROGRESS")
+            self._undo(request, attempt + 1)
 
         self.world.after(120.0, go_on)
 
@@ -487,7 +404,7 @@ class Stack:
         # `cdk deploy` and the user delete such a stack before the next deployment.
 
         def go_on() -> None:
-            self._operate("DELETE_STACK", "DELETE_IN_PROGRESS")
+            self._operate("DELETE_IN_PROGRESS")
             if done.error is None:
                 self.world.after(2.0, self._gone)
             else:
@@ -504,7 +421,6 @@ class Stack:
 
     def _gone(self) -> None:
         self._set("DELETE_COMPLETE")
-        self._former[self.stack_id] = self._described.read(float("inf"))
         self._forget()
         self.idle = True
 

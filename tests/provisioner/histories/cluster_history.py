@@ -1,7 +1,6 @@
 """Histories of a HyperPod cluster."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -14,7 +13,7 @@ from tests.provisioner.histories.cluster_templates import (
     next_template,
 )
 from tests.provisioner.histories.clusters import Conduct
-from tests.provisioner.histories.history import ByHand, Plan
+from tests.provisioner.histories.history import ByHand, Plan, Subject
 from tests.provisioner.histories.requests import Operation
 from tests.provisioner.histories.sagemaker import SageMaker
 from tests.provisioner.histories.world import World, client_error
@@ -24,7 +23,7 @@ _QUIET_SECONDS = 400.0
 _LONG_QUIET_SECONDS = 4000.0
 
 
-class ClusterSubject:
+class ClusterSubject(Subject):
     """A HyperPod cluster.
 
     Args:
@@ -75,10 +74,6 @@ class ClusterSubject:
         """Return a template with something else."""
         random = Random(f"heal {self._plan.seed}")  # noqa: S311 - a game of chance
         return next_template(template, random, 9)
-
-    def connected(self) -> AbstractContextManager[None]:
-        """Return a context in which nothing else is connected."""
-        return nullcontext()
 
 
 class _NoEks:

@@ -74,7 +74,7 @@ class ClusterWatch(Watch):
             self.violated(NOT_ASKED, f"DeleteCluster by a {request.kind}")
 
     def _updates(self, change: Change, request: Request) -> None:
-        groups = change.before
+        groups = change.cluster.groups
         lag = self.world.faults.describe_lag + SLACK_SECONDS
         for name in change.input.get("InstanceGroupsToDelete", ()):
             group = groups[name]
@@ -112,8 +112,8 @@ class ClusterWatch(Watch):
             self.violated(NOT_ASKED, f"{request.kind} patches after its update was taken back")
         for one in change.input["InstanceGroups"]:
             name = one["InstanceGroupName"]
-            group = change.before[name]
-            if any(patch.request is request for patch in group.patches):
+            group = change.cluster.groups[name]
+            if request in group.patched_by:
                 self.violated(NOT_ASKED, f"{request.kind} patches a group twice", f"group {name}")
             elif not _asks_to_patch(request, name, group) and not self._is_by_hand(name, request):
                 self.violated(NOT_ASKED, f"{request.kind} patches a group", f"group {name}")
@@ -201,7 +201,7 @@ class ClusterWatch(Watch):
                 and name in (request.snapshot.groups if request.snapshot else ())
                 and not self.sagemaker.hands.get("")
                 and group.added_by not in (OPERATOR, request)
-                and not any(patch.request is request for patch in group.patches)
+                and request not in group.patched_by
             ):
                 self.violated(NOT_TRUE, f"{request.kind}: the latest AMI is not given", name)
         for name in former.by_name if former else ():

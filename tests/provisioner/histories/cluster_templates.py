@@ -36,11 +36,6 @@ class ClusterTemplate:
     on_shortage: str = "continue"
     on_create_failure: str = "keep"
 
-    @property
-    def physical_id(self) -> str:
-        """The id that CloudFormation has of a Create that it gave up before the answer."""
-        return "ml-hyperpod-Resource-1A2B3C4D5E6F"
-
     @cached_property
     def by_name(self) -> Mapping[str, GroupSpec]:
         """The groups by name."""

@@ -51,14 +51,6 @@ class Conduct:
 
 
 @dataclass(kw_only=True)
-class Patch:
-    """One patch of a group, whose nodes lose their root volumes."""
-
-    request: object
-    at: float
-
-
-@dataclass(kw_only=True)
 class Group:
     """An instance group.
 
@@ -77,7 +69,7 @@ class Group:
         deleting: Whether it is being deleted.
         added_at: When it was added.
         named_by: Whose UpdateCluster named it.
-        patches: All its patches.
+        patched_by: Whose patches it got; each wipes the root volumes of its nodes.
     """
 
     spec: dict[str, Any]
@@ -94,7 +86,7 @@ class Group:
     deleting: bool = False
     added_at: float = 0.0
     named_by: list[object] = field(default_factory=list)
-    patches: list[Patch] = field(default_factory=list)
+    patched_by: list[object] = field(default_factory=list)
 
     def as_described(self) -> dict[str, Any]:
         """Return it as in DescribeCluster's answer."""
@@ -120,7 +112,6 @@ class Cluster:
 
     Attributes:
         saved: What an update of a classic cluster would be taken back to.
-        begun: Counts what made it busy, so that no former one ends what is under way.
         busy_for: Whose call it is busy with.
         taken_back_from: Whose update HyperPod took back last.
         taken_back_at: When.
@@ -133,13 +124,11 @@ class Cluster:
     created_at: datetime
     status: str = "Creating"
     recovery: str | None = None
-    recovery_by: object = None
     groups: dict[str, Group] = field(default_factory=dict)
     worked: bool = False
     tags: Past = field(default_factory=Past)
     events: list[dict[str, Any]] = field(default_factory=list)
     saved: dict[str, Any] | None = None
-    begun: int = 0
     busy_for: object = None
     taken_back_from: object = None
     taken_back_at: float = 0.0
@@ -157,15 +146,10 @@ class Cluster:
 
 @dataclass(kw_only=True)
 class Change:
-    """A call that changed something, for the invariants.
+    """A call that is going to change something, for the invariants."""
 
-    `before` has the groups' numbers as they were.
-    """
-
-    at: float
     operation: str
     request: object
     begun_at: float
     cluster: Cluster
     input: Mapping[str, Any]
-    before: Mapping[str, Group]

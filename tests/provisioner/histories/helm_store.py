@@ -147,11 +147,11 @@ class HelmStore:
             case "get", "metadata":
                 return self._metadata()
             case "history", _:
-                self._reach("helm history")
+                self.reach("helm history")
                 self._present()
                 return json.dumps([_entry(one) for one in self.revisions])
             case "get", "manifest":
-                self._reach("helm get manifest")
+                self.reach("helm get manifest")
                 return _MANIFEST
             case "template", _:
                 return _MANIFEST
@@ -179,7 +179,7 @@ class HelmStore:
         if arguments[:2] == ["annotate", "--local"]:
             text = self.files[options["--filename"]]
             return json.dumps(self._deployment()) if "kind: Deployment" in text else ""
-        self._reach(f"kubectl {arguments[0]} {arguments[1]}")
+        self.reach(f"kubectl {arguments[0]} {arguments[1]}")
         if arguments[:2] == ["get", "nodes"]:
             return json.dumps({"kind": "NodeList", "items": [_NODE]})
         if arguments[:2] == ["get", "events"]:
@@ -207,11 +207,7 @@ class HelmStore:
     def _is_within(self, span: tuple[float, float]) -> bool:
         return not self.world.calm and span[0] <= self.world.elapsed < span[1]
 
-    def reach_api(self, what: str) -> None:
-        """Ask the Kubernetes API something."""
-        self._reach(what)
-
-    def _reach(self, what: str) -> None:
+    def reach(self, what: str) -> None:
         """Let a command that only reads reach the API, or not."""
         invocation = self.world.invocation
         self.world.sleep(self.world.random.uniform(0.2, 1.0))
@@ -235,7 +231,7 @@ class HelmStore:
         return self.revisions[-1]
 
     def _metadata(self) -> str:
-        self._reach("helm get metadata")
+        self.reach("helm get metadata")
         last = self._present()
         return json.dumps(
             {
@@ -463,7 +459,7 @@ class _Cluster(Cluster):
     def containers(self, *, timeout_seconds: float) -> Containers:
         assert timeout_seconds >= 1.0
         store: HelmStore = self.__dict__["_store"]
-        store.reach_api("GET namespaces")
+        store.reach("GET namespaces")
         names = {"Namespace": frozenset({NAMESPACE}), "CustomResourceDefinition": frozenset[str]()}
         gone = frozenset({("Namespace", NAMESPACE)}) if store.is_terminating else frozenset()
         return Containers(names=names, terminating=gone)
@@ -473,7 +469,7 @@ class _Cluster(Cluster):
         assert name
         assert namespace == NAMESPACE
         store: HelmStore = self.__dict__["_store"]
-        store.reach_api("GET secrets")
+        store.reach("GET secrets")
         return bool(store.revisions)
 
 

@@ -1,17 +1,17 @@
 """A history: what is going to happen, and how it happens."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 from provisioner import handler
 from provisioner.framework.retry import Clock
 from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.invariants import Violation, Watch, watched_log
-from tests.provisioner.histories.requests import Operation, Showing
+from tests.provisioner.histories.requests import Operation
 from tests.provisioner.histories.world import Faults, Row, World
 
 _LONGEST_SECONDS = 60_000.0
@@ -40,7 +40,6 @@ class Plan:
         by_hand: An operator's changes.
         conduct: How the service conducts itself.
         faults: What goes wrong.
-        showing: What CloudFormation's answers show.
         foreign: Whether another stack has made something of the name.
         heals: Whether a deployment without faults comes last.
         lasts: Whether the waiters that nobody listens to are watched until they end.
@@ -53,49 +52,41 @@ class Plan:
     by_hand: tuple[ByHand, ...] = ()
     conduct: Any
     faults: Faults
-    showing: Showing
     foreign: bool = False
     heals: bool = True
     lasts: bool = False
 
 
-class Subject(Protocol):
-    """What a history is about: a custom resource, its service, and what must hold of it."""
+class Subject:
+    """What a history is about: a custom resource, its service, and what must hold of it.
 
-    @property
-    def resource_type(self) -> str:
-        """Such as `Custom::HyperPodCluster`."""
-        ...
+    Attributes:
+        resource_type: Such as `Custom::HyperPodCluster`.
+        watch: What must hold.
+        services: The clients of the services, by their names in `Clients`.
+    """
 
-    @property
-    def watch(self) -> Watch:
-        """What must hold."""
-        ...
-
-    @property
-    def services(self) -> Mapping[str, Any]:
-        """The clients of the services, by their names in `Clients`."""
-        ...
+    resource_type: str
+    watch: Watch
+    services: Mapping[str, Any]
 
     def by_hand(self, change: ByHand) -> None:
-        """Let an operator change something."""
-        ...
+        """Let an operator change something, where one does."""
 
     def make_foreign(self) -> None:
-        """Let another stack have made something of the name."""
-        ...
+        """Let another stack have made something of the name, where one can."""
 
     def calm_down(self) -> float:
         """Let nothing fail any more; return for how many seconds something is under way."""
-        ...
+        raise NotImplementedError
 
     def next_template(self, template: Any) -> Any:  # noqa: ANN401 - the subject's own
         """Return what is deployed last."""
-        ...
+        raise NotImplementedError
 
-    def connected(self) -> Any:  # noqa: ANN401 - any context manager
+    def connected(self) -> AbstractContextManager[None]:
         """Return a context in which the provisioner talks to what is no client of boto3."""
-        ...
+        return nullcontext()
 
 
 @dataclass(kw_only=True)
@@ -128,7 +119,6 @@ class _History:
         self.stack = Stack(
             world=self.world,
             resource_type=self.subject.resource_type,
-            showing=plan.showing,
             on_sent=self.watch.sent,
             on_answered=self.watch.answered,
         )

@@ -12,7 +12,7 @@ from tests.provisioner.histories import (
     small_history,
 )
 from tests.provisioner.histories.history import Plan
-from tests.provisioner.histories.requests import Operation, Showing
+from tests.provisioner.histories.requests import Operation
 from tests.provisioner.histories.world import Faults
 
 PROFILES = ("calm", "throttled", "lagging", "lost", "killed", "twice", "all")
@@ -62,11 +62,6 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
         by_hand=by_hand,
         conduct=service,
         faults=faults,
-        showing=Showing(
-            last_operations=random.random() < 0.8,
-            operation_ids=random.random() < 0.8,
-            rollback_has_own_id=random.random() < 0.5,
-        ),
         foreign=random.random() < 0.03,
         heals=not deletes,
         lasts=random.random() < 0.2,

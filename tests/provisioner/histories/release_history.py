@@ -22,7 +22,7 @@ from tests.provisioner.histories.helm_store import (
     HelmStore,
     StoredRevision,
 )
-from tests.provisioner.histories.history import ByHand, Plan
+from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.invariants import (
     LEAST_LASTING,
     NOT_ASKED,
@@ -50,11 +50,6 @@ class ReleaseTemplate:
     chart: int
     size: int
     wait_minutes: int = 0
-
-    @property
-    def physical_id(self) -> str:
-        """The id that CloudFormation has of a Create that it gave up before the answer."""
-        return "ml-hyperpod-Resource-1A2B3C4D5E6F"
 
     @property
     def content(self) -> Content:
@@ -154,7 +149,7 @@ class ReleaseWatch(Watch):
             self.violated(invariant, f"{kind}: two revisions are deployed")
 
 
-class ReleaseSubject:
+class ReleaseSubject(Subject):
     """A Helm release.
 
     Args:
@@ -165,14 +160,10 @@ class ReleaseSubject:
     resource_type = "Custom::HelmRelease"
 
     def __init__(self, plan: Plan, world: World) -> None:
-        self._plan = plan
         self._store = HelmStore(world=world, conduct=replace(plan.conduct))
         self.watch = ReleaseWatch(world=world, store=self._store)
         self._store.on_change = self.watch.changes
         self.services: Mapping[str, Any] = {}
-
-    def by_hand(self, change: ByHand) -> None:
-        """Nobody changes a release by hand in these histories."""
 
     def make_foreign(self) -> None:
         """Let another stack have made a release of the name."""

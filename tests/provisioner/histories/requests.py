@@ -11,7 +11,7 @@ class Request:
 
     Attributes:
         number: Counts the stack's requests.
-        kind: `create`, `update`, `rollback`, `delete` or `cleanup`.
+        kind: `create`, `update`, `rollback` or `delete`.
         stack_id: The stack's ARN.
         wanted: The template that it wants; of a deletion, the one that is deleted.
         former: The template before; None unless it is an Update.
@@ -47,7 +47,6 @@ class Request:
     kills: int = 0
     faults: int = 0
     siblings: "list[Request]" = field(default_factory=list, repr=False, compare=False)
-    deliveries: int = 0
 
     @property
     def name(self) -> str:
@@ -57,8 +56,7 @@ class Request:
     @property
     def type(self) -> str:
         """Its RequestType."""
-        types = {"create": "Create", "delete": "Delete", "cleanup": "Delete"}
-        return types.get(self.kind, "Update")
+        return {"create": "Create", "delete": "Delete"}.get(self.kind, "Update")
 
     def ended_at(self) -> float:
         """Return when CloudFormation stopped to wait for it."""
@@ -83,12 +81,3 @@ class Operation:
     fails_after: float | None = None
     pause: float = 30.0
     delivered_again: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Showing:
-    """What the answers of CloudFormation show, of which the documents leave some open."""
-
-    last_operations: bool = True
-    operation_ids: bool = True
-    rollback_has_own_id: bool = True

@@ -20,7 +20,6 @@ from tests.provisioner.histories.clusters import (
     Cluster,
     Conduct,
     Group,
-    Patch,
 )
 from tests.provisioner.histories.world import STARTS_AT, Past, World, client_error
 
@@ -176,13 +175,11 @@ class SageMaker:
         invocation = self.world.invocation
         self.on_change(
             Change(
-                at=self.world.now,
                 operation=operation,
                 request=invocation.request,
                 begun_at=invocation.begun_at,
                 cluster=cluster,
                 input=request,
-                before=cluster.groups,
             )
         )
         return invocation.request
@@ -215,10 +212,8 @@ class SageMaker:
         self.numbers[kind] = number + 1
         return number
 
-    def _busy(self, cluster: Cluster, status: str, *, by: object = SERVICE) -> int:
+    def _busy(self, cluster: Cluster, status: str, *, by: object = SERVICE) -> None:
         cluster.status, cluster.busy_for = status, by
-        cluster.begun += 1
-        return cluster.begun
 
     def _create(self, request: Mapping[str, Any]) -> dict[str, Any]:
         name = request["ClusterName"]
@@ -235,22 +230,17 @@ class SageMaker:
         )
         by = cluster.created_by = self._tell("CreateCluster", cluster, request)
         self.world.note(self._who(), "CreateCluster %s", name)
-        cluster.recovery_by = by
         cluster.tags.put(self.world.now, {tag["Key"]: tag["Value"] for tag in request["Tags"]})
         self.clusters[name] = cluster
         for spec in request["InstanceGroups"]:
             cluster.groups[spec["InstanceGroupName"]] = self._new_group(spec, by)
-        begun = self._busy(cluster, "Creating")
+        self._busy(cluster, "Creating")
         fails = self._next("creations") in self.conduct.failing_creations
         self._changed(cluster)
-        self.world.after(
-            self.conduct.create_seconds, lambda: self._created(cluster, begun, fails=fails)
-        )
+        self.world.after(self.conduct.create_seconds, lambda: self._created(cluster, fails=fails))
         return {"ClusterArn": cluster.arn}
 
-    def _created(self, cluster: Cluster, begun: int, *, fails: bool) -> None:
-        if cluster.begun != begun:
-            return
+    def _created(self, cluster: Cluster, *, fails: bool) -> None:
         cluster.status = "Failed" if fails else "InService"
         cluster.worked = not fails
         self.world.note("HyperPod", "the cluster is %s", cluster.status)
@@ -326,7 +316,7 @@ class SageMaker:
     ) -> None:
         self.removed |= set(removed)
         saved = {
-            "recovery": (cluster.recovery, cluster.recovery_by),
+            "recovery": cluster.recovery,
             "groups": {
                 name: (group.target, group.counted_by, group.counted_at, group.current)
                 for name, group in cluster.groups.items()
@@ -343,16 +333,15 @@ class SageMaker:
             cluster.groups[name].named_by.append(by)
         for name in removed:
             cluster.groups[name].deleting = True
-        if recovery is not None and recovery != cluster.recovery:
-            cluster.recovery, cluster.recovery_by = recovery, by
+        cluster.recovery = recovery or cluster.recovery
         if cluster.continuous:
             self._apply_continuous(cluster)
         else:
             cluster.saved = saved
             fails = self._next("updates") in self.conduct.failing_updates and by != OPERATOR
-            begun = self._busy(cluster, "Updating", by=by)
+            self._busy(cluster, "Updating", by=by)
             self.world.after(
-                self.conduct.update_seconds, lambda: self._updated(cluster, begun, fails=fails)
+                self.conduct.update_seconds, lambda: self._updated(cluster, fails=fails)
             )
         if by == OPERATOR:
             self.hands |= dict.fromkeys(removed, self.world.now)
@@ -362,32 +351,26 @@ class SageMaker:
     def _apply_continuous(self, cluster: Cluster) -> None:
         self.world.after(self.conduct.update_seconds, lambda: self._bring_nodes(cluster))
         if self.conduct.shows_updating:
-            begun = self._busy(cluster, "Updating")
-            self.world.after(
-                self.conduct.shows_updating, lambda: self._back_in_service(cluster, begun)
-            )
+            self._busy(cluster, "Updating")
+            self.world.after(self.conduct.shows_updating, lambda: self._back_in_service(cluster))
 
-    def _updated(self, cluster: Cluster, begun: int, *, fails: bool) -> None:
+    def _updated(self, cluster: Cluster, *, fails: bool) -> None:
         """End the update of a classic cluster, or take it back."""
-        if cluster.begun != begun:
-            return
         if fails:
             cluster.status, cluster.taken_back_from = "RollingBack", cluster.busy_for
             cluster.taken_back_at = self.world.now
             self.world.note("HyperPod", "takes the update back")
-            self.world.after(30.0, lambda: self._taken_back(cluster, begun))
+            self.world.after(30.0, lambda: self._taken_back(cluster))
         else:
             self._fill(cluster)
             cluster.taken_back_from = None
-            self._back_in_service(cluster, begun)
+            self._back_in_service(cluster)
         self._changed(cluster)
 
-    def _taken_back(self, cluster: Cluster, begun: int) -> None:
-        if cluster.begun != begun:
-            return
+    def _taken_back(self, cluster: Cluster) -> None:
         saved, cluster.saved = cluster.saved, None
         assert saved is not None
-        cluster.recovery, cluster.recovery_by = saved["recovery"]
+        cluster.recovery = saved["recovery"]
         for name in list(cluster.groups):
             if name not in saved["groups"]:
                 del cluster.groups[name]
@@ -395,13 +378,12 @@ class SageMaker:
             group = cluster.groups[name]
             group.target, group.counted_by, group.counted_at, group.current = saved["groups"][name]
             group.deleting = False
-        self._back_in_service(cluster, begun)
+        self._back_in_service(cluster)
 
-    def _back_in_service(self, cluster: Cluster, begun: int) -> None:
-        if cluster.begun == begun:
-            cluster.status = "InService"
-            self.world.note("HyperPod", "the cluster is InService")
-            self._changed(cluster)
+    def _back_in_service(self, cluster: Cluster) -> None:
+        cluster.status = "InService"
+        self.world.note("HyperPod", "the cluster is InService")
+        self._changed(cluster)
 
     def _bring_nodes(self, cluster: Cluster) -> None:
         """Bring a continuous cluster to its numbers, as far as there is capacity."""
@@ -484,19 +466,20 @@ class SageMaker:
         fails = self._next("patches") in self.conduct.failing_patches
         for name, one in named.items():
             group = cluster.groups[name]
-            group.patches.append(Patch(request=by, at=self.world.now))
+            group.patched_by.append(by)
             group.former_image = (group.release, group.image)
             group.software, group.imaged_by = "InProgress", by
             group.release = one.get("ImageReleaseVersion", latest)
             group.image = DEFAULT_AMI if image == "default" else image or group.image
-        begun = 0 if cluster.continuous else self._busy(cluster, "Updating", by=by)
+        if not cluster.continuous:
+            self._busy(cluster, "Updating", by=by)
         self._changed(cluster)
         self.world.after(
             self.conduct.patch_seconds,
-            lambda: self._patched(cluster, list(named), begun, fails=fails),
+            lambda: self._patched(cluster, list(named), fails=fails),
         )
 
-    def _patched(self, cluster: Cluster, names: Sequence[str], begun: int, *, fails: bool) -> None:
+    def _patched(self, cluster: Cluster, names: Sequence[str], *, fails: bool) -> None:
         for name in names:
             group = cluster.groups.get(name)
             if group is None or group.former_image is None:
@@ -505,8 +488,8 @@ class SageMaker:
                 group.release, group.image = group.former_image
             group.software, group.former_image = "Failed" if fails else "Succeeded", None
         self.world.note("HyperPod", "the patch %s", "failed" if fails else "succeeded")
-        if begun:
-            self._back_in_service(cluster, begun)
+        if not cluster.continuous:
+            self._back_in_service(cluster)
         self._changed(cluster)
 
     def _delete(self, name: str) -> dict[str, Any]:
@@ -567,10 +550,10 @@ class SageMaker:
     def _update_system(self) -> None:
         cluster = next(iter(self.clusters.values()), None)
         if cluster is not None and cluster.status == "InService":
-            begun = self._busy(cluster, "SystemUpdating")
+            self._busy(cluster, "SystemUpdating")
             self.world.note("HyperPod", "updates the cluster itself")
             self._changed(cluster)
-            self.world.after(90.0, lambda: self._back_in_service(cluster, begun))
+            self.world.after(90.0, lambda: self._back_in_service(cluster))
 
 
 def _spec(name: str, count: int, like: Group) -> dict[str, Any]:

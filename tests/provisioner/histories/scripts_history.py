@@ -7,7 +7,6 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from random import Random
@@ -16,7 +15,7 @@ from typing import Any
 from botocore.exceptions import ResponseStreamingError
 
 from tests.provisioner.histories.cloudformation import Stack
-from tests.provisioner.histories.history import ByHand, Plan
+from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.invariants import NOT_TRUE, NOT_UNDONE, Watch
 from tests.provisioner.histories.requests import Operation, Request
 from tests.provisioner.histories.world import World
@@ -32,11 +31,6 @@ class ScriptsTemplate:
 
     paths: tuple[str, ...]
     version: int
-
-    @property
-    def physical_id(self) -> str:
-        """The id that CloudFormation has of a Create that it gave up before the answer."""
-        return "ml-hyperpod-Resource-1A2B3C4D5E6F"
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
@@ -74,7 +68,7 @@ class S3:
 
     world: World
     conduct: ScriptsConduct
-    watch: Watch
+    watch: Watch = field(init=False)
     versions: list[tuple[str, str, bytes | None]] = field(default_factory=list)
     made: int = 0
     reads: int = 0
@@ -150,7 +144,7 @@ class _Broken:
 class ScriptsWatch(Watch):
     """Looks at what happens to the scripts."""
 
-    s3: S3 | None = None
+    s3: S3
 
     def succeeded(self, request: Request) -> None:
         """Compare the bucket with the template."""
@@ -162,20 +156,17 @@ class ScriptsWatch(Watch):
 
     def deleted(self, request: Request) -> None:
         """Look whether the scripts are gone, with all versions."""
-        assert self.s3 is not None
         template: ScriptsTemplate = request.wanted
         if any(key in template.paths for key, _, _ in self.s3.versions):
             self.violated(NOT_TRUE, "a deletion is a success, and scripts are there")
 
     def healed(self, stack: Stack, template: ScriptsTemplate) -> None:
         """Compare the bucket with the template, by which nothing else may be there."""
-        assert self.s3 is not None
         assert stack.template is template
         if set(self.s3.newest()) != set(template.paths):
             self.violated(NOT_UNDONE, "repaired: other scripts are there")
 
     def _compare(self, invariant: int, request: Request, kind: str) -> None:
-        assert self.s3 is not None
         template: ScriptsTemplate = request.wanted
         newest = self.s3.newest()
         for path in template.paths:
@@ -186,7 +177,7 @@ class ScriptsWatch(Watch):
                 self.violated(invariant, f"{kind}: a removed script is there", path)
 
 
-class ScriptsSubject:
+class ScriptsSubject(Subject):
     """The scripts of a bucket.
 
     Args:
@@ -197,16 +188,9 @@ class ScriptsSubject:
     resource_type = "Custom::LifecycleScripts"
 
     def __init__(self, plan: Plan, world: World) -> None:
-        self.watch = ScriptsWatch(world=world)
-        s3 = self.watch.s3 = S3(world=world, conduct=replace(plan.conduct), watch=self.watch)
-        self._s3 = s3
+        self._s3 = s3 = S3(world=world, conduct=replace(plan.conduct))
+        self.watch = s3.watch = ScriptsWatch(world=world, s3=s3)
         self.services: Mapping[str, Any] = {"s3": s3}
-
-    def by_hand(self, change: ByHand) -> None:
-        """Nobody changes scripts by hand in these histories."""
-
-    def make_foreign(self) -> None:
-        """A bucket has one owner."""
 
     def calm_down(self) -> float:
         """Let S3 be as it mostly is."""
@@ -216,10 +200,6 @@ class ScriptsSubject:
     def next_template(self, template: ScriptsTemplate) -> ScriptsTemplate:
         """Return a template with another version."""
         return replace(template, version=template.version + 1)
-
-    def connected(self) -> AbstractContextManager[None]:
-        """Return a context in which nothing else is connected."""
-        return nullcontext()
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.kubectl import CELL_END, ROW_END
 from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.helm_store import UNREACHABLE
-from tests.provisioner.histories.history import ByHand, Plan
+from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.invariants import NOT_ASKED, NOT_TRUE, NOT_UNDONE, Watch
 from tests.provisioner.histories.requests import Operation, Request
 from tests.provisioner.histories.world import Past, World, client_error
@@ -40,11 +40,6 @@ class SmallTemplate:
 
     about: str
     version: int
-
-    @property
-    def physical_id(self) -> str:
-        """The id that CloudFormation has of a Create that it gave up before the answer."""
-        return "ml-hyperpod-Resource-1A2B3C4D5E6F"
 
     @property
     def properties(self) -> Mapping[str, Any]:
@@ -92,7 +87,7 @@ class Services:
 
     world: World
     conduct: SmallConduct
-    watch: Watch
+    watch: Watch = field(init=False)
     mode: Past = field(default_factory=Past)
     busy: Past = field(default_factory=Past)
 
@@ -207,7 +202,7 @@ class _Connection(EksConnection):
 class SmallWatch(Watch):
     """Looks at what the resources say."""
 
-    services: Services | None = None
+    services: Services
 
     def succeeded(self, request: Request) -> None:
         """Compare what is said with what there is."""
@@ -234,20 +229,17 @@ class SmallWatch(Watch):
 
     def is_hindered(self, request: Request) -> bool:
         """Say whether there is nothing that could be mounted."""
-        assert self.services is not None
         conduct = self.services.conduct
         waits = self.world.elapsed < conduct.available_at or conduct.fails
         return waits and request.wanted.about == FILE_SYSTEM
 
     def _loses(self, request: Request) -> bool:
         """Say whether the deletion of the whole stack, by a user, would end a job."""
-        assert self.services is not None
         by_user = request.kind == "delete" and request.undone is None
         return by_user and self.services.conduct.runs_jobs and request.wanted.about == DELETION
 
     def _compare(self, invariant: int, request: Request, kind: str) -> None:
         services = self.services
-        assert services is not None
         mode = services.mode.read(self.world.now)
         if request.wanted.about == MODE and mode not in _WITH_ENTRIES:
             self.violated(invariant, f"{kind}: the mode is {mode}")
@@ -258,7 +250,7 @@ class SmallWatch(Watch):
                 self.violated(invariant, f"{kind}: other names", str(request.data))
 
 
-class SmallSubject:
+class SmallSubject(Subject):
     """One of the resources.
 
     Args:
@@ -268,16 +260,9 @@ class SmallSubject:
 
     def __init__(self, plan: Plan, world: World) -> None:
         self.resource_type = f"Custom::{plan.operations[0].template.about}"
-        self.watch = SmallWatch(world=world)
-        made = Services(world=world, conduct=plan.conduct, watch=self.watch)
-        self._made = self.watch.services = made
+        self._made = made = Services(world=world, conduct=plan.conduct)
+        self.watch = made.watch = SmallWatch(world=world, services=made)
         self.services: Mapping[str, Any] = {"eks": made, "fsx": made}
-
-    def by_hand(self, change: ByHand) -> None:
-        """What an operator does here is the conduct's."""
-
-    def make_foreign(self) -> None:
-        """None of the resources makes anything that another stack could have made."""
 
     def calm_down(self) -> float:
         """Let the file system become available."""

@@ -214,7 +214,7 @@ class World:
         if fault == "killed before":
             raise KilledError
         try:
-            answer = effect()
+            effect()
         except ClientError:
             if fault == "killed after":
                 raise KilledError from None
@@ -227,9 +227,7 @@ class World:
             return effect()
         if fault == "lost":
             raise ReadTimeoutError(endpoint_url=f"https://{service}.us-west-2.amazonaws.com/")
-        if fault == "lost by 500":
-            raise client_error("InternalFailure", operation, "Please try again", status=500)
-        return answer
+        raise client_error("InternalFailure", operation, "Please try again", status=500)
 
     def fault(self, service: str) -> str | None:
         """Return what goes wrong with the next call of a service, if anything does."""
