@@ -16,8 +16,9 @@ from provisioner.framework.resource import Resource, begin, poll
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseConnection
 from provisioner.helm.release import HelmRelease
-from provisioner.hyperpod.cluster import HyperPodCluster, delete_node_objects
+from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.kubernetes.cluster import EksConnection
+from provisioner.kubernetes.nodes import delete_node_objects
 from provisioner.lifecycle_scripts import LifecycleScripts
 
 CLIENTS = Clients()

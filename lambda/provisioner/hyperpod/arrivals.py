@@ -10,6 +10,7 @@ A deployment that succeeds reports the nodes it did not get: a line for each gro
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from hyperpod_shared.clusters import (
     ClusterStatus,
@@ -24,7 +25,7 @@ from hyperpod_shared.clusters import (
 from hyperpod_shared.errors import shortened
 from hyperpod_shared.failures import LIFECYCLE_SCRIPT, UNKNOWN, ReportedFailure, own_message
 
-Node = Mapping[str, object]
+Node = Mapping[str, Any]
 """An entry of ListClusterNodes."""
 _NOT_THERE = frozenset(
     {
@@ -129,7 +130,7 @@ class Arrivals:
         return [node for node in self.nodes or () if node["InstanceGroupName"] == name]
 
     def _is_settled(self, name: str, lacking: int, now: float) -> bool:
-        launched = [_seconds(node["LaunchTime"]) for node in self.checked(name)]
+        launched = [node["LaunchTime"].timestamp() for node in self.checked(name)]
         long_checked = sum(now >= time + _CHECK_PATIENCE_SECONDS for time in launched)
         return long_checked >= lacking or self._was_tried(name, lacking)
 
@@ -145,10 +146,6 @@ class Arrivals:
 def _status(node: Node) -> object:
     status = node.get("InstanceStatus")
     return status["Status"] if isinstance(status, Mapping) else None
-
-
-def _seconds(time: object) -> float:
-    return time.timestamp() if isinstance(time, datetime) else float(str(time))
 
 
 def shortage_report(described: Described, arrivals: Arrivals, *, now: float, note: str = "") -> str:

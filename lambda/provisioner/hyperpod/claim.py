@@ -294,8 +294,7 @@ class FoundGroups:
     def tag(self) -> dict[str, str]:
         """The groups as a tag."""
         value = _BETWEEN.join(_entries(self.counts))
-        too_long = self.are_all or len(value) > _MOST_CHARACTERS
-        return {FOUND_TAG: _ALL_GROUPS if too_long else value}
+        return {FOUND_TAG: value if len(value) <= _MOST_CHARACTERS else _ALL_GROUPS}
 
     def __contains__(self, name: str) -> bool:
         """Say whether a group was found."""

@@ -8,7 +8,7 @@ from hyperpod_shared.aws_errors import is_transient
 from hyperpod_shared.clusters import COUNT, ClusterInput, groups_of
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner
-from provisioner.framework.operation import StackPhase
+from provisioner.framework.operation import StackPhase, Turn
 from provisioner.framework.properties import Properties, json_object, one_of, parsed, text
 from provisioner.framework.request import Request, RequestType
 from provisioner.framework.retry import aws_patience
@@ -129,44 +129,27 @@ class ClusterRequest:
 
     @classmethod
     def of(
-        cls,
-        request: Request,
-        wanted: HyperPodClusterProperties,
-        *,
-        now: float,
-        sent_at: float,
-        waits: bool,
-        phase: StackPhase | None,
+        cls, request: Request, wanted: HyperPodClusterProperties, turn: Turn, *, waits: bool
     ) -> "ClusterRequest":
-        """Return what is to be decided about.
-
-        Args:
-            request: The request.
-            wanted: Its properties.
-            now: Seconds since the epoch.
-            sent_at: When CloudFormation sent the request.
-            waits: Whether this is a poll of `is_complete`.
-            phase: What the stack does; None if a Delete cannot find out.
-        """
+        """Return what is to be decided about; `waits` is whether this is a poll."""
         former = request.old_properties
         name = request.properties.get("ClusterName")
         renames = former is not None and former.get("ClusterName") != name
-        rolls_back = request.type == "Update" and phase is StackPhase.ROLLING_BACK
-        takes_back = properties_key(former or {}) if rolls_back else ""
-        asks = properties_key(request.properties)
-        begun = Claim.of(request.request_id, started_at=request.begun_at or now, asks=asks)
+        takes_back = properties_key(former or {}) if turn.rolls_back else ""
+        asks, begun_at = properties_key(request.properties), request.begun_at or turn.clock.now()
+        begun = Claim.of(request.request_id, started_at=begun_at, asks=asks)
         claim = Claim.parse(request.claim or "") or begun
         return cls(
             type=request.type,
             owner=request.owner,
             claim=replace(claim, takes_back=takes_back),
-            sent_at=sent_at,
+            sent_at=turn.sent_at,
             former=former,
             renames=renames,
             makes_a_cluster=renames or request.type == "Create",
             wanted=wanted,
             waits=waits,
-            phase=phase,
+            phase=turn.phase,
         )
 
     def visible_claim(self, tags: Mapping[str, str]) -> Claim | None:

@@ -151,8 +151,8 @@ def _way_on(  # noqa: PLR0911, PLR0912 - each return is a case of the table
     if claim and claim.made_the_cluster:  # made by this request, as it is wanted
         return _outcome(found, request, claim, Changes())
     makes = request.makes_a_cluster
-    status = found.described["ClusterStatus"]
-    failed, works = status == ClusterStatus.FAILED, status == ClusterStatus.IN_SERVICE
+    failed = found.status == ClusterStatus.FAILED
+    works = found.status == ClusterStatus.IN_SERVICE
     if claim is None and not (makes or request.waits) and shows_what_is_asked(found, request):
         return NOT_VISIBLE  # a claim of this request may not show yet
     if claim is None and not makes:  # also what is refused, so that its rollback knows of no call
@@ -193,12 +193,7 @@ def _worked_for_another(found: Found, request: ClusterRequest) -> bool:
     return is_former and found.status == ClusterStatus.IN_SERVICE
 
 
-def _next(
-    found: Found,
-    request: ClusterRequest,
-    claim: Claim,
-    todo: Changes,
-) -> Step:
+def _next(found: Found, request: ClusterRequest, claim: Claim, todo: Changes) -> Step:
     call = _call(found, claim, todo)
     back = setback(found, request, claim, todo) if call else None
     if back:

@@ -12,7 +12,6 @@ from hyperpod_shared.aws_errors import (
 )
 from hyperpod_shared.clusters import SETTLED, groups_of
 from hyperpod_shared.errors import ProvisioningError
-from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.framework import log
 from provisioner.framework.resource import DONE, NOT_YET, Progress
 from provisioner.hyperpod.api import HyperPodApi, governance_of
@@ -31,11 +30,7 @@ from provisioner.hyperpod.claim import (
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ClusterRequest
-from provisioner.hyperpod.failures import (
-    failure,
-    governed,
-    refused_by_service,
-)
+from provisioner.hyperpod.failures import failure, governed, refused_by_service
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.nodes import arrivals_of
 from provisioner.hyperpod.software import SoftwareUpdate
@@ -57,8 +52,6 @@ from provisioner.hyperpod.steps import (
 _LAST_TRY_SECONDS = 60.0
 # botocore, AddTags: "each resource can have up to 50"; those of AWS itself do not count.
 _MOST_TAGS = 50
-_FORMER_MARK = f"{TAG_PREFIX}create-failed"
-"""The mark of a failed creation in former versions."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,8 +61,6 @@ class Executor:
     Attributes:
         api: The cluster.
         request: CloudFormation's request.
-
-    Attributes:
         written: The claim as this run wrote it last; None if it wrote none. Tags show it later.
     """
 
@@ -122,9 +113,7 @@ class Executor:
                 raise self._failure(step, found)
 
     def _arrivals(self, found: Found, *, last: bool = True) -> Arrivals:
-        if found.arrivals:
-            return found.arrivals
-        return arrivals_of(found, self.request, api=self.api, last=last)
+        return found.arrivals or arrivals_of(found, self.request, api=self.api, last=last)
 
     def _tag(
         self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()
@@ -149,8 +138,6 @@ class Executor:
     ) -> Found:
         """Write tags; the creation's mark only if there is room: no request fails for it."""
         arn, left = found.described["ClusterArn"], dict(found.tags)
-        if CREATION_TAG in add and left.pop(_FORMER_MARK, None) is not None:
-            self.api.tag(arn, {}, [_FORMER_MARK], patient=patient)
         if sum(not key.startswith("aws:") for key in {**left, **add}) > _MOST_TAGS:
             add = {key: value for key, value in add.items() if key != CREATION_TAG}
         self.api.tag(arn, add, remove, patient=patient)

@@ -65,11 +65,8 @@ class Found:
     @property
     def is_new(self) -> bool:
         """Whether the cluster is so young that its tags may not be visible yet."""
-        created = self.described.get("CreationTime")
-        if created is None:
-            return False
-        seconds = created.timestamp() if isinstance(created, datetime) else float(created)
-        return self.now < seconds + READ_LAG_SECONDS
+        created: datetime | None = self.described.get("CreationTime")
+        return created is not None and self.now < created.timestamp() + READ_LAG_SECONDS
 
     @property
     def creation(self) -> str:
@@ -101,11 +98,7 @@ def may_be_unseen(request: ClusterRequest, found: Found) -> bool:
     return request.waits and found.now < written_at + READ_LAG_SECONDS
 
 
-def hides_a_call(
-    visible: Claim | None,
-    found: Found,
-    request: ClusterRequest,
-) -> bool:
+def hides_a_call(visible: Claim | None, found: Found, request: ClusterRequest) -> bool:
     """Say whether the cluster may not show yet what the request before this one did."""
     if visible is None or request.makes_a_cluster:
         return False

@@ -120,13 +120,7 @@ def _attempts(events: Sequence[Event]) -> dict[str, int]:
     return attempts
 
 
-def arrivals_of(
-    found: Found,
-    request: ClusterRequest,
-    *,
-    api: HyperPodApi,
-    last: bool,
-) -> Arrivals:
+def arrivals_of(found: Found, request: ClusterRequest, *, api: HyperPodApi, last: bool) -> Arrivals:
     """Return how far the nodes have come; where they are not known, the description counts.
 
     The description may count nodes whose lifecycle script still runs, so it does not stand in for

@@ -73,10 +73,7 @@ def setback(
 
 
 def progress(  # noqa: PLR0911 - each return is a case of the table
-    found: Found,
-    request: ClusterRequest,
-    claim: Claim,
-    todo: Changes,
+    found: Found, request: ClusterRequest, claim: Claim, todo: Changes
 ) -> Step:
     """Return the step of a request that has nothing left to change, or no time to."""
     on = not claim.rolls_back

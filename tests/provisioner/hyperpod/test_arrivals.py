@@ -1,6 +1,7 @@
 """The rows of `decide`'s table that are about nodes: how far they have come, and what follows."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ def nodes(status: str, count: int, *, launched: float = NOW, **more: Any) -> Arr
     node = {
         "InstanceGroupName": "workers",
         "InstanceStatus": {"Status": status},
-        "LaunchTime": launched,
+        "LaunchTime": datetime.fromtimestamp(launched, tz=UTC),
     }
     return Arrivals(nodes=[node] * count, **more)
 

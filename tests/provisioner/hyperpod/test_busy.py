@@ -223,19 +223,6 @@ def test_a_cluster_full_of_tags_is_updated_without_the_creations_mark(
     assert stack.delete().complete
 
 
-def test_the_former_mark_goes_when_the_new_one_is_written(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker
-) -> None:
-    former = "hyperpod-cdk:create-failed"
-    stack.begin("Create", ONE)
-    add_tags(sagemaker, {former: "1700000000"})
-    stack.properties, stack.physical_id = ONE, "ml-cluster"
-    stack.time.sleep(600)
-    stack.update(properties(group("workers", 2)))
-    tags = tags_of_cluster(sagemaker)
-    assert (former in tags, tags[CREATION_TAG]) == (False, "succeeded")
-
-
 def add_tags(sagemaker: TroubledSageMaker, tags: Mapping[str, str]) -> None:
     listed = [{"Key": key, "Value": value} for key, value in tags.items()]
     if listed:

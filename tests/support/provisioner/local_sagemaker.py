@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -25,6 +26,16 @@ def _marks_only(request: Mapping[str, Any]) -> bool:
     keys = [tag["Key"] for tag in request.get("Tags", ())]
     only_tags = request.keys() == {"ResourceArn", "Tags"}
     return only_tags and all(key.startswith(TAG_PREFIX) for key in keys)
+
+
+def _parsed(answer: Any, key: str = "") -> Any:  # noqa: ANN401 - whatever is answered
+    """Return an answer as botocore parses it: with times."""
+    if isinstance(answer, Mapping):
+        return {name: _parsed(value, name) for name, value in answer.items()}
+    if isinstance(answer, list | tuple):
+        return [_parsed(value) for value in answer]
+    is_time = key.endswith("Time") and isinstance(answer, int | float)
+    return datetime.fromtimestamp(answer, tz=UTC) if is_time else answer
 
 
 @dataclass
@@ -88,8 +99,9 @@ class LocalSageMaker:
     def _call(self, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
         self.calls.append((operation, request))
         try:
-            return self.service.call(operation, request, Caller())
+            answer: Mapping[str, Any] = _parsed(self.service.call(operation, request, Caller()))
         except ApiError as error:
             raise ClientError(
                 {"Error": {"Code": error.code, "Message": error.message}}, operation
             ) from error
+        return answer
