@@ -12,9 +12,9 @@ whose id no other operation has.
 | the resource's of another request; no younger one               | the read may be late   |
 
 The resource's own event, in progress, precedes its request, and shows its properties: that of an
-update a moment before, which the request takes back, shows others. Where none shows within half a
-minute, the request is delivered once more, and belongs to the operation of its last event; if that
-is older than ten minutes, AWS shows none, and the newest operation is taken.
+update a moment before, which the request takes back, shows others. If no event of the last seconds
+shows within half a minute, the request was delivered again, and belongs to the operation of its
+last event; if that is older than ten minutes, AWS shows none, and the newest operation is taken.
 DescribeStackEvents lists the newest events first:
 https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStackEvents.html
 """
@@ -266,7 +266,8 @@ class Turn:
             can_wait = begins and waited < _LATE_READ_SECONDS < self.clock.remaining()
             is_late = seen.age > _OWN_EVENT_SECONDS or not seen.is_last
             if not (is_late and can_wait):
-                if seen.is_sure or _OWN_EVENT_SECONDS < seen.age < float("inf"):
+                is_shown = seen.is_sure or _OWN_EVENT_SECONDS < seen.age < float("inf")
+                if is_shown and self._known is None:  # else this look may be later than that one
                     self.sent_at = self._begun_at - seen.age
                 return seen
             log.info("the stack's events may be late", operation=str(seen.newest))

@@ -35,7 +35,7 @@ class Accepted:
     Attributes:
         failure: A failure after something was changed; `is_complete` raises it.
         deferred: The change could not be made yet; `is_complete` makes it.
-        claim: Says since when which request has the resource; there is no other state.
+        claim: Says since when which request has the resource.
     """
 
     failure: str | None = None
@@ -99,9 +99,8 @@ def begin(resource: Resource[Any], request: Request, turn: Turn) -> dict[str, An
         ProvisioningError: It was refused, and nothing was changed.
     """
     properties = resource.properties_type.parse(request.properties)
-    physical_id = properties.physical_id
-    if request.type == "Delete":
-        physical_id = request.physical_id or physical_id
+    deletes = request.type == "Delete"
+    physical_id = request.physical_id if deletes else properties.physical_id
     try:
         log.info("begun", request_id=request.request_id, phase=str(turn.phase))
         accepted = resource.on_event(request, properties, turn)

@@ -87,7 +87,7 @@ def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None
     old, new = changed_containers(client.kubectl, before, manifest.templates)
     going_back = release is not None and was_deployed_before(release, client.wanted)
     deleted = deleted_containers(old, new)
-    if release is not None and going_back:
+    if going_back:
         keep_user_objects(client, deleted, step="Upgrading")
     elif release is not None and not client.properties.delete_user_objects:
         refuse_loss(client, deleted, step="Upgrading", consent=_CONSENT)

@@ -53,7 +53,7 @@ class HyperPodApi:
             return {} if gone else described, {}
 
     def create(self, cluster: ClusterInput, marks: Mapping[str, str]) -> None:
-        """Create the cluster, waiting for a role that IAM has not spread yet.
+        """Create the cluster.
 
         Args:
             cluster: The CreateCluster input.

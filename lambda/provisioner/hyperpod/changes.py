@@ -237,7 +237,7 @@ def image_differences(todo: Changes, claim: Claim, described: Described) -> dict
             elif name in made and status == given and key not in claim.unsure_calls:
                 continue
             elif call.is_pinned:
-                found[name] = "has not the AMI that is asked for"
+                found[name] = "does not have the AMI that is asked for"
             elif key in claim.unknown_calls:
                 found[name] = MAY_BE_OLD
     return found
@@ -362,7 +362,8 @@ def _software(aim: Aim, present: Groups, left: LeftGroups) -> Sequence[SoftwareU
     described = {
         name: without_image(group)
         for name, group in present.items()
-        if aim.former is None or (name in known and not aim.rolls_back and left.has_image(name))
+        if aim.former is None
+        or (name in known and not aim.rolls_back and left.has_image(name, group))
     }
     # One that is new in the template may be there already, with another AMI.
     new = {
@@ -392,6 +393,6 @@ def _still_needed(
         if asks_for_image(asked):
             return shows_image(present[name], asked)
         gave_another = call.image_id is not None or aim.latest_software
-        return gave_another and not left.has_image(name)
+        return gave_another and not left.has_image(name, present[name])
 
     return replace(call, groups=tuple(item for item in call.groups if is_needed(*item)))

@@ -10,9 +10,10 @@ Tags are read after a delay, so another request's claim may mean: the own one is
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
-from hyperpod_shared.clusters import Group
+from hyperpod_shared.clusters import Group, Groups
 from hyperpod_shared.owner import TAG_PREFIX, digest
 
 REQUEST_TAG = f"{TAG_PREFIX}request"
@@ -45,9 +46,11 @@ _DIGITS = 16
 # and eight the groups of a cluster.
 _MOST_CHARACTERS = 256
 _GROUP_DIGITS = 8
+_IMAGE_DIGITS = 4
 _ALL_GROUPS = "all"
 _FORMER_DIGITS = 12
-_YES, _ONLY_UPDATE = "y", "u"
+UNDOES_UPDATE, UNDOES_IMAGES, UNDOES_CREATION = "u", "y", "c"
+"""What a rollback has to take back: UpdateCluster alone, other AMIs too, or a new cluster."""
 # All are among the characters that a tag's value may have (botocore, TagValue).
 _UNANSWERED, _UNSURE, _LEFT_IMAGE = "@", "=", "="
 _OR, _BETWEEN, _COUNT = "+", ".", "-"
@@ -72,8 +75,8 @@ class Claim:
         former: The request that had the cluster before, for a rollback the one that it takes back
             or an earlier rollback of that; empty if there was none.
         asks: Stands for the properties that the request wants.
-        undoes_calls: Whether the request that is taken back called HyperPod, as far as is known.
-        undoes_images: Whether it called for other AMIs.
+        undoes: What the request that is taken back called HyperPod for, as far as is known: UNDOES_
+            and the rest of its name; empty if for nothing.
     """
 
     request: str
@@ -86,8 +89,7 @@ class Claim:
     doubted: str = ""
     former: str = ""
     asks: str = ""
-    undoes_calls: bool = True
-    undoes_images: bool = True
+    undoes: str = UNDOES_IMAGES
 
     @classmethod
     def of(
@@ -106,15 +108,14 @@ class Claim:
         """Return the claim in a tag's value, or None if there is none."""
         try:
             request, started_at, takes_back, last_call, called_at, former, *rest = text.split(":")
-            asks, undoes_calls, *_ = rest  # a former version wrote one more
+            asks, undoes, *_ = rest  # a former version wrote one more
             return cls(
                 request=request,
                 started_at=float(started_at),
                 takes_back=takes_back,
                 former=former.partition(".")[0],  # a former version wrote more of them
                 asks=asks,
-                undoes_calls=bool(undoes_calls),
-                undoes_images=undoes_calls == _YES,
+                undoes=undoes,
                 **_call(last_call, float(called_at)),
             )
         except ValueError:
@@ -123,7 +124,7 @@ class Claim:
     def __str__(self) -> str:
         return (
             f"{self.request}:{self.started_at:.3f}:{self.takes_back}:{self._call}:"
-            f"{self.called_at:.3f}:{self.former}:{self.asks}:{self._undoes}"
+            f"{self.called_at:.3f}:{self.former}:{self.asks}:{self.undoes}"
         )
 
     @property
@@ -133,10 +134,6 @@ class Claim:
 
     def _called(self, text: str, called_at: float) -> "Claim":
         return replace(self, **_call(text, called_at))
-
-    @property
-    def _undoes(self) -> str:
-        return (_YES if self.undoes_images else _ONLY_UPDATE) if self.undoes_calls else ""
 
     @property
     def unknown_calls(self) -> frozenset[str]:
@@ -197,24 +194,20 @@ class Claim:
         return replace(
             self,
             former=visible.request[:_FORMER_DIGITS] if is_former else "",
-            undoes_calls=self._undoes_calls_of(visible),
-            undoes_images=self._undoes_calls_of(visible) and self._undoes_images_of(visible),
+            undoes=self._undoes_of(visible),
         )
 
-    def _undoes_calls_of(self, visible: "Claim") -> bool:
+    def _undoes_of(self, visible: "Claim") -> str:
         if visible.takes_back == self.takes_back:  # an earlier rollback of the same request
-            return visible.undoes_calls
+            return visible.undoes
         # A former version's claim does not say which request it is.
-        called = visible.last_call not in {"", REFUSED_KEY}
-        return called and (self.follows(visible) or not visible.asks)
-
-    def _undoes_images_of(self, visible: "Claim") -> bool:
-        if visible.takes_back == self.takes_back:
-            return visible.undoes_images
-        return visible.last_call != UPDATE_KEY
+        if not (self.follows(visible) or not visible.asks):
+            return ""
+        undoes = {"": "", REFUSED_KEY: "", UPDATE_KEY: UNDOES_UPDATE, CREATE_KEY: UNDOES_CREATION}
+        return undoes.get(visible.last_call, UNDOES_IMAGES)
 
     def follows(self, visible: "Claim") -> bool:
-        """Say whether the visible claim is that of the request that this one takes back."""
+        """Say whether a rollback takes back the request of the visible claim, or did so before."""
         return self.takes_back in {visible.asks, visible.takes_back}
 
     @property
@@ -312,38 +305,42 @@ class LeftGroups:
     Attributes:
         counts: Their numbers of nodes then, by what stands for the group's name; None for a group
             that is to go. One that has another number later was changed by hand, and keeps it.
-        images: What stands for the groups whose AMI is, or may be, another one.
+        images: What stands for the AMI of the groups that have, or may have, another one. One that
+            has a third one later was given it by hand, or as it was asked for.
         by: Stands for the request.
     """
 
     counts: Mapping[str, int | None] = field(default_factory=dict)
-    images: frozenset[str] = frozenset()
+    images: Mapping[str, str] = field(default_factory=dict)
     by: str = ""
 
     @classmethod
     def of(cls, tags: Mapping[str, str]) -> "LeftGroups":
         """Return what a cluster's tags note."""
         by, _, value = tags.get(LEFT_TAG, "").partition(":")
-        images = [entry for entry in value.split(_BETWEEN) if entry.endswith(_LEFT_IMAGE)]
-        keys = frozenset(entry.removesuffix(_LEFT_IMAGE) for entry in images)
-        return cls(counts=_counts(value), images=keys, by=by)
+        images = [entry for entry in value.split(_BETWEEN) if _LEFT_IMAGE in entry]
+        pairs = (entry.partition(_LEFT_IMAGE) for entry in images)
+        return cls(counts=_counts(value), images={key: ami for key, _, ami in pairs}, by=by)
 
     @classmethod
     def with_counts(
-        cls, counts: Mapping[str, int | None], *, images: Iterable[str] = (), by: str = ""
+        cls,
+        counts: Mapping[str, int | None],
+        *,
+        images: Groups = MappingProxyType({}),
+        by: str = "",
     ) -> "LeftGroups":
-        """Return these groups, by name."""
-        keys = frozenset(map(_group_key, images))
+        """Return these groups, by name; `images` as they are described."""
         return cls(
             counts={_group_key(name): count for name, count in counts.items()},
-            images=keys,
-            by=by[:_FORMER_DIGITS] if counts or keys else "",
+            images={_group_key(name): _image_key(images[name]) for name in images},
+            by=by[:_FORMER_DIGITS] if counts or images else "",
         )
 
     @property
     def tag(self) -> dict[str, str]:
         """The groups as a tag; those that do not fit are told alone."""
-        images = [f"{key}{_LEFT_IMAGE}" for key in sorted(self.images)]
+        images = [f"{key}{_LEFT_IMAGE}{ami}" for key, ami in sorted(self.images.items())]
         value = _BETWEEN.join([*_entries(self.counts), *images])
         if len(value) > _MOST_CHARACTERS - _FORMER_DIGITS - 1:
             value = value[: _MOST_CHARACTERS - _FORMER_DIGITS - 1].rpartition(_BETWEEN)[0]
@@ -366,13 +363,18 @@ class LeftGroups:
         count = self.counts[_group_key(name)]
         return count is None or details is None or details.get("TargetCount") == count
 
-    def has_image(self, name: str) -> bool:
-        """Say whether a group's AMI is, or may be, other than it was asked to be."""
-        return _group_key(name) in self.images
+    def has_image(self, name: str, details: Group) -> bool:
+        """Say whether a group's AMI is other than it was asked to be, and still as it was left."""
+        return self.images.get(_group_key(name)) == _image_key(details)
 
 
 def _group_key(name: str) -> str:
     return digest(name)[:_GROUP_DIGITS]
+
+
+def _image_key(details: Group) -> str:
+    shown = [details.get("CurrentImageId"), details.get("CurrentImageReleaseVersion")]
+    return digest(str(shown))[:_IMAGE_DIGITS]
 
 
 def _entries(counts: Mapping[str, int | None]) -> list[str]:

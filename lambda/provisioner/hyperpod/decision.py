@@ -22,6 +22,8 @@ from provisioner.hyperpod.claim import (
     READ_LAG_SECONDS,
     REFUSED_KEY,
     SUCCEEDED,
+    UNDOES_CREATION,
+    UNDOES_UPDATE,
     UPDATE_KEY,
     Claim,
     visible_claim,
@@ -70,7 +72,7 @@ def decide(found: Found, request: ClusterRequest) -> Step:
         ProvisioningError: The former properties cannot be read.
     """
     if request.type == "Delete":
-        return deletion(found, request)
+        return _deletion(found, request)
     act = _with_cluster if found.described else _without_cluster
     return act(found, request)
 
@@ -135,10 +137,12 @@ def _way_back(found: Found, request: ClusterRequest, claim: Claim | None) -> Ste
     if request.renames or (failed and (request.waits or found.never_worked)):
         return Done()
     aim = replace(request.aim(), undone=claim.undone)
+    if claim.undoes == UNDOES_CREATION:  # of what was made anew, nothing was so before
+        aim = replace(aim, latest_software=True)
     todo = changes(aim, found.described, found.tags)
-    if not claim.undoes_calls:
+    if not claim.undoes:
         todo = replace(todo, update={}, software=())
-    elif not claim.undoes_images:
+    elif claim.undoes == UNDOES_UPDATE:
         todo = replace(todo, software=())
     if is_over:
         return end(found, request, claim, todo)
@@ -299,10 +303,9 @@ def _left_to_the_user(found: Found, request: ClusterRequest) -> Step | None:
     return NOT_VISIBLE if found.now < request.claim.started_at + READ_LAG_SECONDS else None
 
 
-def deletion(  # noqa: PLR0911 - each return is a case of the table
+def _deletion(  # noqa: PLR0911 - each return is a case of the table
     found: Found, request: ClusterRequest
 ) -> Step:
-    """Return the next step."""
     if not found.described:
         return _nothing_to_delete(found, request)
     if request.waits and request.is_late(found.now):

@@ -10,7 +10,7 @@ from provisioner.hyperpod.software import SoftwareUpdate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskNodes:
-    """How far the nodes have come decides."""
+    """List the nodes, then decide again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,7 +162,7 @@ def left_behind(
     images |= {
         name
         for name, group in present.items()
-        if is_updated(group) and (name in mine or left.has_image(name))
+        if is_updated(group) and (name in mine or left.has_image(name, group))
     }
     # A Continuous cluster takes no call back: what is other now, somebody changed.
     continuous = found.described.get("NodeProvisioningMode") == CONTINUOUS
@@ -178,19 +178,20 @@ def left_behind(
         if name not in wanted or (not taken and is_as_before(name))
     }
     counts |= {name: before[name] for name in before if _falls_back(present.get(name, {}))}
-    if not works and (claim.last_call or (claim.rolls_back and claim.undoes_calls)):
+    if not works and (claim.last_call or (claim.rolls_back and claim.undoes)):
         counts = {**before, **counts}  # HyperPod may take it back
         images |= before.keys()
     if claim.rolls_back:  # what earlier requests left, the next update sees to
         counts |= {name: present[name].get("TargetCount") for name in _still_left(found, claim)}
-        images |= {*filter(left.has_image, present)}
+        images |= {name for name, group in present.items() if left.has_image(name, group)}
     counts = {
         name: count if name in wanted else None
         for name, count in counts.items()
         # One that is new would be gone, not smaller; one that was found stays.
         if (count is not None if name in wanted else name not in there)
     }
-    found_now = LeftGroups.with_counts(counts, images=images, by=claim.request)
+    images_now = {name: present[name] for name in images & present.keys()}
+    found_now = LeftGroups.with_counts(counts, images=images_now, by=claim.request)
     return left if replace(found_now, by=left.by) == left else found_now
 
 

@@ -115,8 +115,21 @@ class ClusterWatch(Watch):
             group = change.cluster.groups[name]
             if request in group.patched_by:
                 self.violated(NOT_ASKED, f"{request.kind} patches a group twice", f"group {name}")
-            elif not _asks_to_patch(request, name, group) and not self._is_by_hand(name, request):
+            elif not (
+                _asks_to_patch(request, name, group)
+                or self._is_by_hand(name, request)
+                or self._is_repaired(name, request)
+            ):
                 self.violated(NOT_ASKED, f"{request.kind} patches a group", f"group {name}")
+
+    def _is_repaired(self, name: str, request: Request) -> bool:
+        """Say whether an operator gave a group an AMI while a request for another was under way."""
+        return any(
+            _asks_for_another_image(one, name)
+            and self._is_by_hand(name, one)
+            and self.sagemaker.hands.get(name, 0.0) < one.ended_at()
+            for one in request.siblings
+        )
 
     # Requests.
 

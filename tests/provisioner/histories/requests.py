@@ -59,7 +59,7 @@ class Request:
         return {"create": "Create", "delete": "Delete"}.get(self.kind, "Update")
 
     def ended_at(self) -> float:
-        """Return when CloudFormation stopped to wait for it."""
+        """Return when CloudFormation stopped waiting for it."""
         ends = [at for at in (self.given_up_at, self.answered_at) if at is not None]
         return min(ends, default=float("inf"))
 

@@ -349,7 +349,9 @@ def test_an_update_gives_a_group_that_was_left_what_the_template_says() -> None:
     there = described(cluster(group("a", 2)))
     aim = Aim(wanted=wanted, former=wanted)
     assert changes(aim, there, {}) == Changes()
-    made = changes(aim, there, LeftGroups.with_counts({"a": 2}, images=["a"]).tag)
+    made = changes(
+        aim, there, LeftGroups.with_counts({"a": 2}, images={"a": there["InstanceGroups"][0]}).tag
+    )
     assert made.update["InstanceGroups"][0]["InstanceCount"] == 9
     assert [call.groups for _, call in made.software] == [(("a", None),)]
 
