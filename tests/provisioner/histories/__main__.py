@@ -36,7 +36,9 @@ def main() -> int:
             first.setdefault(key, outcome)
         if time.monotonic() - said > _PROGRESS_SECONDS:
             said = time.monotonic()
-            print(f"{number + 1} histories, {violated} with violations", file=sys.stderr)
+            some = ", ".join(str(seed) for found in seeds.values() for seed in found[:3])
+            which = f" (seeds {some})" if some else ""
+            print(f"{number + 1} histories, {violated} with violations{which}", file=sys.stderr)
     seconds = time.monotonic() - began
     for (_, kind), outcome in sorted(first.items(), key=lambda one: one[0]):
         print(printed(outcome if options.whole else shrunk(outcome, kind=kind)), end="\n\n")
