@@ -362,8 +362,7 @@ def _software(aim: Aim, present: Groups, left: LeftGroups) -> Sequence[SoftwareU
     described = {
         name: without_image(group)
         for name, group in present.items()
-        if aim.former is None
-        or (name in known and not aim.rolls_back and left.has_image(name, group))
+        if aim.former is None or (name in known and not aim.rolls_back and left.has_image(name))
     }
     # One that is new in the template may be there already, with another AMI.
     new = {
@@ -382,14 +381,16 @@ def _still_needed(
 
     A rollback gives back what the failed request took: the cluster has what that asked for.
     """
-    former = groups_of(aim.former or {})
+    former, asked_now = groups_of(aim.former or {}), asked_images(aim)
 
     def is_needed(name: str, version: str | None) -> bool:
         asked = former.get(name, {})
         if name not in present or has_image(present[name], call, version, former=asked):
             return False
         if not aim.rolls_back:
-            return True
+            is_pinned = version is not None or call.image_id is not None
+            only_left = is_pinned and left.has_image(name) and name not in asked_now
+            return not only_left or left.has_image(name, present[name])
         if asks_for_image(asked):
             return shows_image(present[name], asked)
         gave_another = call.image_id is not None or aim.latest_software

@@ -363,9 +363,10 @@ class LeftGroups:
         count = self.counts[_group_key(name)]
         return count is None or details is None or details.get("TargetCount") == count
 
-    def has_image(self, name: str, details: Group) -> bool:
-        """Say whether a group's AMI is other than it was asked to be, and still as it was left."""
-        return self.images.get(_group_key(name)) == _image_key(details)
+    def has_image(self, name: str, details: Group | None = None) -> bool:
+        """Say whether a group has, or may have, another AMI; `details` are as for `has`."""
+        ami = self.images.get(_group_key(name))
+        return ami is not None and (details is None or ami == _image_key(details))
 
 
 def _group_key(name: str) -> str:
