@@ -143,8 +143,8 @@ test-all: this-machine setup-development layout ## Run every test, also those of
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
 	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py
 
-histories: setup-development layout ## Play deployments that overlap, with faults, and show what goes wrong: COUNT=100000 SEED=1 PROFILE=calm
-	@PYTHONPATH=lambda python -m tests.provisioner.histories --count $(COUNT) --seed $(or $(SEED),1) $(if $(PROFILE),--profile $(PROFILE))
+histories: setup-development layout ## Simulate deployments that overlap, with faults, and check seven rules: COUNT=100000 SEED=1 PROFILE=calm SUBJECT=release
+	@PYTHONPATH=lambda python -m tests.provisioner.histories --count $(COUNT) --seed $(or $(SEED),1) $(if $(PROFILE),--profile $(PROFILE)) $(if $(SUBJECT),--subject $(SUBJECT))
 
 check: setup-development layout ## Lint, format and types of the Python code; shellcheck of the shell scripts
 	@ruff check .

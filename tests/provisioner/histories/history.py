@@ -34,7 +34,8 @@ class Plan:
 
     Attributes:
         seed: Decides what the plan leaves open, such as how long each call takes.
-        subject: Makes what the history is about.
+        about: What the history is about, such as `cluster`.
+        subject: Makes that.
         profile: Which faults the seed picked.
         operations: Deployments and deletions.
         by_hand: An operator's changes.
@@ -46,6 +47,7 @@ class Plan:
     """
 
     seed: int
+    about: str
     subject: "Callable[[Plan, World], Subject]"
     profile: str
     operations: tuple[Operation, ...]

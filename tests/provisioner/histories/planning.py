@@ -56,6 +56,7 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
         operations += (Operation(kind="delete", pause=random.choice((1.0, 30.0))),)
     return Plan(
         seed=seed,
+        about=about,
         subject=made,
         profile=profile,
         operations=operations,

@@ -104,7 +104,7 @@ def printed(outcome: Outcome) -> str:
     """Return a history as a table of what happened when, with what makes it happen again."""
     plan = outcome.plan
     lines = [
-        f"seed {plan.seed}, profile {plan.profile}: make histories COUNT=1 SEED={plan.seed}",
+        f"make histories COUNT=1 SEED={plan.seed} PROFILE={plan.profile} SUBJECT={plan.about}",
         *(f"  {_named(one)}" for one in outcome.violations),
         f"  faults: {_told(plan)}",
     ]
