@@ -304,7 +304,7 @@ def test_secret_values_never_reach_a_log(
         ({"Values": "{"}, "Values is not valid JSON"),
         ({"Values": {"password": "hunter2"}}, "Values must be a text that is not empty, got dict"),
         ({"AdoptNamespaces": "kubeflow"}, "AdoptNamespaces is not valid JSON"),
-        ({"AdoptNamespaces": "[1]"}, r"AdoptNamespaces must be a JSON list of names, got \[1\]"),
+        ({"AdoptNamespaces": "[1]"}, r"AdoptNamespaces must be a JSON list of texts, got \[1\]"),
         ({"DeleteUserObjects": "yes"}, "DeleteUserObjects must be true or false, got 'yes'"),
         ({"WaitForReadyMinutes": "-1"}, "must be a whole number of minutes, got '-1'"),
         ({"ChartKey": "chart.tar"}, "ChartKey must end in .tgz or .zip, got chart.tar"),
