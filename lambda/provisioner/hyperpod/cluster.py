@@ -77,6 +77,7 @@ class HyperPodCluster:
                 return NOT_YET
             raise
         if request.type == "Delete" and answer.complete and not is_there:
+            turn.require()  # another stack's cluster may have the name by now
             self._delete_node_objects(properties.cluster_input, turn.clock)
         return answer
 
