@@ -1,5 +1,6 @@
 """A history: what is going to happen, and how it happens."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -59,7 +60,7 @@ class Plan:
     lasts: bool = False
 
 
-class Subject:
+class Subject(ABC):
     """What a history is about: a custom resource, its service, and what must hold of it.
 
     Attributes:
@@ -72,19 +73,19 @@ class Subject:
     watch: Watch
     services: Mapping[str, Any]
 
-    def by_hand(self, change: ByHand) -> None:
+    def by_hand(self, change: ByHand) -> None:  # noqa: B027 - nothing where no operator does
         """Let an operator change something, where one does."""
 
-    def make_foreign(self) -> None:
+    def make_foreign(self) -> None:  # noqa: B027 - nothing where none can
         """Let another stack have made something of the name, where one can."""
 
+    @abstractmethod
     def calm_down(self) -> float:
         """Let nothing fail any more; return for how many seconds something is under way."""
-        raise NotImplementedError
 
+    @abstractmethod
     def next_template(self, template: Any) -> Any:  # noqa: ANN401 - the subject's own
         """Return what is deployed last."""
-        raise NotImplementedError
 
     def connected(self) -> AbstractContextManager[None]:
         """Return a context in which the provisioner talks to what is no client of boto3."""

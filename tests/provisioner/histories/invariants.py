@@ -126,9 +126,14 @@ class Watch:
 
     def succeeded(self, request: Request) -> None:
         """Look at the success of a Create or Update."""
+        self.compare(NOT_TRUE, request, request.kind)
 
     def rolled_back(self, request: Request) -> None:
         """Look at the success of a rollback."""
+        self.compare(NOT_UNDONE, request, request.kind)
+
+    def compare(self, invariant: int, request: Request, kind: str) -> None:
+        """Compare what there is with what a request wants."""
 
     def deleted(self, request: Request) -> None:
         """Look at the success of a deletion."""

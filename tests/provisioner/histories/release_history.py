@@ -115,14 +115,10 @@ class ReleaseWatch(Watch):
         return lasted and request.faults >= _MANY_FAULTS
 
     def succeeded(self, request: Request) -> None:
-        """Compare what runs with the template."""
-        self._compare(NOT_TRUE, request)
+        """Compare what runs with the template, and look whether it is ready."""
+        super().succeeded(request)
         if request.data.get("Ready") == "yes" and not self.store.is_ready:
             self.violated(NOT_TRUE, f"{request.kind}: not ready")
-
-    def rolled_back(self, request: Request) -> None:
-        """Compare what runs with the former template."""
-        self._compare(NOT_UNDONE, request)
 
     def deleted(self, request: Request) -> None:
         """Look whether the release is gone."""
@@ -135,10 +131,11 @@ class ReleaseWatch(Watch):
         """Compare what runs with the template."""
         request = stack.requests[-1]
         assert request.wanted is template
-        self._compare(NOT_UNDONE, request, prefix="repaired")
+        self.compare(NOT_UNDONE, request, "repaired")
 
-    def _compare(self, invariant: int, request: Request, *, prefix: str = "") -> None:
-        store, kind = self.store, prefix or request.kind
+    def compare(self, invariant: int, request: Request, kind: str) -> None:
+        """Compare what runs with the template."""
+        store = self.store
         template: ReleaseTemplate = request.wanted
         if store.running != template.content:
             text = f"{store.running} runs, not {template.content}"

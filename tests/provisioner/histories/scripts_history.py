@@ -146,14 +146,6 @@ class ScriptsWatch(Watch):
 
     s3: S3
 
-    def succeeded(self, request: Request) -> None:
-        """Compare the bucket with the template."""
-        self._compare(NOT_TRUE, request, request.kind)
-
-    def rolled_back(self, request: Request) -> None:
-        """Compare the bucket with the former template."""
-        self._compare(NOT_UNDONE, request, "rollback")
-
     def deleted(self, request: Request) -> None:
         """Look whether the scripts are gone, with all versions."""
         template: ScriptsTemplate = request.wanted
@@ -166,7 +158,8 @@ class ScriptsWatch(Watch):
         if set(self.s3.newest()) != set(template.paths):
             self.violated(NOT_UNDONE, "repaired: other scripts are there")
 
-    def _compare(self, invariant: int, request: Request, kind: str) -> None:
+    def compare(self, invariant: int, request: Request, kind: str) -> None:
+        """Compare the bucket with the template."""
         template: ScriptsTemplate = request.wanted
         newest = self.s3.newest()
         for path in template.paths:

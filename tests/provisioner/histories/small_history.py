@@ -20,7 +20,7 @@ from provisioner.kubernetes.kubectl import CELL_END, ROW_END
 from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.helm_store import UNREACHABLE
 from tests.provisioner.histories.history import Plan, Subject
-from tests.provisioner.histories.invariants import NOT_ASKED, NOT_TRUE, NOT_UNDONE, Watch
+from tests.provisioner.histories.invariants import NOT_ASKED, NOT_UNDONE, Watch
 from tests.provisioner.histories.requests import Operation, Request
 from tests.provisioner.histories.world import Past, World, client_error
 
@@ -204,14 +204,6 @@ class SmallWatch(Watch):
 
     services: Services
 
-    def succeeded(self, request: Request) -> None:
-        """Compare what is said with what there is."""
-        self._compare(NOT_TRUE, request, request.kind)
-
-    def rolled_back(self, request: Request) -> None:
-        """Compare what is said with what there is."""
-        self._compare(NOT_UNDONE, request, "rollback")
-
     def deleted(self, request: Request) -> None:
         """Look whether users lose something."""
         if self._loses(request):
@@ -220,7 +212,7 @@ class SmallWatch(Watch):
     def healed(self, stack: Stack, template: SmallTemplate) -> None:
         """Compare what is said with what there is."""
         assert stack.template is template
-        self._compare(NOT_UNDONE, stack.requests[-1], "repaired")
+        self.compare(NOT_UNDONE, stack.requests[-1], "repaired")
 
     def is_false(self, request: Request) -> str:
         """Say so if a deletion fails for jobs that do not run, or one that no user asked for."""
@@ -238,7 +230,8 @@ class SmallWatch(Watch):
         by_user = request.kind == "delete" and request.undone is None
         return by_user and self.services.conduct.runs_jobs and request.wanted.about == DELETION
 
-    def _compare(self, invariant: int, request: Request, kind: str) -> None:
+    def compare(self, invariant: int, request: Request, kind: str) -> None:
+        """Compare what is said with what there is."""
         services = self.services
         mode = services.mode.read(self.world.now)
         if request.wanted.about == MODE and mode not in _WITH_ENTRIES:
