@@ -15,6 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from hyperpod_cdk import load_config
 from hyperpod_stacks.table import stack_names
@@ -333,3 +334,25 @@ def test_it_carries_the_library_with_its_assets_and_the_operators_commands_only(
     assert tops == {"hyperpod_cdk", "hyperpod_cli", "hyperpod_shared", "hyperpod_stacks"}
     assert "hyperpod_cdk/py.typed" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "admitted"),
+    [
+        # They send no token: https://github.com/kubernetes-client/python/issues/2582.
+        ("kubernetes", "36.0.0", False),
+        ("kubernetes", "36.0.1", False),
+        ("kubernetes", "36.0.2", True),
+        # sagemaker-core, which sagemaker-hyperpod 3.12.0 (`hyp`) needs, takes rich below 15.
+        ("rich", "14.3.4", True),
+    ],
+)
+def test_the_commands_take_clients_that_work_and_share_an_environment_with_hyp(
+    package: str, version: str, admitted: bool
+) -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    ranges = {
+        required.name: required.specifier
+        for required in map(Requirement, project["optional-dependencies"]["ops"])
+    }
+    assert (version in ranges[package]) is admitted
