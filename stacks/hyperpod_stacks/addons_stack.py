@@ -33,8 +33,18 @@ class AddonsStack(cdk.Stack):
             fsx_csi_driver=FSX_ADDON in config.addons_that_need_nodes,
             dns=DNS_ADDON in config.addons_that_need_nodes,
         )
-        if config.storage is not None and config.storage.dynamic_provisioning:
-            role = FsxCsiDriverRole(self, "FsxCsiDriverRole", cluster=platform.eks_cluster)
-            # A pod gets the role if the association is there before it starts.
+        driver = addons.fsx_csi_driver
+        if (
+            driver is not None
+            and config.storage is not None
+            and config.storage.dynamic_provisioning
+        ):
+            role = FsxCsiDriverRole(
+                self,
+                "FsxCsiDriverRole",
+                cluster=platform.eks_cluster,
+                encryption_key=platform.keys.file_system,
+            )
+            # A pod gets the role, and the region, if the association is there before it starts.
             # https://docs.aws.amazon.com/eks/latest/userguide/pod-id-association.html
-            addons.node.add_dependency(role)
+            driver.node.add_dependency(role)

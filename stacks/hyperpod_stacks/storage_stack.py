@@ -141,4 +141,5 @@ class StorageStack(cdk.Stack):
             security_group=self._platform.security_group,
             storage=storage,
             tag=provisioned_tag(self._platform.eks_cluster.cluster_name),
+            encryption_key=self._platform.keys.file_system,
         )

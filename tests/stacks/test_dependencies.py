@@ -174,6 +174,26 @@ def test_addons_that_need_nodes_wait_for_nothing_of_their_stack(
     assert [name for name in addons.ids(ADDON) if addons.dependencies(name)] == []
 
 
+def test_only_the_driver_waits_for_its_role(configure: Configure, assemble: Assemble) -> None:
+    config = configure({"storage": {"dynamic_provisioning": True}})
+    addons = TemplateView(assemble(config).templates()["ml-addons"])
+    needed = {
+        addons.one(ADDON, AddonName=name)["AddonName"]: addons.dependency_types(
+            addons.id(ADDON, AddonName=name)
+        )
+        for name in ("coredns", "aws-fsx-csi-driver")
+    }
+
+    assert needed == {
+        "coredns": set(),
+        "aws-fsx-csi-driver": {
+            "AWS::EKS::PodIdentityAssociation",
+            "AWS::IAM::Policy",
+            "AWS::IAM::Role",
+        },
+    }
+
+
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_the_deletion_of_the_stack_begins_with_the_check(path: Path, assemble: Assemble) -> None:
     config = load_config(path)

@@ -145,6 +145,32 @@ def test_a_key_that_is_given_is_named_as_it_is_and_not_made(assemble: Assemble) 
     assert outputs["EncryptionKeyArn"]["Value"] == KEY
 
 
+@pytest.mark.parametrize("encryption", [{"create_kms_key": True}, {"kms_key_arn": KEY}, {}])
+def test_file_systems_of_claims_are_encrypted_as_the_first_one(
+    assemble: Assemble, encryption: Mapping[str, Any]
+) -> None:
+    assembly = assemble(
+        configured({"encryption": encryption, "storage": {"dynamic_provisioning": True}})
+    )
+    [first] = resources(assembly, "AWS::FSx::FileSystem")
+    parameters = json.dumps(assembly.templates()["ml-storage"])
+    [policy] = [
+        each["Properties"]["PolicyDocument"]["Statement"]
+        for each in assembly.templates()["ml-addons"]["Resources"].values()
+        if each["Type"] == "AWS::IAM::Policy"
+    ]
+    on_key = [each for each in policy if "kms:" in json.dumps(each["Action"])]
+
+    assert ("kmsKeyId" in parameters) == ("KmsKeyId" in first["Properties"]) == bool(encryption)
+    assert len(on_key) == 2 * bool(encryption)
+    for each in on_key:
+        assert each["Resource"] != "*"
+        [service] = texts(each["Condition"]["StringEquals"]["kms:ViaService"])
+        assert service == "fsx.us-west-2.*"
+        is_grant = each["Action"] == "kms:CreateGrant"
+        assert (each["Condition"].get("Bool") == {"kms:GrantIsForAWSResource": "true"}) == is_grant
+
+
 def test_keys_of_ones_own_come_first(assemble: Assemble) -> None:
     own = KEY.replace("1234abcd", "5678abcd")
     group = {"name": "g", "instance_type": "ml.m5.2xlarge", "instance_count": 1}

@@ -105,7 +105,10 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         billed_as=_as("EKS control plane"),
         holds_data=True,
     ),
-    "AWS::EKS::PodIdentityAssociation": ResourceType(seconds=5, waits_for=(_EKS,), part_of=_EKS),
+    # In the card of the add-on that waits for it.
+    "AWS::EKS::PodIdentityAssociation": ResourceType(
+        seconds=5, waits_for=(_EKS,), part_of="AWS::IAM::Role"
+    ),
     # Free: the files are billed in S3 and FSx.
     "AWS::FSx::DataRepositoryAssociation": ResourceType(
         seconds=600,

@@ -30,6 +30,9 @@ class EksAddons(Construct):
         eks: The section that describes it, for the Kubernetes version.
         fsx_csi_driver: Whether pods mount an FSx for Lustre file system.
         dns: Whether to install CoreDNS. Default: true.
+
+    Attributes:
+        fsx_csi_driver: The driver; None without one.
     """
 
     def __init__(
@@ -45,7 +48,8 @@ class EksAddons(Construct):
         super().__init__(scope, construct_id)
         wanted = {DNS_ADDON: dns, FSX_ADDON: fsx_csi_driver}
         addons = [name for name, is_wanted in wanted.items() if is_wanted]
-        add_addons(self, addons, cluster=cluster, kubernetes_version=eks.version)
+        made = add_addons(self, addons, cluster=cluster, kubernetes_version=eks.version)
+        self.fsx_csi_driver = made.get(FSX_ADDON)
 
 
 def add_addons(
@@ -54,10 +58,11 @@ def add_addons(
     *,
     cluster: aws_eks_v2.ICluster,
     kubernetes_version: str,
-) -> None:
-    """Add EKS add-ons to a cluster."""
+) -> Mapping[str, aws_eks_v2.Addon]:
+    """Add EKS add-ons to a cluster; return them by name."""
+    made = {}
     for name in addons:
-        addon = aws_eks_v2.Addon(
+        addon = made[name] = aws_eks_v2.Addon(
             scope,
             _CONSTRUCT_IDS[name],
             cluster=cluster,
@@ -71,3 +76,4 @@ def add_addons(
         # Without a pinned version, EKS chooses one.
         pinned = {version: pins.get(name) for version, pins in ADDON_VERSIONS.items()}
         resource.addon_version = looked_up(addon, kubernetes_version, table=pinned)
+    return made

@@ -1,12 +1,13 @@
 """How pods mount file systems: volumes and claims, and the rights of the driver that makes some."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from hyperpod_cdk.helm.release import HelmRelease
@@ -37,12 +38,20 @@ class FsxCsiDriverRole(Construct):
 
     Args:
         cluster: The EKS cluster.
+        encryption_key: KMS key of the file systems. Default: AWS's own key for FSx.
 
     Attributes:
         role: The role.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, cluster: eks.ICluster) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        encryption_key: kms.IKey | None = None,
+    ) -> None:
         super().__init__(scope, construct_id)
         name = cluster.cluster_name
         file_systems = Stack.of(self).format_arn(
@@ -104,6 +113,7 @@ class FsxCsiDriverRole(Construct):
                 ],
                 conditions={"StringEquals": {"iam:AWSServiceName": "fsx.amazonaws.com"}},
             ),
+            *([] if encryption_key is None else self._use(encryption_key)),
         ]
         policy = iam.Policy(self, "Policy", roles=[self.role], statements=statements)
         acknowledge_inline_policies(policy)
@@ -125,6 +135,36 @@ class FsxCsiDriverRole(Construct):
             service_account=_SERVICE_ACCOUNT,
             role_arn=self.role.role_arn,
         )
+
+    def _use(self, key: kms.IKey) -> Sequence[iam.PolicyStatement]:
+        """Return what FSx asks on a key of whoever creates a file system with it.
+
+        https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html
+        """
+        through = {"kms:ViaService": f"fsx.{Stack.of(self).region}.{Aws.URL_SUFFIX}"}
+        return [
+            statement(
+                self,
+                sid="EncryptFileSystems",
+                why="FSx encrypts the new file systems with the key.",
+                added_by="`storage.dynamic_provisioning` with `encryption.file_system`",
+                actions=["kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"],
+                resources=[key.key_arn],
+                conditions={"StringEquals": through},
+            ),
+            statement(
+                self,
+                sid="LetFsxUseTheKey",
+                why="FSx goes on using the key, by a grant that it alone gets.",
+                added_by="`storage.dynamic_provisioning` with `encryption.file_system`",
+                actions=["kms:CreateGrant"],
+                resources=[key.key_arn],
+                conditions={
+                    "Bool": {"kms:GrantIsForAWSResource": "true"},
+                    "StringEquals": through,
+                },
+            ),
+        ]
 
 
 def provisioned_tag(cluster_name: str) -> str:
@@ -254,7 +294,12 @@ class FileSystemClaims(HelmRelease):
 
 
 def provisioning_parameters(
-    *, subnet: ec2.ISubnet, security_group: ec2.ISecurityGroup, storage: LustreConfig, tag: str
+    *,
+    subnet: ec2.ISubnet,
+    security_group: ec2.ISecurityGroup,
+    storage: LustreConfig,
+    tag: str,
+    encryption_key: kms.IKey | None = None,
 ) -> dict[str, str]:
     """Return the parameters of a StorageClass whose file systems are like the first one.
 
@@ -265,7 +310,9 @@ def provisioning_parameters(
         security_group: Of the file systems.
         storage: Section of the first file system.
         tag: Tag of the file systems, `key=value`.
+        encryption_key: KMS key of the file systems. Default: AWS's own key for FSx.
     """
+    encrypted = {} if encryption_key is None else {"kmsKeyId": encryption_key.key_arn}
     return {
         "subnetId": subnet.subnet_id,
         "securityGroupIds": security_group.security_group_id,
@@ -274,6 +321,7 @@ def provisioning_parameters(
         "dataCompressionType": storage.compression,
         "fileSystemTypeVersion": "2.15",
         "extraTags": tag,
+        **encrypted,
     }
 
 

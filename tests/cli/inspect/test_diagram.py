@@ -3,6 +3,7 @@
 import struct
 import sys
 from collections.abc import Callable, Mapping
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,10 +14,10 @@ from typer.testing import CliRunner, Result
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.inspect.diagram.architecture import StackPicture, direct, groups, rows
 from hyperpod_cli.inspect.diagram.card import Card, Column
-from hyperpod_cli.inspect.diagram.picture import mermaid, picture
+from hyperpod_cli.inspect.diagram.picture import mermaid, picture, pictured
 from hyperpod_cli.main import app
 from tests.conftest import Assemble, Configure
-from tests.support.configs import CONFIG_FOLDER, CONFIGS
+from tests.support.configs import CONFIG_FOLDER, CONFIGS, configured
 
 HOSTILE = '"]; click <b>&#1;`'
 STACKS = [
@@ -147,6 +148,7 @@ def test_png_says_what_it_lacks(
 
 
 _SVG = "{http://www.w3.org/2000/svg}"
+_DYNAMIC = {"dynamic_provisioning": True}
 _GROUP = {"name": "debug", "instance_type": "ml.c5.xlarge", "instance_count": 3}
 
 
@@ -267,10 +269,26 @@ def test_groups_are_what_is_connected() -> None:
     assert sorted(map(sorted, groups(needs))) == [["bucket", "scripts"], ["eks", "vpc"], ["role"]]
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_each_configuration_is_drawn(path: Path, assemble: Assemble) -> None:
-    config = load_config(path)
-    assert f"HyperPod cluster {config.cluster.name}" in _words(picture(assemble(config).directory))
+@pytest.mark.parametrize(
+    "config",
+    [
+        *(pytest.param(load_config(path), id=path.stem) for path in CONFIGS),
+        *(
+            pytest.param(configured({**changes, "storage": _DYNAMIC}), id=f"dynamic {name}")
+            for name, changes in {
+                "alone": {},
+                "with a key": {"encryption": {"create_kms_key": True}},
+                "in a private network": {"eks": {"endpoint_access": "private"}},
+            }.items()
+        ),
+    ],
+)
+def test_each_configuration_is_drawn(config: Config, assemble: Assemble) -> None:
+    folder = assemble(config).directory
+    assert f"HyperPod cluster {config.cluster.name}" in _words(picture(folder))
+    for stack in pictured(folder):
+        # Fails where cards need each other.
+        assert {*TopologicalSorter(stack.needs).static_order()} == stack.cards.keys()
 
 
 @pytest.mark.parametrize(

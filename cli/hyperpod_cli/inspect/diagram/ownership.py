@@ -6,7 +6,12 @@ from hyperpod_cli.aws.assembly import CDK_METADATA, Address, Resource, Stack
 from hyperpod_cli.inspect.resource_types import resource_type
 
 # These name a role to give it permissions; they do not run as it.
-_GRANTS = {"AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::EKS::AccessEntry"}
+_GRANTS = {
+    "AWS::EKS::AccessEntry",
+    "AWS::EKS::PodIdentityAssociation",
+    "AWS::IAM::ManagedPolicy",
+    "AWS::IAM::Policy",
+}
 
 
 def owners(stacks: Sequence[Stack]) -> Mapping[Address, Address]:
