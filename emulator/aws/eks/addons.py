@@ -11,6 +11,11 @@ Without any, such an add-on stays CREATING or UPDATING for 15 to 20 minutes and 
 then on, until there are nodes: https://github.com/aws-ia/terraform-aws-eks-blueprints/issues/642,
 https://github.com/pulumi/pulumi-eks/issues/1525,
 https://github.com/kubernetes-sigs/cluster-api-provider-aws/pull/5269.
+
+An update that EKS gives up is `Failed`, and the add-on keeps what it was updated to:
+https://github.com/hashicorp/terraform-provider-aws/pull/49104. CloudFormation may look at it, as
+the handler's permissions say (`DescribeUpdate`); what it does then is not known. Here it takes it
+for a failure, the worse of the two.
 """
 
 import json
@@ -22,7 +27,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType, tag_map
+from emulator.aws.cloudformation.resource_type import (
+    Created,
+    Properties,
+    Refused,
+    ResourceType,
+    tag_map,
+)
 from emulator.aws.eks import access as eks_api
 from emulator.aws.eks.access import EksResponse
 from emulator.aws.eks.addon_objects import AddonManager
@@ -147,12 +158,36 @@ def _create(properties: Properties) -> Created:
     return _settled(properties)
 
 
-def _update(_physical_id: str, _old: Properties, new: Properties) -> Created:
+def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
     cluster, name = new["ClusterName"], new["AddonName"]
-    eks_api.answer(eks.update_addon(cluster, name, _fields(new)))
     addon = eks.addons[f"{cluster}/{name}"]
     addon["tags"] = eks.tags[addon["addonArn"]] = tag_map(new)
-    return _settled(new)
+    if _fields(old) == _fields(new):
+        return _settled(new)
+    update = eks_api.answer(eks.update_addon(cluster, name, _fields(new)))["update"]
+    settled = _settled(new)
+    update = eks_api.answer(describe_update(cluster, name, update["id"]))["update"]
+    if update["status"] == "Failed":
+        raise Refused(f"NotStabilized: Update {update['id']} of add-on {name} has failed.")
+    return settled
+
+
+_UPDATES: dict[str, dict[str, Any]] = {}
+
+
+def describe_update(cluster_name: str, addon_name: str, identifier: str) -> EksResponse:
+    """Answer DescribeUpdate of an add-on."""
+    update = _UPDATES.get(identifier)
+    response: EksResponse
+    if update is None:
+        message = f"No update found for {identifier}."
+        response = eks.error(HTTPStatus.NOT_FOUND, "ResourceNotFoundException", message)
+        return response
+    addon = eks_api.answer(eks.describe_addon(cluster_name, addon_name))["addon"]
+    if update["status"] == "InProgress" and addon["status"] != "UPDATING":
+        update["status"] = "Successful" if addon["status"] == "ACTIVE" else "Failed"
+    response = eks.json_resp(HTTPStatus.OK, {"update": update})
+    return response
 
 
 def _delete(_physical_id: str, properties: Properties) -> None:
@@ -231,6 +266,9 @@ def install_addon_health(*, settings: Settings) -> None:
             put(addon)
             addon["status"] = "UPDATING"
             looks[addon["addonArn"]] = 0
+            update = {**eks_api.answer(response)["update"], "status": "InProgress"}
+            _UPDATES[update["id"]] = update
+            response = eks.json_resp(HTTPStatus.OK, {"update": update})
         return response
 
     def describe(cluster_name: str, addon_name: str) -> EksResponse:

@@ -147,6 +147,8 @@ def install_cluster_version() -> None:
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
     ) -> EksResponse:
         asked = _UPDATE.fullmatch(path)
+        if asked is not None and method == "GET" and "addonName" in query:
+            return addons.describe_update(asked[1], query["addonName"][0], asked[2])
         if asked is not None and method == "GET" and asked[1] in eks.clusters:
             return _describe_update(eks.clusters[asked[1]], asked[2])
         match = _UPDATES.fullmatch(path)

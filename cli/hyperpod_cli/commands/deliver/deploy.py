@@ -15,6 +15,8 @@ from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Express, T
         "cloudformation:DescribeStacks",
         "cloudformation:GetTemplate",
         "cloudformation:UpdateTerminationProtection",
+        "eks:DescribeAddon",
+        "sagemaker:ListClusterNodes",
         "ssm:GetParameter",
         "sts:GetCallerIdentity",
     ]

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from hyperpod_cli.deliver.deploy.changes import (
     described,
     differences,
 )
+from hyperpod_cli.deliver.deploy.held_back import held_back
 from hyperpod_cli.deliver.deploy.verification import not_verified, verified
 from hyperpod_cli.deliver.shell_findings import shell_findings
 from hyperpod_cli.inspect.cost import cost_here, summary
@@ -156,17 +157,19 @@ def deploy(request: Request) -> int:
     stacks = chosen(stacks_in(request.templates), request.only.split())
     again = _command(request)
     client, region = session.polling_client("cloudformation"), session.region
-    changes, former = None, {}
+    changes, former, held = None, {}, {}
     try:
         former = {stack.name: deployed(client, stack.name) for stack in stacks}
         if lines := [*refusals(former, region=region, again=again)]:
             raise LinesError("\n".join(lines))
         refuse_changes(_fixed(stacks, former=former), config=request.config)
+        held = held_back(stacks, former=former, config=config, session=session)
+        stacks = [stack for stack in stacks if stack.name not in held]
         changes = differences(stacks, former=former)
     except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
         print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
     warnings = (f"WARNING {finding}" for finding in shell_findings(config))
-    print("\n".join([*_announced(changes), *warnings, summary(cost_here(config))]))
+    print("\n".join([*_announced(changes), *held.values(), *warnings, summary(cost_here(config))]))
     changing = changes is None or any(each.differs for each in changes)
     if changing and not request.yes and sys.stdin.isatty() and not agreed("Deploy?"):
         print("Nothing was deployed.")
@@ -185,7 +188,9 @@ def deploy(request: Request) -> int:
         out=out,
         environment=session.cli_environment(),
     )
-    _end(outcome, request=request, config=config, session=session, stacks=stacks, out=out)
+    _end(
+        outcome, request=request, config=config, session=session, stacks=stacks, held=held, out=out
+    )
     return outcome.code
 
 
@@ -196,6 +201,7 @@ def _end(
     config: Config,
     session: AwsSession,
     stacks: Sequence[Stack],
+    held: Mapping[str, str],
     out: Console,
 ) -> None:
     """Verify what is deployed, write the report, and say what to run next."""
@@ -205,6 +211,9 @@ def _end(
         outputs = _outputs(session.polling_client("cloudformation"), stacks)
         checks = verified(check_once(config, session=session), later=later, out=out)
         following = [*_next(config, outputs, checks=checks, region=region, later=later)]
+        if held:
+            only = replace(request, only=" ".join(held))
+            following += ["Once nodes are running:", f"  {_command(only)}"]
     else:
         outputs, following = {}, []
         checks = not_verified("The deployment did not succeed", later=later)

@@ -3,16 +3,18 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from emulator.aws.eks.addons import LOOKS
 from emulator.aws.local_aws import LocalAws
 from emulator.kubernetes import Fault, InProcessControlPlane
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from tests.support.commands import run
 from tests.support.hyperpod_site import Site
-from tests.support.local_aws import client, deploy, resource
+from tests.support.local_aws import StackFailedError, client, deploy, resource
 
 OFFERED = Path("emulator/aws/eks/addon_versions.json")
 
@@ -55,11 +57,45 @@ def test_an_addon_without_nodes_is_created_and_degraded(
     assert seen(site, "coredns") == "DEGRADED"
 
     version = "v1.13.2-eksbuild.7"
-    eks.update_addon(clusterName=cluster, addonName="coredns", addonVersion=version)
+    asked = {"clusterName": cluster, "addonName": "coredns"}
+    update = eks.update_addon(**asked, addonVersion=version)["update"]
     assert seen(site, "coredns") == "UPDATING"
     [deployment] = kubernetes.objects("apps/v1", "Deployment", SYSTEM)
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     assert container["image"].endswith(f".us-west-2.amazonaws.com/eks/coredns:{version}")
+    states = [
+        eks.describe_update(name=cluster, addonName="coredns", updateId=update["id"])["update"]
+        for _ in range(LOOKS)
+    ]
+    assert (states[0]["status"], states[-1]["status"]) == ("InProgress", "Failed")
+    assert (eks.describe_addon(**asked)["addon"]["addonVersion"], seen(site, "coredns")) == (
+        version,
+        "DEGRADED",
+    )
+
+
+def test_a_stack_whose_addon_is_updated_without_nodes_cannot_go_back(
+    site: Site, kubernetes: InProcessControlPlane
+) -> None:
+    cluster = site.names["Cluster"].rpartition("/")[2]
+
+    def wanted(name: str, version: str) -> dict[str, Any]:
+        addon = resource(
+            "AWS::EKS::Addon", ClusterName=cluster, AddonName=name, AddonVersion=version
+        )
+        return {"Addon": addon}
+
+    kubernetes.put_node("n0", instance_type="ml.m5.xlarge")
+    former, newer = "v1.7.0-eksbuild.1", "v1.8.0-eksbuild.2"
+    stack = deploy(site.aws, wanted(FSX, former), {})
+    deploy(site.aws, wanted(FSX, newer), {}, stack=stack.name)
+    kubernetes.remove_node("n0")
+
+    with pytest.raises(StackFailedError, match="NotStabilized: Update .* has failed"):
+        deploy(site.aws, wanted(FSX, former), {}, stack=stack.name)
+    [found] = client(site.aws, "cloudformation").describe_stacks(StackName=stack.name)["Stacks"]
+    assert (found["StackStatus"], seen(site, FSX)) == ("UPDATE_ROLLBACK_FAILED", "DEGRADED")
+    client(site.aws, "eks").delete_addon(clusterName=cluster, addonName=FSX)
 
 
 def test_an_addon_is_as_healthy_as_its_pods(site: Site, kubernetes: InProcessControlPlane) -> None:
