@@ -15,7 +15,7 @@ https://github.com/kubernetes-sigs/cluster-api-provider-aws/pull/5269.
 An update that EKS gives up is `Failed`, and the add-on keeps what it was updated to:
 https://github.com/hashicorp/terraform-provider-aws/pull/49104. CloudFormation may look at it, as
 the handler's permissions say (`DescribeUpdate`); what it does then is not known. Here it takes it
-for a failure, the worse of the two.
+for a failure, and its rollback asks for the former version: the worse of the two.
 """
 
 import json
@@ -37,7 +37,7 @@ from emulator.aws.cloudformation.resource_type import (
 from emulator.aws.eks import access as eks_api
 from emulator.aws.eks.access import EksResponse
 from emulator.aws.eks.addon_objects import AddonManager
-from emulator.aws.ministack import eks, get_region, provisioners
+from emulator.aws.ministack import eks, get_region, provisioners, stacks
 from emulator.aws.settings import Settings
 
 _OFFERED: Mapping[str, Mapping[str, list[str]]] = json.loads(
@@ -290,6 +290,8 @@ def install_addon_health(*, settings: Settings) -> None:
             manager.remove(addon_name)
         return response
 
+    others = stacks.sends_back_failed_update
+    stacks.sends_back_failed_update = lambda name: name == ADDON.name or others(name)
     eks.create_addon, eks.describe_addon = create, describe
     eks.update_addon, eks.delete_addon = update, delete
 

@@ -91,7 +91,7 @@ def test_a_stack_whose_addon_is_updated_without_nodes_cannot_go_back(
     deploy(site.aws, wanted(FSX, newer), {}, stack=stack.name)
     kubernetes.remove_node("n0")
 
-    with pytest.raises(StackFailedError, match="NotStabilized: Update .* has failed"):
+    with pytest.raises(StackFailedError, match="NotStabilized: Update"):
         deploy(site.aws, wanted(FSX, former), {}, stack=stack.name)
     [found] = client(site.aws, "cloudformation").describe_stacks(StackName=stack.name)["Stacks"]
     assert (found["StackStatus"], seen(site, FSX)) == ("UPDATE_ROLLBACK_FAILED", "DEGRADED")
