@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from emulator.node.node import Node
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.helm.chart_rules import placeholder_chart
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
@@ -378,6 +379,23 @@ def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(
     assert f"{stay}; to delete every stack: make destroy-all CONFIG=" in said
     assert "ml-hyperpod: DELETE_COMPLETE in " in said
     assert stage.status("hyperpod") is None
+
+    # The local EKS gives up an update that no node runs: UPDATE_ROLLBACK_FAILED.
+    template = stage.work_directory / "cdk.out" / "ml-addons.template.json"
+    pinned = ADDON_VERSIONS[stage.config.eks.version]["coredns"]
+    text = template.read_text("utf-8")
+    assert pinned in text
+    only = ("--only", "*-addons")
+    template.write_text(text.replace(pinned, "v1.12.3-eksbuild.1"), "utf-8")
+    code, said = _made(stage, "deploy", *only, monkeypatch=monkeypatch, capfd=capfd)
+    template.write_text(text, "utf-8")
+    assert code == 0, said
+    assert "\n  ml-platform: no change\nml-addons stays as it is: no node runs the pods of" in said
+    assert said.endswith(" ONLY=ml-addons\n")
+    eks = stage.environment.clients("eks")
+    asked = {"clusterName": stage.config.eks_cluster_name, "addonName": "coredns"}
+    found = eks.describe_addon(**asked)["addon"]
+    assert (found["addonVersion"], found["status"]) == (pinned, "DEGRADED")
 
 
 def test_every_scenario_has_its_turn() -> None:
