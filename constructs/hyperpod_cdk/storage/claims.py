@@ -15,7 +15,7 @@ from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.storage.claim_section import READ_ONLY, ClaimConfig
 from hyperpod_cdk.storage.lustre_section import LustreConfig
-from hyperpod_cdk.storage.section import HomeDirectoriesConfig
+from hyperpod_cdk.storage.section import PROVISIONED_TAG, HomeDirectoriesConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
@@ -25,7 +25,6 @@ from hyperpod_cdk.synthesis.reasons import (
 )
 from hyperpod_cdk.synthesis.refusals import FixedValue
 
-_TAG = "hyperpod-cdk:cluster"
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/charts/aws-fsx-csi-driver/values.yaml
 _DRIVER_NAMESPACE, _SERVICE_ACCOUNT = "kube-system", "fsx-csi-controller-sa"
 
@@ -71,7 +70,7 @@ class FsxCsiDriverRole(Construct):
                 added_by="`storage.dynamic_provisioning`",
                 actions=["fsx:CreateFileSystem", "fsx:TagResource"],
                 resources=[file_systems],
-                conditions={"StringEquals": {f"aws:RequestTag/{_TAG}": name}},
+                conditions={"StringEquals": {f"aws:RequestTag/{PROVISIONED_TAG}": name}},
             ),
             statement(
                 self,
@@ -80,7 +79,7 @@ class FsxCsiDriverRole(Construct):
                 added_by="`storage.dynamic_provisioning`",
                 actions=["fsx:UpdateFileSystem", "fsx:DeleteFileSystem"],
                 resources=[file_systems],
-                conditions={"StringEquals": {f"aws:ResourceTag/{_TAG}": name}},
+                conditions={"StringEquals": {f"aws:ResourceTag/{PROVISIONED_TAG}": name}},
             ),
             statement(
                 self,
@@ -169,7 +168,7 @@ class FsxCsiDriverRole(Construct):
 
 def provisioned_tag(cluster_name: str) -> str:
     """Return the tag of the file systems that the driver makes, as a StorageClass has it."""
-    return f"{_TAG}={cluster_name}"
+    return f"{PROVISIONED_TAG}={cluster_name}"
 
 
 class FileSystemAvailability(Construct):
@@ -231,6 +230,7 @@ _NAMESPACE = "kube-system"
 _FIRST = "fsx"
 # The path of OpenZFS's root volume, the only volume.
 _EXPORT_PATH = "/fsx"
+_THROUGHPUT, _COMPRESSION = "perUnitStorageThroughput", "dataCompressionType"
 
 
 class FileSystemClaims(HelmRelease):
@@ -279,6 +279,18 @@ class FileSystemClaims(HelmRelease):
                 **({"dynamicProvisioning": dict(provisioning)} if provisioning else {}),
             },
         )
+        fixed = {"throughput_mbps_per_tib": _THROUGHPUT, "compression": _COMPRESSION}
+        for own, name in fixed.items() if provisioning else ():
+            FixedValue(
+                self,
+                f"Provisioned:{own}",
+                key=(*key, own),
+                value=(provisioning or {}).get(name),
+                reason="it is a parameter of the StorageClass fsx-dynamic, which Kubernetes does "
+                "not change",
+                instead="deploy with dynamic_provisioning: false in between, which deletes the "
+                "class, and no file system",
+            )
         for index, claim in enumerate(files.claims):
             name = claim.name or f"{files.label}-claim"
             if claim == ClaimConfig():
@@ -317,8 +329,8 @@ def provisioning_parameters(
         "subnetId": subnet.subnet_id,
         "securityGroupIds": security_group.security_group_id,
         "deploymentType": "PERSISTENT_2",
-        "perUnitStorageThroughput": str(storage.throughput_mbps_per_tib),
-        "dataCompressionType": storage.compression,
+        _THROUGHPUT: str(storage.throughput_mbps_per_tib),
+        _COMPRESSION: storage.compression,
         "fileSystemTypeVersion": "2.15",
         "extraTags": tag,
         **encrypted,

@@ -24,6 +24,10 @@ _THROUGHPUTS = {
 }
 
 
+PROVISIONED_TAG = "hyperpod-cdk:cluster"
+"""Key of a tag of each file system that the CSI driver makes; its value is the EKS cluster."""
+
+
 class HomeDirectoriesConfig(MaintainedFiles):
     """An FSx for OpenZFS file system, which pods mount by NFS."""
 

@@ -175,6 +175,12 @@ def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
 _UPDATES: dict[str, dict[str, Any]] = {}
 
 
+def _begun(made: Mapping[str, Any]) -> EksResponse:
+    update = _UPDATES[made["id"]] = {**made, "status": "InProgress"}
+    response: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
+    return response
+
+
 def describe_update(cluster_name: str, addon_name: str, identifier: str) -> EksResponse:
     """Answer DescribeUpdate of an add-on."""
     update = _UPDATES.get(identifier)
@@ -266,9 +272,7 @@ def install_addon_health(*, settings: Settings) -> None:
             put(addon)
             addon["status"] = "UPDATING"
             looks[addon["addonArn"]] = 0
-            update = {**eks_api.answer(response)["update"], "status": "InProgress"}
-            _UPDATES[update["id"]] = update
-            response = eks.json_resp(HTTPStatus.OK, {"update": update})
+            response = _begun(eks_api.answer(response)["update"])
         return response
 
     def describe(cluster_name: str, addon_name: str) -> EksResponse:

@@ -36,6 +36,30 @@ def test_nothing_is_asked_for_without_a_key(configure: Configure, deployed: Depl
 
 
 @pytest.mark.parametrize(
+    ("key", "cluster", "told"),
+    [(KEY, "ml-eks", ""), (OTHER, "ml-eks", "not fs-2"), (OTHER, "ml-prod-eks", "")],
+)
+def test_file_systems_of_claims(
+    configure: Configure, deployed: Deployed, key: str, cluster: str, told: str
+) -> None:
+    keys = {**OFF, "eks_secrets": False, "file_system": True}
+    config = configure(
+        {
+            "encryption": {"kms_key_arn": KEY, **keys},
+            "storage": {"file_system_id": "fs-0123456789abcdef0", "dynamic_provisioning": True},
+        }
+    )
+    tags = [{"Key": "hyperpod-cdk:cluster", "Value": cluster}]
+    found = [{"FileSystemId": "fs-1"}, {"FileSystemId": "fs-2", "KmsKeyId": key, "Tags": tags}]
+    pages = paginated(describe_file_systems=[{"FileSystems": [each]} for each in found])
+    outputs = {**OUTPUTS, "ml-platform": {**OUTPUTS["ml-platform"], "EncryptionKeyArn": KEY}}
+
+    (check,) = encryption(deployed(config, outputs=outputs, fsx={"get_paginator": pages}))
+
+    assert (check.found, bool(check.advice)) == (told, bool(told))
+
+
+@pytest.mark.parametrize(
     ("groups", "days", "told"),
     [
         ([{"kmsKeyId": KEY, "retentionInDays": 30}] * 2, 30, ""),

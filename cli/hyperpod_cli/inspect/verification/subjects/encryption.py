@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_cdk.storage.section import PROVISIONED_TAG, StorageConfig
 from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.deployed import Clients, resources_of
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
@@ -52,6 +52,8 @@ def encryption(deployment: LiveDeployment) -> Iterator[Check]:
     if section.file_system and config.storage is not None:
         for name in _made_file_systems(config.storage):
             yield _file_system(outputs[name], key=key, clients=clients)
+        if config.storage.dynamic_provisioning:
+            yield _provisioned(config.eks_cluster_name, key=key, clients=clients)
     if section.node_volumes:
         yield _volumes(config, key=key, clients=clients)
     if section.logs:
@@ -99,6 +101,20 @@ def _file_system(identifier: str, *, key: str, clients: Clients) -> Check:
     return _check(
         f"aws fsx describe-file-systems --file-system-ids {identifier}: with the key",
         ok=found.get("KmsKeyId") == key,
+    )
+
+
+def _provisioned(cluster: str, *, key: str, clients: Clients) -> Check:
+    tag = {"Key": PROVISIONED_TAG, "Value": cluster}
+    others = [
+        each["FileSystemId"]
+        for each in listed(clients("fsx"), "describe_file_systems", "FileSystems")
+        if tag in each.get("Tags", ()) and each.get("KmsKeyId") != key
+    ]
+    return checked(
+        "aws fsx describe-file-systems: those of claims encrypted with the key",
+        problem=f"not {', '.join(others)}" if others else None,
+        advice="FSx changes no key: copy the files to a new claim, and delete the old one",
     )
 
 
