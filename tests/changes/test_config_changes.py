@@ -47,6 +47,7 @@ OPTIONS: dict[str, Any] = {
     },
     "storage": {
         "data_repositories": [{"s3_uri": "s3://bucket/prefix"}],
+        "dynamic_provisioning": True,
         "home_directories": {},
         "availability_zone_id": "usw2-az2",
     },
