@@ -18,6 +18,7 @@ _CNI = "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEK
 _S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/example-policies-s3.html"
 _SETUP = "https://github.com/aws/sagemaker-hyperpod-cluster-setup"
 _CSI_DRIVER = "https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/docs/install.md"
+_FSX_KEYS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html"
 _FRAMEWORK = "ProvisionerProviderframework"
 _PROVIDER = (
     "https://github.com/aws/aws-cdk/blob/main/packages/aws-cdk-lib/custom-resources/lib/"
@@ -65,6 +66,8 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
         "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonFSxFullAccess.html"
     ),
     ("FsxCsiDriverRole", "CreateServiceLinkedRole"): _CSI_DRIVER,
+    ("FsxCsiDriverRole", "EncryptFileSystems"): _FSX_KEYS,
+    ("FsxCsiDriverRole", "LetFsxUseTheKey"): _FSX_KEYS,
     # Only a cluster that cannot be deleted is asked about.
     ("ProvisionerRole", "FindTaskGovernance"): (
         "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"
