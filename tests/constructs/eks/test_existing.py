@@ -61,6 +61,21 @@ def test_without_addons_that_need_nodes_there_is_no_stack_of_them(
     found["reuse-platform"].resource_count_is("Custom::EksAuthenticationMode", 0)
 
 
+@pytest.mark.parametrize("addon", ["aws-fsx-csi-driver", "coredns"])
+def test_a_driver_that_is_there_keeps_its_role(
+    config: Config, synthesize: Synthesize, addon: str
+) -> None:
+    assert config.storage is not None
+    storage = config.storage.model_copy(update={"dynamic_provisioning": True})
+    with_driver = with_eks(config, addons=(addon,)).model_copy(update={"storage": storage})
+    is_ours = addon == "aws-fsx-csi-driver"
+
+    addons = synthesize(with_driver)["reuse-addons"]
+
+    addons.resource_count_is("AWS::EKS::PodIdentityAssociation", int(is_ours))
+    addons.resource_count_is("AWS::IAM::Role", int(is_ours))
+
+
 def test_every_access_entry_waits_for_the_mode(config: Config, synthesize: Synthesize) -> None:
     admin = "arn:aws:iam::111122223333:role/Admin"
     platform = synthesize(with_eks(config, admins=(admin,)))["reuse-platform"]
