@@ -95,7 +95,7 @@ class Rehearsal:
         finally:
             report.seconds = round(progress.elapsed, 1)
             report.write(self.work_directory / "report.json")
-            write(
+            problem = write(
                 report_page(
                     report,
                     config=self.config,
@@ -105,6 +105,8 @@ class Rehearsal:
                 ),
                 self.work_directory / "report.html",
             )
+            if problem is not None:
+                progress.show(f"There is no report: {problem}")
         return report
 
     def _run(self, report: Report, *, progress: Progress, attempts: list[Attempt]) -> None:

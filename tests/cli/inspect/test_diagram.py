@@ -148,7 +148,7 @@ def test_png_says_what_it_lacks(
 
 
 _SVG = "{http://www.w3.org/2000/svg}"
-_DYNAMIC = {"dynamic_provisioning": True}
+_DYNAMIC = {"storage": {"dynamic_provisioning": True}}
 _GROUP = {"name": "debug", "instance_type": "ml.c5.xlarge", "instance_count": 3}
 
 
@@ -274,12 +274,12 @@ def test_groups_are_what_is_connected() -> None:
     [
         *(pytest.param(load_config(path), id=path.stem) for path in CONFIGS),
         *(
-            pytest.param(configured({**changes, "storage": _DYNAMIC}), id=f"dynamic {name}")
-            for name, changes in {
-                "alone": {},
-                "with a key": {"encryption": {"create_kms_key": True}},
-                "in a private network": {"eks": {"endpoint_access": "private"}},
-            }.items()
+            pytest.param(configured({**_DYNAMIC, **changes}), id=f"dynamic {[*changes]}")
+            for changes in (
+                dict[str, Any](),
+                {"encryption": {"create_kms_key": True}},
+                {"eks": {"endpoint_access": "private"}},
+            )
         ),
     ],
 )

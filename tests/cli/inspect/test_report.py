@@ -1,5 +1,7 @@
 """The report of a deployment: its page and its timeline."""
 
+import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -173,10 +175,22 @@ def test_a_report_is_written_whole_or_not_at_all(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="No space left"):
-        write(replace(succeeded, title="other"), path)
+    problem = write(replace(succeeded, title="other"), path)
+    assert problem == "OSError: [Errno 28] No space left on device"
     assert [*path.parent.iterdir()] == [path]
     assert path.read_text("utf-8") == former
+
+
+def test_a_template_that_cannot_be_drawn_is_told(succeeded: Content, tmp_path: Path) -> None:
+    folder = shutil.copytree(succeeded.assembly, tmp_path / "cdk.out")
+    path = folder / "ml-addons.template.json"
+    template = json.loads(path.read_text("utf-8"))
+    template["Resources"]["Dns"] = {"Type": "AWS::EKS::Addon", "Properties": {}}
+    path.write_text(json.dumps(template), "utf-8")
+
+    problem = write(replace(succeeded, assembly=folder), tmp_path / "report.html")
+
+    assert problem == "KeyError: 'AddonName'"
 
 
 _MOST_BYTES = 200_000

@@ -91,11 +91,8 @@ def write_report(
         checks=checks,
         following=following,
     )
-    try:
-        write(content, path)
-    except OSError as error:
-        return f"There is no report: {error}"
-    return f"Report: {path}"
+    problem = write(content, path)
+    return f"Report: {path}" if problem is None else f"There is no report: {problem}"
 
 
 def _verdict(code: int, checks: Sequence[Check]) -> str:

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from hyperpod_cdk.cost.charges import Cost
+from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import is_repeated
 from hyperpod_cli.inspect.cost import UNITS, rounded, summary, what
@@ -99,13 +100,17 @@ class _Drawn:
     stacks: Sequence[StackPicture]
 
 
-def write(content: Content, path: Path) -> None:
-    """Write a report; who reads the file sees the former one or this one.
+def write(content: Content, path: Path) -> str | None:
+    """Write a report; return why it cannot be written, or None.
 
-    Raises:
-        OSError: It cannot be written.
+    Who reads the file sees the former one or this one. It shows what templates hold, whatever that
+    is, and what became of a deployment does not depend on it.
     """
-    replace_file(path, page(content), mode=PUBLIC)
+    try:
+        replace_file(path, page(content), mode=PUBLIC)
+    except (LookupError, OSError, ValueError) as error:
+        return f"{type(error).__name__}: {one_line(error)}"
+    return None
 
 
 def page(content: Content) -> str:
