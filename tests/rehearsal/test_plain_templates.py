@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from tests.support.template_package import template_package
 
 ACCOUNT = "111122223333"
 BUCKET = "our-assets"
+KEYS = f"hyperpod-cdk/{version('hyperpod-cdk')}/assets/"
 # Its waiters ask every 30 seconds; a local AWS needs seconds where AWS needs minutes.
 _OFTEN = {"Delay": 0.5, "MaxAttempts": int(PATIENCE_SECONDS / 0.5)}
 _AWS = f"""#!{sys.executable}
@@ -145,8 +147,15 @@ def test_they_are_deployed_updated_and_destroyed(
         assert protected == {name: name == "ml-storage" for name in stacks}
         wait_for_nodes(config, clients=clients)
 
+        asset = min((package / "assets").iterdir())
+        [held] = clients("s3").list_objects_v2(Bucket=BUCKET, Prefix=KEYS + asset.name)["Contents"]
+        planted = {"Bucket": BUCKET, "Key": held["Key"], "Body": b"x" * held["Size"]}
+        clients("s3").put_object(**planted)
+
         done = own.deploy("WorkerGroup2InstanceCount=3")
         assert done.returncode == 0, done.stderr
+        found = clients("s3").get_object(Bucket=BUCKET, Key=held["Key"])["Body"].read()
+        assert found == asset.read_bytes()
         assert "Successfully created/updated stack - ml-hyperpod" in done.stdout
         assert done.stdout.count("No changes to deploy") == len(stacks) - 1
         assert counts(clients) == {"worker-group-1": 1, "worker-group-2": 3}
@@ -156,7 +165,7 @@ def test_they_are_deployed_updated_and_destroyed(
         done = own.run(
             *("aws", "cloudformation", "deploy", "--stack-name", "ml-platform"),
             *("--template-file", tmp_path / "other.json", "--s3-bucket", BUCKET),
-            *("--capabilities", "CAPABILITY_IAM"),
+            *("--capabilities", "CAPABILITY_NAMED_IAM"),
         )
         assert "'10.3.0.0/16' cannot be changed once it is deployed" in done.stderr
 

@@ -57,15 +57,33 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+shown() { # TEXT: in one line, without what a terminal obeys
+  printf %s "${1//[[:cntrl:]]/?}"
+}
+
+[ -f "$folder/manifest.json" ] || refuse "manifest.json: is missing; take the whole folder, or make it again with \`make templates\`"
 version=$(manifest version)
 prefix=${prefix:-hyperpod-cdk/$version/}
 [ -n "$bucket" ] || refuse "--bucket: is missing; name an S3 bucket of the region, which gets the assets"
-[[ $prefix =~ ^([A-Za-z0-9._-]+/)*$ ]] || refuse "--prefix: '$prefix' must be names of letters, digits and ._- with a slash after each"
+[[ $bucket =~ ^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$ ]] || refuse "--bucket: '$(shown "$bucket")' must be the name of a bucket: 3 to 63 lower-case letters, digits, dots and hyphens"
+[[ $prefix =~ ^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*$ ]] || refuse "--prefix: '$(shown "$prefix")' must be names of letters, digits and ._- with a slash after each, and no dot first"
 
 tags=()
 while IFS= read -r line; do tags+=("$line"); done < <(
   sed -n '/^ "tags": {$/,/^ }/s/^  "\(.*\)": "\(.*\)",\{0,1\}$/\1=\2/p' "$folder/manifest.json"
 )
+
+sum() { if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1; }
+listed=$(sed -n 's/^  "\([^"]*\)": "\([0-9a-f]\{64\}\)",\{0,1\}$/\2 \1/p' "$folder/manifest.json")
+while read -r expected file; do
+  [ -f "$folder/$file" ] || refuse "$file: is missing; take the whole folder, or make it again with \`make templates\`"
+  [ "$(sum "$folder/$file")" = "$expected" ] || refuse "$file: is not the file that manifest.json lists; take the whole folder again"
+done <<<"$listed"
+while IFS= read -r -d '' file; do
+  file=${file#"$folder/"}
+  [ "$file" = manifest.json ] || cut -d ' ' -f 2- <<<"$listed" | grep -Fqx -- "$file" ||
+    refuse "$(shown "$file"): is not in manifest.json; remove it, or take the whole folder again"
+done < <(find "$folder" ! -type d -print0)
 
 stacks=(platform)
 for file in "$folder"/templates/*.json; do
@@ -85,23 +103,23 @@ given() { # PARAMETER: its value, if it is given
 all_parameters=$(for stack in "${stacks[@]}"; do parameters_of "$stack"; done | sort -u)
 for each in ${overrides[@]+"${overrides[@]}"}; do
   name=${each%%=*}
+  [[ $each != *[[:cntrl:]]* ]] || refuse "$(shown "$name"): a value is one line of text, and this one has '$(shown "${each#*=}")'"
   case $name in
     AssetsBucket | AssetsPrefix) refuse "$name: comes from --bucket and --prefix; leave it out" ;;
   esac
-  grep -qx "$name" <<<"$all_parameters" || refuse "$name: is not a parameter of these templates; parameters.md lists them"
+  grep -Fqx -- "$name" <<<"$all_parameters" || refuse "$name: is not a parameter of these templates; parameters.md lists them"
 done
 deployment=$(given DeploymentName)
 deployment=${deployment:-$(manifest deployment)}
-
-sum() { if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1; }
-while IFS=$'\t' read -r file expected; do
-  [ -e "$folder/$file" ] || refuse "$file: is missing; take the whole folder, or make it again with \`make templates\`"
-  [ "$(sum "$folder/$file")" = "$expected" ] || refuse "$file: is not the file that manifest.json lists; take the whole folder again"
-done < <(sed -n 's/^  "\([^"]*\)": "\([0-9a-f]\{64\}\)",\{0,1\}$/\1'$'\t''\2/p' "$folder/manifest.json")
+# The parameter's own pattern is checked by CloudFormation, after this has been part of commands.
+longest=$(sed -n '/^  "DeploymentName": {$/,/^  }/s/^   "MaxLength": \([0-9]*\).*/\1/p' "$folder/templates/platform.json")
+[[ $deployment =~ ^[a-z][a-z0-9-]*$ && ${#deployment} -le $longest ]] ||
+  refuse "DeploymentName: '$deployment' must be at most $longest lower-case letters, digits and hyphens, and a letter first, such as ml"
 
 command -v aws >/dev/null || refuse "aws: is not installed; https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html"
 region=${region:-${AWS_REGION:-${AWS_DEFAULT_REGION:-$(aws configure get region || true)}}}
 [ -n "$region" ] || refuse "--region: is missing, and the AWS CLI has none; give one, such as --region us-west-2"
+[[ $region =~ ^[a-z]+(-[a-z]+)+-[0-9]+$ ]] || refuse "--region: '$(shown "$region")' must be a region's name, such as us-west-2"
 export AWS_REGION=$region AWS_DEFAULT_REGION=$region AWS_PAGER=''
 
 said=$(aws sts get-caller-identity --query Account --output text 2>&1) ||
@@ -168,24 +186,52 @@ link() { # STACK: a URL of the console's form
   esac
   query="templateURL=$(encoded "https://$bucket.s3.$region.$suffix/${prefix}templates/$1.json")"
   query+="&stackName=$(encoded "$deployment-$1")"
-  while read -r line; do
+  while IFS= read -r line; do
     query+="&param_${line%%=*}=$(encoded "${line#*=}")"
   done < <(values_for "$1")
   echo "https://$console/cloudformation/home?region=$region#/stacks/quickcreate?$query"
 }
 
+settled() { # STACK: its status, once CloudFormation is done with it
+  local status
+  while status=$(aws cloudformation describe-stacks --stack-name "$1" --output text --query 'Stacks[0].StackStatus'); do
+    case $status in
+      *_IN_PROGRESS) sleep 30 ;;
+      *) break ;;
+    esac
+  done
+  echo "${status:-unknown}"
+}
+
 deploy() { # STACK
-  local stack="$deployment-$1" line values=()
-  while read -r line; do values+=("$line"); done < <(values_for "$1")
-  if ! run aws cloudformation deploy --stack-name "$stack" --template-file "$folder/templates/$1.json" \
-    --s3-bucket "$bucket" --s3-prefix "${prefix}deployed" --capabilities CAPABILITY_IAM \
-    --no-fail-on-empty-changeset ${tags[@]+--tags "${tags[@]}"} \
-    --parameter-overrides ${values[@]+"${values[@]}"}; then
-    echo "$stack: did not deploy; its latest failures, if it had begun:" >&2
-    aws cloudformation describe-stack-events --stack-name "$stack" --max-items 200 --output text \
-      --query "StackEvents[?contains(ResourceStatus, 'FAILED')].[LogicalResourceId, ResourceStatusReason]" \
-      2>/dev/null | grep -v 'Resource creation cancelled' | head -n 3 >&2 || true
-    return 1
+  local stack="$deployment-$1" line values=() said status=''
+  while IFS= read -r line; do values+=("$line"); done < <(values_for "$1")
+  # A template whose key in the bucket is taken is uploaded anyway. Roles may have names of their own:
+  # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+  if ! said=$(
+    run aws cloudformation deploy --stack-name "$stack" --template-file "$folder/templates/$1.json" \
+      --s3-bucket "$bucket" --s3-prefix "${prefix}deployed" --force-upload --capabilities CAPABILITY_NAMED_IAM \
+      --no-fail-on-empty-changeset ${tags[@]+--tags "${tags[@]}"} \
+      --parameter-overrides ${values[@]+"${values[@]}"} 2>&1 >&3
+  ); then
+    # The AWS CLI says this after an hour, too, while CloudFormation goes on.
+    if [[ $said == *"Failed to create/update the stack"* ]]; then status=$(settled "$stack"); fi
+    case $status in
+      CREATE_COMPLETE | UPDATE_COMPLETE) echo "Successfully created/updated stack - $stack" ;;
+      unknown)
+        echo "$stack: CloudFormation may go on with it, and AWS no longer answers; aws cloudformation describe-stacks --stack-name $stack" >&2
+        return 1
+        ;;
+      *)
+        printf '%s\n' "$said" "$stack: did not deploy; its latest failures, if it had begun:" >&2
+        aws cloudformation describe-stack-events --stack-name "$stack" --max-items 200 --output text \
+          --query "StackEvents[?contains(ResourceStatus, 'FAILED')].[LogicalResourceId, ResourceStatusReason]" \
+          2>/dev/null | grep -v 'Resource creation cancelled' | head -n 3 >&2 || true
+        return 1
+        ;;
+    esac
+  elif [ -n "$said" ]; then
+    printf '%s\n' "$said" >&2
   fi
   case " $(manifest protected) " in
     *" $1 "*) run aws cloudformation update-termination-protection --stack-name "$stack" \
@@ -193,19 +239,31 @@ deploy() { # STACK
   esac
 }
 
+encoded_sum() { # FILE: its SHA-256 sum as S3 has it
+  printf %b "$(sum "$1" | sed 's/../\\x&/g')" | base64
+}
+
+# S3 computes the checksum of what an object holds, whoever put it there.
+upload() { # FILE KEY: if the bucket does not have it
+  local expected held
+  expected=$(encoded_sum "$1")
+  held=$(aws s3api head-object --bucket "$bucket" --key "$2" --checksum-mode ENABLED --query ChecksumSHA256 --output text 2>/dev/null) || held=''
+  [ "$held" = "$expected" ] ||
+    run aws s3api put-object --bucket "$bucket" --key "$2" --body "$1" --checksum-sha256 "$expected" --output text --query "'$2'"
+}
+
 echo "Deployment $deployment in account $account, region $region; assets in s3://$bucket/$prefix"
-# An asset's name is a digest of what is in it, so one that is there is the same.
-run aws s3 sync --only-show-errors --size-only "$folder/assets" "s3://$bucket/${prefix}assets"
+for file in "$folder"/assets/*; do upload "$file" "${prefix}assets/$(basename "$file")"; done
 if [ "$mode" = links ]; then
-  run aws s3 sync --only-show-errors "$folder/templates" "s3://$bucket/${prefix}templates"
+  for file in "$folder"/templates/*; do upload "$file" "${prefix}templates/$(basename "$file")"; done
   for stack in "${stacks[@]}"; do link "$stack"; done
   exit 0
 fi
 
-deploy platform
+deploy platform 3>&1
 processes=()
 for stack in "${stacks[@]:1}"; do
-  deploy "$stack" 2>&1 | sed "s/^/$deployment-$stack: /" &
+  deploy "$stack" 3>&1 2>&1 | while IFS= read -r line; do printf '%s: %s\n' "$deployment-$stack" "$line"; done &
   processes+=($!)
 done
 failed=0

@@ -142,8 +142,8 @@ def _deployment(config: Config) -> Iterator[Parameter]:
         definition={
             "Type": "String",
             "Default": f"hyperpod-cdk/{version('hyperpod-cdk')}/assets/",
-            "AllowedPattern": "([A-Za-z0-9._-]+/)*",
-            "ConstraintDescription": "must end with a slash",
+            "AllowedPattern": "([A-Za-z0-9_-][A-Za-z0-9._-]*/)*",
+            "ConstraintDescription": "must end with a slash, and have no dot before a name",
             "Description": "What their keys begin with, up to and with the last slash.",
         },
     )

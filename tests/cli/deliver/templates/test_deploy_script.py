@@ -1,8 +1,11 @@
 """What `deploy.sh` says to bad input, and what it would do, with an AWS CLI that only answers."""
 
 import os
+import shlex
 import shutil
 import subprocess
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -22,8 +25,17 @@ case "$*" in
     exit 254 ;;
   *"describe-stacks --stack-name ml-platform"*"=='AvailabilityZoneId1'"*)
     echo "AvailabilityZoneId1=" ;;
-  *"s3 sync"*) ;;
-  *"cloudformation deploy --stack-name ml-hyperpod"*) exit 255 ;;
+  *"describe-stacks --stack-name ml-"*StackStatus*)
+    if [ ! -e "$0.settled" ]; then : > "$0.settled"; echo CREATE_IN_PROGRESS; exit; fi
+    [ "$STATUS" != ExpiredToken ] || exit 254
+    echo "$STATUS" ;;
+  *"describe-stacks --stack-name ml-platform"*Outputs*) ;;
+  *"s3api head-object"*) [ -z "$HELD" ] || echo "$HELD" ;;
+  *"s3api put-object"*) ;;
+  *"cloudformation deploy --stack-name ml-hyperpod"*)
+    echo "Waiting for stack create/update to complete"
+    [ -z "$STATUS" ] || echo "Failed to create/update the stack. Run the following command" >&2
+    exit 255 ;;
   *"cloudformation deploy"*) echo "Successfully created/updated stack" ;;
   *"update-termination-protection"*) ;;
   *"describe-stack-events --stack-name ml-hyperpod"*)
@@ -44,8 +56,9 @@ def folder(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def deploy(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     tools = folder.parent / "bin"
     tools.mkdir(exist_ok=True)
-    (tools / "aws").write_text(_AWS)
-    (tools / "aws").chmod(0o755)
+    for name, script in (("aws", _AWS), ("sleep", "#!/bin/sh\n")):
+        (tools / name).write_text(script)
+        (tools / name).chmod(0o755)
     return subprocess.run(
         [folder / "deploy.sh", *arguments],
         env={"PATH": f"{tools}{os.pathsep}{os.defpath}", **variables},
@@ -63,6 +76,35 @@ def deploy(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
         pytest.param(["--bucket", "assets", "now"], {}, "now: is neither an option nor", id="word"),
         pytest.param(
             ["--bucket", "assets", "--prefix", "a b/"], {}, "--prefix: 'a b/' must be", id="prefix"
+        ),
+        *(
+            pytest.param(["--bucket", "assets", "--prefix", prefix], {}, "--prefix: '", id=prefix)
+            for prefix in ("../x/", "a/../b/", ".hidden/", "$(touch x)/", "no-slash", "a\nb/")
+        ),
+        *(
+            pytest.param(["--bucket", bucket], {}, f"--bucket: '{bucket}' must be", id=bucket)
+            for bucket in ("-x;id", "a b", "Upper", "ab", "a/../b")
+        ),
+        *(
+            pytest.param(
+                ["--bucket", "assets", "--dry-run", f"DeploymentName={name}"],
+                {},
+                f"DeploymentName: '{name}' must be at most 14 lower-case letters",
+                id=name,
+            )
+            for name in ("x/;1e touch made #", "$(touch made)", "a b", "-x", "Ml", "a" * 15)
+        ),
+        pytest.param(
+            ["--bucket", "assets", "--dry-run", "DeploymentName=ml\n--role-arn"],
+            {},
+            "DeploymentName: a value is one line of text, and this one has 'ml?--role-arn'",
+            id="two lines",
+        ),
+        pytest.param(
+            ["--bucket", "assets", "--region", "us-west-2;id"], {}, "--region: 'us-west-2;", id="id"
+        ),
+        pytest.param(
+            ["--bucket", "assets", "Deployment.*=x"], {}, "Deployment.*: is not a", id="pattern"
         ),
         pytest.param(
             ["--bucket", "assets", "Count=1"], {}, "Count: is not a parameter of", id="parameter"
@@ -102,24 +144,49 @@ def deploy(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
 def test_bad_input_is_one_line(
     folder: Path, arguments: list[str], variables: dict[str, str], said: str
 ) -> None:
+    before = sorted(Path().iterdir())
     done = deploy(folder, *arguments, **variables)
 
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith(said)
+    assert sorted(Path().iterdir()) == before
 
 
-@pytest.mark.parametrize("change", ["missing", "another"])
-def test_a_file_that_is_not_the_listed_one_is_one_line(folder: Path, change: str) -> None:
-    page = folder / "parameters.md"
-    text = page.read_text("utf-8")
-    page.unlink() if change == "missing" else page.write_text("changed", "utf-8")
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("parameters.md", None, "parameters.md: is missing"),
+        ("parameters.md", "changed", "parameters.md: is not the file that"),
+        ("manifest.json", None, "manifest.json: is missing"),
+        ("templates/evil.json", "{}", "templates/evil.json: is not in manifest.json; remove it"),
+        ("assets/a\nb.zip", "", "assets/a?b.zip: is not in manifest.json"),
+    ],
+)
+def test_a_file_that_is_not_the_listed_one_is_one_line(
+    folder: Path, file: str, text: str | None, said: str
+) -> None:
+    _is_refused(folder, file=file, text=text, said=said)
+
+
+def test_a_file_that_the_manifest_no_longer_lists_is_not_deployed(folder: Path) -> None:
+    lines = (folder / "manifest.json").read_text("utf-8").splitlines()
+    text = "\n".join(line for line in lines if "templates/addons.json" not in line)
+
+    said = "templates/addons.json: is not in manifest.json"
+    _is_refused(folder, file="manifest.json", text=text, said=said)
+
+
+def _is_refused(folder: Path, *, file: str, text: str | None, said: str) -> None:
+    path = folder / file
+    before = path.read_bytes() if path.exists() else None
+    path.unlink() if text is None else path.write_text(text, "utf-8")
     done = deploy(folder, "--bucket", "assets")
-    page.write_text(text, "utf-8")
+    path.unlink(missing_ok=True) if before is None else path.write_bytes(before)
 
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"parameters.md: is {'missing' if change == 'missing' else 'not the'}")
+    assert line.startswith(said)
 
 
 def test_a_dry_run_prints_the_commands_and_changes_nothing(folder: Path) -> None:
@@ -127,10 +194,14 @@ def test_a_dry_run_prints_the_commands_and_changes_nothing(folder: Path) -> None
     done = deploy(folder, "--bucket", "assets", "--dry-run", *given)
 
     assert done.returncode == 0, done.stderr
-    upload, platform, *others = [line for line in done.stdout.splitlines() if "+ aws" in line]
-    assert " s3 sync " in upload
-    assert "s3://assets/hyperpod-cdk/0.1.0/assets" in upload
+    commands = [line for line in done.stdout.splitlines() if "+ aws" in line]
+    uploads = [line for line in commands if " s3api put-object " in line]
+    assert len(uploads) == len(list((folder / "assets").iterdir()))
+    assert all("--key hyperpod-cdk/0.1.0/assets/" in line for line in uploads)
+    platform, *others = commands[len(uploads) :]
     assert "--stack-name lab-platform" in platform
+    # Roles may have names, and a planted template must not be taken for this one.
+    assert " --force-upload --capabilities CAPABILITY_NAMED_IAM " in platform
     assert "WorkerGroup1InstanceCount" not in platform
     assert "AssetsPrefix=hyperpod-cdk/0.1.0/assets/" in platform
     (nodes,) = (line for line in others if line.startswith("lab-hyperpod: "))
@@ -143,6 +214,7 @@ def test_a_dry_run_prints_the_commands_and_changes_nothing(folder: Path) -> None
         "configure get",
         "sts get-caller-identity",
         "s3api get-bucket-location",
+        "s3api head-object",
         "cloudformation describe-stacks",
     }
 
@@ -157,6 +229,45 @@ def test_a_failure_is_told_with_its_reason_and_the_other_stacks_go_on(folder: Pa
     assert not [line for line in lines if "cancelled" in line]
     for stack in ("addons", "storage"):
         assert f"ml-{stack}: Successfully created/updated stack" in lines
+
+
+def test_an_object_is_kept_if_its_content_is_that_of_the_asset(folder: Path) -> None:
+    asset = min((folder / "assets").iterdir())
+    same = b64encode(sha256(asset.read_bytes()).digest()).decode()
+
+    done = deploy(folder, "--bucket", "assets", "--dry-run", HELD=same)
+
+    uploads = [line for line in done.stdout.splitlines() if "put-object" in line]
+    assert len(uploads) == len(list((folder / "assets").iterdir())) - 1
+    assert not [line for line in uploads if asset.name in line]
+    # S3 refuses a body that has another digest.
+    for line in uploads:
+        body, checksum = (shlex.split(line.partition("+ ")[2])[at] for at in (8, 10))
+        assert checksum == b64encode(sha256(Path(body).read_bytes()).digest()).decode()
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "said"),
+    [
+        ("CREATE_COMPLETE", 0, "Successfully created/updated stack - ml-hyperpod"),
+        ("ROLLBACK_COMPLETE", 1, "ml-hyperpod: did not deploy; its latest failures"),
+        (
+            "ExpiredToken",
+            1,
+            "ml-hyperpod: CloudFormation may go on with it, and AWS no longer answers",
+        ),
+    ],
+)
+def test_what_takes_more_than_an_hour_is_waited_for(
+    folder: Path, status: str, code: int, said: str
+) -> None:
+    (folder.parent / "bin" / "aws.settled").unlink(missing_ok=True)
+
+    done = deploy(folder, "--bucket", "assets", STATUS=status)
+
+    assert done.returncode == code
+    assert [line for line in done.stdout.splitlines() if said in line]
+    assert ("did not deploy" in done.stdout) == (status == "ROLLBACK_COMPLETE")
 
 
 def test_the_tags_of_the_configuration_are_those_of_the_stacks(

@@ -28,6 +28,34 @@ def aws() -> Iterator[LocalAws]:
         yield running
 
 
+@pytest.mark.parametrize(
+    ("properties", "given", "missing"),
+    [
+        ({}, [], "CAPABILITY_IAM"),
+        ({"RoleName": "nodes"}, ["CAPABILITY_IAM"], "CAPABILITY_NAMED_IAM"),
+    ],
+)
+def test_roles_and_their_names_take_capabilities(
+    aws: LocalAws, properties: Template, given: list[str], missing: str
+) -> None:
+    # botocore's model of CloudFormation: CreateChangeSet.Capabilities, and the error's name.
+    cloudformation = client(aws, "cloudformation")
+    template = {
+        "Resources": {"Role": resource("AWS::IAM::Role", AssumeRolePolicyDocument={}, **properties)}
+    }
+
+    with pytest.raises(ClientError, match=rf"Requires capabilities : \[{missing}\]") as refusal:
+        cloudformation.create_change_set(
+            StackName="roles",
+            ChangeSetName="first",
+            ChangeSetType="CREATE",
+            TemplateBody=json.dumps(template),
+            Capabilities=given,
+        )
+
+    assert refusal.value.response["Error"]["Code"] == "InsufficientCapabilitiesException"
+
+
 PARAMETER = resource("AWS::SSM::Parameter", Type="String", Value="a")
 
 
