@@ -36,6 +36,11 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "kms": ("alias", "key"),
     "lambda": ("function", "layer", "layerVersion"),
     "logs": ("log-group",),
+    "route53resolver": (
+        "firewall-domain-list",
+        "firewall-rule-group",
+        "firewall-rule-group-association",
+    ),
     "s3": ("bucket", "object"),
     "sagemaker": ("cluster", "reserved-capacity", "training-plan"),
     "ssm": ("parameter",),

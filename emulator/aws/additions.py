@@ -12,7 +12,15 @@ from emulator.aws.cloudformation import (
     templates,
     updates,
 )
-from emulator.aws.ec2 import own_network, routing, subnets, traffic, vpc_endpoints, zones
+from emulator.aws.ec2 import (
+    dns_firewall,
+    own_network,
+    routing,
+    subnets,
+    traffic,
+    vpc_endpoints,
+    zones,
+)
 from emulator.aws.eks import access, addons, cluster, cluster_updates
 from emulator.aws.fsx import api as fsx_api
 from emulator.aws.fsx import file_system
@@ -32,6 +40,7 @@ RESOURCE_TYPES = (
     access.POD_IDENTITY_ASSOCIATION,
     fsx_api.DATA_REPOSITORY_ASSOCIATION,
     file_system.FILE_SYSTEM,
+    *dns_firewall.RESOURCE_TYPES,
 )
 
 

@@ -27,7 +27,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
-from emulator.aws.ec2.reach import Placement
+from emulator.aws.ec2.dns_firewall import resolves
+from emulator.aws.ec2.reach import Placement, host_of
 from emulator.aws.iam import authorization
 from emulator.aws.iam.authorization import Permission
 from emulator.aws.ministack import (
@@ -35,7 +36,6 @@ from emulator.aws.ministack import (
     app,
     eks,
     get_account_id,
-    get_region,
     iam_evaluator,
     lambda_runtime,
     lambda_svc,
@@ -188,14 +188,14 @@ def _placement(function_name: str) -> Placement | None:
 def _environment(function_name: str, *, gateway: str) -> dict[str, str]:
     """Return where the services are for a function, as the SDKs' variables."""
     placement = _placement(function_name)
-    if placement is None or placement.has_internet_access:
+    if placement is None:
         return {"AWS_ENDPOINT_URL": gateway}
     places = {
-        name: gateway
-        if placement.endpoint_of(service) is not None
-        else f"http://{_NOWHERE}/{service}.{get_region()}.amazonaws.com"
+        name: gateway if placement.reaches(service) else f"http://{_NOWHERE}/{host_of(service)}"
         for name, service in _ENDPOINTS.items()
     }
+    if set(places.values()) == {gateway}:
+        return {"AWS_ENDPOINT_URL": gateway}
     return {
         "AWS_ENDPOINT_URL": f"http://{_NOWHERE}",
         **{f"AWS_ENDPOINT_URL_{name}": place for name, place in places.items()},
@@ -307,6 +307,9 @@ def _hide_unreachable_clusters() -> None:
 def _is_reachable(cluster_name: str, function_name: str) -> bool:
     vpc = eks.clusters[cluster_name]["resourcesVpcConfig"]
     placement = _placement(function_name)
+    # The name of the Kubernetes API has the same suffix.
+    if placement is not None and not resolves(placement.vpc_id, host_of("eks")):
+        return False
     if placement is not None and placement.vpc_id == vpc["vpcId"] and vpc["endpointPrivateAccess"]:
         return True
     # From an address that nobody knows beforehand.

@@ -149,7 +149,7 @@ def images_of(config: Config, *, path: Path) -> list[Image]:
 
 
 def refuse_unreachable(path: Path) -> None:
-    """Refuse a closed network with an image that it cannot pull.
+    """Refuse an image that no node can pull: the network is closed, or resolves AWS's names alone.
 
     Args:
         path: File of the configuration.
@@ -159,7 +159,7 @@ def refuse_unreachable(path: Path) -> None:
         HyperPodChartError: The chart cannot be read, or is not packaged.
     """
     config = load_config(path)
-    if not config.network.closed:
+    if not config.network.resolves_aws_alone:
         return
     again = make_command("images", path)
     found = [image for image in images_of(config, path=path) if image.is_from_outside]
@@ -168,9 +168,9 @@ def refuse_unreachable(path: Path) -> None:
 
 
 def refusal(image: Image, *, again: str) -> str:
-    """Return the line about an image that a closed network cannot pull."""
+    """Return the line about an image that no node can pull."""
     return (
-        f"helm.image_registry: {image.used} comes from outside the closed network, so no "
+        f"helm.image_registry: {image.used} comes from outside what the network reaches, so no "
         "node could pull it: name a registry that the VPC reaches, or an image of your own in "
         f"helm.values ({again} lists all)"
     )

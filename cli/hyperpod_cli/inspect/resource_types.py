@@ -134,6 +134,9 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::Logs::LogGroup": ResourceType(
         name_in_arn="LogGroupName", is_drawn=False, billed_as=_as("logs (")
     ),
+    "AWS::Route53Resolver::FirewallDomainList": ResourceType(is_drawn=False, billed_as=_as("DNS")),
+    "AWS::Route53Resolver::FirewallRuleGroup": ResourceType(is_drawn=False),
+    "AWS::Route53Resolver::FirewallRuleGroupAssociation": ResourceType(part_of=_VPC),
     "AWS::S3::Bucket": ResourceType(
         seconds=20, name_in_arn="BucketName", billed_as=_as("S3"), holds_data=True
     ),

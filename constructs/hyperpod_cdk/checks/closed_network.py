@@ -10,14 +10,14 @@ from hyperpod_cdk.schema.errors import Finding, error, warning
 def closed_network(config: Config) -> Iterator[Finding]:
     """Find a public Kubernetes API, and images that nodes of a closed network cannot pull.
 
-    They reach a private endpoint alone, and ECR in their own region.
+    They reach a private endpoint alone, and ECR in their own region. Where no names but those of
+    AWS resolve, nodes pull from ECR too.
 
     https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
     """
-    if not config.network.closed:
-        return
+    closed = config.network.closed
     access, registry = config.eks.endpoint_access, config.helm.image_registry
-    if access != "private":
+    if closed and access != "private":
         yield Finding(
             path=("eks", "endpoint_access"),
             value=access,
@@ -25,13 +25,21 @@ def closed_network(config: Config) -> Iterator[Finding]:
             is_default="endpoint_access" not in config.eks.model_fields_set,
         )
     key = ("helm", "image_registry")
-    if registry is None:
+    if config.network.resolves_aws_alone and registry is None:
+        network = "a closed network" if closed else "a network that resolves AWS's names alone"
         yield warning(
             key,
             registry,
-            "leaves images of the chart where no node of a closed network pulls them; mirror them "
+            f"leaves images of the chart where no node of {network} pulls them; mirror them "
             "with make images, and name the registry",
         )
+    if registry is None:
+        return
+    host = registry.partition("/")[0].partition(":")[0]
+    if not config.network.resolves(host):
+        message = f"must be of a domain in network.allowed_domains: add {host} there"
+        yield error(key, registry, message)
+    if not closed:
         return
     place = ecr_region(registry.partition("/")[0])
     if None not in (place, config.region) and place != config.region:

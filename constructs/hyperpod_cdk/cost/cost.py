@@ -206,6 +206,8 @@ def _left_out(config: Config) -> Iterator[str]:
     yield from _left_out_of_storage(config.storage)
     way_out = "interface endpoints" if config.network.closed else "NAT gateways"
     yield f"traffic through {way_out}, out of AWS and between zones"
+    if config.network.allowed_domains is not None:
+        yield "domains and queries of Route 53 Resolver DNS Firewall"
     yield "logs (EKS, VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "Lambda and Step Functions, which run while stacks are deployed"
     yield "taxes and discounts"

@@ -8,6 +8,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_cdk.network.checks import network_findings
+from hyperpod_cdk.network.dns_firewall import DnsFirewall
 from hyperpod_cdk.network.imported import ImportedNetwork, fix_subnets
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.network.subnets import NodeSubnets, PrivateSubnet, SubnetMaker
@@ -47,7 +48,8 @@ class Network(Construct):
     Creates the VPC with a flow log, an internet gateway, public subnets, NAT gateways in them, the
     EKS subnets, the HyperPod subnets, and an S3 gateway endpoint on every private route table. By
     default each private subnet routes through the NAT gateway of its own AZ, so the loss of an AZ
-    takes no other AZ's egress with it. `VpcEndpoints` completes a closed network.
+    takes no other AZ's egress with it. `VpcEndpoints` completes a closed network. With
+    `allowed_domains`, a DNS Firewall lets the VPC resolve these alone, and AWS's.
 
     Args:
         network: CIDR blocks, zones and NAT gateways.
@@ -93,6 +95,8 @@ class Network(Construct):
             },
         )
         self._add_flow_log(log_groups)
+        if network.allowed_domains is not None:
+            DnsFirewall(self, "DnsFirewall", vpc=self.vpc, domains=network.allowed_domains)
         nat_gateway_ids = self._nat_gateway_ids(network)
         maker = SubnetMaker(scope=self, network=network, vpc=self.vpc)
         nodes = network.new_hyperpod_cidrs

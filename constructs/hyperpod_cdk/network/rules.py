@@ -70,7 +70,7 @@ def closed_defaults(value: Any) -> Any:  # noqa: ANN401 - what comes from YAML
     """Return a section with the defaults of a closed network, if it is one: no ways out."""
     if not isinstance(value, Mapping) or value.get("closed") is not True:
         return value
-    return {"nat_gateways": "none", "public_subnet_cidrs": (), **value}
+    return {"nat_gateways": "none", "public_subnet_cidrs": (), "allowed_domains": (), **value}
 
 
 def closed_findings(network: Values) -> Iterator[Finding]:
@@ -218,6 +218,9 @@ def existing_findings(network: Values) -> Iterator[Finding]:
             yield error((key,), _shown(network[key]), f"must be left out: {why}")
     if network["add_security_group_rules"] and network["security_group_id"] is None:
         yield _rules_of_new_group(network)
+    if network["allowed_domains"] is not None:
+        message = "must be left out with network.vpc_id: what a VPC resolves, its owner decides"
+        yield error(("allowed_domains",), list(network["allowed_domains"]), message)
 
 
 def _findings_without_vpc(network: Values) -> Iterator[Finding]:

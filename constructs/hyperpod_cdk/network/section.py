@@ -17,7 +17,7 @@ from hyperpod_cdk.schema.arns import (
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import OneOf
+from hyperpod_cdk.schema.limits import Matching, OneOf
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 SECURITY_GROUP_RULES = ("self_ingress", "self_egress", "internet_egress")
@@ -56,6 +56,28 @@ class HyperPodSubnetConfig(Section):
         return rules.subnet_kind_findings(dict(self))
 
 
+AWS_DOMAINS = (
+    # Services, VPC endpoints, the Kubernetes API and file systems of each partition, and dual-stack
+    # endpoints, of which EKS Pod Identity's agent uses one: botocore's partitions.json.
+    "*.amazonaws.com",
+    "*.api.aws",
+    "*.amazonaws.com.cn",
+    "*.api.amazonwebservices.com.cn",
+    # https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
+    "*.on.aws",
+    # Instances: https://docs.aws.amazon.com/vpc/latest/userguide/vpc-dns.html
+    "*.compute.internal",
+    "*.ec2.internal",
+)
+"""Domains that a network always resolves. CoreDNS answers for `cluster.local` itself."""
+
+DOMAIN = Matching(
+    # https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall-user-managed-domain-lists.html
+    pattern=r"(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]*[a-z0-9]",
+    longest=255,
+    rule="must be a domain in lower case, such as pypi.org, or *.pypi.org for all names below it",
+)
+
 Subnets = tuple[HyperPodSubnetConfig, ...]
 
 
@@ -93,6 +115,15 @@ class NetworkConfig(Section):
     NAT gateway or public subnet, but VPC endpoints of the AWS services. It needs
     eks.endpoint_access: private, and a registry that the VPC reaches (helm.image_registry).
     Default: false."""
+
+    allowed_domains: Annotated[
+        Annotated[Listed[Annotated[str, DOMAIN]], judged(rules.repeated_findings)] | None,
+        Field(examples=[[], ["huggingface.co", "*.huggingface.co"]]),
+        Task("keep the network off the internet"),
+    ] = None
+    """Domains that a new VPC resolves besides those of AWS and of its instances: a name, or *. and
+    a domain for all names below it. Route 53 Resolver DNS Firewall blocks queries for all others,
+    so that no data leaves in them. Default: every domain; in a closed network, none besides."""
 
     add_cidrs_to_vpc: bool = False
     """Whether to add the CIDR blocks of new HyperPod subnets to an existing VPC, all of them, as
@@ -181,6 +212,20 @@ class NetworkConfig(Section):
     """Rules to add to the security group of security_group_id, and to remove with the deployment:
     self_ingress and self_egress (all traffic from and to itself, which EFA needs) and
     internet_egress (all traffic to 0.0.0.0/0). EC2 refuses a rule that is there. Default: none."""
+
+    @property
+    def resolves_aws_alone(self) -> bool:
+        """Whether nodes find no registry but those of AWS and of the network itself."""
+        return self.closed or self.allowed_domains == ()
+
+    def resolves(self, host: str) -> bool:
+        """Say whether nodes find the addresses of a name."""
+        if self.allowed_domains is None:
+            return True
+        return any(
+            host.endswith(domain.removeprefix("*")) if domain.startswith("*") else host == domain
+            for domain in (*AWS_DOMAINS, *self.allowed_domains)
+        )
 
     @property
     def zones(self) -> tuple[str | None, ...]:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.aws.ministack import ec2
+from emulator.aws.ec2.dns_firewall import resolves
+from emulator.aws.ministack import ec2, get_region
 
 ANYWHERE = "0.0.0.0/0"
 # What lies behind a transit gateway or another interface is believed to lead out.
@@ -48,6 +49,11 @@ def leads_out(table: RouteTable) -> bool:
     )
 
 
+def host_of(service: str) -> str:
+    """Return the name of a service's endpoint in the request's region."""
+    return f"{service}.{get_region()}.amazonaws.com"
+
+
 _HTTPS = 443
 _Rule = Mapping[str, Any]
 
@@ -73,6 +79,15 @@ class Placement:
     def has_internet_access(self) -> bool:
         """Whether each subnet has a default route, past an internet gateway: no public address."""
         return all(leads_out(_route_table(subnet)) for subnet in self.subnets)
+
+    def reaches(self, service: str) -> bool:
+        """Return whether a service is reached by its name.
+
+        Args:
+            service: The last part of its endpoint service's name, such as `sts`.
+        """
+        has_way = self.has_internet_access or self.endpoint_of(service) is not None
+        return has_way and resolves(self.vpc_id, host_of(service))
 
     def endpoint_of(self, service: str) -> Mapping[str, Any] | None:
         """Return the VPC endpoint through which a service is reached; None without one.

@@ -8,10 +8,12 @@ import pytest
 
 from hyperpod_cdk import Network, NetworkConfig, VpcEndpoints
 from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, endpoint_services
+from hyperpod_cdk.network.section import AWS_DOMAINS
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView
 
 ENDPOINT, GROUP = "AWS::EC2::VPCEndpoint", "AWS::EC2::SecurityGroup"
+FIREWALL = "AWS::Route53Resolver::Firewall"
 NODES, OTHERS = "sg-0123456789abcdef0", "sg-0123456789abcdef1"
 CLOSED: dict[str, Any] = {
     "closed": True,
@@ -54,6 +56,54 @@ def test_nothing_leads_to_the_internet(seen: TemplateView) -> None:
     for kind in ("InternetGateway", "VPCGatewayAttachment", "NatGateway", "EIP", "Route"):
         assert seen.all(f"AWS::EC2::{kind}") == []
     assert len(seen.all("AWS::EC2::Subnet")) == 5
+
+
+def test_names_of_aws_alone_resolve(seen: TemplateView) -> None:
+    allow, block = seen.one(f"{FIREWALL}RuleGroup")["FirewallRules"]
+    domains = {
+        key: seen.one(f"{FIREWALL}DomainList", Domains=list(each))["Domains"]
+        for key, each in (("aws", AWS_DOMAINS), ("all", ("*",)))
+    }
+
+    assert (allow["Action"], block["Action"], block["BlockResponse"]) == (
+        "ALLOW",
+        "BLOCK",
+        "NXDOMAIN",
+    )
+    assert allow["Priority"] < block["Priority"]
+    assert domains["all"] == ["*"]
+    assert seen.one(f"{FIREWALL}RuleGroupAssociation")["VpcId"]
+    # What is called in a closed deployment.
+    config = NetworkConfig(**CLOSED)
+    for host in (
+        *(f"{service.name}.us-west-2.amazonaws.com" for service in ENDPOINT_SERVICES),
+        "eks-auth.us-west-2.api.aws",
+        "0123456789ABCDEF.gr7.us-west-2.eks.amazonaws.com",
+        "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
+        "111122223333.dkr.ecr.cn-north-1.amazonaws.com.cn",
+        "ip-10-1-0-1.us-west-2.compute.internal",
+    ):
+        assert config.resolves(host)
+    for host in ("data.tunnel.example.com", "amazonaws.com.example.com", "evilamazonaws.com"):
+        assert not config.resolves(host)
+
+
+@pytest.mark.parametrize(
+    ("changes", "allowed"),
+    [
+        ({}, None),
+        ({"closed": True, "allowed_domains": None}, None),
+        ({"allowed_domains": ["pypi.org"]}, [*AWS_DOMAINS, "pypi.org"]),
+    ],
+    ids=["open", "closed, every name", "open, one name"],
+)
+def test_which_names_resolve_is_chosen(
+    stack: cdk.Stack, view: View, changes: dict[str, Any], allowed: list[str] | None
+) -> None:
+    Network(stack, "Network", network=NetworkConfig(**changes))
+
+    found = [each["Domains"] for each in view().all(f"{FIREWALL}DomainList")]
+    assert found == ([] if allowed is None else [allowed, ["*"]])
 
 
 def test_each_service_has_one_endpoint_and_one_interface_a_zone(seen: TemplateView) -> None:

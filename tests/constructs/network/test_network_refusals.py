@@ -12,6 +12,7 @@ VPC, EKS, PUBLIC = (
     f"network.{key}" for key in ("vpc_cidr", "eks_subnet_cidrs", "public_subnet_cidrs")
 )
 ZONES, SUBNETS = "network.availability_zone_ids", "network.hyperpod_subnets"
+DOMAINS = "network.allowed_domains"
 NO_CIDR = "must be an IPv4 CIDR block such as 10.0.0.0/16"
 
 
@@ -57,6 +58,20 @@ def test_network_mistake_gives_one_line(path: str, value: object, message: str) 
 
     assert line.startswith(f"{path}: ")
     assert message in line
+
+
+@pytest.mark.parametrize(
+    ("domains", "line"),
+    [
+        *(
+            ([domain], f"[0]: {domain!r} must be a domain in lower case, such as pypi.org")
+            for domain in ("*", "*.", "a", "a..b", "https://a.b", "A.B", "x.*.b", "a.b/", "_a.b")
+        ),
+        (["pypi.org", "pypi.org"], "[1]: 'pypi.org' is listed twice"),
+    ],
+)
+def test_domains_are_what_dns_firewall_takes(domains: list[str], line: str) -> None:
+    assert line_after(DOMAINS, domains).startswith(DOMAINS + line)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +197,7 @@ def closed(**changes: Any) -> dict[str, Any]:
     """Return a valid document of a closed network, with changes of the section `network`."""
     document = default_document()
     document["eks"] = {"endpoint_access": "private"}
-    document["helm"] = {"image_registry": "registry.example.com"}
+    document["helm"] = {"image_registry": "111122223333.dkr.ecr.us-west-2.amazonaws.com"}
     document["network"] = {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}], **changes}
     return document
 

@@ -130,6 +130,65 @@ def test_without_an_endpoint_nothing_is_reached(aws: LocalAws, closed: Stack) ->
     assert "sts.us-west-2.amazonaws.com" in said
 
 
+def firewall(vpc: object, **changes: Any) -> Template:
+    """Return a firewall that lets the names of AWS resolve, changed as given."""
+    listed = {"Fn::GetAtt": ["Names", "Id"]}
+    rules = [
+        {"Action": "ALLOW", "Priority": 1, "FirewallDomainListId": listed},
+        {
+            "Action": "BLOCK",
+            "BlockResponse": "NXDOMAIN",
+            "Priority": 2,
+            "FirewallDomainListId": {"Fn::GetAtt": ["Everything", "Id"]},
+        },
+    ]
+    kind = "AWS::Route53Resolver::Firewall"
+    properties = {"Domains": ["*.amazonaws.com"], "Rules": rules, "Priority": 101} | changes
+    return {
+        "Names": resource(f"{kind}DomainList", Domains=properties["Domains"]),
+        "Everything": resource(f"{kind}DomainList", Domains=["*"]),
+        "Rules": resource(f"{kind}RuleGroup", FirewallRules=properties["Rules"]),
+        "Association": resource(
+            f"{kind}RuleGroupAssociation",
+            FirewallRuleGroupId={"Fn::GetAtt": ["Rules", "Id"]},
+            Priority=properties["Priority"],
+            VpcId=vpc,
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("domains", "said"),
+    [(["*.amazonaws.com"], "answered"), (["*.example.com"], "out of reach"), ([], "out of reach")],
+)
+def test_a_name_that_the_firewall_blocks_is_out_of_reach(
+    aws: LocalAws, closed: Stack, domains: list[str], said: str
+) -> None:
+    vpc = closed.outputs["Vpc"]
+    resources = endpoint(closed, "sts") | firewall(vpc, Domains=domains)
+    stack = deploy(aws, resources, {})
+
+    assert answer(aws, closed.outputs["Function"], STS).startswith(said)
+
+    delete(aws, stack)
+
+
+@pytest.mark.parametrize(
+    ("vpc", "changes", "message"),
+    [
+        ("Vpc", {"Domains": ["a_b.com"]}, "ValidationException"),
+        ("Vpc", {"Priority": 100}, "between 100 and 9900"),
+        ("Vpc", {"Rules": [{"Action": "ALLOW", "Priority": 1}] * 2}, "have one priority"),
+        ("none", {}, "ResourceNotFoundException: vpc-0"),
+    ],
+)
+def test_a_firewall_that_route_53_refuses(
+    aws: LocalAws, closed: Stack, vpc: str, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(StackFailedError, match=message):
+        deploy(aws, firewall(closed.outputs.get(vpc, "vpc-0"), **changes), {})
+
+
 @pytest.mark.parametrize(
     ("properties", "said"),
     [

@@ -87,6 +87,9 @@ def vpc_card(vpc: Resource, around: Surroundings) -> Card:
         f"{text(item.properties['ServiceName']).rpartition('.')[2].upper()} endpoint"
         for item in around.of_type("AWS::EC2::VPCEndpoint")
     ]
+    firewall = around.of_type("AWS::Route53Resolver::FirewallRuleGroupAssociation")
+    if firewall:
+        endpoints.append("DNS Firewall")
     logs = ["flow log"] if around.of_type("AWS::EC2::FlowLog") else []
     gateways = ["internet gateway"] if around.of_type("AWS::EC2::VPCGatewayAttachment") else []
     zones: dict[str, list[tuple[int, Card]]] = {}

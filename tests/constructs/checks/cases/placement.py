@@ -62,7 +62,34 @@ REGIONS = [
     one(
         closed_network,
         "closed with the user's registry",
+        config(
+            group(CPU),
+            network=_CLOSED | {"allowed_domains": ["*.example.com"]},
+            eks=_PRIVATE,
+            helm={"image_registry": "r.example.com:5000/hyperpod"},
+        ),
+    ),
+    one(
+        closed_network,
+        "a registry that does not resolve",
         config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm={"image_registry": "r.example.com"}),
+        (ERROR, "helm.image_registry", "must be of a domain in network.allowed_domains: add r.ex"),
+    ),
+    one(
+        closed_network,
+        "AWS's names alone",
+        config(group(CPU), network={"allowed_domains": []}, helm=_ECR),
+    ),
+    one(
+        closed_network,
+        "AWS's names alone with images from anywhere",
+        config(group(CPU), network={"allowed_domains": []}),
+        (WARNING, "helm.image_registry", "where no node of a network that resolves AWS's names"),
+    ),
+    one(
+        closed_network,
+        "names of the user's choice with images from anywhere",
+        config(group(CPU), network={"allowed_domains": ["*.docker.io"]}),
     ),
     one(
         closed_network,
