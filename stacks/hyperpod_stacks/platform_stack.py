@@ -19,6 +19,7 @@ from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.network.endpoints import VpcEndpoints
 from hyperpod_cdk.network.network import Network, network_of
+from hyperpod_cdk.network.section import FULL_ACCESS
 from hyperpod_cdk.network.security_group import security_group_of
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
 from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
@@ -171,6 +172,7 @@ class PlatformStack(cdk.Stack):
                 self.security_group.security_group_id,
                 *(name for vpc in overrides if vpc is not None for name in vpc.security_group_ids),
             ],
+            full_access=config.network.endpoint_policies == FULL_ACCESS,
         ).endpoints
 
     def _in_network(self, endpoints: list[Construct]) -> VpcPlacement:

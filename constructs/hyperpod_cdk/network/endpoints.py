@@ -19,7 +19,7 @@ class VpcEndpoints(Construct):
     group lets HTTPS in from the groups that use them alone, and their policies let through what
     principals of this account ask of the services. S3, whose gateway endpoint is there already,
     serves buckets of this account, and reads those of AWS that hold the layers of ECR's images and
-    the packages of SSM Agent.
+    the packages of SSM Agent. With `full_access`, the policies let everything through.
 
     Args:
         vpc: The VPC.
@@ -27,6 +27,7 @@ class VpcEndpoints(Construct):
         services: The services.
         s3_endpoint: S3's gateway endpoint.
         security_group_ids: Groups of what uses the endpoints.
+        full_access: Whether the policies let everything through. Default: false.
 
     Attributes:
         endpoints: All of them, S3's included; what calls AWS from the VPC waits for these.
@@ -42,6 +43,7 @@ class VpcEndpoints(Construct):
         services: Sequence[EndpointService],
         s3_endpoint: ec2.GatewayVpcEndpoint,
         security_group_ids: Sequence[str],
+        full_access: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
         group = ec2.SecurityGroup(
@@ -55,7 +57,7 @@ class VpcEndpoints(Construct):
             group.add_ingress_rule(
                 ec2.Peer.security_group_id(security_group_id), _HTTPS, "Calls of AWS services"
             )
-        for statement in _s3_statements():
+        for statement in [_everything()] if full_access else _s3_statements():
             s3_endpoint.add_to_policy(statement)
         self.endpoints: list[Construct] = [s3_endpoint]
         for service in services:
@@ -71,8 +73,15 @@ class VpcEndpoints(Construct):
                 # The default would allow the VPC's primary CIDR block, in which there are no nodes.
                 open=False,
             )
-            endpoint.add_to_policy(_of_this_account(service.actions))
+            endpoint.add_to_policy(
+                _everything() if full_access else _of_this_account(service.actions)
+            )
             self.endpoints.append(endpoint)
+
+
+def _everything() -> iam.PolicyStatement:
+    # Written out: AWS does not say that an update without a policy takes the former one away.
+    return iam.PolicyStatement(principals=[iam.AnyPrincipal()], actions=["*"], resources=["*"])
 
 
 def _of_this_account(actions: Sequence[str]) -> iam.PolicyStatement:

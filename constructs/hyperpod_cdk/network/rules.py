@@ -76,6 +76,9 @@ def closed_defaults(value: Any) -> Any:  # noqa: ANN401 - what comes from YAML
 def closed_findings(network: Values) -> Iterator[Finding]:
     """Judge the whole section: a closed network is new, and has no ways out."""
     if not network["closed"]:
+        if network["endpoint_policies"] != "own_account":
+            message = "needs network.closed: it is about the endpoints of a closed network"
+            yield error(("endpoint_policies",), network["endpoint_policies"], message)
         return
     if network["vpc_id"] is not None:
         message = (

@@ -24,6 +24,9 @@ SECURITY_GROUP_RULES = ("self_ingress", "self_egress", "internet_egress")
 """The rules that an existing security group needs: all traffic from and to itself, and out."""
 
 _ONE_PER_ZONE, _NONE = "one_per_zone", "none"
+_OWN_ACCOUNT = "own_account"
+FULL_ACCESS = "full_access"
+"""The policy that lets everything through an endpoint."""
 
 
 class HyperPodSubnetConfig(Section):
@@ -115,6 +118,15 @@ class NetworkConfig(Section):
     NAT gateway or public subnet, but VPC endpoints of the AWS services. It needs
     eks.endpoint_access: private, and a registry that the VPC reaches (helm.image_registry).
     Default: false."""
+
+    endpoint_policies: Annotated[
+        str,
+        OneOf(values=(_OWN_ACCOUNT, FULL_ACCESS), noun="a policy of VPC endpoints"),
+        Task("keep the network off the internet"),
+    ] = _OWN_ACCOUNT
+    """What the VPC endpoints of a closed network let through: own_account, the actions of
+    docs/closed-network.md for principals of this account, and its buckets; full_access, everything,
+    as AWS's default policy does, to find out whether a policy is in the way."""
 
     allowed_domains: Annotated[
         Annotated[Listed[Annotated[str, DOMAIN]], judged(rules.repeated_findings)] | None,

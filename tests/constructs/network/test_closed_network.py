@@ -29,6 +29,11 @@ CLOSED: dict[str, Any] = {
 @pytest.fixture
 def seen(stack: cdk.Stack, view: View) -> TemplateView:
     """The template of a closed network of three node subnets in two zones, with endpoints."""
+    make(stack)
+    return view()
+
+
+def make(stack: cdk.Stack, *, full_access: bool = False) -> None:
     network = Network(stack, "Network", network=NetworkConfig(**CLOSED))
     VpcEndpoints(
         stack,
@@ -38,8 +43,8 @@ def seen(stack: cdk.Stack, view: View) -> TemplateView:
         services=list(endpoint_services(storage=True)),
         s3_endpoint=network.s3_endpoint,
         security_group_ids=[NODES, OTHERS, NODES],
+        full_access=full_access,
     )
-    return view()
 
 
 def policies(seen: TemplateView) -> dict[str, Any]:
@@ -155,6 +160,21 @@ def test_s3_serves_this_account_and_reads_from_aws(seen: TemplateView) -> None:
     }
     assert {statement["Action"] for statement in others} == {"s3:GetObject"}
     assert "starport-layer-bucket/*" in json.dumps(others)
+
+
+def test_full_access_is_what_aws_gives_an_endpoint_without_a_policy(
+    stack: cdk.Stack, view: View
+) -> None:
+    make(stack, full_access=True)
+
+    for statements in policies(view()).values():
+        [statement] = statements
+        assert statement == {
+            "Effect": "Allow",
+            "Principal": {"AWS": "*"},
+            "Action": "*",
+            "Resource": "*",
+        }
 
 
 def test_no_service_is_listed_twice_or_without_a_source() -> None:

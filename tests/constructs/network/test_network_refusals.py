@@ -242,6 +242,13 @@ def test_what_does_not_fit_a_closed_network(changes: dict[str, Any], line: str) 
     assert lines_for(closed(**changes)) == (line,)
 
 
+def test_policies_of_endpoints_are_those_of_a_closed_network() -> None:
+    assert line_after("network.endpoint_policies", "full_access") == (
+        "network.endpoint_policies: 'full_access' needs network.closed: it is about the endpoints "
+        "of a closed network"
+    )
+
+
 def test_a_closed_network_has_a_private_endpoint_of_kubernetes() -> None:
     document = closed()
     del document["eks"]
