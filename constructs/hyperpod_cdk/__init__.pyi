@@ -63,6 +63,7 @@ from .network.network import network_of as network_of
 from .network.section import HyperPodSubnetConfig as HyperPodSubnetConfig
 from .network.section import NetworkConfig as NetworkConfig
 from .network.security_group import ClusterSecurityGroup as ClusterSecurityGroup
+from .network.security_group import DefaultSecurityGroup as DefaultSecurityGroup
 from .network.security_group import security_group_of as security_group_of
 from .network.subnets import NodeSubnets as NodeSubnets
 from .node_health.node_health import NodeHealth as NodeHealth

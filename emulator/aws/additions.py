@@ -80,6 +80,7 @@ def install(*, settings: Settings) -> None:
     templates.install_exports()
     templates.install_condition_values()
     updates.install_cancelled_update()
+    traffic.install_default_groups()
     network_dependencies.install(settings=settings)
     own_network.install()
     updates.install_custom_resource_rollback()

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.authentication_mode import AuthenticationMode
 from provisioner.aws.api import Clients
+from provisioner.default_security_group import DefaultSecurityGroup
 from provisioner.deletion_check import DeletionCheck
 from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework import log
@@ -24,6 +25,7 @@ from provisioner.lifecycle_scripts import LifecycleScripts
 CLIENTS = Clients()
 
 _RESOURCES: Mapping[str, Callable[[Clients], Resource[Any]]] = {
+    "Custom::DefaultSecurityGroup": lambda clients: DefaultSecurityGroup(ec2=clients.ec2),
     "Custom::DeletionCheck": lambda clients: DeletionCheck(connection=_connection(clients)),
     "Custom::EksAuthenticationMode": lambda clients: AuthenticationMode(eks=clients.eks),
     "Custom::FileSystemAvailability": lambda clients: FileSystemAvailability(fsx=clients.fsx),

@@ -20,7 +20,7 @@ from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.network.endpoints import VpcEndpoints
 from hyperpod_cdk.network.network import Network, network_of
 from hyperpod_cdk.network.section import FULL_ACCESS
-from hyperpod_cdk.network.security_group import security_group_of
+from hyperpod_cdk.network.security_group import DefaultSecurityGroup, security_group_of
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
 from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from hyperpod_cdk.synthesis.logs import LogGroups
@@ -64,6 +64,13 @@ class PlatformStack(cdk.Stack):
             log_groups=log_groups,
             environment_key=self.keys.environment,
         )
+        if self.network.default_security_group_id is not None:
+            DefaultSecurityGroup(
+                self,
+                "DefaultSecurityGroup",
+                group_id=self.network.default_security_group_id,
+                provisioner=self.provisioner,
+            )
         control_plane = eks_cluster_of(
             self,
             "Eks",

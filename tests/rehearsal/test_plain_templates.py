@@ -145,6 +145,11 @@ def test_they_are_deployed_updated_and_destroyed(
             for stack in clients("cloudformation").describe_stacks()["Stacks"]
         }
         assert protected == {name: name == "ml-storage" for name in stacks}
+        in_vpcs = [{"Name": "group-name", "Values": ["default"]}]
+        made = [each["VpcId"] for each in clients("ec2").describe_vpcs()["Vpcs"]]
+        groups = clients("ec2").describe_security_groups(Filters=in_vpcs)["SecurityGroups"]
+        [closed] = [each for each in groups if each["VpcId"] in made and not each["IpPermissions"]]
+        assert closed["IpPermissionsEgress"] == []
         wait_for_nodes(config, clients=clients)
 
         asset = min((package / "assets").iterdir())

@@ -26,6 +26,7 @@ from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_stacks.table import StackKind, stack_name
 from provisioner.authentication_mode import AuthenticationMode
+from provisioner.default_security_group import DefaultSecurityGroup
 from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework.resource import Resource
 from provisioner.hyperpod.cluster import HyperPodCluster
@@ -278,6 +279,8 @@ class Deployment:
                     sagemaker=self.client("sagemaker"),
                     delete_node_objects=lambda *_: None,
                 )
+            case "Custom::DefaultSecurityGroup":
+                return DefaultSecurityGroup(ec2=self.client("ec2"))
             case "Custom::EksAuthenticationMode":
                 return AuthenticationMode(eks=self.client("eks"))
             case "Custom::FileSystemAvailability":

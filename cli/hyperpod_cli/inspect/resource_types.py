@@ -148,6 +148,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::StepFunctions::StateMachine": ResourceType(
         name_in_arn="StateMachineName", billed_as=_as(_LAMBDA)
     ),
+    "Custom::DefaultSecurityGroup": ResourceType(part_of=_VPC),
     "Custom::DeletionCheck": ResourceType(),
     # EKS says UPDATING for minutes; assumed.
     "Custom::EksAuthenticationMode": ResourceType(seconds=180),

@@ -57,9 +57,9 @@ ENDPOINT_SERVICES = (
     ),
     EndpointService(
         name="ec2",
-        users=("nodes",),
-        why="the VPC CNI gives pods their addresses",
-        source=_EKS_GUIDE,
+        users=("provisioner", "nodes"),
+        why="the rules of the default security group; the VPC CNI gives pods their addresses",
+        source=f"lambda/provisioner/default_security_group.py, {_EKS_GUIDE}",
         actions=("ec2:*",),
     ),
     EndpointService(

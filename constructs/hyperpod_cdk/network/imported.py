@@ -157,6 +157,7 @@ class ImportedNetwork(Construct):
 
     Attributes:
         vpc: The VPC.
+        default_security_group_id: None: the group that came with the VPC is its owner's.
         eks_subnets: Subnets for the EKS control plane.
         node_subnets: Subnets for HyperPod nodes, in the order given.
         internet_access: What must exist before anything in a new private subnet can reach the
@@ -176,6 +177,7 @@ class ImportedNetwork(Construct):
             vpc_id=network.vpc_id,
             availability_zones=Stack.of(self).availability_zones,
         )
+        self.default_security_group_id: str | None = None
         nat_gateway_ids = self._nat_gateway_ids(network)
         maker = SubnetMaker(scope=self, network=network, vpc=self.vpc)
         secondary = network.new_hyperpod_cidrs if network.add_cidrs_to_vpc else ()

@@ -57,6 +57,7 @@ class Network(Construct):
 
     Attributes:
         vpc: The VPC.
+        default_security_group_id: The group that came with it, which `DefaultSecurityGroup` closes.
         eks_subnets: Subnets for the EKS control plane.
         node_subnets: Subnets for HyperPod nodes, in the order given.
         internet_access: What must exist before anything in a private subnet can reach the internet.
@@ -85,12 +86,13 @@ class Network(Construct):
             subnet_configuration=[],
             restrict_default_security_group=False,
         )
+        self.default_security_group_id: str | None = self.vpc.vpc_default_security_group
         acknowledge(
             self.vpc,
             {
                 f"{NIST}VPCDefaultSecurityGroupClosed": (
-                    "Nothing uses the default group; emptying it would take one more Lambda "
-                    "function with rights on security groups."
+                    "Nothing uses the default group. The provisioner takes its rules away for "
+                    "DefaultSecurityGroup; CDK's switch would add a Lambda function and a role."
                 )
             },
         )

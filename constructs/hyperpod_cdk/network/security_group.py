@@ -1,4 +1,4 @@
-"""The one security group of control plane, nodes and file system."""
+"""The one security group of control plane, nodes and file system, and the VPC's default one."""
 
 from typing import cast
 
@@ -13,6 +13,8 @@ from hyperpod_cdk.network.imported import (
     fix_security_group,
 )
 from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.synthesis.reasons import statement
 
 
 def security_group_of(
@@ -68,6 +70,45 @@ class ClusterSecurityGroup(Construct):
         add_rules(self, names=["internet_egress"], group_id=group.security_group_id)
         acknowledge_members(group)
         self.security_group: ec2.ISecurityGroup = group
+
+
+class DefaultSecurityGroup(Construct):
+    """A VPC's default security group, without the rules that EC2 gives it.
+
+    Rules that others added stay. It stays closed when this construct is removed.
+
+    Args:
+        group_id: The group.
+        provisioner: Takes the rules away.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, group_id: str, provisioner: Provisioner
+    ) -> None:
+        super().__init__(scope, construct_id)
+        arn = Stack.of(self).format_arn(
+            service="ec2", resource="security-group", resource_name=group_id
+        )
+        access = provisioner.grant(
+            self,
+            "Access",
+            statements=[
+                statement(
+                    self,
+                    sid="CloseDefaultSecurityGroup",
+                    why="It takes the rules of the VPC's default security group away.",
+                    actions=["ec2:RevokeSecurityGroupEgress", "ec2:RevokeSecurityGroupIngress"],
+                    resources=[arn],
+                )
+            ],
+        )
+        provisioner.custom_resource(
+            self,
+            "Resource",
+            resource_type="Custom::DefaultSecurityGroup",
+            properties={"GroupId": group_id},
+            depends_on=[access],
+        )
 
 
 def _let_members_talk(group: ec2.SecurityGroup) -> None:

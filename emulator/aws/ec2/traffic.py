@@ -1,6 +1,6 @@
 """The rules of security groups, and flow logs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
@@ -8,6 +8,8 @@ from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.iam import authorization
 from emulator.aws.ministack import cloudformation, ec2, get_account_id, provisioners
 
+_Query = dict[str, list[str]]
+_Response = tuple[int, dict[str, str], bytes]
 _PEERS = {
     "IpRanges": "CidrIp",
     "Ipv6Ranges": "CidrIpv6",
@@ -38,6 +40,43 @@ def _content(rule: dict[str, Any]) -> tuple[object, ...]:
     ports = () if rule["IpProtocol"] == "-1" else (rule.get("FromPort"), rule.get("ToPort"))
     peers = [each.get(key) for kind, key in _PEERS.items() for each in rule.get(kind) or ()]
     return rule["IpProtocol"], ports, sorted(map(str, peers))
+
+
+def install_default_groups() -> None:
+    """Give a VPC's default group its rule for itself, and refuse to take away what is not there.
+
+    https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html; the refusal is
+    that of botocore's `RevokeSecurityGroupIngress` for a VPC that is not the default one.
+    """
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::EC2::VPC"]
+    create_vpc = handlers["create"]
+
+    def create(logical_id: str, properties: Properties, stack_name: str) -> Created:
+        created: Created = create_vpc(logical_id, properties, stack_name)
+        own = created[1]["DefaultSecurityGroup"]
+        rule = {"IpProtocol": "-1", "SourceSecurityGroupId": own}
+        ec2.security_groups[own]["IpPermissions"] = provisioners.ec2_sg_permissions([rule])
+        return created
+
+    handlers["create"] = create
+    for direction, store in (("Ingress", "IpPermissions"), ("Egress", "IpPermissionsEgress")):
+        _refuse_missing_rules(f"RevokeSecurityGroup{direction}", store)
+
+
+def _refuse_missing_rules(action: str, store: str) -> None:
+    revoke: Callable[[_Query], _Response] = ec2.ACTION_MAP[action]
+
+    def revoke_existing(query: _Query) -> _Response:
+        group = ec2.security_groups.get(ec2.p(query, "GroupId"))
+        there = [_content(rule) for rule in group[store]] if group is not None else []
+        wanted = map(_content, ec2.parse_ip_permissions(query, "IpPermissions"))
+        if group is not None and any(rule not in there for rule in wanted):
+            message = "The specified rule does not exist in this security group."
+            refusal: _Response = ec2.error("InvalidPermission.NotFound", message, 400)
+            return refusal
+        return revoke(query)
+
+    ec2.ACTION_MAP[action] = revoke_existing
 
 
 def _made_by_stacks() -> Iterator[str]:

@@ -15,6 +15,14 @@ from provisioner.framework.operation import CloudFormationApi
 from provisioner.framework.retry import Answer
 
 
+class Ec2Api(Protocol):
+    """The rules of security groups."""
+
+    def revoke_security_group_ingress(self, **request: object) -> Answer: ...
+
+    def revoke_security_group_egress(self, **request: object) -> Answer: ...
+
+
 class EksApi(Protocol):
     """Where a Kubernetes API is and how to trust it."""
 
@@ -95,6 +103,11 @@ class Clients:
     @cached_property
     def _session(self) -> boto3.Session:
         return boto3.Session(region_name=self._region)
+
+    @cached_property
+    def ec2(self) -> Ec2Api:
+        """Amazon EC2."""
+        return cast("Ec2Api", self._session.client("ec2", config=_CONFIG))
 
     @cached_property
     def eks(self) -> EksModeApi:

@@ -3,11 +3,14 @@
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import LocalAws
 from tests.support.local_aws import (
     StackFailedError,
     Template,
+    client,
+    delete,
     deploy,
     eks_cluster,
     network,
@@ -94,6 +97,26 @@ def access_entry(principal: object) -> Template:
 
 def addon(name: str, **properties: str) -> Template:
     return resource("AWS::EKS::Addon", ClusterName={"Ref": "Cluster"}, AddonName=name, **properties)
+
+
+def test_a_rule_of_a_default_group_is_taken_away_once(aws: LocalAws) -> None:
+    vpc = {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.8.0.0/16")}
+    stack = deploy(aws, vpc, {"Group": {"Fn::GetAtt": ["Vpc", "DefaultSecurityGroup"]}})
+    ec2, group = client(aws, "ec2"), stack.outputs["Group"]
+    own = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}
+    away = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
+
+    for revoke, rule in (
+        (ec2.revoke_security_group_ingress, own),
+        (ec2.revoke_security_group_egress, away),
+    ):
+        revoke(GroupId=group, IpPermissions=[rule])
+        with pytest.raises(ClientError, match=r"InvalidPermission\.NotFound"):
+            revoke(GroupId=group, IpPermissions=[rule])
+
+    [found] = ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"]
+    assert (found["IpPermissions"], found["IpPermissionsEgress"]) == ([], [])
+    delete(aws, stack)
 
 
 ALLOCATION = {"Fn::GetAtt": ["Address", "AllocationId"]}
