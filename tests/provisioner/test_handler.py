@@ -109,7 +109,9 @@ def test_a_request_from_start_to_end(clients: FakeClients) -> None:
 @pytest.mark.usefixtures("clients")
 @pytest.mark.parametrize("entry_point", [handler.on_event, handler.is_complete])
 def test_unknown_resource_type_is_named(entry_point: EntryPoint) -> None:
-    with pytest.raises(ProvisioningError, match=r"Custom::Other: it handles Custom::DefaultSecurityGroup"):
+    with pytest.raises(
+        ProvisioningError, match=r"Custom::Other: it handles Custom::DefaultSecurityGroup"
+    ):
         entry_point(event("Create", "Custom::Other", {}), Context())
 
 
