@@ -122,6 +122,8 @@ class NetworkConfig(Section):
     endpoint_policies: Annotated[
         str,
         OneOf(values=(_OWN_ACCOUNT, FULL_ACCESS), noun="a policy of VPC endpoints"),
+        # The other one is for closed networks alone.
+        Field(examples=[_OWN_ACCOUNT]),
         Task("keep the network off the internet"),
     ] = _OWN_ACCOUNT
     """What the VPC endpoints of a closed network let through: own_account, the actions of
@@ -130,7 +132,7 @@ class NetworkConfig(Section):
 
     allowed_domains: Annotated[
         Annotated[Listed[Annotated[str, DOMAIN]], judged(rules.repeated_findings)] | None,
-        Field(examples=[[], ["huggingface.co", "*.huggingface.co"]]),
+        Field(examples=[["registry.example.com", "*.huggingface.co"], []]),
         Task("keep the network off the internet"),
     ] = None
     """Domains that a new VPC resolves besides those of AWS and of its instances: a name, or *. and
