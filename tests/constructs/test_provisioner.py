@@ -1,6 +1,7 @@
 """The function behind the custom resources, and what it may do."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
@@ -10,6 +11,7 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
 
+from hyperpod_cdk import ConfigError
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
 from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
@@ -42,6 +44,22 @@ def role(view: TemplateView) -> dict[str, Any]:
     (name,) = {function["Role"]["Fn::GetAtt"][0] for function in functions(view).values()}
     properties: dict[str, Any] = view.resources[name]["Properties"]
     return properties
+
+
+@pytest.mark.parametrize(
+    ("stack_name", "construct_id"),
+    [
+        ("my-sagemaker-platform", "Provisioner"),
+        ("Platform", "SageMaker"),
+        ("Platform", "LabelingFunctions"),
+    ],
+)
+def test_names_of_functions_that_holders_of_a_managed_policy_may_invoke_are_refused(
+    stack_name: str, construct_id: str, tmp_path: Path
+) -> None:
+    stack = cdk.Stack(new_app(tmp_path), "MySageMaker", stack_name=stack_name)
+    with pytest.raises(ConfigError, match="AmazonSageMakerFullAccess lets its holders invoke"):
+        Provisioner(stack, construct_id)
 
 
 def test_both_functions_are_one_package(stack: cdk.Stack, view: View) -> None:

@@ -1,4 +1,4 @@
-"""Chart values are no place for secrets."""
+"""Chart values and tags are no place for secrets."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _NAME_OF_A_SECRET = re.compile(r"existing", re.IGNORECASE)
 
 
 def secret_values(config: Config) -> Iterator[Finding]:
-    """Find values of the chart whose keys say that they are secret; the values are not shown.
+    """Find chart values and tags whose keys say that they are secret; the values are not shown.
 
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/security-best-practices.html
     """
@@ -25,6 +25,13 @@ def secret_values(config: Config) -> Iterator[Finding]:
             name,
             "looks like a secret, and chart values are readable in the template and in logs; make "
             "a Kubernetes Secret of your own, and name that where the chart takes a name",
+        )
+    for path, name in _secrets(config.tags, ("tags",)):
+        yield warning(
+            path,
+            name,
+            "looks like a secret, and tags are readable in the template and by all who may list "
+            "resources; leave it out",
         )
 
 

@@ -1,21 +1,27 @@
 """What a packaged chart of the HyperPod dependencies says of itself."""
 
-import json
 import re
-import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import TypeAdapter
+from yaml.events import CollectionEndEvent, CollectionStartEvent
 
-from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.schema.errors import one_line, shown
+from hyperpod_cdk.schema.yaml_file import expands_too_far
+from hyperpod_shared.archives import Room, chart_members
 
 # `make charts` puts it into the package, for these checks and for the chart's own at deploy time.
 _PACKAGING = "packaging.json"
 # libyaml's loader, where PyYAML has it, is eight times as fast.
-LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# libyaml composes nodes by recursion in C: 200,000 brackets end the process.
+_DEEPEST = 100
 _REGIONAL, _YAML = "regional-values/values-", ".yaml"
 _CHART, _VALUES, _TEMPLATES = "Chart.yaml", "values.yaml", "templates/"
 _SUBCHART = re.compile(r"charts/[^/]+/Chart\.yaml")
@@ -25,6 +31,8 @@ _OWN_TEMPLATES = "templates/packaging/"
 _READ_VALUE = re.compile(r"\.Values(?:\.(\w+)|\s+\"([^\"]+)\")?")
 # Values that Helm defines for every chart.
 _VALUES_OF_HELM = ("global", "tags")
+# As helm's own `create` has it. https://helm.sh/docs/chart_best_practices/conventions/
+_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 # The annotation in `charts/not-packaged/Chart.yaml` that the provisioner refuses.
 _PLACEHOLDER = "hyperpod-cdk/placeholder"
 
@@ -72,9 +80,40 @@ class HyperPodChart:
     is_placeholder: bool = False
 
     def regional_values(self, region: str) -> dict[str, Any]:
-        """Return the chart's values for a region; none for one that it does not know."""
-        values: dict[str, Any] = yaml.load(self.regional.get(region, "{}"), LOADER)  # noqa: S506
-        return values
+        """Return the chart's values for a region; none for one that it does not know.
+
+        Raises:
+            HyperPodChartError: They are not to be read.
+        """
+        with refusing(self.path):
+            return mapping(self.regional, region)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Packaging:
+    """What `make charts` wrote into the package."""
+
+    health_monitoring_agent_regions: tuple[str, ...] | None = None
+    absent: tuple[AbsentChart, ...] = ()
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Refuse a chart that cannot be read.
+
+    Args:
+        path: The chart.
+
+    Raises:
+        HyperPodChartError: What is done here did not succeed.
+    """
+    try:
+        yield
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise HyperPodChartError(
+            f"{path}: not a chart that can be read ({one_line(error)}); package it again with "
+            "`make charts`"
+        ) from error
 
 
 def read_hyperpod_chart(path: Path) -> HyperPodChart:
@@ -90,24 +129,19 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
         raise HyperPodChartError(
             f"{path}: there is no chart; run `make charts` in the project, or name another chart"
         )
-    try:
+    with refusing(path):
         files = chart_files(path, is_wanted=_is_wanted)
-        packaging = json.loads(files.get(_PACKAGING, "{}"))
+        packaging = TypeAdapter(_Packaging).validate_json(files.get(_PACKAGING, "{}"))
         value_names = _value_names(files)
-        annotations = _mapping(files, _CHART).get("annotations")
-    except (OSError, EOFError, tarfile.TarError, ValueError, yaml.YAMLError) as error:
-        reason = one_line(error)
-        raise HyperPodChartError(
-            f"{path}: not a chart that can be read ({reason}); package it again with `make charts`"
-        ) from error
-    regions = packaging.get("health_monitoring_agent_regions")
+        chart = mapping(files, _CHART)
+        name = chart.get("name")
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise ValueError(f"{_CHART}: {shown(name)} is no name of a chart")
+    annotations = chart.get("annotations")
     return HyperPodChart(
         path=path,
-        agent_regions=None if regions is None else tuple(regions),
-        absent=tuple(
-            AbsentChart(**{**entry, "conditions": tuple(entry["conditions"])})
-            for entry in packaging.get("absent", [])
-        ),
+        agent_regions=packaging.health_monitoring_agent_regions,
+        absent=packaging.absent,
         regional={
             name.removeprefix(_REGIONAL).removesuffix(_YAML): text
             for name, text in files.items()
@@ -120,26 +154,55 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
 
 def _value_names(files: Mapping[str, str]) -> frozenset[str] | None:
     """Return the top-level values that a chart has, that it reads, or that are its subcharts'."""
-    names: set[object] = {*_VALUES_OF_HELM, *_mapping(files, _VALUES)}
-    for entry in _mapping(files, _CHART).get("dependencies") or ():
-        if not isinstance(entry, dict):
-            raise ValueError(f"a dependency in {_CHART} is not a mapping")
-        names.add(entry.get("alias") or entry.get("name"))
+    names: list[object] = [*_VALUES_OF_HELM, *mapping(files, _VALUES)]
+    for entry in entries(mapping(files, _CHART)):
+        names.append(entry.get("alias") or entry.get("name"))
         conditions = str(entry.get("condition") or "").split(",")
-        names.update(condition.strip().partition(".")[0] for condition in conditions)
+        names.extend(condition.strip().partition(".")[0] for condition in conditions)
     for file, text in files.items():
         if _SUBCHART.fullmatch(file):
-            names.add(_mapping(files, file).get("name"))
+            names.append(mapping(files, file).get("name"))
         elif file.startswith(_TEMPLATES):
             read = {name or key for name, key in _READ_VALUE.findall(text)}
             if "" in read:  # all of them at once
                 return None
-            names |= read
+            names.extend(read)
     return frozenset(name for name in names if isinstance(name, str) and name)
 
 
-def _mapping(files: Mapping[str, str], name: str) -> dict[str, Any]:
-    content = yaml.load(files.get(name, ""), LOADER) or {}  # noqa: S506 - a safe one
+def entries(chart: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the dependencies that a Chart.yaml lists."""
+    found = chart.get("dependencies") or []
+    if not isinstance(found, list) or not all(
+        isinstance(entry, dict) and isinstance(entry.get("alias") or entry.get("name"), str)
+        for entry in found
+    ):
+        raise ValueError(f"a dependency in {_CHART} is not a mapping with a name")
+    return found
+
+
+def mapping(files: Mapping[str, str], name: str) -> dict[str, Any]:
+    """Return the mapping that a YAML file of a chart is; an empty one for no file.
+
+    Args:
+        files: The texts of files, by their names.
+        name: The file.
+
+    Raises:
+        ValueError: It is none.
+        YAMLError: It is no YAML.
+    """
+    text = files.get(name, "")
+    depth = 0
+    for event in yaml.parse(text, _LOADER):
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ValueError(f"{name} is nested deeper than {_DEEPEST} levels")
+    loader = _LOADER(text)
+    root = loader.get_single_node()
+    if expands_too_far(root):
+        raise ValueError(f"the aliases of {name} expand to far more than a chart has")
+    content = {} if root is None else loader.construct_document(root) or {}
     if not isinstance(content, dict):
         raise ValueError(f"{name} is not a mapping")
     return content
@@ -160,18 +223,24 @@ def chart_files(path: Path, *, is_wanted: Callable[[str], bool]) -> dict[str, st
     Args:
         path: A packaged chart (`.tgz`) or a chart directory.
         is_wanted: Says which, by their names.
+
+    Raises:
+        ArchiveError: It is no archive, holds too much, or what is no file in it.
+        OSError: It is not to be read.
     """
-    files = {}
-    if path.is_dir():
-        for file in sorted(path.rglob("*")):
-            name = file.relative_to(path).as_posix()
-            if is_wanted(name) and file.is_file():
-                files[name] = file.read_text("utf-8", errors="replace")
-        return files
-    with tarfile.open(path, mode="r:gz") as archive:
-        for member in archive:
-            name = member.name.partition("/")[2]
-            content = archive.extractfile(member) if is_wanted(name) else None
-            if content is not None:
-                files[name] = content.read().decode(errors="replace")
-    return files
+    found = _folder_files(path) if path.is_dir() else _packaged_files(path)
+    return {name: content().decode(errors="replace") for name, content in found if is_wanted(name)}
+
+
+def _folder_files(folder: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    room = Room()
+    for file in sorted(folder.rglob("*")):
+        room.take(files=1)
+        if file.is_file():
+            room.take(size=file.stat().st_size)
+            yield file.relative_to(folder).as_posix(), file.read_bytes
+
+
+def _packaged_files(path: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    for name, content in chart_members(path.read_bytes(), room=Room()):
+        yield name.removeprefix("./").partition("/")[2], partial(bytes, content)

@@ -5,9 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
-from hyperpod_cdk.helm.chart import LOADER, chart_files
+from hyperpod_cdk.helm.chart import chart_files, entries, mapping, refusing
 from hyperpod_cdk.schema.limits import Matching
 
 _LONGEST = 255
@@ -86,18 +84,21 @@ def image_values(chart: Path, *, registry: str) -> dict[str, Any]:
     Args:
         chart: A packaged chart (`.tgz`) or a chart directory.
         registry: The registry, perhaps with a folder.
+
+    Raises:
+        HyperPodChartError: The chart cannot be read.
     """
     values: dict[str, Any] = {}
     _put(values, GLOBAL_REGISTRY, registry)
-    for keys, value in _named_images(chart, registry=registry):
-        _put(values, keys, value)
+    with refusing(chart):
+        for keys, value in _named_images(chart, registry=registry):
+            _put(values, keys, value)
     return values
 
 
 def _named_images(chart: Path, *, registry: str) -> Iterator[tuple[Keys, str]]:
     texts = chart_files(chart, is_wanted=lambda name: _READ.fullmatch(name) is not None)
-    # A safe loader.
-    files = {name: yaml.load(text, LOADER) or {} for name, text in texts.items()}  # noqa: S506
+    files = {name: mapping(texts, name) for name in texts}
     # Subcharts first: the parent chart's values override theirs.
     for name in sorted(files, key=lambda each: -each.count("/")):
         if name.endswith("values.yaml"):
@@ -125,13 +126,16 @@ def _place(name: str, *, files: Mapping[str, Any]) -> Keys:
     place: list[str] = []
     for depth, folder in enumerate(folders):
         parent = "".join(f"charts/{each}/" for each in folders[:depth])
-        entries = (files.get(f"{parent}Chart.yaml") or {}).get("dependencies") or ()
-        aliases = [entry.get("alias") for entry in entries if entry.get("name") == folder]
+        owner = files.get(f"{parent}Chart.yaml", {})
+        aliases = [each.get("alias") for each in entries(owner) if each.get("name") == folder]
         place.append(next((alias for alias in aliases if alias), folder))
     return tuple(place)
 
 
 def _put(values: dict[str, Any], keys: Keys, value: str) -> None:
     for key in keys[:-1]:
-        values = values.setdefault(key, {})
+        inner = values.setdefault(key, {})
+        if not isinstance(inner, dict):  # a value of the chart is in a registry's place
+            return
+        values = inner
     values[keys[-1]] = value

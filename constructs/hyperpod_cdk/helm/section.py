@@ -1,5 +1,6 @@
 """The `helm` section: the release of HyperPod's dependencies in Kubernetes."""
 
+import re
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from pathlib import Path
@@ -46,6 +47,8 @@ NAMESPACE = Matching(
 
 # In minutes; CloudFormation gives a custom resource an hour, helm included.
 _LONGEST_WAIT = 45
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html
+_SECURE_REFERENCE = re.compile(r"\{\{resolve:(ssm-secure|secretsmanager):")
 # A value nested deeper is a mistake, such as a YAML alias that contains itself.
 _DEEPEST_VALUE = 30
 
@@ -163,7 +166,7 @@ def _is_chart(path: Path) -> bool:
 
 
 def _json_findings(value: object, path: KeyPath = ()) -> Iterator[Finding]:
-    """Find what JSON, which carries the values to Helm, cannot hold."""
+    """Find what JSON, and the custom resource that carries it to Helm, cannot hold."""
     if len(path) > _DEEPEST_VALUE:
         yield error(path, value, f"must not be nested deeper than {_DEEPEST_VALUE} levels")
     elif isinstance(value, dict):
@@ -179,3 +182,9 @@ def _json_findings(value: object, path: KeyPath = ()) -> Iterator[Finding]:
         yield error(path, value, "must be finite, as JSON knows no other")
     elif not isinstance(value, str | int | float | None):
         yield error(path, value, "must be text, a number, true, false or null")
+    elif isinstance(value, str) and _SECURE_REFERENCE.search(value):
+        message = (
+            "must not refer to a secret: CloudFormation resolves none for a custom resource; make "
+            "a Kubernetes Secret of your own, and name that where the chart takes a name"
+        )
+        yield error(path, value, message)

@@ -1,6 +1,7 @@
 """The Lambda functions behind the custom resources."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from hyperpod_cdk.provisioner.acknowledgments import (
     acknowledge_provider,
 )
 from hyperpod_cdk.provisioner.code import provisioner_code
+from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
@@ -91,6 +93,8 @@ _ARCHITECTURE = lambda_.Architecture.X86_64
 _RUNTIME = lambda_.Runtime.PYTHON_3_14
 # Both handlers run helm. CDK's framework, which waits for them, ends after 15 minutes.
 _LONGEST_RUN = Duration.minutes(14)
+# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerFullAccess.html
+_INVOKED_BY_OTHERS = re.compile(r"sagemaker|labelingfunction", re.IGNORECASE)
 
 
 class Provisioner(Construct):
@@ -112,6 +116,9 @@ class Provisioner(Construct):
 
     Attributes:
         role: The functions' role.
+
+    Raises:
+        ConfigError: The name of its stack, or its path, has `sagemaker` in it.
     """
 
     def __init__(
@@ -125,6 +132,7 @@ class Provisioner(Construct):
         environment_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        _refuse_invoked_by_others(self)
         self._granted: dict[tuple[str, str], iam.Policy] = {}
         self.role = iam.Role(
             self,
@@ -314,6 +322,24 @@ def _ask_for_stack(scope: Construct) -> iam.PolicyStatement:
         actions=["cloudformation:DescribeStackEvents"],
         resources=[Stack.of(scope).stack_id],
     )
+
+
+def _refuse_invoked_by_others(scope: Construct) -> None:
+    """Refuse a place whose functions the holders of an AWS managed policy may invoke.
+
+    Raises:
+        ConfigError: The stack's name, or the path in it, which name the functions, has such a word.
+    """
+    stack = Stack.of(scope)
+    place = f"{stack.stack_name}{scope.node.path.removeprefix(stack.node.path)}"
+    if found := _INVOKED_BY_OTHERS.search(place):
+        message = (
+            f"{scope.node.path}: {place!r} must not contain {found[0]!r}: the functions carry the "
+            "names of their stack and of the constructs around them, and the AWS managed policy "
+            "AmazonSageMakerFullAccess lets its holders invoke functions with that word in their "
+            "names; take other names"
+        )
+        raise ConfigError([message])
 
 
 def _unique_name(scope: Construct, suffix: str) -> str:

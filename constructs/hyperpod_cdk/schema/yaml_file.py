@@ -239,7 +239,7 @@ def parsed_yaml(text: str, *, path: Path) -> YamlFile:
     try:
         loader = _Loader(text)
         node = loader.get_single_node()
-        if node is not None and _expanded(node, known={}) > _MOST_NODES:
+        if expands_too_far(node):
             raise ConfigError(
                 [
                     f"{path}: its aliases expand to more than {_MOST_NODES:,} values; a "
@@ -293,6 +293,11 @@ def _texts(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
             yield from _texts(item, (*path, index))
     elif isinstance(value, str):
         yield path, value
+
+
+def expands_too_far(root: Node | None) -> bool:
+    """Tell whether a document with every alias written out is more than anybody writes."""
+    return root is not None and _expanded(root, known={}) > _MOST_NODES
 
 
 def _expanded(node: Node, *, known: dict[int, int]) -> int:

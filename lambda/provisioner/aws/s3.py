@@ -5,8 +5,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from hyperpod_shared.archives import FILES_LIMIT, ArchiveError, is_plain, refuse_member
 from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_not_found
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws.api import S3Api
@@ -85,28 +86,32 @@ def open_zip(content: bytes, *, origin: str) -> zipfile.ZipFile:
     """Open a zip held in memory.
 
     Raises:
-        ProvisioningError: It is not a zip, too big, or has a path that leads outside.
+        ProvisioningError: It is not a zip, too big, or holds what is not a file in it.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
     except zipfile.BadZipFile as error:
         raise _no_zip(origin, str(error)) from error
-    for name in archive.namelist():
-        path = PurePosixPath(name.replace("\\", "/"))
-        if path.is_absolute() or ".." in path.parts or (path.parts and ":" in path.parts[0]):
-            raise ProvisioningError(
-                f"{origin} holds the path {name!r}, which leads outside",
-                next_step="Make the archive from one folder with relative paths.",
-            )
-    size = sum(member.file_size for member in archive.infolist())
-    if size > ZIP_LIMIT_BYTES:
+    members = archive.infolist()
+    try:
+        for member in members:
+            refuse_member(member.filename, is_plain=is_plain(member))
+    except ArchiveError as error:
         raise ProvisioningError(
-            f"{origin} unpacks to {size} bytes, at most {ZIP_LIMIT_BYTES} are allowed",
+            f"{origin} {error}",
+            next_step="Make the archive from one folder with relative paths.",
+        ) from None
+    size = sum(member.file_size for member in members)
+    if size > ZIP_LIMIT_BYTES or len(members) > FILES_LIMIT:
+        raise ProvisioningError(
+            f"{origin} unpacks to {size} bytes in {len(members)} files, at most {ZIP_LIMIT_BYTES} "
+            f"in {FILES_LIMIT} are allowed",
             next_step="Leave out what is not needed.",
         )
     try:
         damaged = archive.testzip()
-    except (zipfile.BadZipFile, zlib.error) as error:
+    # zipfile raises RuntimeError for a password, and for a compression that it does not know.
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise _no_zip(origin, str(error)) from error
     if damaged is not None:
         raise _no_zip(origin, f"{damaged} is damaged")
@@ -128,7 +133,10 @@ def unpack_chart(content: bytes, *, folder: Path, origin: str) -> Path:
         ProvisioningError: The archive is unsafe or holds no chart.
     """
     with open_zip(content, origin=origin) as archive:
-        archive.extractall(folder)
+        try:
+            archive.extractall(folder)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+            raise _no_zip(origin, f"a file and a folder have one name: {error}") from error
     roots = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
     for root in roots:
         if (root / "Chart.yaml").is_file():

@@ -2,7 +2,6 @@
 
 import hashlib
 import shutil
-import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ import yaml
 
 from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, Helm
 from hyperpod_cli.deliver.charts.pins import NOT_RECORDED, Dependency, Pins
+from hyperpod_shared.archives import Room, chart_members
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,13 +66,11 @@ def read_chart_directory(folder: Path) -> ChartFile:
 def _read_chart_archive(archive: Path) -> ChartFile:
     """Read Chart.yaml of a packaged chart."""
     try:
-        with tarfile.open(archive, "r:gz") as tar:
-            for member in tar:
-                stream = tar.extractfile(member) if _is_chart_file(member.name) else None
-                if stream is not None:
-                    return _parse(stream.read().decode(), where=f"{archive}: {member.name}")
-    except (tarfile.TarError, OSError, EOFError) as error:
-        raise ChartError(f"{archive} is not a packaged chart: {error}; fetch it again") from error
+        for name, content in chart_members(archive.read_bytes(), room=Room()):
+            if _is_chart_file(name):
+                return _parse(content.decode(), where=f"{archive}: {name}")
+    except (OSError, ValueError) as error:
+        raise ChartError(f"{archive} {error}; fetch it again") from error
     raise ChartError(f"{archive} is not a packaged chart: it has no Chart.yaml; fetch it again")
 
 
@@ -90,7 +88,7 @@ def _parse(text: str, *, where: str) -> ChartFile:
             app_version=str(content.get("appVersion", "")),
             requirements=[_requirement(entry) for entry in content.get("dependencies") or []],
         )
-    except (yaml.YAMLError, KeyError, TypeError) as error:
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ChartError(f"{where} is not a valid Chart.yaml: {error!r}") from error
 
 

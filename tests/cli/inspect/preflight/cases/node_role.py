@@ -1,4 +1,4 @@
-"""Roles of one's own that nodes cannot run as."""
+"""Roles of one's own that nodes cannot run as, and principals of other accounts."""
 
 import json
 from typing import Any
@@ -71,6 +71,14 @@ FAILURES = (
         before=_untrusting,
         found="does not trust sagemaker.amazonaws.com",
         said="Could not assume role .*:role/Nodes.*principal 'sagemaker.amazonaws.com'",
+    ),
+    Failure(
+        validator="other-accounts",
+        name="an admin of another account",
+        document=merged(MINIMUM, {"eks": {"admins": ["arn:aws:iam::999999999999:role/Admin"]}}),
+        found="is of account 999999999999, and the deployment of [0-9]{12}: it gets rights",
+        deploy=the_cluster,
+        said=None,
     ),
     Failure(
         validator="existing-role",

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from rich.table import Table
 
 from hyperpod_cli.aws import cdk_cli
 from hyperpod_cli.commands import commands
-from hyperpod_cli.terminal.console import VisibleConsole, console, print_json, styled
+from hyperpod_cli.terminal.console import VisibleConsole, console, print_json, shown, styled
 from hyperpod_cli.terminal.output import Output, visible
 from tests.support.commands import cdk_program, desk, run, run_only
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
@@ -58,6 +59,13 @@ def printed_table() -> None:
     console().print(table)
 
 
+@dataclass(frozen=True)
+class Row:
+    """What AWS says of something, as commands list it."""
+
+    reason: str
+
+
 def live() -> None:
     out = VisibleConsole(force_terminal=True)
     with Live(HOSTILE, console=out, auto_refresh=False):
@@ -78,6 +86,7 @@ WAYS: dict[str, Callable[[], object]] = {
     "console": lambda: console(soft_wrap=True).print(HOSTILE),
     "styled": lambda: console(soft_wrap=True).print(styled(HOSTILE, "red")),
     "table": printed_table,
+    "rows": lambda: shown([Row(reason=HOSTILE)], as_json=False, empty=""),
     "live": live,
     "error": refused,
     "log": lambda: logging.getLogger("of a library").error(HOSTILE),

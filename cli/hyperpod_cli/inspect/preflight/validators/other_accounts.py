@@ -1,0 +1,39 @@
+"""Whether what a configuration names is of the account that it is deployed to."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+
+_GETS = {
+    "principal": "it gets rights in this deployment, and its account decides who can assume it",
+    "KMS key": "its account decides who can use it, and whether your data can be read",
+}
+# `existing_role` refuses a role of another account: HyperPod cannot be given it.
+_REFUSED = "execution_role_arn"
+
+
+@validator(
+    phase=Phase.EXISTING_RESOURCES,
+    row="an admin, another principal or a KMS key is of another account (w)",
+    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html)",
+    reads=[],
+)
+def other_accounts(config: Config, target: Target) -> Iterator[Problem]:
+    """Find principals and keys of other accounts, which EKS, S3 and KMS take."""
+    for named in named_resources(config):
+        gets = _GETS.get(named.kind)
+        if gets is None or named.path[-1] == _REFUSED or not named.value.startswith("arn:"):
+            continue
+        account = named.value.split(":")[4]
+        if account != target.account:
+            message = (
+                f"is of account {account}, and the deployment of {target.account}: {gets}; correct "
+                "the account if that is not meant"
+            )
+            command = "aws sts get-caller-identity"
+            yield problem(
+                named.path, named.value, message, command=command, severity=Severity.WARNING
+            )

@@ -1,0 +1,256 @@
+"""What a hostile archive gets: one line that refuses it, at synthesis and in the provisioner."""
+
+import gzip
+import json
+import re
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk import HelmConfig
+from hyperpod_cdk.helm import chart
+from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
+from hyperpod_cdk.helm.chart_rules import values_for_chart
+from hyperpod_shared.archives import Room
+from hyperpod_shared.errors import ProvisioningError
+from provisioner.aws import s3
+from provisioner.aws.s3 import open_zip
+from provisioner.helm.chart import fetch_chart
+from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.fake_s3 import FakeS3, zipped
+from tests.support.provisioner.helm_charts import tgz
+
+CHART = {"deps/Chart.yaml": b"apiVersion: v2\nname: deps\nversion: 1.0.0\n"}
+
+
+def member(name: str, kind: bytes = tarfile.REGTYPE, *, link: str = "") -> tarfile.TarInfo:
+    """Return a member of a packaged chart that holds nothing."""
+    found = tarfile.TarInfo(name)
+    found.type, found.linkname = kind, link
+    return found
+
+
+def sparse() -> tarfile.TarInfo:
+    """Return a file of a terabyte, all of it a hole."""
+    found = tarfile.TarInfo("deps/values.yaml")
+    found.pax_headers = {"GNU.sparse.realsize": str(10**12), "GNU.sparse.size": str(10**12)}
+    found.pax_headers |= {"GNU.sparse.map": "0,1", "GNU.sparse.name": "deps/values.yaml"}
+    found.size = 1
+    return found
+
+
+@cache
+def bomb() -> bytes:
+    return tgz({**CHART, "deps/values.yaml": bytes(101 * 1024 * 1024)})
+
+
+OUTSIDE, LINK = "which leads outside", "is a link or a device and not a file"
+PACKAGED: Mapping[str, tuple[Callable[[], bytes], str]] = {
+    "garbage": (lambda: b"no archive", "is not a packaged chart (Not a gzipped file"),
+    "nothing": (lambda: b"", "is not a packaged chart"),
+    "half": (lambda: tgz(CHART)[:60], "is not a packaged chart"),
+    "gzip of no archive": (lambda: gzip.compress(b"x" * 2_000), "is not a packaged chart"),
+    "bomb": (bomb, "unpacks to more than 104,857,600 bytes"),
+    "10,001 files": (
+        lambda: tgz({**CHART, **{f"deps/{n}": b"" for n in range(10_001)}}),
+        "unpacks to more than 10,000 files",
+    ),
+    "sparse": (lambda: tgz(CHART, sparse()), "unpacks to more than"),
+    "up": (lambda: tgz(CHART, member("deps/../../evil")), OUTSIDE),
+    "absolute": (lambda: tgz(CHART, member("/etc/evil")), OUTSIDE),
+    "drive": (lambda: tgz(CHART, member("C:/evil")), OUTSIDE),
+    "backslash": (lambda: tgz(CHART, member("deps\\..\\..\\evil")), OUTSIDE),
+    "dangling link": (
+        lambda: tgz(CHART, member("deps/values.yaml", tarfile.SYMTYPE, link="gone")),
+        LINK,
+    ),
+    "link to a password file": (
+        lambda: tgz(CHART, member("deps/templates/x", tarfile.SYMTYPE, link="/etc/passwd")),
+        LINK,
+    ),
+    "hard link": (lambda: tgz(CHART, member("deps/values.yaml", tarfile.LNKTYPE, link="x")), LINK),
+    "device": (lambda: tgz(CHART, member("deps/values.yaml", tarfile.CHRTYPE)), LINK),
+    "pipe": (lambda: tgz(CHART, member("deps/values.yaml", tarfile.FIFOTYPE)), LINK),
+}
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_a_packaged_chart_is_refused_at_synthesis_and_before_helm(
+    name: str, tmp_path: Path
+) -> None:
+    make, message = PACKAGED[name]
+    path, content = tmp_path / "mine.tgz", make()
+    path.write_bytes(content)
+    with pytest.raises(HyperPodChartError) as at_synthesis:
+        read_hyperpod_chart(path)
+    with pytest.raises(ProvisioningError) as before_helm:
+        fetched(tmp_path / "fetched", content, suffix="tgz")
+    for line in (str(at_synthesis.value), str(before_helm.value)):
+        assert message in line
+        assert line.isprintable()
+    assert not (tmp_path / "fetched").exists()
+
+
+def fetched(folder: Path, content: bytes, *, suffix: str) -> Path:
+    """Do what the provisioner does with the asset of a chart."""
+    storage, key = FakeS3(), f"k.{suffix}"
+    storage.add("b", key, content)
+    return fetch_chart(storage, bucket="b", key=key, folder=folder, clock=Time().clock)
+
+
+@pytest.mark.parametrize("inner", ["bomb", "up", "device", "garbage"])
+def test_a_chart_in_a_chart_is_no_way_around(inner: str, tmp_path: Path) -> None:
+    make, message = PACKAGED[inner]
+    content = tgz({**CHART, "deps/charts/sub.tgz": make()})
+    with pytest.raises(ProvisioningError, match=re.escape(message.partition(" (")[0])):
+        fetched(tmp_path, content, suffix="tgz")
+
+
+def aliases(name: str) -> bytes:
+    lines = ["x0: &x0 [x]"]
+    lines += [f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 10)}]" for n in range(1, 40)]
+    return f"name: {name}\nversion: 1.0.0\n".encode() + "\n".join(lines).encode()
+
+
+TEXTS: Mapping[str, tuple[Mapping[str, bytes], str]] = {
+    "Chart.yaml of a script": ({"Chart.yaml": b"name: <script>\n"}, "'<script>' is no name"),
+    "Chart.yaml without a name": ({"Chart.yaml": b"version: 1.0.0\n"}, "null is no name"),
+    "Chart.yaml of a path": ({"Chart.yaml": b"name: ../x\n"}, "'../x' is no name"),
+    "Chart.yaml of a list": ({"Chart.yaml": b"[]\n- a"}, "not a chart that can be read"),
+    "Chart.yaml of text": ({"Chart.yaml": b"text"}, "Chart.yaml is not a mapping"),
+    "Chart.yaml with a tag": (
+        {"Chart.yaml": b"name: !!python/object/apply:os.system [id]"},
+        "could not determine a constructor",
+    ),
+    "Chart.yaml with odd dependencies": (
+        {"Chart.yaml": b"name: deps\ndependencies: {a: b}"},
+        "a dependency in Chart.yaml is not a mapping",
+    ),
+    "binary values": ({"values.yaml": b"\xff\x00\x01"}, "not a chart that can be read"),
+    "aliases in Chart.yaml": ({"Chart.yaml": aliases("deps")}, "aliases of Chart.yaml expand"),
+    "aliases in values.yaml": ({"values.yaml": aliases("deps")}, "aliases of values.yaml expand"),
+    "brackets": ({"values.yaml": b"a: " + b"[" * 200_000}, "nested deeper than 100 levels"),
+    "dashes": ({"values.yaml": b"- " * 200_000}, "nested deeper than 100 levels"),
+    "packaging of a list": ({"packaging.json": b"[]"}, "not a chart that can be read"),
+    "packaging of numbers": (
+        {"packaging.json": b'{"health_monitoring_agent_regions": 1}'},
+        "not a chart that can be read",
+    ),
+    "packaging without a name": (
+        {"packaging.json": json.dumps({"absent": [{"component": "a"}]}).encode()},
+        "not a chart that can be read",
+    ),
+    "packaging of brackets": ({"packaging.json": b"[" * 200_000}, "not a chart that can be read"),
+    "values of a region": (
+        {"regional-values/values-us-west-2.yaml": b"{"},
+        "not a chart that can be read",
+    ),
+    "values of a subchart": ({"charts/a/values.yaml": b"{"}, "not a chart that can be read"),
+    "an alias of a list": (
+        {"Chart.yaml": b"name: deps\ndependencies: [{name: a, alias: [x]}]"},
+        "a dependency in Chart.yaml is not a mapping with a name",
+    ),
+    "a subchart's dependencies": (
+        {"charts/a/Chart.yaml": b"name: a\ndependencies: 7", "charts/a/charts/b/values.yaml": b""},
+        "a dependency in Chart.yaml is not a mapping",
+    ),
+}
+HELM = HelmConfig.model_validate(
+    {"image_registry": "registry.example.com", "components": {"gpu_operator": True}}
+)
+
+
+@pytest.mark.parametrize("is_folder", [True, False], ids=["folder", "packaged"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_hostile_text_in_a_chart_is_refused_at_synthesis(
+    name: str, is_folder: bool, tmp_path: Path
+) -> None:
+    files, message = TEXTS[name]
+    files = {"Chart.yaml": CHART["deps/Chart.yaml"], "values.yaml": b"gpu-operator: {}", **files}
+    folder = tmp_path / "mine.tgz"
+    if is_folder:
+        for path, content in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+    else:
+        folder.write_bytes(tgz({f"deps/{path}": content for path, content in files.items()}))
+    with pytest.raises(HyperPodChartError) as refused:
+        values_for_chart(
+            read_hyperpod_chart(folder),
+            helm=HELM,
+            region="us-west-2",
+            instance_types=["ml.g5.xlarge"],
+        )
+    assert message in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+def test_a_folder_of_too_many_files_is_no_chart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chart, "Room", partial(Room, files=10))
+    (tmp_path / "Chart.yaml").write_bytes(CHART["deps/Chart.yaml"])
+    for number in range(10):
+        (tmp_path / str(number)).touch()
+    with pytest.raises(HyperPodChartError, match="unpacks to more than 10,000 files"):
+        read_hyperpod_chart(tmp_path)
+
+
+def special(mode: int) -> zipfile.ZipInfo:
+    """Return a member of a zip archive that is no file, as Unix writes it."""
+    found = zipfile.ZipInfo("values.yaml")
+    found.create_system = 3
+    found.external_attr = (mode | 0o777) << 16
+    return found
+
+
+def zip_of(info: zipfile.ZipInfo, *, encrypted: bool = False) -> bytes:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(info, b"/etc/passwd")
+    content = bytearray(buffer.getvalue())
+    if encrypted:  # https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.4.4
+        for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+            content[content.index(signature) + flags] |= 1
+    return bytes(content)
+
+
+ZIPS: Mapping[str, tuple[Callable[[], bytes], str]] = {
+    "garbage": (lambda: b"no zip", "s3://b/k.zip is not a zip archive"),
+    "no chart": (lambda: zipped({"a": b""}), "s3://b/k.zip holds no Chart.yaml at its top"),
+    **{
+        path: (partial(zipped, {path: b"x"}), OUTSIDE)
+        for path in ("../evil", "a/../../evil", "/etc/evil", "..\\evil", "C:/evil", "a\\..\\evil")
+    },
+    "link": (lambda: zip_of(special(stat.S_IFLNK)), LINK),
+    "device": (lambda: zip_of(special(stat.S_IFCHR)), LINK),
+    "password": (lambda: zip_of(special(stat.S_IFREG), encrypted=True), "is not a zip archive"),
+    "a file and a folder of one name": (
+        lambda: zipped({"Chart.yaml": b"", "a": b"", "a/b": b""}),
+        "a file and a folder have one name",
+    ),
+    "10,001 files": (
+        lambda: zipped({str(number): b"" for number in range(10_001)}),
+        "in 10001 files, at most",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ZIPS, ids=ascii)
+def test_a_zip_is_refused_in_the_provisioner(name: str, tmp_path: Path) -> None:
+    make, message = ZIPS[name]
+    with pytest.raises(ProvisioningError) as refused:
+        fetched(tmp_path, make(), suffix="zip")
+    assert message in str(refused.value)
+
+
+def test_a_zip_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(s3, "ZIP_LIMIT_BYTES", 10)
+    with pytest.raises(ProvisioningError, match="11 bytes in 1 files, at most 10"):
+        open_zip(zipped({"a": b"x" * 11}), origin="s3://b/k")
