@@ -16,6 +16,9 @@ StatementKey = tuple[str, frozenset[str]]
 _IN_SUB = re.compile(r"\$\{([^!}.]+)(\.[^}]+)?\}")
 
 
+_ACKNOWLEDGED, _ANNOTATION = "aws:cdk:acknowledged-rules", "Annotation::"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statement:
     """One statement of a policy.
@@ -96,6 +99,24 @@ def read_reasons(assemblies: Iterable[Path]) -> list[Reason]:
                     )
                     found[reason.key] = reason
     return sorted(found.values(), key=lambda each: (each.added_by or "", each.name))
+
+
+def read_findings(assemblies: Iterable[Path]) -> dict[str, set[str]]:
+    """Read which findings of cdk-nag and checkov are accepted in assemblies, by the reasons."""
+    found: dict[str, set[str]] = {}
+    for assembly in assemblies:
+        for path in assembly.glob("*.metadata.json"):
+            for entries in json.loads(path.read_text("utf-8")).values():
+                for data in (each["data"] for each in entries if each["type"] == _ACKNOWLEDGED):
+                    for rule, reason in data.items():
+                        # Without the resource; what CDK accepts of its own templates is not ours.
+                        if (name := rule.partition("[")[0]).startswith(_ANNOTATION):
+                            found.setdefault(reason, set()).add(name.removeprefix(_ANNOTATION))
+        for stack in stacks_by_name(assembly):
+            for resource in stack.template["Resources"].values():
+                for skip in resource.get("Metadata", {}).get("checkov", {}).get("skip", ()):
+                    found.setdefault(skip["comment"], set()).add(skip["id"])
+    return found
 
 
 def read_roles(assembly: Path) -> list[Role]:

@@ -1,15 +1,16 @@
-"""Write the roles of the default deployment into docs/security.md, with the reasons for them."""
+"""Write the roles of the default deployment into docs/security.md, and the findings that stay."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import yaml
 
 from tools.generate import REPOSITORY
+from tools.generate.marks import table, with_part
 from tools.generate.synthesis import DEFAULT, assembly
 from tools.security.page import with_roles
-from tools.security.roles import read_reasons, read_roles
+from tools.security.roles import read_findings, read_reasons, read_roles
 
 _PAGE = REPOSITORY / "docs" / "security.md"
 _WITH_MORE = ("tests/support/every_field.yaml", "config/examples/existing-eks.yaml")
@@ -24,6 +25,14 @@ def render() -> Mapping[Path, str]:
         document["cluster"]["auto_scaling"] = "Karpenter"
         scaling.write_text(yaml.safe_dump(document), encoding="utf-8")
         configs = (DEFAULT, scaling, *(REPOSITORY / file for file in _WITH_MORE))
-        reasons = read_reasons([assembly(config) for config in configs])
+        assemblies = [assembly(config) for config in configs]
+        reasons, findings = read_reasons(assemblies), read_findings(assemblies)
     roles = read_roles(assembly())
-    return {_PAGE: with_roles(_PAGE.read_text("utf-8"), roles=roles, reasons=reasons)}
+    page = with_part(_PAGE.read_text("utf-8"), mark="findings", text=_findings_table(findings))
+    return {_PAGE: with_roles(page, roles=roles, reasons=reasons)}
+
+
+def _findings_table(findings: Mapping[str, Iterable[str]]) -> str:
+    """Return the table of accepted findings: their names, by why they are accepted."""
+    rows = ((", ".join(f"`{each}`" for each in sorted(ids)), why) for why, ids in findings.items())
+    return table(("finding", "why it stays"), sorted(rows))
