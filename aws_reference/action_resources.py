@@ -49,6 +49,50 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 """The kinds of resources that a deployment makes or names. An action that requires another kind,
 such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 
+KIND_OF_TYPE: Mapping[str, str] = {
+    "AWS::EC2::EIP": "elastic-ip",
+    "AWS::EC2::FlowLog": "vpc-flow-log",
+    "AWS::EC2::InternetGateway": "internet-gateway",
+    "AWS::EC2::NatGateway": "natgateway",
+    "AWS::EC2::RouteTable": "route-table",
+    "AWS::EC2::SecurityGroup": "security-group",
+    "AWS::EC2::Subnet": "subnet",
+    "AWS::EC2::VPC": "vpc",
+    "AWS::EC2::VPCEndpoint": "vpc-endpoint",
+    "AWS::EKS::AccessEntry": "access-entry",
+    "AWS::EKS::Addon": "addon",
+    "AWS::EKS::Cluster": "cluster",
+    "AWS::EKS::PodIdentityAssociation": "podidentityassociation",
+    "AWS::FSx::DataRepositoryAssociation": "association",
+    "AWS::FSx::FileSystem": "file-system",
+    "AWS::IAM::ManagedPolicy": "policy",
+    "AWS::IAM::Role": "role",
+    "AWS::KMS::Alias": "alias",
+    "AWS::KMS::Key": "key",
+    "AWS::Lambda::Function": "function",
+    "AWS::Lambda::LayerVersion": "layerVersion",
+    "AWS::Logs::LogGroup": "log-group",
+    "AWS::Route53Resolver::FirewallDomainList": "firewall-domain-list",
+    "AWS::Route53Resolver::FirewallRuleGroup": "firewall-rule-group",
+    "AWS::Route53Resolver::FirewallRuleGroupAssociation": "firewall-rule-group-association",
+    "AWS::S3::Bucket": "bucket",
+    "AWS::SageMaker::Cluster": "cluster",
+    "AWS::StepFunctions::StateMachine": "statemachine",
+}
+"""The kind of resource, in the terms of the reference, that a type makes and its tags are on."""
+
+POLICY, BOUNDARY = KEYS_OF_ROLES = ("iam:PolicyARN", "iam:PermissionsBoundary")
+"""Condition keys of the actions on roles."""
+
+ID_OF_KIND: Mapping[str, re.Pattern[str]] = {
+    "file-system": re.compile(r"fs-[0-9a-f]+"),
+    "route-table": re.compile(r"rtb-[0-9a-f]+"),
+    "security-group": re.compile(r"sg-[0-9a-f]+"),
+    "subnet": re.compile(r"subnet-[0-9a-f]+"),
+    "vpc": re.compile(r"vpc-[0-9a-f]+"),
+}
+"""How a template names a resource that it does not make, of the kinds whose names AWS draws."""
+
 _IMAGE = re.compile(r"ami-[0-9a-f]+")
 _PLAN = re.compile(r"arn:.*:training-plan/.+")
 # Kinds that only some deployments name, and what has that name: a custom AMI has snapshots,
@@ -70,12 +114,16 @@ class ActionResources:
             such as `arn:${Partition}:ec2:${Region}:${Account}:subnet/${SubnetId}`.
         optional: Kinds that a call is authorized on if it names such a resource.
         dependent: Actions that the caller must be allowed besides.
+        tagged: Kinds of whose tags a condition can be, if the action changes something.
+        keys: Which of `KEYS_OF_ROLES` a condition can have.
         kinds: Kinds that a deployment has.
     """
 
     required: Mapping[str, str]
     optional: Mapping[str, str]
     dependent: tuple[str, ...]
+    tagged: frozenset[str]
+    keys: frozenset[str]
     kinds: tuple[str, ...]
 
     def among(self, names: Collection[str]) -> "ActionResources":
@@ -94,13 +142,13 @@ class ActionResources:
         return self.required.keys() <= {*self.kinds} and (takes_any or bool(self._taken))
 
     @property
-    def forms(self) -> tuple[str, ...]:
+    def forms(self) -> Mapping[str, str]:
         """The forms of the ARNs that it may be called on in a deployment; none: on `*`."""
-        return (*self.required.values(), *self._taken)
+        return {**self.required, **self._taken}
 
     @property
-    def _taken(self) -> tuple[str, ...]:
-        return tuple(form for kind, form in self.optional.items() if kind in self.kinds)
+    def _taken(self) -> dict[str, str]:
+        return {kind: form for kind, form in self.optional.items() if kind in self.kinds}
 
 
 @functools.cache
@@ -117,6 +165,8 @@ def action_resources() -> Mapping[str, ActionResources]:
             required=of(action.partition(":")[0], data.get("required", [])),
             optional=of(action.partition(":")[0], data.get("optional", [])),
             dependent=tuple(data.get("dependent", [])),
+            tagged=frozenset(data.get("tagged", [])),
+            keys=frozenset(data.get("keys", [])),
             kinds=KINDS.get(action.partition(":")[0], ()),
         )
         for action, data in content["actions"].items()
@@ -134,10 +184,10 @@ def is_possible(action: str, names: Collection[str]) -> bool:
     return known is None or known.among(names).is_possible
 
 
-def forms(action: str, names: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the forms of the ARNs of an action; none for `*`, and for one that is not known."""
+def forms(action: str, names: Collection[str] = ()) -> Mapping[str, str]:
+    """Return the forms of the ARNs of an action by kind; none for `*`, and if it is not known."""
     known = action_resources().get(action)
-    return () if known is None else known.among(names).forms
+    return {} if known is None else known.among(names).forms
 
 
 def filled(form: str, values: Mapping[str, Sequence[str]]) -> Iterator[str]:

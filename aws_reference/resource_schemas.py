@@ -124,6 +124,7 @@ class ResourceSchema:
         deletes_first: Whether a replacement deletes the old resource before it creates the new one.
         permissions: IAM actions of each handler: create, read, update, delete, list.
         tag_property: The property that holds tags; None for a type without.
+        system_tags: Whether CloudFormation adds tags of its own, such as the stack's name.
     """
 
     name: str
@@ -136,6 +137,7 @@ class ResourceSchema:
     deletes_first: bool
     permissions: Mapping[str, tuple[str, ...]]
     tag_property: str | None
+    system_tags: bool
 
     def replacing(self, old: Properties, new: Properties) -> list[PropertyPath]:
         """Return the changed properties that replace the resource; none: it is updated."""
@@ -266,6 +268,7 @@ def _schema(name: str, data: Mapping[str, Any]) -> ResourceSchema:
             data["permissions"], further=_PERMISSIONS_NOT_IN_THE_SCHEMA.get(name, {})
         ),
         tag_property=_tag_property(name, data),
+        system_tags=data.get("systemTags", False),
     )
 
 

@@ -7,10 +7,18 @@ up: no policy can know them beforehand.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from aws_reference.action_resources import VARIABLE, action_resources, filled
+from aws_reference.action_resources import (
+    BOUNDARY,
+    ID_OF_KIND,
+    KIND_OF_TYPE,
+    POLICY,
+    VARIABLE,
+    action_resources,
+    filled,
+)
 from aws_reference.resource_schemas import (
     NAMED_BY_LOGICAL_ID,
     SERVICE_LINKED_ROLES,
@@ -23,38 +31,8 @@ from emulator.aws.iam.authorization import Permission
 
 Properties = Mapping[str, Any]
 
+_BOUNDARY = "PermissionsBoundary"
 _ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
-# The kind of resource, in the terms of the reference, that a type makes and its tags are on.
-_KINDS = {
-    "AWS::EC2::EIP": "elastic-ip",
-    "AWS::EC2::FlowLog": "vpc-flow-log",
-    "AWS::EC2::InternetGateway": "internet-gateway",
-    "AWS::EC2::NatGateway": "natgateway",
-    "AWS::EC2::RouteTable": "route-table",
-    "AWS::EC2::SecurityGroup": "security-group",
-    "AWS::EC2::Subnet": "subnet",
-    "AWS::EC2::VPC": "vpc",
-    "AWS::EC2::VPCEndpoint": "vpc-endpoint",
-    "AWS::EKS::AccessEntry": "access-entry",
-    "AWS::EKS::Addon": "addon",
-    "AWS::EKS::Cluster": "cluster",
-    "AWS::EKS::PodIdentityAssociation": "podidentityassociation",
-    "AWS::FSx::DataRepositoryAssociation": "association",
-    "AWS::FSx::FileSystem": "file-system",
-    "AWS::IAM::ManagedPolicy": "policy",
-    "AWS::IAM::Role": "role",
-    "AWS::KMS::Alias": "alias",
-    "AWS::KMS::Key": "key",
-    "AWS::Lambda::Function": "function",
-    "AWS::Lambda::LayerVersion": "layerVersion",
-    "AWS::Logs::LogGroup": "log-group",
-    "AWS::Route53Resolver::FirewallDomainList": "firewall-domain-list",
-    "AWS::Route53Resolver::FirewallRuleGroup": "firewall-rule-group",
-    "AWS::Route53Resolver::FirewallRuleGroupAssociation": "firewall-rule-group-association",
-    "AWS::S3::Bucket": "bucket",
-    "AWS::SageMaker::Cluster": "cluster",
-    "AWS::StepFunctions::StateMachine": "statemachine",
-}
 # Where a resource's properties give a name for a variable of the reference's ARNs.
 _NAMES = {
     "Alias": (("AliasName",),),
@@ -76,6 +54,19 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What a stack has made.
+
+    Attributes:
+        type: Its type.
+        tags: Its tags, those of CloudFormation included.
+    """
+
+    type: str
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Handled:
     """A resource that a handler is called for.
 
@@ -84,8 +75,10 @@ class Handled:
         stack: Name of its stack.
         logical_id: Its name in the template.
         properties: Its properties, resolved.
+        former: Those that it had before an update.
         region: Where it is.
         account: Whose it is.
+        made: Returns what has an ID, if a stack has made it.
     """
 
     type: str
@@ -94,6 +87,21 @@ class Handled:
     properties: Properties
     region: str
     account: str
+    former: Properties = field(default_factory=dict)
+    made: Callable[[str], Made | None] = lambda _id: None
+
+    @property
+    def tags(self) -> Mapping[str, str]:
+        """The resource's tags, once it has been made.
+
+        https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-resource-tags.html
+        """
+        schema = schema_of(self.type)
+        if schema is None:
+            return {}
+        found = self.properties.get(schema.tag_property or "", ())
+        tags = {each["Key"]: each["Value"] for each in found if isinstance(each, Mapping)}
+        return tags | ({"aws:cloudformation:stack-name": self.stack} if schema.system_tags else {})
 
     def permissions(
         self, operation: str, *, trusted: Callable[[str], list[str]]
@@ -115,7 +123,20 @@ class Handled:
         handlers = (operation,) if operation == "delete" else (operation, "read")
         actions = {action for each in handlers for action in schema.permissions.get(each, ())}
         for action in sorted(actions):
-            yield from self._of(action, schema=schema, trusted=trusted)
+            for each in self._of(action, schema=schema, trusted=trusted):
+                context = {**each.context, **self._context(each.resource, operation=operation)}
+                yield replace(each, context=context)
+
+    def _context(self, arn: str, *, operation: str) -> Mapping[str, str]:
+        """Return the tags of a resource; none of what is being made, which may get them last.
+
+        https://github.com/aws/aws-cdk/issues/13204
+        """
+        other = self.made(re.split("[:/]", arn)[-1])
+        if other is None and operation == "create":
+            return {}
+        tags = other.tags if other is not None else self.tags
+        return {f"aws:ResourceTag/{key}": value for key, value in tags.items()}
 
     def _of(
         self, action: str, *, schema: ResourceSchema, trusted: Callable[[str], list[str]]
@@ -130,9 +151,26 @@ class Handled:
                 context = {"iam:AWSServiceName": service_of_linked_role(self.type)}
                 role = self._service_linked_role()
                 yield Permission(action=action, resource=role, context=context)
+            case "iam:PutRolePermissionsBoundary" | "iam:DeleteRolePermissionsBoundary":
+                before, now = (each.get(_BOUNDARY) for each in (self.former, self.properties))
+                if before != now and (now is None) == action.startswith("iam:Delete"):
+                    yield from self._on_roles(action, schema=schema)
+            case _ if action_resources().get(action) and action_resources()[action].keys:
+                yield from self._on_roles(action, schema=schema)
             case _:
                 for arn in self._arns(action, schema=schema):
                     yield Permission(action=action, resource=arn)
+
+    def _on_roles(self, action: str, *, schema: ResourceSchema) -> Iterator[Permission]:
+        """Yield a permission for each role, and each managed policy that it gets or loses."""
+        boundary = self.properties.get(_BOUNDARY)
+        context = {} if boundary is None else {BOUNDARY: boundary}
+        policies = [{}]
+        if POLICY in action_resources()[action].keys and self.type == "AWS::IAM::Role":
+            policies = [{POLICY: arn} for arn in self.properties.get("ManagedPolicyArns", ())]
+        for arn in self._arns(action, schema=schema):
+            for policy in policies:
+                yield Permission(action=action, resource=arn, context={**context, **policy})
 
     def _arns(self, action: str, *, schema: ResourceSchema) -> Iterator[str]:
         known = action_resources().get(action)
@@ -142,7 +180,7 @@ class Handled:
         known = known.among(set(_strings(self.properties)))
         if not known.is_possible:
             return
-        own = _KINDS.get(self.type, "")
+        own = KIND_OF_TYPE.get(self.type, "")
         forms = dict(known.required)
         if own in known.optional:
             forms[own] = known.optional[own]
@@ -151,6 +189,8 @@ class Handled:
             forms = {
                 kind: known.optional[kind] for kind in kinds if self._names(known.optional[kind])
             }
+        if known.required or own not in known.optional:
+            forms |= {kind: form for kind, form in known.optional.items() if self._ids(kind)}
         if not known.required and not known.optional:
             yield "*"
         for kind, form in forms.items():
@@ -163,10 +203,13 @@ class Handled:
             "Region": [self.region],
             "Account": [self.account],
         }
+        *_, last = VARIABLE.findall(form)
+        if kind != KIND_OF_TYPE.get(self.type) and (ids := self._ids(kind)):
+            values[last] = ids
         for variable in VARIABLE.findall(form):
             values.setdefault(variable, self._given(variable))
         unknown = [variable for variable, found in values.items() if not found]
-        if unknown and kind == _KINDS.get(self.type):
+        if unknown and kind == KIND_OF_TYPE.get(self.type):
             name = schema.given_name(self.properties) or self._generated()
             values |= {variable: [name] for variable in unknown}
         elif unknown:
@@ -185,6 +228,17 @@ class Handled:
                 # Most actions are authorized on the ARN with `:*` behind the name:
                 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
                 yield f"{arn}:*"
+
+    def _ids(self, kind: str) -> list[str]:
+        """Return the IDs of another kind that the properties name."""
+        texts = dict.fromkeys(_strings(self.properties))
+        made = {each: self.made(each) for each in texts}
+        return [
+            each
+            for each, other in made.items()
+            if (other is not None and KIND_OF_TYPE.get(other.type) == kind)
+            or (kind in ID_OF_KIND and ID_OF_KIND[kind].fullmatch(each))
+        ]
 
     def _names(self, form: str) -> bool:
         """Return whether the properties name what a form of an ARN is of."""

@@ -4,13 +4,14 @@ A stack without one would be changed with the rights of its caller: here, of the
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-iam-servicerole.html
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
 
-from emulator.aws.cloudformation.handler_permissions import Handled, Properties
+from emulator.aws.cloudformation.handler_permissions import Handled, Made, Properties
 from emulator.aws.cloudformation.resource_type import Created, Refused
 from emulator.aws.iam import authorization
 from emulator.aws.iam.authorization import AccessDeniedError, Permission
@@ -29,6 +30,8 @@ _Response = tuple[int, dict[str, str], bytes]
 
 _CURRENT: ContextVar[str | None] = ContextVar("role_of_handler", default=None)
 
+# One that AWS draws, such as that of a subnet or a key.
+_ID = re.compile(r"[a-z]+-[0-9a-f]+|[0-9a-f-]{36}")
 _SERVICE = "cloudformation.amazonaws.com"
 SESSION = "AWSCloudFormation"
 """Name of CloudFormation's session with a role."""
@@ -57,6 +60,8 @@ class _ServiceRoles:
         self._resolve: Callable[..., dict[str, Any]] = handlers.resolve_parameters
         # By account, region and stack: the name of the role, which a stack keeps.
         self._roles: dict[tuple[str, str, str], str] = {}
+        # By ID, of which AWS draws no two alike.
+        self._made: dict[str, Made] = {}
         # What a role was allowed, as long as its rights are the same: handlers ask the same often.
         self._allowed: dict[str, tuple[object, set[str]]] = {}
         # The role with which the request's operation runs.
@@ -102,9 +107,12 @@ class _ServiceRoles:
     def _provisioned(
         self, resource_type: str, logical_id: str, properties: Properties, stack: str
     ) -> Created:
-        self._authorize("create", resource_type, stack, logical_id, properties)
+        handled = self._handled(resource_type, stack, logical_id, properties)
+        self._authorize("create", handled)
         with self._as_role(stack):
-            return self._provision(resource_type, logical_id, properties, stack)
+            return self._noted(
+                handled, self._provision(resource_type, logical_id, properties, stack)
+            )
 
     def _updated(  # noqa: PLR0917 - MiniStack's signature
         self,
@@ -116,12 +124,15 @@ class _ServiceRoles:
         logical_id: str,
         *rest: Any,
     ) -> Created:
+        handled = self._handled(resource_type, stack, logical_id, new, former=old)
         if old != new:
             replacing = provisioners.replacing_change(resource_type, old, new)
-            operation = "create" if replacing else "update"
-            self._authorize(operation, resource_type, stack, logical_id, new)
+            self._authorize("create" if replacing else "update", handled)
         with self._as_role(stack):
-            return self._update(resource_type, physical_id, old, new, stack, logical_id, *rest)
+            return self._noted(
+                handled,
+                self._update(resource_type, physical_id, old, new, stack, logical_id, *rest),
+            )
 
     def _deleted(
         self,
@@ -131,29 +142,43 @@ class _ServiceRoles:
         stack: str,
         logical_id: str,
     ) -> None:
-        self._authorize("delete", resource_type, stack, logical_id, properties)
+        handled = self._handled(resource_type, stack, logical_id, properties)
+        self._authorize("delete", handled)
         with self._as_role(stack):
             self._delete(resource_type, physical_id, properties, stack, logical_id)
 
-    def _authorize(
+    def _handled(
         self,
-        operation: str,
         resource_type: str,
         stack: str,
         logical_id: str,
         properties: Properties,
-    ) -> None:
-        role = self._role_of(stack)
-        if role is None:
-            return
-        handled = Handled(
+        *,
+        former: Properties | None = None,
+    ) -> Handled:
+        return Handled(
             type=resource_type,
             stack=stack,
             logical_id=logical_id,
             properties=properties,
+            former=former or {},
             region=get_region(),
             account=get_account_id(),
+            made=self._made.get,
         )
+
+    def _noted(self, handled: Handled, created: Created) -> Created:
+        """Note whose the IDs of a resource are, and return it."""
+        physical_id, attributes = created
+        made = Made(type=handled.type, tags=handled.tags)
+        ids = (each for each in (physical_id, *attributes.values()) if isinstance(each, str))
+        self._made |= dict.fromkeys(filter(_ID.fullmatch, ids), made)
+        return created
+
+    def _authorize(self, operation: str, handled: Handled) -> None:
+        role = self._role_of(handled.stack)
+        if role is None:
+            return
         for permission in handled.permissions(operation, trusted=authorization.services):
             self._require(role, permission)
 

