@@ -215,13 +215,11 @@ class Handled:
         elif unknown:
             fits = re.compile(".+".join(re.escape(part) for part in VARIABLE.split(form)[::2]))
             named = [each for each in _strings(self.properties) if fits.fullmatch(each)]
-            if named or kind == "key":
-                yield from dict.fromkeys(named)
-                return
-            if kind == "role" and self.type in SERVICE_LINKED_ROLES:
-                yield self._service_linked_role()
-                return
-            values |= {variable: [self._generated()] for variable in unknown}
+            if kind == "role" and not named and self.type in SERVICE_LINKED_ROLES:
+                named = [self._service_linked_role()]
+            # What the properties do not name, the handler does not call for.
+            yield from dict.fromkeys(named)
+            return
         for arn in filled(form, values):
             yield arn
             if kind == "log-group":
@@ -258,7 +256,8 @@ class Handled:
     def _generated(self) -> str:
         """Return the name that CloudFormation gives the resource; MiniStack gives others."""
         prefix = "" if self.type in NAMED_BY_LOGICAL_ID else f"{self.stack}-"
-        return f"{prefix}{self.logical_id}-1A2B3C4D5E6F"
+        name = f"{prefix}{self.logical_id}-1A2B3C4D5E6F"
+        return name.lower() if self.type == "AWS::S3::Bucket" else name
 
 
 def _name_in(value: str) -> str:

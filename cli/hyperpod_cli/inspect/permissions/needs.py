@@ -188,7 +188,7 @@ class _Handlers:
             yield _need(action, named)
         if tag is not None:
             yield _need(action, arns, self._if_there(tag, action=action, kind=kind))
-        elif not named and (kind in known.required or KIND_OF_TYPE.get(self.type) == kind):
+        elif not named and (kind in known.required or self._may_be(kind)):
             yield _need(action, arns)
 
     def _on_roles(self, action: str, *, form: str) -> Iterator[Need]:
@@ -214,6 +214,10 @@ class _Handlers:
             else ()
         )
         return tuple(_arns(form, self.names, **{drawn: ids})) if ids else ()
+
+    def _may_be(self, kind: str) -> bool:
+        """Return whether the templates make a kind of resources, or only name it otherwise."""
+        return KIND_OF_TYPE.get(self.type) == kind or kind not in KIND_OF_TYPE.values()
 
     def _if_there(self, tag: Condition, *, action: str, kind: str) -> Condition:
         """Return the condition on a tag, met by what has none where it may not be there yet.

@@ -60,25 +60,32 @@ LINK = {
 }
 
 
-def least(deployment: str, template: Template | None = None) -> list[Statement]:
+def least(stack: str, template: Template | None = None) -> list[Statement]:
     """Return what `make deployer-policy` would let CloudFormation do with a template.
 
     Args:
-        deployment: Name of the deployment.
+        stack: Name of the stack.
         template: Its resources. Default: the VPC with a flow log.
     """
     described = [
         Resource(
-            address=Address("stack", name),
+            address=Address(stack, name),
             type=body["Type"],
             properties=body["Properties"],
             deletion_policy="",
-            needs=tuple(Address("stack", other) for other in resources() if other != name),
+            needs=tuple(Address(stack, other) for other in resources() if other != name),
         )
         for name, body in (resources() if template is None else template).items()
     ]
+    deployment, _, _ = stack.rpartition("-")
     names = Names(deployment=deployment, environment=ENVIRONMENT, resources=described)
-    return [*statements_of(needs({"stack": {"Parameters": PARAMETERS}}, names))]
+    return [*statements_of(needs({stack: {"Parameters": PARAMETERS}}, names))]
+
+
+@pytest.fixture
+def stack() -> str:
+    """The name of a stack that none has yet."""
+    return f"ml{uuid.uuid4().hex[:6]}-platform"
 
 
 def without(statements: Iterable[Statement], action: str) -> list[Statement]:
@@ -117,14 +124,18 @@ def parameter(aws: LocalAws) -> None:
     ssm.put_parameter(Name=PARAMETER["Default"], Value="30", Type="String", Overwrite=True)
 
 
-def deployed(aws: LocalAws, role_arn: str, template: Template, stack: str = "") -> Stack:
-    return deploy(aws, template, {}, stack=stack, parameters=PARAMETERS, role_arn=role_arn)
+def created(aws: LocalAws, role_arn: str, template: Template, name: str) -> Stack:
+    return deploy(aws, template, {}, name=name, parameters=PARAMETERS, role_arn=role_arn)
 
 
-def test_the_least_policy_creates_updates_and_deletes(aws: LocalAws) -> None:
-    made = deployed(aws, service_role(aws, least("stack")), resources())
+def updated(aws: LocalAws, template: Template, name: str) -> Stack:
     # The stack keeps its role.
-    deployed(aws, "", resources("10.0.1.0/24"), stack=made.name)
+    return deploy(aws, template, {}, stack=name, parameters=PARAMETERS)
+
+
+def test_the_least_policy_creates_updates_and_deletes(aws: LocalAws, stack: str) -> None:
+    made = created(aws, service_role(aws, least(stack)), resources(), stack)
+    updated(aws, resources("10.0.1.0/24"), stack)
     delete(aws, made)
 
 
@@ -141,10 +152,10 @@ def test_the_least_policy_creates_updates_and_deletes(aws: LocalAws) -> None:
         "logs:CreateLogGroup",
     ],
 )
-def test_without_one_action_a_creation_fails(aws: LocalAws, missing: str) -> None:
-    execution = service_role(aws, without(least("stack"), missing))
+def test_without_one_action_a_creation_fails(aws: LocalAws, stack: str, missing: str) -> None:
+    execution = service_role(aws, without(least(stack), missing))
     with pytest.raises(StackFailedError, match=f"AWSCloudFormation is not authorized.*: {missing}"):
-        deployed(aws, execution, resources())
+        created(aws, execution, resources(), stack)
 
 
 @pytest.mark.parametrize(
@@ -158,41 +169,41 @@ def test_without_one_action_a_creation_fails(aws: LocalAws, missing: str) -> Non
     ],
 )
 def test_who_links_a_bucket_must_be_allowed_what_fsx_gives_itself(
-    aws: LocalAws, missing: str, arn: str
+    aws: LocalAws, stack: str, missing: str, arn: str
 ) -> None:
-    execution = service_role(aws, without(least("stack", LINK), missing))
+    execution = service_role(aws, without(least(stack, LINK), missing))
     with pytest.raises(StackFailedError) as failed:
-        deployed(aws, execution, LINK)
+        created(aws, execution, LINK, stack)
     assert f"is not authorized to perform: {missing} on resource: " in str(failed.value)
     assert arn in str(failed.value)
 
 
-def test_the_least_policy_of_a_link_is_enough(aws: LocalAws) -> None:
+def test_the_least_policy_of_a_link_is_enough(aws: LocalAws, stack: str) -> None:
     with pytest.raises(StackFailedError, match=r"fs-0123456789abcdef0.*does not exist"):
-        deployed(aws, service_role(aws, least("stack", LINK)), LINK)
+        created(aws, service_role(aws, least(stack, LINK)), LINK, stack)
 
 
-def test_the_parameters_of_a_template_are_read_with_the_role(aws: LocalAws) -> None:
-    execution = service_role(aws, without(least("stack"), "ssm:GetParameters"))
+def test_the_parameters_of_a_template_are_read_with_the_role(aws: LocalAws, stack: str) -> None:
+    execution = service_role(aws, without(least(stack), "ssm:GetParameters"))
     with pytest.raises(ClientError, match=r"ssm:GetParameters on resource: .*/cdk-bootstrap/x/ver"):
-        deployed(aws, execution, resources())
+        created(aws, execution, resources(), stack)
 
 
-def test_without_one_action_an_update_and_a_deletion_fail(aws: LocalAws) -> None:
-    execution = service_role(aws, least("stack"))
+def test_without_one_action_an_update_and_a_deletion_fail(aws: LocalAws, stack: str) -> None:
+    execution = service_role(aws, least(stack))
     name = execution.rpartition("/")[2]
-    made = deployed(aws, execution, resources())
+    made = created(aws, execution, resources(), stack)
 
-    allow(aws, name, without(least("stack"), "logs:PutRetentionPolicy"))
+    allow(aws, name, without(least(stack), "logs:PutRetentionPolicy"))
     with pytest.raises(StackFailedError, match="logs:PutRetentionPolicy"):
-        deployed(aws, "", resources("10.0.1.0/24"), stack=made.name)
+        updated(aws, resources("10.0.1.0/24"), stack)
 
-    allow(aws, name, without(least("stack"), "ec2:DeleteVpc"))
+    allow(aws, name, without(least(stack), "ec2:DeleteVpc"))
     with pytest.raises(StackFailedError, match="DELETE_FAILED"):
         delete(aws, made)
     assert "ec2:DeleteVpc" in events(aws, made, "Vpc")[0][1]
 
-    allow(aws, name, least("stack"))
+    allow(aws, name, least(stack))
     delete(aws, made)
 
 
@@ -204,27 +215,27 @@ def test_without_one_action_an_update_and_a_deletion_fail(aws: LocalAws) -> None
     ],
 )
 def test_another_service_is_not_enough(
-    aws: LocalAws, action: str, condition: dict[str, str]
+    aws: LocalAws, stack: str, action: str, condition: dict[str, str]
 ) -> None:
-    statements: list[Any] = deepcopy(least("stack"))
+    statements: list[Any] = deepcopy(least(stack))
     (statement,) = [each for each in statements if action in each["Action"]]
     statement["Condition"] = {"StringEquals": condition}
     with pytest.raises(StackFailedError, match=action):
-        deployed(aws, service_role(aws, statements), resources())
+        created(aws, service_role(aws, statements), resources(), stack)
 
 
-def test_the_names_of_another_deployment_are_not_enough(aws: LocalAws) -> None:
+def test_the_names_of_another_deployment_are_not_enough(aws: LocalAws, stack: str) -> None:
     with pytest.raises(StackFailedError, match=r"is not authorized to perform: (iam|logs):"):
-        deployed(aws, service_role(aws, least("other")), resources())
+        created(aws, service_role(aws, least("other-platform")), resources(), stack)
 
 
-def test_a_role_for_another_service_is_refused(aws: LocalAws) -> None:
-    execution = service_role(aws, least("stack"), service="lambda.amazonaws.com")
+def test_a_role_for_another_service_is_refused(aws: LocalAws, stack: str) -> None:
+    execution = service_role(aws, least(stack), service="lambda.amazonaws.com")
     with pytest.raises(ClientError, match="is invalid or cannot be assumed"):
-        deployed(aws, execution, resources())
+        created(aws, execution, resources(), stack)
 
 
-def test_who_calls_must_be_allowed_to_pass_the_role(aws: LocalAws) -> None:
+def test_who_calls_must_be_allowed_to_pass_the_role(aws: LocalAws, stack: str) -> None:
     iam, user = client(aws, "iam"), f"user-{uuid.uuid4().hex[:8]}"
     iam.create_user(UserName=user)
     allowed = {"Effect": "Allow", "Action": "cloudformation:*", "Resource": "*"}
@@ -238,6 +249,6 @@ def test_who_calls_must_be_allowed_to_pass_the_role(aws: LocalAws) -> None:
         aws_secret_access_key=key["SecretAccessKey"],
     )
     template = json.dumps({"Resources": {"Vpc": resources()["Vpc"]}})
-    execution = service_role(aws, least("stack"))
+    execution = service_role(aws, least(stack))
     with pytest.raises(ClientError, match="not authorized to perform: iam:PassRole on resource"):
         cloudformation.create_stack(StackName="stack-x", TemplateBody=template, RoleARN=execution)
