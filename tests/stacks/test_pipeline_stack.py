@@ -251,6 +251,9 @@ def test_buckets_of_other_regions_are_no_less(assembly: Assembly) -> None:
     assert found["AWS::KMS::Key"]["EnableKeyRotation"] is True
 
 
+SENDING = {"codepipeline.amazonaws.com", "codestar-notifications.amazonaws.com"}
+
+
 def test_failures_and_waiting_approvals_are_told(assembly: Assembly) -> None:
     (rule,) = resources(assembly, "AWS::CodeStarNotifications::NotificationRule")
     (subscription,) = resources(assembly, "AWS::SNS::Subscription")
@@ -260,6 +263,25 @@ def test_failures_and_waiting_approvals_are_told(assembly: Assembly) -> None:
         "codepipeline-pipeline-manual-approval-needed",
     ]
     assert subscription["Endpoint"] == "ml-platform@example.com"
+
+
+def test_services_send_and_deploy_for_this_account_alone(assembly: Assembly) -> None:
+    policies = [
+        *(role["AssumeRolePolicyDocument"] for role in resources(assembly, "AWS::IAM::Role")),
+        *(key["KeyPolicy"] for key in resources(assembly, "AWS::KMS::Key")),
+        *(topic["PolicyDocument"] for topic in resources(assembly, "AWS::SNS::TopicPolicy")),
+    ]
+    allowed = [
+        (service, statement.get("Condition"))
+        for policy in policies
+        for statement in policy["Statement"]
+        if isinstance(service := statement["Principal"], dict)
+        and (service := service.get("Service")) in SENDING
+    ]
+    own = {"StringEqualsIfExists": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+
+    assert {service for service, _ in allowed} == SENDING
+    assert all(condition == own for _, condition in allowed), allowed
 
 
 def test_logs_of_builds_expire(assembly: Assembly) -> None:

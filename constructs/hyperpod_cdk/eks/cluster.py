@@ -26,6 +26,7 @@ from hyperpod_cdk.synthesis.reasons import (
 )
 from hyperpod_cdk.synthesis.refusals import FixedValue, report
 from hyperpod_cdk.synthesis.template_parameters import in_template
+from hyperpod_cdk.synthesis.trust import SOURCE_ACCOUNT, limit_trust
 
 
 class ControlPlane(Construct):
@@ -227,6 +228,8 @@ class EksCluster(ControlPlane):
         cluster.node.try_remove_child("KubectlReadyBarrier")
         resource = cluster.node.find_child("Resource")
         assert isinstance(resource, aws_eks_v2.CfnCluster)  # noqa: S101 - narrows a CDK child for mypy
+        # https://docs.aws.amazon.com/eks/latest/userguide/cross-service-confused-deputy-prevention.html
+        limit_trust(cluster.role, SOURCE_ACCOUNT)
         # Not a property of the L2.
         resource.deletion_protection = eks.stated_deletion_protection
         cidrs = eks.stated_public_access_cidrs

@@ -1,7 +1,6 @@
 """Permissions to create, change and delete a HyperPod cluster."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_iam as iam
@@ -11,13 +10,6 @@ from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.limits import is_token
 from hyperpod_cdk.synthesis.reasons import statement, wildcard_nag_id
 from hyperpod_shared.owner import STACK_TAG
-
-# HyperPod is not documented to send the account that it acts for, and none of AWS's own templates
-# asks for it; without `IfExists` a missing key would deny every call. Where it is sent, another
-# account cannot make the service use the role.
-# https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html
-SOURCE_ACCOUNT_IF_SENT: Final = {"StringEqualsIfExists": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
-
 
 # What EBS does with a volume's key.
 _GRANT_OPERATIONS = [

@@ -7,7 +7,6 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import (
-    SOURCE_ACCOUNT_IF_SENT,
     any_hyperpod_cluster,
     volume_key_statements,
 )
@@ -30,6 +29,7 @@ from hyperpod_cdk.synthesis.reasons import (
     wildcard_nag_id,
 )
 from hyperpod_cdk.synthesis.refusals import FixedValue, refuse_large_policy
+from hyperpod_cdk.synthesis.trust import SOURCE_ACCOUNT_IF_SENT
 
 
 class AutoScalingRole(Construct):
@@ -151,6 +151,7 @@ class ExecutionRole(Construct):
             description="HyperPod cluster nodes",
             assumed_by=iam.ServicePrincipal(
                 "sagemaker.amazonaws.com",
+                # HyperPod is not documented to send it, and AWS's own templates do not ask for it.
                 conditions=SOURCE_ACCOUNT_IF_SENT,
             ),
             managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(MANAGED_POLICY)],

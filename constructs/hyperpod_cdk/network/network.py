@@ -20,6 +20,7 @@ from hyperpod_cdk.synthesis.reasons import (
     acknowledge_inline_policies,
 )
 from hyperpod_cdk.synthesis.refusals import report
+from hyperpod_cdk.synthesis.trust import SOURCE_ACCOUNT, limit_trust
 
 
 def network_of(
@@ -127,6 +128,8 @@ class Network(Construct):
                 log_groups.add(self, "FlowLogGroup", retention=logs.RetentionDays.ONE_MONTH)
             ),
         )
+        # https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html
+        limit_trust(flow_log.iam_role, SOURCE_ACCOUNT)
         log_groups.acknowledge(self)
         acknowledge_inline_policies(flow_log)
 

@@ -34,6 +34,7 @@ from hyperpod_cdk.synthesis.reasons import (
     skip_checkov,
     wildcard_nag_id,
 )
+from hyperpod_cdk.synthesis.trust import SOURCE_ACCOUNT_IF_SENT, limit_trust
 
 _ARTIFACT_ACTIONS = (
     "kms:GenerateDataKey*",
@@ -142,8 +143,13 @@ class PipelineNotifications(Construct):
         emails: Sequence[str],
     ) -> None:
         super().__init__(scope, construct_id)
-        topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
-        key.grant(iam.ServicePrincipal(_SENDER), "kms:Decrypt", "kms:GenerateDataKey*")
+        topic = sns.Topic(self, "Topic", enforce_ssl=True)
+        resource = topic.node.default_child
+        assert isinstance(resource, sns.CfnTopic)  # noqa: S101 - what the L2 makes
+        # Set here because the L2 would let the service use the key for any account.
+        resource.kms_master_key_id = key.key_arn
+        sender = iam.ServicePrincipal(_SENDER, conditions=SOURCE_ACCOUNT_IF_SENT)
+        key.grant(sender, "kms:Decrypt", "kms:GenerateDataKey*")
         for email in emails:
             topic.add_subscription(subscriptions.EmailSubscription(email))
         pipeline.notify_on(
@@ -154,6 +160,10 @@ class PipelineNotifications(Construct):
                 codepipeline.PipelineNotificationEvents.MANUAL_APPROVAL_NEEDED,
             ],
         )
+        # The statement of the topic's policy that the rule has added, after the one about TLS.
+        policy = topic.node.find_child("Policy").node.default_child
+        assert isinstance(policy, sns.CfnTopicPolicy)  # noqa: S101 - what the L2 makes
+        policy.add_property_override("PolicyDocument.Statement.1.Condition", SOURCE_ACCOUNT_IF_SENT)
 
 
 def source_of(scope: Construct, source: SourceConfig) -> pipelines.CodePipelineSource:
@@ -267,6 +277,7 @@ class DeploymentPipeline(Construct):
         delivery.build_pipeline()
         publish_with_cli(delivery, stages=stages, cli_version=cli_version)
         self.pipeline = delivery.pipeline
+        limit_trust(self.pipeline.role, SOURCE_ACCOUNT_IF_SENT)
         others = [
             support.replication_bucket for support in self.pipeline.cross_region_support.values()
         ]
