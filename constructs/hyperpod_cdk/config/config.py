@@ -12,7 +12,6 @@ from pydantic import (
     model_validator,
 )
 
-from hyperpod_cdk.config.tags import Tags
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, EksConfig
 from hyperpod_cdk.encryption.section import EncryptionConfig
 from hyperpod_cdk.helm.components import ComponentsConfig
@@ -34,6 +33,7 @@ from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cdk.schema.section import Section, Task, findings_of
+from hyperpod_cdk.schema.tags import Tags
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from hyperpod_cdk.config.tags import Tags
 from hyperpod_cdk.schema.arns import AccountId, DeploymentName, Region
 from hyperpod_cdk.schema.errors import Finding, error, refuse
 from hyperpod_cdk.schema.limits import Matching
 from hyperpod_cdk.schema.section import Listed, Section
+from hyperpod_cdk.schema.tags import Tags
 
 # https://docs.aws.amazon.com/codeconnections/latest/APIReference/API_GetConnection.html
 ConnectionArn = Annotated[

@@ -347,7 +347,8 @@ def _is_to_be_turned_off(key: str, present: object, aim: Aim) -> bool:
 
 
 def _tag_changes(aim: Aim, tags: Tags) -> tuple[dict[str, str], tuple[str, ...]]:
-    wanted = user_tags(aim.wanted)
+    tags_of_users = user_tags(aim.wanted).items()
+    wanted = {key: value for key, value in tags_of_users if not key.startswith(TAG_PREFIX)}
     # Tags that others put on the cluster stay, unless the stack takes over the whole cluster.
     known = tags if aim.former is None else user_tags(aim.former)
     gone = [key for key in known if key in tags and key not in wanted]

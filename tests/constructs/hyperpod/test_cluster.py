@@ -290,6 +290,15 @@ def test_what_the_rules_of_a_cluster_refuse_is_refused_in_lines(
         assert line.startswith(start)
 
 
+def test_a_tag_that_is_the_deployments_own_mark_is_refused(
+    stack: cdk.Stack, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(ConfigError, match=r"Stack/Cluster: tags.*must not start with hyperpod-cdk"):
+        HyperPodCluster(
+            stack, "Cluster", cluster=cluster(), tags={"hyperpod-cdk:stack-id": "x"}, **arguments
+        )
+
+
 def test_what_the_rules_of_a_cluster_warn_of_is_an_annotation_that_can_be_acknowledged(
     stack: cdk.Stack, arguments: dict[str, Any]
 ) -> None:

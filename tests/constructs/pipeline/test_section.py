@@ -82,6 +82,10 @@ def test_an_environment_gives_its_region_to_a_file_without_one(folder: Path) -> 
             lambda p: p["source"].update(code_commit={"repository": "x"}),
             "source: ['connection', 'code_commit'] must have exactly one of connection, code_co",
         ),
+        (
+            lambda p: p.update(tags={"hyperpod-cdk:stack-id": "x"}),
+            "'hyperpod-cdk:stack-id' must not start with hyperpod-cdk:",
+        ),
         (lambda p: p["source"].pop("connection"), "source: [] must have exactly one of"),
         (lambda p: p.update(environments=[]), "must list at least one environment"),
         (

@@ -6,6 +6,7 @@ import pytest
 
 from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
+from hyperpod_shared.owner import STACK_TAG
 from provisioner.hyperpod.changes import Changes, changes, template_differences, user_tags
 from provisioner.hyperpod.claim import FOUND_TAG, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
@@ -115,6 +116,12 @@ OVERRIDE = {"Subnets": ["subnet-2"], "SecurityGroupIds": ["sg-2"]}
             cluster(A, Tags=[{"Key": "k", "Value": "1"}, {"Key": "gone", "Value": "1"}]),
             cluster(A, Tags=[{"Key": "k", "Value": "2"}, {"Key": "new", "Value": "3"}]),
             Changes(tags_to_add={"k": "2", "new": "3"}, tags_to_remove=("gone",)),
+        ),
+        (
+            "tags that are the provisioner's own stay as it wrote them",
+            cluster(A, Tags=[{"Key": STACK_TAG, "Value": "stack"}]),
+            cluster(A, Tags=[{"Key": STACK_TAG, "Value": "another"}]),
+            Changes(),
         ),
     ],
 )

@@ -9,6 +9,7 @@ from hyperpod_cdk.facts.service_limits import shape
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import limit_findings
 from hyperpod_cdk.schema.section import judged
+from hyperpod_shared.owner import TAG_PREFIX
 
 _ALL_TAGS = 50
 # Of shared/hyperpod_shared/owner.py and lambda/provisioner/hyperpod/claim.py.
@@ -16,7 +17,8 @@ _OWN_TAGS = 7
 _MOST_TAGS = _ALL_TAGS - _OWN_TAGS
 
 
-def _tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
+def tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
+    """Find tags that AWS refuses, or that would replace the marks of the deployment's own work."""
     if len(tags) > _MOST_TAGS:
         message = (
             f"must be at most {_MOST_TAGS} tags: AWS takes {_ALL_TAGS} on a cluster, and the "
@@ -26,6 +28,12 @@ def _tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
     for key, value in tags.items():
         if key.lower().startswith("aws:"):
             yield error((key,), key, "must not start with aws:, which AWS keeps for its own tags")
+        elif key.startswith(TAG_PREFIX):
+            message = (
+                f"must not start with {TAG_PREFIX}, the deployment's own tags: with another value "
+                "in one it no longer knows its cluster, and can neither change nor delete it"
+            )
+            yield error((key,), key, message)
         else:
             for finding in limit_findings(
                 key, limits=shape("sagemaker.TagKey"), noun="a tag key such as team"
@@ -38,6 +46,6 @@ def _tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
 
 
 Tags = Annotated[
-    dict[str, str], judged(_tag_findings), Field(json_schema_extra={"maxProperties": _MOST_TAGS})
+    dict[str, str], judged(tag_findings), Field(json_schema_extra={"maxProperties": _MOST_TAGS})
 ]
 """Tag keys and values within the limits that all AWS services share."""
