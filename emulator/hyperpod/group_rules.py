@@ -223,6 +223,7 @@ def _broken_update_rules(request: Request, cluster: Cluster) -> Iterator[str]:
     wanted = request.get("Orchestrator", orchestrator)
     if wanted.get("Eks") != orchestrator.get("Eks"):
         yield "Orchestrator.Eks.ClusterArn cannot be changed after the cluster is created."
+    # UpdateCluster has the member; what AWS answers here is not published.
     if "NodeProvisioningMode" in request and not cluster.continuous:
         yield "NodeProvisioningMode cannot be changed after the cluster is created."
     autoscaling = settings.get("AutoScaling", {}).get("Mode") == "Enable"

@@ -19,6 +19,8 @@ from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT
 from hyperpod_cdk.network.subnets import NodeSubnets
 from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.schema.errors import refuse_errors
+from hyperpod_cdk.schema.tags import tag_findings
 from hyperpod_cdk.synthesis.reasons import acknowledge
 from hyperpod_cdk.synthesis.refusals import (
     FixedValue,
@@ -52,6 +54,9 @@ def _cluster_and_request(
             f"{type(construct).__name__} is not; hyperpod_cluster(...) makes either"
         )
     report(construct, cluster_findings(cluster))
+    refuse_errors(
+        [finding.under("tags") for finding in tag_findings(tags)], place=construct.node.path
+    )
     _fix(construct, cluster)
     if cluster.role_arn is None and cluster_role is not None:
         cluster = cluster.model_copy(update={"role_arn": cluster_role.role_arn})
@@ -278,8 +283,9 @@ class NativeHyperPodCluster(Construct):
             "ProvisioningMode",
             key=("cluster", "node_provisioning_mode"),
             value=cluster.node_provisioning_mode,
-            # UpdateCluster has no such member.
-            reason="HyperPod sets it when the cluster is created",
+            # UpdateCluster and the type have the member, and no page of AWS says whether a cluster
+            # that exists takes another mode; it was not tried on AWS.
+            reason="AWS documents no change of the mode of a cluster that exists",
             instead="destroy the HyperPod stack and deploy it again",
         )
         # `CfnCluster` would need every member in camel case.

@@ -145,7 +145,7 @@ class ClusterConfig(WaitingConfig):
         Task("wait for all nodes, or for none"),
     ] = "Continuous"
     """Continuous: nodes join one by one as capacity is found, and missing ones are retried
-    indefinitely. null: all nodes or none. It is set when the cluster is created."""
+    indefinitely. null: all nodes or none. It cannot be changed later."""
 
     auto_scaling: Annotated[
         AutoScalerType | None, Api("AutoScaling.AutoScalerType"), Task("let pending pods add nodes")

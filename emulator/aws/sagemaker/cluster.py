@@ -23,7 +23,8 @@ _LONGEST_SECONDS = 860.0
 _GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
 # A parameter's number is a text; CloudFormation converts it as the schema says.
 _NUMBERS = ("InstanceCount", "MinInstanceCount", "ThreadsPerCore", "VolumeSizeInGB")
-# UpdateCluster's input in botocore's model; Tags have operations of their own.
+# Tags have operations of their own, and UpdateCluster's input has no VpcConfig (botocore).
+# It has the mode; whether the type's handler sends it, and what HyperPod answers, is not published.
 _NOT_UPDATED = ("NodeProvisioningMode", "Tags", "VpcConfig")
 # A change of the image alone is UpdateClusterSoftware's, which the update handler may call.
 _IMAGE = ("ImageId", "ImageReleaseVersion")

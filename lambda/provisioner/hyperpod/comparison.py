@@ -178,6 +178,8 @@ _KEEP_KEY = f"{_RENAME} Or keep its volumes as they are by encryption.node_volum
 _SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
 _SET_IT = "Set it explicitly: it can be changed, but not be left out again."
 _RESTORE = "Restore it, or destroy this stack and deploy it again: that makes a new cluster."
+# UpdateCluster has NodeProvisioningMode too, but no page of AWS says that an existing cluster takes
+# another one: a call that HyperPod accepts and ignores would never be done.
 UPDATABLE = frozenset(
     {
         "AutoScaling",
