@@ -10,6 +10,7 @@ from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.cluster import eks_cluster_of
+from hyperpod_cdk.eks.pod_security import EditorsPodSecurity
 from hyperpod_cdk.encryption.data_keys import data_keys
 from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.hyperpod.execution_role import execution_role_of
@@ -84,13 +85,24 @@ class PlatformStack(cdk.Stack):
             provisioner=self.provisioner,
         )
         self.eks_cluster = control_plane.cluster
-        ProvisionerAccess(
+        access = ProvisionerAccess(
             self,
             "ProvisionerAccess",
             cluster=self.eks_cluster,
             provisioner=self.provisioner,
             depends_on=control_plane.before_access,
         )
+        if config.eks.editors:
+            pod_security = EditorsPodSecurity(
+                self,
+                "EditorsPodSecurity",
+                cluster=self.eks_cluster,
+                provisioner=self.provisioner,
+                editors=config.eks.editors,
+                depends_on=[access],
+            )
+            for principal in {arn for each in config.eks.editors for arn in each.principals}:
+                control_plane.entries[principal].node.add_dependency(pod_security)
         bucket = lifecycle_bucket_of(
             self,
             "LifecycleBucket",

@@ -1,5 +1,6 @@
 """What waits for what: nothing stands before EKS, Helm or HyperPod that need not."""
 
+import json
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -17,7 +18,7 @@ from hyperpod_cli.inspect.critical_path import (
 )
 from hyperpod_cli.inspect.resource_types import STACK
 from tests.conftest import Assemble, Configure
-from tests.support.configs import CONFIGS
+from tests.support.configs import CONFIG_FOLDER, CONFIGS
 from tests.support.template_view import TemplateView
 
 ADDON, CLUSTER = "AWS::EKS::Addon", "Custom::HyperPodCluster"
@@ -106,18 +107,20 @@ def test_only_what_must_stands_before_each(config: Config, graph: Graph) -> None
     assert others == {f"{config.name}-platform"}
 
 
-def test_the_longest_chain_is_that_of_the_nodes(graph: Graph) -> None:
+def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) -> None:
     chain = [graph.types[each] for each in longest_chain(schedule(graph))]
     # Of an EKS cluster that exists, the provisioner may change the mode first.
     is_made = bool(graph.of_type("AWS::EKS::Cluster"))
     control_plane = ["AWS::EKS::Cluster"] if is_made else ["Custom::EksAuthenticationMode"]
     seldom = BEFORE_EKS | HYPERPOD | (set() if is_made else PROVISIONER)
+    entry = "AWS::EKS::AccessEntry"
+    editors = [entry, "AWS::IAM::Policy", "Custom::HelmRelease", entry]
     between = chain.index(STACK, 1)
 
     assert [kind for kind in chain[:between] if kind not in seldom] == [
         STACK,
         *control_plane,
-        ADDON,
+        *(editors if config.eks.editors else [ADDON]),
     ]
     assert [kind for kind in chain[between:] if kind not in BEFORE_EKS | HYPERPOD] == [
         STACK,
@@ -162,6 +165,24 @@ def test_the_cluster_follows_the_releases_and_no_addon(hyperpod: TemplateView) -
     # Neither waits for the other.
     assert {kind for name in releases for kind in hyperpod.dependency_types(name)} == {
         "AWS::IAM::Policy"
+    }
+
+
+def test_editors_get_in_once_their_pods_are_held_to_the_standard(assemble: Assemble) -> None:
+    config = load_config(CONFIG_FOLDER / "examples" / "access.yaml")
+    platform = TemplateView(assemble(config).templates()["access-platform"])
+    policy = platform.id("Custom::HelmRelease")
+    entries = platform.ids("AWS::EKS::AccessEntry")
+    waiting = {
+        platform.resources[entry]["Properties"]["PrincipalArn"]
+        for entry in entries
+        if policy in platform.dependencies(entry)
+    }
+
+    assert waiting == {arn for each in config.eks.editors for arn in each.principals}
+    assert json.loads(platform.one("Custom::HelmRelease")["Values"]) == {
+        "namespaces": ["dev-*", "team-a"],
+        "privileged": [],
     }
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from aws_cdk import ArnFormat, RemovalPolicy, Stack, aws_eks_v2
@@ -34,6 +34,7 @@ class ControlPlane(Construct):
 
     cluster: aws_eks_v2.ICluster
     before_access: Sequence[IDependable] = ()
+    entries: Mapping[str, aws_eks_v2.AccessEntry]
 
     def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
         """Give an IAM principal cluster admin rights through an access entry.
@@ -49,8 +50,12 @@ class ControlPlane(Construct):
         # Healthy without a node, so they never hold up the control plane.
         addons = eks.addons_among(DAEMON_SET_ADDONS)
         add_addons(self, addons, cluster=self.cluster, kubernetes_version=eks.version)
-        for principal, access in access_by_principal(eks).items():
-            _add_access_entry(self, cluster=self.cluster, principal_arn=principal, access=access)
+        self.entries = {
+            principal: _add_access_entry(
+                self, cluster=self.cluster, principal_arn=principal, access=access
+            )
+            for principal, access in access_by_principal(eks).items()
+        }
 
 
 class AuthenticationMode(Construct):
@@ -111,6 +116,7 @@ class ImportedEksCluster(ControlPlane):
     Attributes:
         cluster: The EKS cluster.
         before_access: What must exist before the first access entry.
+        entries: The access entry of each principal of `eks`.
     """
 
     def __init__(
@@ -170,6 +176,7 @@ class EksCluster(ControlPlane):
     Attributes:
         cluster: The EKS cluster.
         before_access: What must exist before the first access entry: nothing.
+        entries: The access entry of each principal of `eks`.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """The `eks` section: the control plane, its add-ons, and who may use it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
@@ -12,8 +12,10 @@ from hyperpod_cdk.schema.errors import Finding, error, refuse
 from hyperpod_cdk.schema.limits import Matching, OneOf
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
-# The service accounts of EKS and of HyperPod's dependencies, some with rights on the whole cluster.
-_SYSTEM = "kube-system"
+# Kubernetes keeps the prefix for itself, and begins with these three.
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/
+_PREFIX = "kube-"
+_SYSTEM = ("kube-system", "kube-node-lease", "kube-public")
 
 EditorsNamespace = Annotated[
     str,
@@ -47,15 +49,26 @@ def _missing(values: Sequence[str], *, noun: str) -> Iterator[Finding]:
         yield Finding(value=[], message=f"must name one {noun} or more")
 
 
+def matches(pattern: str, namespaces: Iterable[str]) -> Iterator[str]:
+    """Yield the namespaces that a pattern of editors' namespaces stands for."""
+    return (each for each in namespaces if fnmatchcase(each, pattern))
+
+
+def left_out(namespace: str, *, owner: str) -> str:
+    """Return why a namespace is not for editors."""
+    return (
+        f"must leave out {namespace}, where {owner} has service accounts with rights on the whole "
+        "cluster, or what keeps nodes alive: an editor may use them, and so becomes an admin; name "
+        "other namespaces, or list the principals in eks.admins"
+    )
+
+
 def _namespace_findings(namespaces: Sequence[str]) -> Iterator[Finding]:
     yield from _missing(namespaces, noun="namespace")
     for index, namespace in enumerate(namespaces):
-        if fnmatchcase(_SYSTEM, namespace):
-            message = (
-                f"must leave out {_SYSTEM}: an editor may act as its service accounts, and so as "
-                "an admin; name other namespaces, or list the principals in eks.admins"
-            )
-            yield error((index,), namespace, message)
+        system = [*matches(namespace, _SYSTEM), *matches(f"{_PREFIX}*", [namespace])]
+        if system:
+            yield error((index,), namespace, left_out(system[0], owner="Kubernetes"))
         elif namespace in namespaces[:index]:
             yield error((index,), namespace, "is listed twice; list each namespace once")
 
@@ -72,7 +85,7 @@ class EditorsConfig(Section):
         Listed[EditorsNamespace], judged(_namespace_findings), Field(examples=[["team-b"]])
     ]
     """Kubernetes namespaces, which need not exist yet; * stands for any characters, as in dev-*.
-    Not kube-system, whose service accounts an editor could use."""
+    Not those of Kubernetes and of the charts, whose service accounts an editor could use."""
 
     principals: Annotated[Listed[PrincipalArn], judged(_principal_findings)]
     """ARNs of IAM roles and users that may change what is in the namespaces, secrets included, but
@@ -81,6 +94,17 @@ class EditorsConfig(Section):
     training_jobs: bool = True
     """Whether they may run the jobs of the training operators too, such as a PyTorchJob, by the
     access policy AmazonSagemakerHyperpodTrainingPolicy. Default: true."""
+
+    privileged_namespaces: Listed[EditorsNamespace] = ()
+    """Consent: those of the namespaces where pods may be privileged, so that editors can become
+    root on every node. In the others, pods meet the Pod Security Standard baseline. Default:
+    none."""
+
+    def _findings(self) -> Iterator[Finding]:
+        for index, name in enumerate(self.privileged_namespaces):
+            if not any(fnmatchcase(name, each) for each in self.namespaces):
+                message = "is none of namespaces, in which it must be too"
+                yield error(("privileged_namespaces", index), name, message)
 
 
 # Keys of a new control plane, each with the value that means the same as leaving it out.

@@ -11,6 +11,7 @@ from emulator.kubernetes.objects.errors import ApiError, Object, not_found
 from emulator.kubernetes.objects.field_paths import after_update
 from emulator.kubernetes.objects.metadata import stamped_new, stamped_next, without_nulls
 from emulator.kubernetes.objects.patches import applied
+from emulator.kubernetes.objects.policies import Policies
 from emulator.kubernetes.objects.resources import (
     DEFINITION,
     Resource,
@@ -35,6 +36,7 @@ class Operations:
         self._catalog = catalog
         self._schemas = schemas
         self._validator = Validator(schemas=schemas)
+        self._policies = Policies(store=store, catalog=catalog)
         self._removal = Removal(store=store, catalog=catalog)
         self.hardware: dict[str, Mapping[str, str]] = {}
         self._controllers = Controllers(
@@ -185,6 +187,12 @@ class Operations:
         elif resource.has_status:
             item = _split(item, before=before, subresource=options.subresource)
         item = admitted(item, before=before, resource=resource, validator=self._validator)
+        self._policies.refuse(
+            item,
+            target=target,
+            operation="UPDATE" if before else "CREATE",
+            subresource=options.subresource,
+        )
         item = stamped_next(item, before=before) if before else stamped_new(item)
         if not owned:
             item = after_update(

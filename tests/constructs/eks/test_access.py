@@ -140,6 +140,22 @@ def test_neither_order_nor_rights_change_the_id_of_an_entry(
             r"editors\[0\].namespaces\[0\]: '\*' must leave out kube-system",
         ),
         (
+            {"editors": [{"namespaces": ["kube-node-lease"], "principals": [ANN]}]},
+            r"editors\[0\].namespaces\[0\]: 'kube-node-lease' must leave out kube-node-lease",
+        ),
+        (
+            {"editors": [{"namespaces": ["kube-own"], "principals": [ANN]}]},
+            r"editors\[0\].namespaces\[0\]: 'kube-own' must leave out kube-own",
+        ),
+        (
+            {
+                "editors": [
+                    {"namespaces": ["a"], "privileged_namespaces": ["b"], "principals": [ANN]}
+                ]
+            },
+            r"editors\[0\].privileged_namespaces\[0\]: 'b' is none of namespaces",
+        ),
+        (
             {"editors": [{"namespaces": ["a"], "principals": ["Ann"]}]},
             r"editors\[0\].principals\[0\]: 'Ann' must be the ARN of an IAM role or user",
         ),

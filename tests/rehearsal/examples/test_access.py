@@ -13,6 +13,7 @@ from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verif
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]
 
 EXAMPLES = ["access"]
+_ON_THE_HOST = """--overrides='{"spec": {"hostNetwork": true}}'"""
 
 
 def _person(name: str, *, stage: Stage, home: Path) -> Person:
@@ -55,6 +56,9 @@ def test_each_principal_may_do_what_its_lists_say(stage: Stage, tmp_path: Path) 
     for person, command in may:
         done = person.run(command)
         assert done.returncode == 0, (person.user, command, done.stderr)
+    start = "kubectl -n team-a run one --image=one"
+    assert "hostNetwork" in researcher.run(f"{start} {_ON_THE_HOST}").stderr
+    assert researcher.run(start).returncode == 0
 
 
 @pytest.mark.slow(seconds=1)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from hyperpod_cdk import Config, EksConfig
+from hyperpod_cdk.checks.editors_namespaces import editors_namespaces
 from hyperpod_cdk.checks.existing_control_plane import existing_control_plane
 from hyperpod_cdk.eks.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
@@ -107,4 +108,50 @@ EXISTING_CONTROL_PLANES = [
     ),
 ]
 
-CASES: list[Case[Any]] = [*KUBERNETES_VERSIONS, *PUBLIC_ENDPOINTS, *EXISTING_CONTROL_PLANES]
+
+def _edited(*namespaces: str, **changes: object) -> Config:
+    principals = ["arn:aws:iam::111122223333:role/Ann"]
+    editors = [{"namespaces": list(namespaces), "principals": principals}]
+    return config(eks={"editors": editors}, **changes)
+
+
+_FIRST, _SECOND = "eks.editors[0].namespaces[0]", "eks.editors[0].namespaces[1]"
+EDITORS_NAMESPACES = [
+    one(editors_namespaces, "no editors", config()),
+    # The claims are in `default` by default, and no service account with rights is.
+    one(editors_namespaces, "of their own", _edited("default", "team-*", "hyperpod-ns-team")),
+    *(
+        one(
+            editors_namespaces,
+            f"of the official chart: {name}",
+            _edited("team", name, helm={"adopt_namespaces": []}),
+            (ERROR, _SECOND, f"must leave out {name}, where the Helm release has service accounts"),
+        )
+        for name in ("aws-hyperpod", "kubeflow", "mpi-operator")
+    ),
+    one(
+        editors_namespaces,
+        "a pattern",
+        _edited("a*"),
+        (ERROR, _FIRST, "must leave out aws-hyperpod"),
+    ),
+    one(
+        editors_namespaces,
+        "the release's, where it is moved",
+        _edited("platform", helm={"namespace": "platform"}),
+        (ERROR, _FIRST, "must leave out platform"),
+    ),
+    one(
+        editors_namespaces,
+        "of another chart",
+        _edited("own-*", helm={"adopt_namespaces": ["own-operator"]}),
+        (ERROR, _FIRST, "must leave out own-operator"),
+    ),
+]
+
+CASES: list[Case[Any]] = [
+    *KUBERNETES_VERSIONS,
+    *PUBLIC_ENDPOINTS,
+    *EXISTING_CONTROL_PLANES,
+    *EDITORS_NAMESPACES,
+]
