@@ -297,7 +297,9 @@ class Deployment:
         """Put the zipped lifecycle scripts where the CDK CLI publishes them."""
         bucket, s3 = properties["SourceBucket"], self.client("s3")
         where = {"LocationConstraint": self.region}
-        s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=where)
+        # Another deployment of the account may have published before.
+        if bucket not in [each["Name"] for each in s3.list_buckets()["Buckets"]]:
+            s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=where)
         files = dict.fromkeys(json.loads(properties["Keys"]), b"#!/bin/bash\n")
         s3.put_object(Bucket=bucket, Key=properties["SourceKey"], Body=zipped(files))
 

@@ -242,7 +242,7 @@ def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
     found, denied, is_any_read = [], None, False
     for summary in items(sagemaker, "list_clusters", "ClusterSummaries"):
         try:
-            stack = _stack(sagemaker, arn=summary["ClusterArn"])
+            stack = stack_of(sagemaker, arn=summary["ClusterArn"])
         except ClientError as error:
             if is_denied(error):
                 denied = error
@@ -258,7 +258,8 @@ def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
     return sorted(found, key=lambda cluster: cluster.name)
 
 
-def _stack(sagemaker: AwsClient, *, arn: str) -> str | None:
+def stack_of(sagemaker: AwsClient, *, arn: str) -> str | None:
+    """Return the name of the stack that made a cluster, by its tags; None if they name none."""
     tags = items(sagemaker, "list_tags", "Tags", ResourceArn=arn)
     own = (str(tag["Value"].split("/")[1]) for tag in tags if tag["Key"] in _STACK_TAGS)
     return next(own, None)

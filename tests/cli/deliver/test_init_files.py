@@ -44,7 +44,6 @@ def test_only_what_is_answered_differs() -> None:
             "name: ml # the names of the stacks begin with it, such as ml-platform",
             "name: hp # the names of the stacks begin with it, such as hp-platform",
         ),
-        ("  name: ml-cluster", "  name: hp-cluster"),
         ("      instance_count: 1", "      instance_count: 3"),
     ]
 

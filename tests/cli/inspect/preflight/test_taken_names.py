@@ -1,20 +1,46 @@
 """Names that something else has, before the first deployment."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import boto3
 import pytest
 
+from emulator.hyperpod import Caller
+from emulator.hyperpod.server import HyperPodApi
 from hyperpod_cli.inspect.preflight.run import results
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.taken_names import taken_names
+from hyperpod_shared.owner import STACK_TAG
+from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
 from tests.conftest import Configure
+from tests.support.hyperpod_api import create_request, eks, group
 from tests.support.local_aws import another_eks_cluster
 
 BUCKET, ROLE = "sagemaker-taken", "Taken"
 TRUST = {"Version": "2012-10-17", "Statement": []}
+
+
+@pytest.fixture(scope="module")
+def hyperpod() -> Iterator[HyperPodApi]:
+    """Answer for HyperPod: `ml-cluster` is the deployment's, the other two are not."""
+    caller = Caller(account=ACCOUNT, region=REGION)
+    with HyperPodApi() as api:
+        for name, tags in {
+            "ml-cluster": {STACK_TAG: _stack_id("ml-hyperpod")},
+            "foreign": {STACK_TAG: _stack_id("other-hyperpod")},
+            "console": {},
+        }.items():
+            listed = [{"Key": key, "Value": value} for key, value in tags.items()]
+            request = create_request(group(), ClusterName=name, Orchestrator=eks(name), Tags=listed)
+            api.service.call("CreateCluster", request, caller)
+        yield api
+
+
+def _stack_id(name: str) -> str:
+    return f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/{name}/1234"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,6 +80,16 @@ def test_free_names_pass(configure: Configure, target: Target, changes: dict[str
             {"lifecycle_scripts": {"bucket_name": BUCKET}},
             f"lifecycle_scripts.bucket_name: '{BUCKET}' is taken",
         ),
+        (
+            {"cluster": {"name": "foreign"}},
+            "cluster.name: 'foreign' is taken by a HyperPod cluster of the stack other-hyperpod;",
+        ),
+        (
+            {"cluster": {"name": "console"}},
+            "cluster.name: 'console' is taken by a HyperPod cluster of no stack;",
+        ),
+        # A copy of a file that names its cluster.
+        ({"name": "ml2", "cluster": {"name": "ml-cluster"}}, "cluster.name: 'ml-cluster' is taken"),
     ],
 )
 def test_taken_names_are_told(
@@ -90,4 +126,7 @@ def test_what_is_deployed_has_its_names(configure: Configure, target: Target) ->
     cloudformation = target.client("cloudformation")
     cloudformation.create_stack(StackName="taken-platform", TemplateBody=json.dumps(template))
     assert lines(configure, target, {"name": "taken"}) == []
+    # The stack of the HyperPod cluster may come later.
+    (line,) = lines(configure, target, {"name": "taken", "cluster": {"name": "foreign"}})
+    assert line.startswith("cluster.name: 'foreign' is taken")
     cloudformation.delete_stack(StackName="taken-platform")

@@ -9,13 +9,15 @@ from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.operate.clusters import stack_of
 from hyperpod_shared.aws_errors import code
 from hyperpod_stacks.table import stack_name
 
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
-    row="a bucket, a role, an EKS cluster or its log group of that name exists",
+    row="a HyperPod cluster of another stack, a bucket, a role, an EKS cluster or its log group of "
+    "that name exists",
     source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-resource-import.html)",
     reads=[
         "cloudformation:ListStackResources",
@@ -24,14 +26,18 @@ from hyperpod_stacks.table import stack_name
         "kms:DescribeKey",
         "logs:DescribeLogGroups",
         "s3:ListBucket",
+        "sagemaker:DescribeCluster",
+        "sagemaker:ListTags",
     ],
 )
 def taken_names(config: Config, target: Target) -> Iterator[Problem]:
     """Find names that something else has, before the first deployment.
 
     CloudFormation finds a name of another owner when it comes to the resource, and rolls back; an
-    EKS cluster is taken for the deployment's own by nobody:
+    EKS cluster is taken for the deployment's own by nobody. The HyperPod cluster comes last, when
+    all else is billed; its stack comes and goes:
     """
+    yield from _hyperpod_cluster(config, target)
     if is_deployed(stack_name(config, "platform"), target):
         return
     if not config.eks.is_existing and _is_eks_cluster(config.eks_cluster_name, target):
@@ -61,6 +67,22 @@ def taken_names(config: Config, target: Target) -> Iterator[Problem]:
     # The last one, since S3 may refuse to say.
     if config.lifecycle_scripts.existing_bucket_name is None:
         yield from _bucket(config, target)
+
+
+def _hyperpod_cluster(config: Config, target: Target) -> Iterator[Problem]:
+    name, sagemaker = config.cluster.name, target.client("sagemaker")
+    found = answer_of(sagemaker.describe_cluster, ClusterName=name)
+    if found is None:
+        return
+    stack = stack_of(sagemaker, arn=found["ClusterArn"])
+    # What a stack of this name left behind, it takes again.
+    if stack != stack_name(config, "hyperpod"):
+        message = (
+            f"is taken by a HyperPod cluster of {f'the stack {stack}' if stack else 'no stack'}; "
+            "take another name, or delete that cluster first"
+        )
+        command = f"aws sagemaker describe-cluster --cluster-name {name}"
+        yield Problem(finding=error(("cluster", "name"), name, message), command=command)
 
 
 def _log_group(config: Config, target: Target) -> Iterator[Problem]:

@@ -105,6 +105,15 @@ def _another_cluster(deployment: Deployment) -> None:
     another_eks_cluster(deployment.client, name="ml-eks", role_arn=role["Arn"])
 
 
+def _another_hyperpod_cluster(deployment: Deployment) -> None:
+    """Make a HyperPod cluster of the deployment's name, which has nothing to do with it."""
+    name, sagemaker = "ml-cluster", deployment.client("sagemaker")
+    deployment.changed({"name": "other", "cluster": {"name": name}}).create_cluster()
+    arn = sagemaker.describe_cluster(ClusterName=name)["ClusterArn"]
+    tags = sagemaker.list_tags(ResourceArn=arn)["Tags"]
+    sagemaker.delete_tags(ResourceArn=arn, TagKeys=[each["Key"] for each in tags])
+
+
 def _a_bucket(deployment: Deployment) -> None:
     where = {"LocationConstraint": deployment.region}
     name = f"sagemaker-ml-{deployment.account}-{deployment.region}"
@@ -198,6 +207,13 @@ FAILURES = (
         found="eks.cluster_name: 'ml-eks'.* is taken",
         deploy=CONTROL_PLANE,
         said="Cluster already exists with name: ml-eks",
+    ),
+    _taken(
+        "HyperPod cluster",
+        before=_another_hyperpod_cluster,
+        found="cluster.name: 'ml-cluster' is taken by a HyperPod cluster of no stack",
+        deploy=the_cluster,
+        said="A HyperPod cluster ml-cluster exists already and belongs to someone else",
     ),
     _taken(
         "log group",
