@@ -235,6 +235,7 @@ ITEMS = {
     "FSx for Lustre": {f"{throughput} MB/s/TiB" for throughput in (125, 250, 500, 1000)},
     "FSx for OpenZFS": set(),  # no source yet
     "HyperPod": set(instance_types()),
+    "SageMaker Studio": set(instance_types()),
     "KMS": {"key"},
     "VPC": {"NAT gateway", "interface endpoint", "public IPv4 address"},
 }

@@ -6,7 +6,7 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Charge, Cost, unpriced
+from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Charge, Cost, is_estimated, unpriced
 from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.facts.prices import pricing_pages
 from hyperpod_cli.aws.account import known_region
@@ -46,7 +46,8 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
         yield _line(charge, width=width, monthly=False)
     yield f"  {'total':{width}}  {_total(found.usd_an_hour, found.nodes)}"
     yield ""
-    if any(pricing_pages()["HyperPod"] in charge.note for charge in found.nodes):
+    page = pricing_pages()["HyperPod"]
+    if any(charge.is_estimate or page in charge.note for charge in found.nodes):
         yield "make prices reads HyperPod's prices in the region from AWS's price list."
     yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
 
@@ -75,7 +76,8 @@ def _line(charge: Charge, *, width: int, monthly: bool) -> str:
     amount = charge.usd_a_month if monthly else charge.usd
     if amount is None:
         return f"  {what(charge):{width}}  {charge.note}"
-    parts = [f"{what(charge):{width}}", f"{rounded(amount):>12}"]
+    about = "about " if charge.is_estimate else ""
+    parts = [f"{what(charge):{width}}", f"{about + rounded(amount):>12}"]
     if charge.price is not None:
         parts.append(f"{charge.quantity:,} x {charge.price.usd} {UNITS[charge.price.unit]}")
     return "  " + "  ".join((*parts, charge.note)).rstrip()
@@ -88,7 +90,8 @@ def _total(amount: Decimal, charges: Sequence[Charge]) -> str:
 
 
 def _known(amount: Decimal, charges: Sequence[Charge]) -> str:
-    return rounded(amount) if amount or not unpriced(charges) else "unknown"
+    about = "about " if is_estimated(charges) else ""
+    return f"{about}{rounded(amount)}" if amount or not unpriced(charges) else "unknown"
 
 
 def _at_least(amount: Decimal, charges: Sequence[Charge]) -> str:

@@ -21,6 +21,7 @@ class Charge:
         quantity: How many units are billed: instances, or GB.
         price: Price of a unit; None for an unknown one.
         note: Why there is no price, or what else to know; empty for nothing.
+        is_estimate: Whether the price is that of something similar.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Charge:
     quantity: int
     price: Price | None
     note: str = ""
+    is_estimate: bool = False
 
     @property
     def usd(self) -> Decimal | None:
@@ -96,6 +98,11 @@ class Cost:
 def month_of(charges: Iterable[Charge]) -> Decimal:
     """Return what is known of the cost of a month."""
     return sum((charge.usd_a_month or Decimal(0) for charge in charges), Decimal(0))
+
+
+def is_estimated(charges: Iterable[Charge]) -> bool:
+    """Say whether a sum of charges is an estimate."""
+    return any(charge.is_estimate and charge.quantity for charge in charges)
 
 
 def unpriced(charges: Iterable[Charge]) -> list[Charge]:

@@ -10,7 +10,7 @@ from hyperpod_cdk.facts.kubernetes_support import (
     END_OF_EXTENDED_SUPPORT,
     END_OF_STANDARD_SUPPORT,
 )
-from hyperpod_cdk.facts.prices import price_of, prices_elsewhere, pricing_pages
+from hyperpod_cdk.facts.prices import estimate_of, price_of, pricing_pages
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.network.endpoint_services import endpoint_services
@@ -162,13 +162,15 @@ def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
     item = missing[0] if missing else max(types, key=lambda each: charges[each].usd or 0)
     charge = charges[item]
     if group.training_plan_arn is not None:
-        return replace(charge, price=None, note=_PLAN)
+        return replace(charge, price=None, is_estimate=False, note=_PLAN)
     if isinstance(group, InstanceGroupConfig) and group.is_spot:
-        most = "" if charge.price is None else f"; at most {charge.price.usd} an hour each"
-        return replace(charge, price=None, note=f"{_SPOT}{most}")
+        is_known = charge.price is not None and not charge.is_estimate
+        most = f"; at most {charge.price.usd} an hour each" if charge.price and is_known else ""
+        return replace(charge, price=None, is_estimate=False, note=f"{_SPOT}{most}")
     if len(types) == 1:
         return charge
-    note = f"{item}: {charge.note}" if missing else f"as {item}, the dearest type"
+    dearest = f"as {item}, the dearest type{'; ' if charge.note else ''}{charge.note}"
+    note = f"{item}: {charge.note}" if missing else dearest
     return replace(charge, note=note)
 
 
@@ -176,16 +178,16 @@ def _charge(
     name: str, *, quantity: int, service: str, item: str, region: str | None, detail: str = ""
 ) -> Charge:
     price = price_of(service, item, region=region)
-    note = "" if price is not None else _missing(service, item)
-    return Charge(name=name, detail=detail, quantity=quantity, price=price, note=note)
-
-
-def _missing(service: str, item: str) -> str:
-    """Say where to look for a price, with those of other regions as a hint."""
-    known = (f"{price.usd} in {price.region}" for price in prices_elsewhere(service, item))
-    elsewhere = ", ".join(known)
-    hint = f" ({elsewhere})" if elsewhere else ""
-    return f"price not in the table{hint}; see {pricing_pages()[service]}"
+    charge = Charge(name=name, detail=detail, quantity=quantity, price=price)
+    if price is not None:
+        return charge
+    similar = estimate_of(service, item, region=region)
+    if similar is None:
+        note = f"price not in the table; see {pricing_pages()[service]}"
+        return replace(charge, note=note)
+    of_service = "" if similar.service == service else f"of {similar.service} "
+    note = f"an estimate: the price {of_service}in {similar.region}"
+    return replace(charge, price=similar, is_estimate=True, note=note)
 
 
 def _left_out(config: Config) -> Iterator[str]:

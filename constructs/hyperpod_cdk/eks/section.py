@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from ipaddress import IPv4Network, collapse_addresses
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -257,7 +258,12 @@ class EksConfig(Section):
     @property
     def is_reachable_from_anywhere(self) -> bool:
         """Whether a client with an unknown address can connect to the API server."""
-        return self.endpoint_access != "private" and ANYWHERE in self.public_access_cidrs
+        if self.endpoint_access == "private":
+            return False
+        # Blocks such as 0.0.0.0/1 and 128.0.0.0/1 are every address together.
+        return IPv4Network(ANYWHERE) in collapse_addresses(
+            map(IPv4Network, self.public_access_cidrs)
+        )
 
     @property
     def stated_public_access_cidrs(self) -> tuple[str, ...] | None:

@@ -2,8 +2,8 @@
 
 `prices.json` has a line for each price, with the day it was read and where; `make prices` writes
 those of HyperPod in one region. Nothing in it is derived from another price: HyperPod's instances
-cost more than EC2's, by a factor that differs between types. What could not be read is not in it
-(ADR 48).
+cost more than EC2's, by a factor that differs between types. For what could not be read there is an
+estimate, marked as one (ADR 48).
 """
 
 import json
@@ -80,9 +80,27 @@ def price_of(service: str, item: str, *, region: str | None) -> Price | None:
     )
 
 
-def prices_elsewhere(service: str, item: str) -> tuple[Price, ...]:
-    """Return the prices of an item in all regions."""
-    return tuple(_of(service, item))
+# The same instances for notebooks and training, for 0 to 5 % less where both prices are known.
+_SIMILAR = {"HyperPod": "SageMaker Studio"}
+
+
+def estimate_of(service: str, item: str, *, region: str | None) -> Price | None:
+    """Return the dearest price elsewhere in the partition of what is most like an item.
+
+    That is the item in other regions, or else what another service bills for it; None if neither
+    is known.
+
+    Args:
+        service: What bills it.
+        item: What is billed.
+        region: Where; None for a region that is not known.
+    """
+    partition = "aws" if region is None else regions().get(region)
+    for like in (service, _SIMILAR.get(service, service)):
+        known = [each for each in _of(like, item) if regions().get(each.region) == partition]
+        if known:
+            return max(known, key=lambda each: each.usd)
+    return None
 
 
 def _of(service: str, item: str) -> list[Price]:

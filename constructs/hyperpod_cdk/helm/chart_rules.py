@@ -1,6 +1,6 @@
 """What a configuration needs of the chart."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -143,7 +143,7 @@ def chart_findings(
         helm, region=known or _UNKNOWN, instance_types=instance_types, chart=chart
     )
     asked = _Asked(helm=helm, values=values, region=known)
-    for check in CHART_CHECKS.values():
+    for check in (_unknown_values, _absent, _registry, _agent):
         yield from check(chart, asked)
 
 
@@ -222,15 +222,6 @@ def _agent(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
     yield error(("helm", "values", *keys) if in_values else ("region",), region, message)
 
 
-CHART_CHECKS: Mapping[str, Callable[[HyperPodChart, _Asked], Iterator[Finding]]] = {
-    "names in helm.values": _unknown_values,
-    "charts that helm.components need": _absent,
-    "the region's registry of the GPU operator": _registry,
-    "the region's image of the health monitoring agent": _agent,
-}
-"""What `chart_findings` checks, by what a message calls it."""
-
-
 TO_PACKAGE = (
     "run `make charts` (needs git and the network) and synthesize again, or name a chart of your "
     "own in helm.chart"
@@ -244,11 +235,8 @@ def placeholder_chart() -> HyperPodChart:
 
 
 def placeholder_warning() -> Finding:
-    """Return what is shown at synth, with the checks that are left out."""
-    message = (
-        "is the official chart, which is not packaged: the templates have a placeholder and cannot "
-        f"be deployed; {TO_PACKAGE} (not checked: {', '.join(CHART_CHECKS)})"
-    )
+    """Return what is shown at synth."""
+    message = "is the official chart, which is not packaged yet: run `make charts` to deploy"
     return Finding(
         path=("helm", "chart"),
         value=None,

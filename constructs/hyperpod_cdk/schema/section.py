@@ -278,7 +278,24 @@ def arguments(annotation: object) -> Iterator[object]:
         yield from arguments(argument)
 
 
+NOT_HERE_YET = frozenset(
+    {
+        "inference_operator",
+        "managed_node_groups",
+        "node_groups",
+        "observability",
+        "orchestrator",
+        "slurm",
+        "spaces",
+        "task_governance",
+    }
+)
+"""Keys that users look for, of what HyperPod or EKS has and no section."""
+
+
 def _unknown_key(key: str, *, section: type[Section]) -> str:
+    if key in NOT_HERE_YET:
+        return "is not here yet; see docs/comparison.md for what has it"
     keys = list(section.model_fields)
     hint = _home_hint(key, section=section) or nearest(key, known=keys)
     return f"is not a key here{hint} (keys: {', '.join(keys)})"

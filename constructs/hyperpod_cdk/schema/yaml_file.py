@@ -27,7 +27,11 @@ _BLOCK_TEXT = f"| and > begin a text of several lines; if that is not meant, {_I
 
 # PyYAML's words, what is said instead, and whether that is about where the construct begins.
 _SENTENCES: tuple[tuple[str, str, bool], ...] = (
-    ("^ ?(.* is not a value of its type|the number is too large)$", r"\1", False),
+    (
+        "^ ?(.* is not a value of its type|the number is too large|nested too deeply .*)$",
+        r"\1",
+        False,
+    ),
     (r"'\\t'", "a tab; indent with spaces, not tabs", False),
     ("scanning a quoted scalar", "the quote that begins here is not closed", True),
     (
@@ -142,6 +146,7 @@ _LARGEST_INTEGER_BITS = 64
 _MOST_BYTES = 1024 * 1024
 _MOST_NODES = 100_000
 _TO_DO = "give the path of a YAML configuration file, or write one with `make init`"
+_TOO_DEEP, _DEEPEST_READ = "nested too deeply to be a configuration", 100
 # An alias can put a mapping into itself; what is nested deeper is refused where it stands.
 _DEEPEST = 40
 
@@ -254,7 +259,7 @@ def parsed_yaml(text: str, *, path: Path) -> YamlFile:
         reason = "YAML syntax error: a control character"
         raise ConfigError([f"{path}:{line}: {reason}"]) from error
     except RecursionError as error:
-        raise ConfigError([f"{path}: nested too deeply to be a configuration"]) from error
+        raise ConfigError([f"{path}: {_TOO_DEEP}"]) from error
     if loader.repeated:
         raise ConfigError(f"{path}:{line}" for line in loader.repeated)
     return YamlFile(path=path, document=document, root=node)
@@ -322,6 +327,19 @@ class _Loader(yaml.SafeLoader):
         super().__init__(text)
         self.repeated: list[str] = []
         self._flattened: set[int] = set()
+
+    def fetch_flow_collection_start(self, TokenClass: type) -> None:
+        self._refuse_depth(self.flow_level)
+        super().fetch_flow_collection_start(TokenClass)
+
+    def add_indent(self, column: int) -> bool:
+        self._refuse_depth(len(self.indents))
+        return bool(super().add_indent(column))
+
+    def _refuse_depth(self, depth: int) -> None:
+        # The time that PyYAML takes grows with the square of the depth.
+        if depth >= _DEEPEST_READ:
+            raise ConstructorError(None, None, _TOO_DEEP, self.get_mark())
 
     def construct_object(self, node: Node, deep: bool = False) -> object:
         try:

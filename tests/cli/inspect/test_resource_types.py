@@ -69,7 +69,11 @@ def test_it_lists_each_resource_with_its_price_and_the_totals(
     parts = {line[2:38].rstrip(): line[38:].split() for line in lines if line.startswith("  ")}
     assert parts["NAT gateway"] == ["65.70", "2", "x", "0.045", "an", "hour"]
     assert parts["FSx for Lustre, 250 MB/s/TiB"][:4] == ["252.00", "1,200", "x", "0.21"]
-    assert parts["worker-group-1, 1 x ml.g5.12xlarge"][:4] == ["price", "not", "in", "the"]
+    group = " ".join(parts["worker-group-1, 1 x ml.g5.12xlarge"])
+    assert group.startswith(
+        "about 7.09 1 x 7.09 an hour an estimate: the price of SageMaker Studio"
+    )
+    assert lines[lines.index("An hour of the nodes:") + 3].split() == ["total", "about", "7.55"]
     assert any(line.startswith("Not included: EBS volumes") for line in lines)
 
 

@@ -141,6 +141,8 @@ def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "start"),
     [
+        ("slurm", {}, "slurm: 'slurm' is not here yet; see docs/comparison.md for what has it"),
+        ("eks.node_groups", [], "eks.node_groups: 'node_groups' is not here yet; see docs/comp"),
         ("odd key", 1, "['odd key']: 'odd key' is not a key here"),
         ("tags", {"": "v"}, "tags['']: '' must be 1 to 128 characters"),
         ("tags", {"hyperpod-cdk:x": "y"}, "tags['hyperpod-cdk:x']: 'hyperpod-cdk:x' must not"),

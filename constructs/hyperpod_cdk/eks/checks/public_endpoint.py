@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.eks.section import ANYWHERE, EksConfig
 from hyperpod_cdk.schema.errors import Finding, warning
 
 
@@ -14,7 +14,7 @@ def public_endpoint(eks: EksConfig) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html
     """
-    is_said = "public_access_cidrs" in eks.model_fields_set
+    is_said = "public_access_cidrs" in eks.model_fields_set and ANYWHERE in eks.public_access_cidrs
     if eks.is_reachable_from_anywhere and not is_said and not eks.is_existing:
         yield warning(
             ("eks", "public_access_cidrs"),

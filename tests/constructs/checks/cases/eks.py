@@ -45,6 +45,12 @@ PUBLIC_ENDPOINTS = [
     ),
     one(
         public_endpoint,
+        "two halves",
+        EksConfig(public_access_cidrs=("0.0.0.0/1", "128.0.0.0/1")),
+        (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
+    ),
+    one(
+        public_endpoint,
         "public alone, open by default",
         EksConfig(endpoint_access="public"),
         (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
