@@ -322,4 +322,4 @@ def test_the_placeholder_is_an_asset(assembly: Path) -> None:
 
 def test_a_warning_says_what_packages_the_chart(assembly: Path) -> None:
     text = (assembly / "validation-report.json").read_text("utf-8")
-    assert "helm.chart: null is the official chart, which is not packaged yet: run " in text
+    assert "helm.chart: null is the official chart, not packaged yet: run " in text

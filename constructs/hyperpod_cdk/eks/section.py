@@ -10,7 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from hyperpod_cdk.schema.arns import EKS_NAME, EksClusterArn, KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, error, refuse
-from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.limits import Matching, OneOf, is_token
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 # Kubernetes keeps the prefix for itself, and begins with these three.
@@ -103,7 +103,7 @@ class EditorsConfig(Section):
 
     def _findings(self) -> Iterator[Finding]:
         for index, name in enumerate(self.privileged_namespaces):
-            if not any(fnmatchcase(name, each) for each in self.namespaces):
+            if not is_token(name) and not any(fnmatchcase(name, each) for each in self.namespaces):
                 message = "is none of namespaces, in which it must be too"
                 yield error(("privileged_namespaces", index), name, message)
 

@@ -62,8 +62,8 @@ def test_without_the_packaged_chart_it_says_in_a_line_what_to_run(
     monkeypatch.chdir(tmp_path)
     code, lines, _ = validated(capsys, repository / "config" / "default.yaml")
     assert code == 0
-    assert lines[-1].startswith("WARNING helm.chart: null is the official chart, which is not pack")
-    assert lines[-1].endswith("run `make charts` to deploy")
+    assert lines[-1].startswith("WARNING helm.chart: null is the official chart, ")
+    assert lines[-1].endswith("not packaged yet: run `make charts` before you deploy")
     assert len(lines[-1]) <= 100
 
 
