@@ -236,7 +236,7 @@ def placeholder_chart() -> HyperPodChart:
 
 def placeholder_warning() -> Finding:
     """Return what is shown at synth."""
-    message = "is the official chart, not packaged yet: run `make charts` before you deploy"
+    message = "is the official chart, not packaged yet: run `make charts` to deploy"
     return Finding(
         path=("helm", "chart"),
         value=None,

@@ -63,7 +63,7 @@ def test_without_the_packaged_chart_it_says_in_a_line_what_to_run(
     code, lines, _ = validated(capsys, repository / "config" / "default.yaml")
     assert code == 0
     assert lines[-1].startswith("WARNING helm.chart: null is the official chart, ")
-    assert lines[-1].endswith("not packaged yet: run `make charts` before you deploy")
+    assert lines[-1].endswith("not packaged yet: run `make charts` to deploy")
     assert len(lines[-1]) <= 100
 
 

@@ -189,7 +189,7 @@ def line_of(path: Path, text: str) -> str:
         # Refused where it becomes too deep: what follows is not looked at.
         ("[a, b]", "[" * 2000, "2:108: nested too deeply to be a configuration"),
         ("[a, b]", "{a: " * 2000, "2:408: nested too deeply to be a configuration"),
-        ("[a, b]", "\n" + "".join(f"{' ' * n}a:\n" for n in range(1, 500)), "102:101: nested too"),
+        ("[a, b]", "\n" + "".join(f"{' ' * n}a:\n" for n in range(1, 500)), "102:102: nested too"),
         ("[a, b]", ", a", f"2:8: a value cannot begin with ,; {QUOTES}"),
         ("name: ml", "name: @ml", f"1:7: a value cannot begin with @; {QUOTES}"),
         ("name: ml", "name: `ml", f"1:7: a value cannot begin with `; {QUOTES}"),
