@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.eks.section import left_out, matches
+from hyperpod_cdk.eks.section import matches
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.schema.errors import Finding, error
 
@@ -22,5 +22,10 @@ def editors_namespaces(config: Config) -> Iterator[Finding]:
     for index, editors in enumerate(config.eks.editors):
         for position, pattern in enumerate(editors.namespaces):
             for name in matches(pattern, of_charts):
-                path = ("eks", "editors", index, "namespaces", position)
-                yield error(path, pattern, left_out(name, owner="the Helm release"))
+                yield error(
+                    ("eks", "editors", index, "namespaces", position),
+                    pattern,
+                    f"must leave out {name}, where the Helm release has service accounts with "
+                    "rights on the whole cluster: an editor may act as them, and so as an admin; "
+                    "name other namespaces, or list the principals in eks.admins",
+                )

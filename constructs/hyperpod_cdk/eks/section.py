@@ -55,21 +55,17 @@ def matches(pattern: str, namespaces: Iterable[str]) -> Iterator[str]:
     return (each for each in namespaces if fnmatchcase(each, pattern))
 
 
-def left_out(namespace: str, *, owner: str) -> str:
-    """Return why a namespace is not for editors."""
-    return (
-        f"must leave out {namespace}, where {owner} has service accounts with rights on the whole "
-        "cluster, or what keeps nodes alive: an editor may use them, and so becomes an admin; name "
-        "other namespaces, or list the principals in eks.admins"
-    )
-
-
 def _namespace_findings(namespaces: Sequence[str]) -> Iterator[Finding]:
     yield from _missing(namespaces, noun="namespace")
     for index, namespace in enumerate(namespaces):
         system = [*matches(namespace, _SYSTEM), *matches(f"{_PREFIX}*", [namespace])]
         if system:
-            yield error((index,), namespace, left_out(system[0], owner="Kubernetes"))
+            message = (
+                f"must leave out {system[0]}, which is Kubernetes' own: an editor may act as its "
+                "service accounts, and so as an admin; name other namespaces, or list the "
+                "principals in eks.admins"
+            )
+            yield error((index,), namespace, message)
         elif namespace in namespaces[:index]:
             yield error((index,), namespace, "is listed twice; list each namespace once")
 
@@ -96,7 +92,7 @@ class EditorsConfig(Section):
     """Whether they may run the jobs of the training operators too, such as a PyTorchJob, by the
     access policy AmazonSagemakerHyperpodTrainingPolicy. Default: true."""
 
-    privileged_namespaces: Listed[EditorsNamespace] = ()
+    privileged_namespaces: Annotated[Listed[EditorsNamespace], Field(examples=[["team-a"]])] = ()
     """Consent: those of the namespaces where pods may be privileged, so that editors can become
     root on every node. In the others, pods meet the Pod Security Standard baseline. Default:
     none."""

@@ -115,7 +115,7 @@ EXISTING_CONTROL_PLANES = [
 ]
 
 
-def _edited(*namespaces: str, **changes: object) -> Config:
+def _edited(*namespaces: str, **changes: Any) -> Config:
     principals = ["arn:aws:iam::111122223333:role/Ann"]
     editors = [{"namespaces": list(namespaces), "principals": principals}]
     return config(eks={"editors": editors}, **changes)
