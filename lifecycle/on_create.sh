@@ -22,7 +22,8 @@ readonly LUSTRE_STEPS=(
   lustre_modules
 )
 
-# What `lifecycle_scripts.directory` of the configuration puts beside these scripts.
+# What `lifecycle_scripts.directory` of the configuration puts beside these scripts. It runs only if
+# `deployment.env` says so: a file of that name alone may be of anyone who can write to the bucket.
 readonly OWN_SCRIPT=own/on_create.sh
 
 run_step() {
@@ -90,7 +91,7 @@ main() {
   for step in "${LUSTRE_STEPS[@]}"; do
     run_lustre_step "$step" || tolerate "$step" "$?"
   done
-  if [[ -f $here/$OWN_SCRIPT ]]; then
+  if [[ $OWN_SCRIPTS == after ]]; then
     run_own_script || give_up "$OWN_SCRIPT" "$?"
   fi
   if ((${#failed[@]})); then

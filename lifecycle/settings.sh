@@ -32,6 +32,10 @@ export VOLUME_POLL_SECONDS=${HYPERPOD_VOLUME_POLL_SECONDS:-5}
 LUSTRE_FAILURE=${HYPERPOD_LUSTRE_FAILURE:-$(deployment_setting LUSTRE_FAILURE)}
 export LUSTRE_FAILURE=${LUSTRE_FAILURE:-warn}
 
+# When scripts of the user's own run: `after` these, or not at all. The deployment alone sets it.
+OWN_SCRIPTS=$(deployment_setting OWN_SCRIPTS)
+export OWN_SCRIPTS
+
 # How long a Lustre step may take, in seconds. AWS's set-up alone waits 120 s for the network.
 export LUSTRE_WAIT_SECONDS=${HYPERPOD_LUSTRE_WAIT_SECONDS:-300}
 

@@ -18,6 +18,7 @@ def scripts(tmp_path: Path) -> Path:
     folder = tmp_path / "bucket"
     shutil.copytree(SCRIPTS, folder)
     shutil.copytree(EXAMPLE, folder / "own")
+    (folder / "deployment.env").write_text("OWN_SCRIPTS=after\n")
     for path in folder.rglob("*.sh"):
         path.chmod(0o644)
     return folder
@@ -81,3 +82,33 @@ def test_they_may_be_of_another_language(tmp_path: Path, scripts: Path) -> None:
     node.mount("/opt/sagemaker")
 
     assert "[own/on_create.sh] 1" in node.run().output
+
+
+@pytest.mark.parametrize("settings", [None, "LUSTRE_FAILURE=warn\n", "OWN_SCRIPTS=\n"])
+def test_a_planted_script_does_not_run(
+    tmp_path: Path, scripts: Path, settings: str | None
+) -> None:
+    (scripts / "own" / "on_create.sh").write_text("#!/bin/sh\necho I am $(id -u)\n")
+    (scripts / "deployment.env").unlink()
+    if settings is not None:
+        (scripts / "deployment.env").write_text(settings)
+    (tmp_path / "node").mkdir()
+    node = Node(tmp_path / "node", scripts=scripts)
+    node.mount("/opt/sagemaker")
+
+    run = node.run()
+
+    assert run.code == 0, run.output
+    assert "own/on_create.sh" not in run.output
+
+
+def test_a_script_of_theirs_that_is_missing_fails_the_node(tmp_path: Path, scripts: Path) -> None:
+    shutil.rmtree(scripts / "own")
+    (tmp_path / "node").mkdir()
+    node = Node(tmp_path / "node", scripts=scripts)
+    node.mount("/opt/sagemaker")
+
+    run = node.run()
+
+    assert run.code != 0
+    assert "ERROR step own/on_create.sh failed" in run.output

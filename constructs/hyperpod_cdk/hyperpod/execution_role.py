@@ -169,7 +169,7 @@ class ExecutionRole(Construct):
                 subnet_ids=subnets.ids,
                 security_group_id=security_group.security_group_id,
                 bucket=lifecycle_scripts.bucket,
-                script_keys=lifecycle_scripts.patterns,
+                script_keys=lifecycle_scripts.pattern,
                 data_buckets=cluster.data_buckets,
             ),
         )
@@ -183,7 +183,9 @@ class ExecutionRole(Construct):
             self,
             {
                 **self._acknowledgments(),
-                **self._script_acknowledgments(lifecycle_scripts),
+                wildcard_nag_id(
+                    self, lifecycle_scripts.bucket.arn_for_objects(lifecycle_scripts.pattern)
+                ): "A prefix of the bucket that holds lifecycle scripts alone; read only.",
                 **need_acknowledgments(self, groups),
                 **data_bucket_acknowledgments(self, cluster.data_buckets),
             },
@@ -211,15 +213,6 @@ class ExecutionRole(Construct):
             wildcard_nag_id(self, any_repository()): (
                 "Images come from repositories of several AWS accounts and regions; pull only."
             ),
-        }
-
-    def _script_acknowledgments(self, scripts: LifecycleScripts) -> dict[str, str]:
-        return {
-            wildcard_nag_id(self, scripts.bucket.arn_for_objects(pattern)): (
-                "A prefix of the bucket that holds lifecycle scripts alone; read only."
-            )
-            for pattern in scripts.patterns
-            if pattern.endswith("*")
         }
 
 

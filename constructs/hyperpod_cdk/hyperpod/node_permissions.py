@@ -175,7 +175,7 @@ def node_statements(
     subnet_ids: Sequence[str],
     security_group_id: str,
     bucket: s3.IBucket,
-    script_keys: Sequence[str],
+    script_keys: str,
     data_buckets: Sequence[DataBucketConfig] = (),
 ) -> list[iam.PolicyStatement]:
     """Return what nodes need in addition to the managed policy.
@@ -190,7 +190,7 @@ def node_statements(
         subnet_ids: Where nodes' network interfaces may be made.
         security_group_id: The group that they may carry.
         bucket: The bucket of the scripts that they run.
-        script_keys: Keys of the scripts, or patterns of them.
+        script_keys: What the keys of the scripts match.
         data_buckets: What else they read. Default: nothing.
     """
     overrides = [group.override_vpc for group in groups if group.override_vpc is not None]
@@ -322,7 +322,7 @@ def _pull_images(scope: Construct) -> iam.PolicyStatement:
 
 
 def _read_scripts(
-    scope: Construct, bucket: s3.IBucket, *, keys: Sequence[str]
+    scope: Construct, bucket: s3.IBucket, *, keys: str
 ) -> list[iam.PolicyStatement]:
     return [
         statement(
@@ -340,7 +340,7 @@ def _read_scripts(
                 "of the account whose names begin with `sagemaker-`."
             ),
             actions=["s3:GetObject"],
-            resources=[bucket.arn_for_objects(each) for each in keys],
+            resources=[bucket.arn_for_objects(keys)],
         ),
         *use_of_bucket_key(
             scope,

@@ -15,7 +15,6 @@ from constructs import Construct
 from hyperpod_cdk.encryption.key_policy import through_s3
 from hyperpod_cdk.lifecycle_scripts.section import (
     ENTRY_SCRIPT,
-    FOLDERS,
     OWN,
     OwnScriptsConfig,
     folder_name,
@@ -37,13 +36,18 @@ class Folder:
         directory: The folder.
         on_create: The script in it that nodes run.
         prefix: What their keys in the bucket begin with, without a slash at its ends.
-        made: Text of each file that is not in the folder, by its path. Default: none.
+        settings: What the scripts read of the deployment, by name. Default: nothing.
     """
 
     directory: Path
     on_create: str
     prefix: str
-    made: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def made(self) -> dict[str, str]:
+        """Text of each file that is not in the folder, by its path."""
+        return _made_files(self.settings)
 
     def paths(self) -> list[str]:
         """Return the paths of all files, from the folder.
@@ -74,6 +78,7 @@ _CHANGES = [
 ]
 
 _SETTINGS_KEY = "deployment.env"
+_WHEN_OWN_RUN = "OWN_SCRIPTS"  # as lifecycle/settings.sh reads it
 # What `lifecycle/settings.sh` finds in a line.
 _SETTING = re.compile(r"[A-Z][A-Z0-9_]*=[^\n\r]*")
 
@@ -87,7 +92,8 @@ class LifecycleScripts(Construct):
     and nothing else. (`s3_deployment.BucketDeployment` would delete everything under its prefix.)
 
     Settings become a file `deployment.env` next to them, one line `NAME=value` each, which HyperPod
-    copies to each new node with the scripts.
+    copies to each new node with the scripts. `OWN_SCRIPTS` is among them if `own` runs after the
+    others.
 
     The user's scripts are in the place of the others, or below them in `own/`, where the others
     run them. A folder that only some groups run has a place of its own, `folders/<its name>/`, with
@@ -95,8 +101,9 @@ class LifecycleScripts(Construct):
 
     Nodes run the scripts as root, and several AWS managed policies let their holders write every
     object whose bucket's name has `sagemaker` in it. So the policy of a bucket in the provisioner's
-    stack denies everyone but the provisioner, the `writers` and the account's root user to change
-    or delete the scripts. It denies nothing else: who may change the bucket's policy can lift it.
+    stack denies everyone but the provisioner, the `writers` and the account's root user to put or
+    delete any object under the prefix, or in the whole bucket without one: HyperPod copies all of
+    it to the nodes. It denies nothing else: who may change the bucket's policy can lift it.
 
     Args:
         bucket: The bucket.
@@ -114,7 +121,7 @@ class LifecycleScripts(Construct):
         s3_uri: Where the scripts are, `s3://<bucket>/<prefix>`; resolves once all are in place.
         on_create: Entry script's name.
         keys: Keys of those scripts in the bucket.
-        patterns: What the keys of all scripts are or match: `<prefix>/*`.
+        pattern: What the keys of all scripts match: `<prefix>/*`, or `*` without a prefix.
 
     Raises:
         ValueError: The entry script is not in the directory, `deployment.env` is although there are
@@ -144,7 +151,7 @@ class LifecycleScripts(Construct):
             directory=directory if directory is not None else asset_directory("lifecycle"),
             on_create=on_create,
             prefix="",
-            made=_made_files(settings if settings is not None else {}),
+            settings=settings if settings is not None else {},
         )
         home = _home(project, own=own, prefix=prefix)
         # The last is the one whose attribute is read: it waits for the others.
@@ -164,9 +171,7 @@ class LifecycleScripts(Construct):
         self.keys = sorted(
             joined(folder.prefix, path) for folder in home for path in folder.paths()
         )
-        self.patterns = _patterns(
-            home, is_own=own is not None and own.runs_own_scripts_alone, has_folders=bool(folders)
-        )
+        self.pattern = joined(prefix, "*")
         # From another stack, the bucket's policy would name a role that is made after it.
         if Stack.of(bucket) is Stack.of(provisioner):
             bucket.add_to_resource_policy(
@@ -289,7 +294,7 @@ class LifecycleScripts(Construct):
             effect=iam.Effect.DENY,
             principals=[iam.AnyPrincipal()],
             actions=_CHANGES,
-            resources=[self.bucket.arn_for_objects(pattern) for pattern in self.patterns],
+            resources=[self.bucket.arn_for_objects(self.pattern)],
             # For a session of a role, this is the role's ARN.
             # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
             conditions={"ArnNotEquals": {"aws:PrincipalArn": [*writers, root_user]}},
@@ -327,20 +332,9 @@ def _home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list
     alone = Folder(directory=Path(own.directory), on_create=ENTRY_SCRIPT, prefix=prefix)
     if own.runs_own_scripts_alone:
         return [alone]
+    # Without this, the project's scripts run nothing that lies in that folder.
+    project = replace(project, settings={**project.settings, _WHEN_OWN_RUN: own.run})
     return [project, replace(alone, prefix=joined(prefix, OWN))]
-
-
-def _patterns(home: Sequence[Folder], *, is_own: bool, has_folders: bool) -> list[str]:
-    """Return the keys, or few patterns of them: policies have little room."""
-    first, *others = home
-    if first.prefix:
-        return [f"{first.prefix}/*"]
-    paths = first.paths()
-    if is_own:
-        tops = dict.fromkeys(path.partition("/")[0] for path in paths)
-        paths = [top if top in paths else f"{top}/*" for top in tops]
-    below = [*(folder.prefix for folder in others), *([FOLDERS] if has_folders else [])]
-    return sorted([*paths, *(f"{prefix}/*" for prefix in below)])
 
 
 def _made_files(settings: Mapping[str, str]) -> dict[str, str]:

@@ -48,7 +48,7 @@ SCOPE = {
     "PullImages": {"arn:<AWS::Partition>:ecr:*:*:repository/*"},
     "PodIdentity": {"arn:aws:eks:us-west-2:<AWS::AccountId>:cluster/eks"},
     "ListScripts": {BUCKET},
-    "ReadScripts": {f"{BUCKET}/on_create.sh", f"{BUCKET}/lib/log.sh"},
+    "ReadScripts": {f"{BUCKET}/*"},
 }
 CPU: dict[str, Any] = {"name": "cpu", "instance_type": "ml.m5.large", "instance_count": 1}
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"

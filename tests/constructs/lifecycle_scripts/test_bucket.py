@@ -128,7 +128,7 @@ def test_nothing_is_made_or_changed_and_the_rights_follow(
     platform.has_output("S3BucketName", {"Value": "my-scripts"})
     found = statements(platform.to_json())
     read = str(found["ReadScripts"]["Resource"])
-    assert ":s3:::my-scripts/on_create.sh" in read
+    assert ":s3:::my-scripts/hyperpod/ml/*" in read
     for name, action in (
         ("DecryptScripts", "kms:Decrypt"),
         ("EncryptScripts", "kms:GenerateDataKey"),

@@ -73,14 +73,14 @@ OWN = ["lib/own.sh", "on_create.sh"]
 
 
 @pytest.mark.parametrize(
-    ("prefix", "run", "expected", "patterns"),
+    ("prefix", "run", "expected"),
     [
-        ("", None, {"": PROJECT}, set(PROJECT)),
-        ("", "after", {"": PROJECT, "own": OWN}, {*PROJECT, "own/*"}),
-        ("", "instead", {"": OWN}, {"on_create.sh", "lib/*"}),
-        ("a/b", None, {"a/b": PROJECT}, {"a/b/*"}),
-        ("a/b", "after", {"a/b": PROJECT, "a/b/own": OWN}, {"a/b/*"}),
-        ("a/b", "instead", {"a/b": OWN}, {"a/b/*"}),
+        ("", None, {"": PROJECT}),
+        ("", "after", {"": PROJECT, "own": OWN}),
+        ("", "instead", {"": OWN}),
+        ("a/b", None, {"a/b": PROJECT}),
+        ("a/b", "after", {"a/b": PROJECT, "a/b/own": OWN}),
+        ("a/b", "instead", {"a/b": OWN}),
     ],
 )
 def test_where_own_scripts_go(
@@ -91,7 +91,6 @@ def test_where_own_scripts_go(
     prefix: str,
     run: str | None,
     expected: dict[str, list[str]],
-    patterns: set[str],
 ) -> None:
     directory = folder(tmp_path / "mine", lib__own=b"")
     own = None if run is None else LifecycleScriptsConfig(directory=directory, run=run)
@@ -100,7 +99,11 @@ def test_where_own_scripts_go(
 
     seen = view()
     assert put(seen) == expected
-    assert locked(seen) == set(scripts.patterns) == patterns
+    # More than what is put: nodes get the whole prefix.
+    assert locked(seen) == {f"{prefix}/*".lstrip("/")} == {scripts.pattern}
+    made = [json.loads(each["Files"]) for each in seen.all(RESOURCE) if "Files" in each]
+    settings = "A=1\nOWN_SCRIPTS=after\n" if run == "after" else "A=1\n"
+    assert made == [{"deployment.env": settings}] * (run != "instead")
     # Another stack imports the attribute, and could not while the prefix is in it.
     (bucket, *rest) = listed(seen.resources and cdk.Stack.of(scripts).resolve(scripts.s3_uri))
     text = json.dumps([bucket, *rest])
@@ -124,7 +127,10 @@ def test_a_folder_of_groups_has_a_place_of_its_own(make: Make, view: View, tmp_p
         "folders/gpu/own": ["on_create.sh"],
         "folders/bare": ["on_create.sh"],
     }
-    assert locked(seen) == {*PROJECT, "folders/*"}
+    assert locked(seen) == {"*"}
+    own = seen.one(RESOURCE, Prefix="folders/gpu")["Files"]
+    assert json.loads(own) == {"deployment.env": "A=1\nOWN_SCRIPTS=after\n"}
+    assert "OWN_SCRIPTS" not in seen.one(RESOURCE, Keys=json.dumps(PROJECT), Prefix=None)["Files"]
     resolved = json.dumps(cdk.Stack.of(scripts).resolve(scripts.s3_uri_of(instead)))
     assert resolved.endswith('"S3Uri"]}, "/folders/bare"]]}')
     last = seen.id(RESOURCE, Keys=json.dumps(PROJECT), Prefix=None)

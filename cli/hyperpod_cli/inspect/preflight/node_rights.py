@@ -48,7 +48,7 @@ def needed_statements(
         subnet_ids=["*"],
         security_group_id="*",
         bucket=bucket,
-        script_keys=["*"],
+        script_keys="*",
         data_buckets=config.cluster.data_buckets,
     )
     resolved = stack.resolve([each.to_statement_json() for each in found])

@@ -219,12 +219,12 @@ def test_who_may_write_every_bucket_of_sagemaker_cannot_change_a_script(
 ) -> None:
     s3 = s3_of(bucket, arn)
 
-    with pytest.raises(ClientError, match="AccessDenied"):
-        s3.put_object(Bucket=BUCKET, Key=SCRIPT, Body=b"bad")
+    for key in (SCRIPT, "own/on_create.sh", "folders/gpu/on_create.sh"):
+        with pytest.raises(ClientError, match="AccessDenied"):
+            s3.put_object(Bucket=BUCKET, Key=key, Body=b"bad")
     with pytest.raises(ClientError, match="AccessDenied"):
         s3.delete_object(Bucket=BUCKET, Key=SCRIPT)
     assert s3.get_object(Bucket=BUCKET, Key=SCRIPT)["Body"].read() == b"good"
-    s3.put_object(Bucket=BUCKET, Key="mine.sh", Body=b"other objects are nobody's business")
 
 
 @pytest.mark.parametrize("arn", [WRITER, PROVISIONER])
