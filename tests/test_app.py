@@ -316,7 +316,8 @@ def test_the_placeholder_is_an_asset(assembly: Path) -> None:
         for resource in templates_of(assembly)["ml-hyperpod"]["Resources"].values()
         if resource["Properties"].get("Release") == "hyperpod-dependencies"
     ]
-    text = (assembly / f"asset.{release['ChartDigest']}" / "Chart.yaml").read_text("utf-8")
+    staged = assembly / f"asset.{release['ChartKey'].removesuffix('.zip')}"
+    text = (staged / "Chart.yaml").read_text("utf-8")
     assert "name: not-packaged\n" in text
 
 

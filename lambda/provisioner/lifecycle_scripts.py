@@ -6,21 +6,32 @@
 | Update  | put every file, remove keys no longer listed (elsewhere: Create) | at once          |
 | Delete  | remove the listed keys with all their versions                   | at once          |
 
+In a bucket of the user's, each version that is put carries the mark of its owner, and no other one
+is removed; a key under which there is something else is refused. ADR 73 says why.
+
 In a rollback it is done again half a minute later: until then, a run of the request that is taken
 back may not see that it is given up.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient
 from hyperpod_shared.errors import CarriedFailure, ProvisioningError
+from hyperpod_shared.owner import Owner
 from provisioner.aws.api import S3Api
-from provisioner.aws.s3 import open_zip, read_object, remove_keys
+from provisioner.aws.s3 import Bucket, open_zip, require_content
 from provisioner.framework import log
 from provisioner.framework.operation import Turn
-from provisioner.framework.properties import Properties, json_object, json_texts, parsed, text
+from provisioner.framework.properties import (
+    Properties,
+    json_object,
+    json_texts,
+    one_of,
+    parsed,
+    text,
+)
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
 from provisioner.framework.retry import Clock
@@ -38,6 +49,7 @@ _CONTENT_TYPES = {
     ".service": "text/plain",
 }
 _OTHER_CONTENT_TYPE = "application/octet-stream"
+_DEPLOYMENT, _USER = "deployment", "user"
 
 
 def _files(name: str, value: object) -> dict[str, str]:
@@ -57,7 +69,10 @@ class LifecycleScriptsProperties(Properties):
     Attributes:
         source_bucket: Bucket of the zipped scripts.
         source_key: Key of the zipped scripts.
+        source_digest: Digest of those of them that are put.
         destination_bucket: Bucket that nodes read them from.
+        destination_owner: Whose the bucket is, the deployment's or the user's. Default: not known,
+            in templates of former versions.
         paths: The files' relative paths in the zip.
         prefix: What their keys begin with, before a slash. Default: nothing, the key is the path.
         files: Text of each file that is not in the zip, by its path. Default: none.
@@ -65,7 +80,9 @@ class LifecycleScriptsProperties(Properties):
 
     source_bucket: str = parsed(text)
     source_key: str = parsed(text)
+    source_digest: str = parsed(text, default="")
     destination_bucket: str = parsed(text)
+    destination_owner: str = parsed(one_of(_DEPLOYMENT, _USER), default="")
     paths: tuple[str, ...] = parsed(json_texts, name="Keys")
     prefix: str = parsed(text, default="")
     files: Mapping[str, str] = parsed(_files, default_factory=dict)
@@ -101,16 +118,21 @@ class LifecycleScripts:
     ) -> Accepted:
         """Put or remove the scripts."""
         if request.type == "Delete":
-            self._remove(properties.destination_bucket, properties.keys, turn)
+            self._remove(properties, properties.keys, request.owner, turn)
             return Accepted()
-        scripts = self._scripts(properties, turn.clock)
+        scripts = self._scripts(properties, request.owner, turn.clock)
+        former = self._former(request, properties)
+        self._refuse_foreign(request, properties, former, turn)
+        bucket = self._bucket(properties.destination_bucket, request.owner)
+        mark = request.owner if properties.destination_owner == _USER else None
         try:
             for path, key in zip(properties.paths, properties.keys, strict=True):
-                self._put(properties.destination_bucket, key, scripts[path], turn)
-            if request.old_properties and request.physical_id == properties.physical_id:
-                old = LifecycleScriptsProperties.parse(request.old_properties)
-                gone = tuple(key for key in old.keys if key not in properties.keys)
-                self._remove(properties.destination_bucket, gone, turn)
+                suffix = PurePosixPath(key).suffix
+                content_type = _CONTENT_TYPES.get(suffix, _OTHER_CONTENT_TYPE)
+                bucket.put(key, scripts[path], content_type=content_type, owner=mark, turn=turn)
+            if former is not None:
+                gone = tuple(key for key in former.keys if key not in properties.keys)
+                self._remove(former, gone, request.owner, turn)
         except AWS_ERRORS as error:
             if is_transient(error):
                 raise
@@ -139,11 +161,60 @@ class LifecycleScripts:
         bucket = properties.destination_bucket
         return Progress(complete=True, data={"S3Uri": f"s3://{bucket}"})
 
-    def _scripts(self, properties: LifecycleScriptsProperties, clock: Clock) -> dict[str, bytes]:
-        origin = f"s3://{properties.source_bucket}/{properties.source_key}"
-        content = read_object(
-            self._s3, bucket=properties.source_bucket, key=properties.source_key, clock=clock
+    def _bucket(self, name: str, owner: Owner) -> Bucket:
+        return Bucket(s3=self._s3, name=name, account=owner.account)
+
+    def _former(
+        self, request: Request, properties: LifecycleScriptsProperties
+    ) -> LifecycleScriptsProperties | None:
+        """Return what the request updates; None if it puts the scripts elsewhere.
+
+        A former version did not say whose the bucket is, and says so to no deletion of its own:
+        what it put into the deployment's bucket goes when the scripts move within it.
+        """
+        if not request.old_properties:
+            return None
+        old = LifecycleScriptsProperties.parse(request.old_properties)
+        owner = old.destination_owner or properties.destination_owner
+        moves = request.physical_id != properties.physical_id
+        is_left = (
+            old.destination_bucket == properties.destination_bucket
+            and not old.destination_owner
+            and owner == _DEPLOYMENT
         )
+        return None if moves and not is_left else replace(old, destination_owner=owner)
+
+    def _refuse_foreign(
+        self,
+        request: Request,
+        properties: LifecycleScriptsProperties,
+        former: LifecycleScriptsProperties | None,
+        turn: Turn,
+    ) -> None:
+        """Refuse keys of others; not in a rollback, whose keys were the deployment's before."""
+        if properties.destination_owner != _USER or turn.rolls_back:
+            return
+        name = properties.destination_bucket
+        known = former.keys if former is not None else ()
+        key = self._bucket(name, request.owner).foreign(
+            (key for key in properties.keys if key not in known),
+            owner=request.owner,
+            clock=turn.clock,
+        )
+        if key is not None:
+            raise ProvisioningError(
+                f"The bucket {name} has an object {key} that is not of this deployment",
+                detail="it stays as it is",
+                next_step="Set lifecycle_scripts.prefix to one that holds nothing, or move the "
+                f"object away (`aws s3 mv s3://{name}/{key} ...`), then deploy again.",
+            )
+
+    def _scripts(
+        self, properties: LifecycleScriptsProperties, owner: Owner, clock: Clock
+    ) -> dict[str, bytes]:
+        origin = f"s3://{properties.source_bucket}/{properties.source_key}"
+        source = self._bucket(properties.source_bucket, owner)
+        content = source.read(properties.source_key, clock=clock)
         with open_zip(content, origin=origin) as archive:
             zipped = [path for path in properties.paths if path not in properties.files]
             missing = sorted(set(zipped) - set(archive.namelist()))
@@ -152,16 +223,24 @@ class LifecycleScripts:
                     f"The lifecycle script {missing[0]} is not in {origin}",
                     next_step="List only files of the folder that is zipped.",
                 )
+            digest = properties.source_digest
+            require_content(zipped, read=archive.read, digest=digest, origin=origin)
             made = {path: text.encode() for path, text in properties.files.items()}
             return made | {path: archive.read(path) for path in zipped}
 
-    def _put(self, bucket: str, key: str, body: bytes, turn: Turn) -> None:
-        content_type = _CONTENT_TYPES.get(PurePosixPath(key).suffix, _OTHER_CONTENT_TYPE)
-        turn.change(
-            lambda: self._s3.put_object(Bucket=bucket, Key=key, Body=body, ContentType=content_type)
-        )
-
-    def _remove(self, bucket: str, keys: tuple[str, ...], turn: Turn) -> None:
-        if keys:
-            remove_keys(self._s3, bucket=bucket, keys=keys, turn=turn)
-            log.info("scripts removed", bucket=bucket, keys=keys)
+    def _remove(
+        self,
+        properties: LifecycleScriptsProperties,
+        keys: tuple[str, ...],
+        owner: Owner,
+        turn: Turn,
+    ) -> None:
+        """Remove what is known to be the deployment's own."""
+        name = properties.destination_bucket
+        if not properties.destination_owner:
+            log.warning("scripts stay, whose the bucket is was not said", bucket=name, keys=keys)
+        elif keys:
+            is_own = properties.destination_owner == _DEPLOYMENT
+            bucket = self._bucket(name, owner)
+            bucket.remove(keys, owner=None if is_own else owner, turn=turn)
+            log.info("scripts removed", bucket=name, keys=keys)

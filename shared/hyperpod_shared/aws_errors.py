@@ -35,6 +35,7 @@ _NOT_FOUND = frozenset(
         "FileSystemNotFound",
         "NoSuchBucket",
         "NoSuchKey",
+        "NoSuchVersion",
         "404",
     }
 )

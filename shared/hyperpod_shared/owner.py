@@ -1,4 +1,4 @@
-"""Who made a thing: written on a Helm release as labels and on a cluster as tags.
+"""Who made a thing: written on a Helm release as labels, on a cluster and on objects as tags.
 
 CloudFormation tags nothing that a custom resource makes. Without a mark of our own, a retried
 request could not tell its own work from another owner's of the same name.
@@ -42,6 +42,11 @@ class Owner:
 
     stack_id: str
     logical_id: str
+
+    @property
+    def account(self) -> str:
+        """ID of the stack's account."""
+        return self.stack_id.split(":")[4]
 
     @property
     def labels(self) -> dict[str, str]:

@@ -122,7 +122,7 @@ class PlatformStack(cdk.Stack):
                     config.storage.lustre_failure if config.storage is not None else "warn"
                 )
             },
-            prefix=config.lifecycle_scripts.prefix or "",
+            prefix=config.scripts_prefix,
             own=config.lifecycle_scripts,
             folders=config.cluster.own_scripts,
             writers=config.lifecycle_scripts.writers,

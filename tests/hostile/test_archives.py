@@ -20,7 +20,7 @@ from hyperpod_cdk.helm.chart_rules import values_for_chart
 from hyperpod_shared.archives import Room
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws import s3
-from provisioner.aws.s3 import open_zip
+from provisioner.aws.s3 import Bucket, open_zip
 from provisioner.helm.chart import fetch_chart
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import FakeS3, zipped
@@ -101,7 +101,8 @@ def fetched(folder: Path, content: bytes, *, suffix: str) -> Path:
     """Do what the provisioner does with the asset of a chart."""
     storage, key = FakeS3(), f"k.{suffix}"
     storage.add("b", key, content)
-    return fetch_chart(storage, bucket="b", key=key, folder=folder, clock=Time().clock)
+    bucket = Bucket(s3=storage, name="b", account=storage.account)
+    return fetch_chart(bucket, key=key, digest="", folder=folder, clock=Time().clock)
 
 
 @pytest.mark.parametrize("inner", ["bomb", "up", "device", "garbage"])

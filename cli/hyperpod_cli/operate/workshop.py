@@ -113,7 +113,7 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, A
         index = zones.index(zone)
         return None if index == 0 else subnets[index]
 
-    prefix = config.lifecycle_scripts.prefix or ""
+    prefix = config.scripts_prefix
 
     def scripts_at(place: str) -> LifecycleConfig:
         # Not validated: the section wants a prefix, which a deployment need not have.

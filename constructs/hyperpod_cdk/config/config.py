@@ -195,6 +195,13 @@ class Config(Section):
         return self.eks.cluster_name or f"{self.name}-eks"
 
     @property
+    def scripts_prefix(self) -> str:
+        """What the keys of the lifecycle scripts begin with; empty at the top of their bucket."""
+        scripts = self.lifecycle_scripts
+        default = "" if scripts.existing_bucket_name is None else f"hyperpod/{self.name}"
+        return default if scripts.prefix is None else scripts.prefix
+
+    @property
     def addons_that_need_nodes(self) -> tuple[str, ...]:
         """The EKS add-ons that the deployment installs with the cluster: DNS, the FSx driver."""
         wanted = (DNS_ADDON,) if self.storage is None else (DNS_ADDON, FSX_ADDON)

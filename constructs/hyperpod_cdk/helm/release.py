@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.refusals import refuse_large_request
 from hyperpod_cdk.synthesis.template_parameters import json_in_template
+from hyperpod_shared.content import content_digest
+
+# Of a chart's Python files, which a test may leave there: it would be an upgrade.
+_BYTECODE = "__pycache__"
 
 
 class HelmRelease(Construct):
@@ -90,8 +95,7 @@ class HelmRelease(Construct):
             noun=f"what helm.values and components make of the release {release}",
             to_do="leave out what the chart has as its default, or put it into a chart of your own",
         )
-        # Bytecode of a chart's Python files, which a test may leave there, would be an upgrade.
-        asset = s3_assets.Asset(self, "Chart", path=str(chart), exclude=["**/__pycache__"])
+        asset = s3_assets.Asset(self, "Chart", path=str(chart), exclude=[f"**/{_BYTECODE}"])
         access = provisioner.grant(
             self,
             "Access",
@@ -107,7 +111,7 @@ class HelmRelease(Construct):
                 "Namespace": namespace,
                 "ChartBucket": asset.s3_bucket_name,
                 "ChartKey": asset.s3_object_key,
-                "ChartDigest": asset.asset_hash,
+                "ChartDigest": _digest(chart),
                 # Not `Stack.to_json_string`: it drops nulls, with which Helm removes a default.
                 "Values": json_in_template(dict(values or {})),
                 "AdoptNamespaces": json.dumps(list(adopt_namespaces)),
@@ -121,6 +125,16 @@ class HelmRelease(Construct):
         self.release = release
         self.namespace = namespace
         self.chart = resource.get_att_string("Chart")
+
+
+def _digest(chart: Path) -> str:
+    """Return the digest of what the asset of a chart holds."""
+    if chart.is_file():
+        return content_digest([""], read=lambda _: chart.read_bytes())
+    # As the CDK CLI zips a folder: also what is behind links, which Path.glob leaves out.
+    found = glob("**", root_dir=chart, recursive=True, include_hidden=True)  # noqa: PTH207
+    files = [path for path in found if (chart / path).is_file() and _BYTECODE not in path]
+    return content_digest(files, read=lambda path: (chart / path).read_bytes())
 
 
 class PriorityClasses(Construct):

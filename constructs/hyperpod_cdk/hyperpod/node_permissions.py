@@ -321,9 +321,7 @@ def _pull_images(scope: Construct) -> iam.PolicyStatement:
     )
 
 
-def _read_scripts(
-    scope: Construct, bucket: s3.IBucket, *, keys: str
-) -> list[iam.PolicyStatement]:
+def _read_scripts(scope: Construct, bucket: s3.IBucket, *, keys: str) -> list[iam.PolicyStatement]:
     return [
         statement(
             scope,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from aws_cdk import Aws, CustomResource, IgnoreMode, Stack
+from aws_cdk import Aws, CustomResource, IgnoreMode, Resource, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
@@ -26,6 +26,7 @@ from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.reasons import acknowledge, statement, wildcard_nag_id
 from hyperpod_cdk.synthesis.refusals import refuse_large_request
+from hyperpod_shared.content import content_digest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +68,12 @@ class Folder:
                 )
         return sorted([*keys, *self.made])
 
+    def digest(self) -> str:
+        """Return the digest of the files that are in the folder."""
+        return content_digest(
+            script_keys(self.directory), read=lambda path: (self.directory / path).read_bytes()
+        )
+
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
 _CHANGES = [
@@ -90,6 +97,8 @@ class LifecycleScripts(Construct):
     (`.md`) and what is hidden: files and folders whose names start with a dot. An update removes
     files that are gone from the directory; deletion removes exactly the files that were put there
     and nothing else. (`s3_deployment.BucketDeployment` would delete everything under its prefix.)
+    In a bucket that this app does not make, an object that is there already is refused, and
+    versions that others put are never removed.
 
     Settings become a file `deployment.env` next to them, one line `NAME=value` each, which HyperPod
     copies to each new node with the scripts. `OWN_SCRIPTS` is among them if `own` runs after the
@@ -147,6 +156,7 @@ class LifecycleScripts(Construct):
         self.bucket = bucket
         self._provisioner = provisioner
         self._prefix = prefix
+        self._is_made = Resource.is_owned_resource(bucket)
         project = Folder(
             directory=directory if directory is not None else asset_directory("lifecycle"),
             on_create=on_create,
@@ -225,8 +235,9 @@ class LifecycleScripts(Construct):
                 properties={
                     "SourceBucket": asset.s3_bucket_name,
                     "SourceKey": asset.s3_object_key,
-                    "SourceDigest": asset.asset_hash,
+                    "SourceDigest": folder.digest(),
                     "DestinationBucket": self.bucket.bucket_name,
+                    "DestinationOwner": "deployment" if self._is_made else "user",
                     **({"Prefix": folder.prefix} if folder.prefix else {}),
                     "Keys": json.dumps(paths),
                     **({"Files": json.dumps(folder.made)} if folder.made else {}),
@@ -264,6 +275,7 @@ class LifecycleScripts(Construct):
                     actions=["s3:ListBucketVersions"],
                     resources=[self.bucket.bucket_arn],
                 ),
+                *([] if self._is_made else [self._mark_versions(objects)]),
                 *use_of_bucket_key(
                     self,
                     self.bucket,
@@ -286,6 +298,19 @@ class LifecycleScripts(Construct):
             },
         )
         return access
+
+    def _mark_versions(self, objects: str) -> iam.PolicyStatement:
+        return statement(
+            self,
+            sid="MarkScriptVersions",
+            why=(
+                "In a bucket of yours, it marks the versions that it puts by a tag, and removes no "
+                "other ones."
+            ),
+            added_by="`lifecycle_scripts.existing_bucket_name`",
+            actions=["s3:GetObjectVersionTagging", "s3:PutObjectTagging"],
+            resources=[objects],
+        )
 
     def _denial(self, *, writers: Sequence[str]) -> iam.PolicyStatement:
         root_user = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:root"

@@ -174,7 +174,8 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
     prefix: Annotated[Prefix | None, Field(examples=["elsewhere"])] = None
     """Where in their bucket the scripts are, such as lifecycle-scripts. A change moves them, and an
     update of the HyperPod stack then tells the cluster: until that, a new node finds none, so make
-    it while no node joins. Default: the top of the bucket."""
+    it while no node joins. Default: the top of a bucket that is made, `hyperpod/<name>` in
+    existing_bucket_name."""
 
     bucket_name: Annotated[
         Annotated[
@@ -204,9 +205,10 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
         Field(examples=["another-bucket"]),
         Task("use a bucket or a role that exists"),
     ] = None
-    """Name of a bucket of your own, of this account and region, that gets the scripts instead.
-    Nothing of it is changed, and no object but the scripts; it cannot be changed later. Default: a
-    bucket is made."""
+    """Name of a bucket of your own, of this account and region, that gets the scripts instead,
+    under their prefix. Nothing of it is changed, an object of yours that is in the way is refused,
+    and no version is removed but those that the deployment put; it cannot be changed later.
+    Default: a bucket is made."""
 
     existing_bucket_kms_key_arn: Annotated[
         KmsKeyArn | None, Task("use a bucket or a role that exists")

@@ -1,15 +1,20 @@
-"""Objects in S3: reading an asset and opening it safely, removing a key with all its versions."""
+"""Objects in S3: assets, read and opened safely; versions of keys, put and removed."""
 
 import io
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlencode
 
 from hyperpod_shared.archives import FILES_LIMIT, ArchiveError, is_plain, refuse_member
 from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_not_found
+from hyperpod_shared.content import content_digest, is_content_digest
 from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import Owner
 from provisioner.aws.api import S3Api
 from provisioner.framework.operation import Turn
 from provisioner.framework.retry import Clock, aws_retried
@@ -19,67 +24,163 @@ ZIP_LIMIT_BYTES = 200 * 1024 * 1024
 """Leaves room in Lambda's default /tmp of 512 MB."""
 
 
-def read_object(s3: S3Api, *, bucket: str, key: str, clock: Clock) -> bytes:
-    """Return an object's content.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    """A bucket, if it is of the account that it is expected to be of: S3 denies any other.
+
+    Attributes:
+        s3: Reads and writes it.
+        name: Its name.
+        account: ID of the account.
+    """
+
+    s3: S3Api
+    name: str
+    account: str
+
+    @property
+    def _place(self) -> dict[str, str]:
+        # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-owner-condition.html
+        return {"Bucket": self.name, "ExpectedBucketOwner": self.account}
+
+    def read(self, key: str, *, clock: Clock) -> bytes:
+        """Return an asset's content.
+
+        Raises:
+            ProvisioningError: There is no such object.
+        """
+        try:
+            return aws_retried(
+                lambda: bytes(self.s3.get_object(**self._place, Key=key)["Body"].read()),
+                clock=clock,
+            )
+        except AWS_ERRORS as error:
+            if not is_not_found(error):
+                raise
+            raise ProvisioningError(
+                f"The asset s3://{self.name}/{key} does not exist",
+                detail=code(error),
+                next_step="Deploy again, so that the CDK CLI uploads its assets.",
+            ) from error
+
+    def put(
+        self, key: str, body: bytes, *, content_type: str, owner: Owner | None, turn: Turn
+    ) -> None:
+        """Put an object.
+
+        Args:
+            key: Its key.
+            body: Its content.
+            content_type: Its type.
+            owner: Whose mark this version gets; None for no mark.
+            turn: Says whether anything may still be changed.
+        """
+        # A tag, and no metadata: those of an object encrypted with a key are read without the key.
+        mark = {} if owner is None else {"Tagging": urlencode(owner.tags)}
+        turn.change(
+            lambda: self.s3.put_object(
+                **self._place, Key=key, Body=body, ContentType=content_type, **mark
+            )
+        )
+
+    def foreign(self, keys: Iterable[str], *, owner: Owner, clock: Clock) -> str | None:
+        """Return the first key under which there is an object now that is not the owner's."""
+        for key in keys:
+            for version in self._versions(key, clock):
+                if version.get("IsLatest") and not self._is_of(owner, version, clock):
+                    return key
+        return None
+
+    def remove(self, keys: Iterable[str], *, owner: Owner | None, turn: Turn) -> None:
+        """Remove versions of keys; a bucket that is gone is a success.
+
+        Args:
+            keys: The keys.
+            owner: Whose versions to remove; None for every version and delete marker.
+            turn: Says whether anything may still be changed.
+
+        Raises:
+            GivenUpError: The request has its turn no more.
+            ProvisioningError: S3 kept some of them.
+        """
+        try:
+            versions = [
+                {"Key": key, "VersionId": version["VersionId"]}
+                for key in keys
+                for version in self._versions(key, turn.clock, with_markers=owner is None)
+                if owner is None or self._is_of(owner, version, turn.clock)
+            ]
+            for start in range(0, len(versions), _DELETE_BATCH):
+                self._delete(versions[start : start + _DELETE_BATCH], turn)
+        except AWS_ERRORS as error:
+            if code(error) != "NoSuchBucket":
+                raise
+
+    def _delete(self, versions: Sequence[Mapping[str, str]], turn: Turn) -> None:
+        answer = turn.change(
+            lambda: self.s3.delete_objects(
+                **self._place, Delete={"Objects": versions, "Quiet": True}
+            )
+        )
+        kept = answer.get("Errors") or []
+        if kept:
+            raise ProvisioningError(
+                f"S3 kept {len(kept)} objects in {self.name}, the first is {kept[0].get('Key')}",
+                detail=f"{kept[0].get('Code')}: {kept[0].get('Message')}",
+                next_step="Allow the function to delete object versions there, then retry.",
+            )
+
+    def _versions(
+        self, key: str, clock: Clock, *, with_markers: bool = False
+    ) -> Iterator[Mapping[str, Any]]:
+        request: dict[str, object] = {**self._place, "Prefix": key}
+        while True:
+            page = aws_retried(partial(self.s3.list_object_versions, **request), clock=clock)
+            markers = page.get("DeleteMarkers", ()) if with_markers else ()
+            for version in [*page.get("Versions", ()), *markers]:
+                if version["Key"] == key:  # the prefix also finds longer keys
+                    yield version
+            if not page.get("IsTruncated"):
+                return
+            request["KeyMarker"] = page["NextKeyMarker"]
+            request["VersionIdMarker"] = page["NextVersionIdMarker"]
+
+    def _is_of(self, owner: Owner, version: Mapping[str, Any], clock: Clock) -> bool:
+        place = {**self._place, "Key": version["Key"], "VersionId": version["VersionId"]}
+        try:
+            found = aws_retried(lambda: self.s3.get_object_tagging(**place), clock=clock)
+        except AWS_ERRORS as error:
+            if not is_not_found(error):
+                raise
+            return False  # another run has removed it
+        return owner.owned_before({tag["Key"]: tag["Value"] for tag in found["TagSet"]})
+
+
+def require_content(
+    paths: Iterable[str], *, read: Callable[[str], bytes], digest: str, origin: str
+) -> None:
+    """Require that an asset holds what the template was made with.
+
+    Args:
+        paths: Its files that are used.
+        read: Returns the content of one.
+        digest: What `content_digest` returned of them; another text is of a former version, which
+            did not say.
+        origin: The asset's URI, which messages name.
 
     Raises:
-        ProvisioningError: There is no such object.
+        ProvisioningError: It holds something else.
     """
-    try:
-        content = aws_retried(
-            lambda: bytes(s3.get_object(Bucket=bucket, Key=key)["Body"].read()), clock=clock
-        )
-    except AWS_ERRORS as error:
-        if not is_not_found(error):
-            raise
+    if not is_content_digest(digest):
+        return
+    found = content_digest(paths, read=read)
+    if found != digest:
         raise ProvisioningError(
-            f"The asset s3://{bucket}/{key} does not exist",
-            detail=code(error),
-            next_step="Deploy again, so that the CDK CLI uploads its assets.",
-        ) from error
-    return content
-
-
-def remove_keys(s3: S3Api, *, bucket: str, keys: Sequence[str], turn: Turn) -> None:
-    """Remove every version and delete marker of the keys; a bucket that is gone is a success.
-
-    Raises:
-        GivenUpError: The request has its turn no more.
-        ProvisioningError: S3 kept some of them.
-    """
-    try:
-        versions = [version for key in keys for version in _versions(s3, bucket, key, turn.clock)]
-        for start in range(0, len(versions), _DELETE_BATCH):
-            _delete(s3, bucket, versions[start : start + _DELETE_BATCH], turn)
-    except AWS_ERRORS as error:
-        if code(error) != "NoSuchBucket":
-            raise
-
-
-def _delete(s3: S3Api, bucket: str, versions: Sequence[Mapping[str, str]], turn: Turn) -> None:
-    answer = turn.change(
-        lambda: s3.delete_objects(Bucket=bucket, Delete={"Objects": versions, "Quiet": True})
-    )
-    kept = answer.get("Errors") or []
-    if kept:
-        raise ProvisioningError(
-            f"S3 kept {len(kept)} objects in {bucket}, the first is {kept[0].get('Key')}",
-            detail=f"{kept[0].get('Code')}: {kept[0].get('Message')}",
-            next_step="Allow the function to delete object versions there, then retry.",
+            f"The asset {origin} is not what the template was made with, and is not used",
+            detail=f"the content has the digest {found}, the template names {digest}",
+            next_step="Find out who wrote it (CloudTrail, the bucket's policy), delete it with "
+            f"`aws s3 rm {origin}`, then deploy again, which uploads it anew.",
         )
-
-
-def _versions(s3: S3Api, bucket: str, key: str, clock: Clock) -> Iterator[dict[str, str]]:
-    request: dict[str, object] = {"Bucket": bucket, "Prefix": key}
-    while True:
-        page = aws_retried(partial(s3.list_object_versions, **request), clock=clock)
-        for version in [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]:
-            if version["Key"] == key:  # the prefix also finds longer keys
-                yield {"Key": key, "VersionId": version["VersionId"]}
-        if not page.get("IsTruncated"):
-            return
-        request["KeyMarker"] = page["NextKeyMarker"]
-        request["VersionIdMarker"] = page["NextVersionIdMarker"]
 
 
 def open_zip(content: bytes, *, origin: str) -> zipfile.ZipFile:
@@ -126,13 +227,15 @@ def _no_zip(origin: str, cause: str) -> ProvisioningError:
     )
 
 
-def unpack_chart(content: bytes, *, folder: Path, origin: str) -> Path:
+def unpack_chart(content: bytes, *, folder: Path, digest: str, origin: str) -> Path:
     """Unpack a zipped chart and return the folder with its Chart.yaml.
 
     Raises:
-        ProvisioningError: The archive is unsafe or holds no chart.
+        ProvisioningError: The archive is unsafe, holds no chart or another one.
     """
     with open_zip(content, origin=origin) as archive:
+        files = [path for path in archive.namelist() if not path.endswith("/")]
+        require_content(files, read=archive.read, digest=digest, origin=origin)
         try:
             archive.extractall(folder)
         except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:

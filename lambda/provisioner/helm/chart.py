@@ -5,8 +5,7 @@ from pathlib import Path
 
 from hyperpod_shared.archives import ArchiveError, Room, chart_members
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.aws.api import S3Api
-from provisioner.aws.s3 import read_object, unpack_chart
+from provisioner.aws.s3 import Bucket, require_content, unpack_chart
 from provisioner.framework.retry import Clock
 
 _PACKAGED = (".tgz", ".tar.gz")
@@ -14,26 +13,27 @@ _PACKAGED = (".tgz", ".tar.gz")
 _PLACEHOLDER = b"hyperpod-cdk/placeholder:"
 
 
-def fetch_chart(s3: S3Api, *, bucket: str, key: str, folder: Path, clock: Clock) -> Path:
+def fetch_chart(bucket: Bucket, *, key: str, digest: str, folder: Path, clock: Clock) -> Path:
     """Return the local path of a chart: a packaged one, or the folder of a zipped one.
 
     Args:
-        s3: Holds the chart.
         bucket: The chart's bucket.
         key: The chart's key; it ends in `.tgz` or `.zip`.
+        digest: Digest of its content: of the packaged chart, or of the files that are zipped.
         folder: Where to put it.
         clock: Time and sleep.
 
     Raises:
-        ProvisioningError: There is no such asset, it is no chart, a placeholder for one, unpacks to
-            too much, or holds what is not a file in it.
+        ProvisioningError: There is no such asset, it is no chart, another one, a placeholder for
+            one, unpacks to too much, or holds what is not a file in it.
     """
-    content = read_object(s3, bucket=bucket, key=key, clock=clock)
-    origin = f"s3://{bucket}/{key}"
+    content = bucket.read(key, clock=clock)
+    origin = f"s3://{bucket.name}/{key}"
     if key.endswith(".zip"):
-        chart = unpack_chart(content, folder=folder / "chart", origin=origin)
+        chart = unpack_chart(content, folder=folder / "chart", digest=digest, origin=origin)
         _refuse_placeholder(chart)
         return chart
+    require_content([""], read=lambda _: content, digest=digest, origin=origin)
     _refuse_hostile(content, origin)
     path = folder / "chart.tgz"
     path.write_bytes(content)

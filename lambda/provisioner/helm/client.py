@@ -19,6 +19,7 @@ from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import is_consent
 from hyperpod_shared.redaction import redacted, secret_values
 from provisioner.aws.api import S3Api
+from provisioner.aws.s3 import Bucket
 from provisioner.framework.operation import Turn
 from provisioner.framework.retry import retried
 from provisioner.helm.chart import fetch_chart
@@ -301,9 +302,9 @@ class ReleaseConnection:
                 run_kubectl=commands.kubectl,
                 home=commands.home,
                 fetch_chart=lambda: fetch_chart(
-                    self.s3,
-                    bucket=properties.chart_bucket,
+                    Bucket(s3=self.s3, name=properties.chart_bucket, account=wanted.owner.account),
                     key=properties.chart_key,
+                    digest=properties.chart_digest,
                     folder=commands.home,
                     clock=turn.clock,
                 ),

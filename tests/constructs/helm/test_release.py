@@ -11,6 +11,7 @@ from aws_cdk import aws_eks_v2 as eks
 from hyperpod_cdk import ConfigError, TooLargeError
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_shared.content import content_digest
 from tests.constructs.conftest import View
 
 RELEASE = "Custom::HelmRelease"
@@ -61,7 +62,10 @@ def test_properties(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> 
     assert properties["ClusterName"] == "eks"
     assert properties["Release"] == "my-release"
     assert properties["Namespace"] == "kube-system"
-    assert properties["ChartKey"] == f"{properties['ChartDigest']}.tgz"
+    assert properties["ChartKey"].endswith(".tgz")
+    chart: Path = arguments["chart"]
+    digest = content_digest([""], read=lambda _: chart.read_bytes())
+    assert properties["ChartDigest"] == digest
     assert properties["Values"] == "{}"
     assert properties["AdoptNamespaces"] == "[]"
     assert properties["DeleteUserObjects"] == "false"
@@ -89,14 +93,23 @@ def test_what_it_may_take_over_and_delete_and_wait_for(
 
 
 def test_a_chart_directory_travels_as_a_zip(
-    stack: cdk.Stack, arguments: dict[str, Any], repository: Path, view: View
+    stack: cdk.Stack, arguments: dict[str, Any], tmp_path: Path, view: View
 ) -> None:
-    directory = repository / "charts" / "fsx-storage"
-    HelmRelease(stack, "Release", **{**arguments, "chart": directory})
+    chart = tmp_path / "chart"
+    files = {"Chart.yaml": b"name: x", ".helmignore": b"*.md", "files/a.py": b"a"}
+    for name, content in {**files, "files/__pycache__/a.pyc": b"compiled"}.items():
+        (chart / name).parent.mkdir(parents=True, exist_ok=True)
+        (chart / name).write_bytes(content)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "b.yaml").write_bytes(b"b")
+    (chart / "templates").symlink_to(tmp_path / "shared")
+    files["templates/b.yaml"] = b"b"
+
+    HelmRelease(stack, "Release", **{**arguments, "chart": chart})
 
     properties = view().one(RELEASE)
-
-    assert properties["ChartKey"] == f"{properties['ChartDigest']}.zip"
+    assert properties["ChartKey"].endswith(".zip")
+    assert properties["ChartDigest"] == content_digest(files, read=files.__getitem__)
 
 
 def test_values_keep_their_types_and_their_tokens(

@@ -123,7 +123,12 @@ def test_nothing_is_made_or_changed_and_the_rights_follow(
     platform.resource_count_is("AWS::S3::Bucket", 0)
     platform.resource_count_is("AWS::S3::BucketPolicy", 0)
     platform.has_resource_properties(
-        "Custom::LifecycleScripts", {"DestinationBucket": "my-scripts"}
+        "Custom::LifecycleScripts",
+        {
+            "DestinationBucket": "my-scripts",
+            "DestinationOwner": "user",
+            "Prefix": "hyperpod/ml",
+        },
     )
     platform.has_output("S3BucketName", {"Value": "my-scripts"})
     found = statements(platform.to_json())

@@ -12,6 +12,7 @@ from aws_cdk.assertions import Template
 
 from hyperpod_cdk import ConfigError, LifecycleScripts, LifecycleScriptsConfig, Provisioner
 from hyperpod_cdk.lifecycle_scripts.bucket import LifecycleBucket
+from hyperpod_shared.content import content_digest
 from tests.constructs.conftest import View
 from tests.support.refusals import line_after
 from tests.support.template_view import TemplateView, listed
@@ -66,10 +67,12 @@ def test_properties(stack: cdk.Stack, make: Make, view: View) -> None:
         "SourceKey",
         "SourceDigest",
         "DestinationBucket",
+        "DestinationOwner",
         "Keys",
     }
     assert properties["DestinationBucket"] == "sagemaker-bucket"
-    assert properties["SourceKey"] == f"{properties['SourceDigest']}.zip"
+    assert properties["DestinationOwner"] == "user"
+    assert properties["SourceKey"].endswith(".zip")
     assert json.loads(properties["Keys"]) == ["lib/log.sh", "on_create.sh"] == scripts.keys
     assert scripts.on_create == "on_create.sh"
     assert stack.resolve(scripts.s3_uri) == {"Fn::GetAtt": [seen.id(RESOURCE), "S3Uri"]}
@@ -92,10 +95,13 @@ def test_the_asset_has_the_listed_scripts_and_no_other_file(
 
     assembly = Path(app.synth().directory)
     (resource,) = Template.from_stack(stack).find_resources(RESOURCE).values()
-    staged = assembly / f"asset.{resource['Properties']['SourceDigest']}"
+    properties = resource["Properties"]
+    staged = assembly / f"asset.{properties['SourceKey'].removesuffix('.zip')}"
 
     shipped = [path.relative_to(staged).as_posix() for path in staged.rglob("*") if path.is_file()]
     assert sorted(shipped) == scripts.keys
+    digest = content_digest(shipped, read=lambda path: (staged / path).read_bytes())
+    assert properties["SourceDigest"] == digest
 
 
 def test_any_object_of_the_bucket_can_be_changed(make: Make, view: View) -> None:
@@ -110,6 +116,11 @@ def test_any_object_of_the_bucket_can_be_changed(make: Make, view: View) -> None
         if change in seen.resources[name]["Properties"]["PolicyDocument"]["Statement"]
     ]
 
+    mark = seen.statement("MarkScriptVersions")
+    assert (set(mark["Action"]), seen.text(mark["Resource"])) == (
+        {"s3:GetObjectVersionTagging", "s3:PutObjectTagging"},
+        f"{BUCKET}/*",
+    )
     # A script that is removed or renamed has a key that the template no longer knows.
     assert seen.text(change["Resource"]) == f"{BUCKET}/*"
     assert set(change["Action"]) == {"s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"}
@@ -204,6 +215,8 @@ def test_all_but_the_provisioner_and_the_writers_are_denied(seen: TemplateView) 
     role = principals[0]["Fn::GetAtt"][0]
     assert seen.resources[role]["Properties"]["Description"].startswith("Installs Helm releases")
     assert seen.text(denial["Resource"]) == "<AWS::S3::Bucket.Arn>/*"
+    assert seen.one(RESOURCE)["DestinationOwner"] == "deployment"
+    assert "MarkScriptVersions" not in {each.get("Sid") for _, each in seen.statements()}
 
 
 def test_nothing_but_changes_of_objects_is_denied(seen: TemplateView) -> None:

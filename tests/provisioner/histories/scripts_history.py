@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from random import Random
 from typing import Any
+from urllib.parse import parse_qsl
 
-from botocore.exceptions import ResponseStreamingError
+from botocore.exceptions import ClientError, ResponseStreamingError
 
+from hyperpod_shared.content import content_digest
 from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.invariants import NOT_TRUE, NOT_UNDONE, Watch
@@ -23,14 +25,20 @@ from tests.provisioner.histories.world import World
 _BUCKET = "sagemaker-b"
 _PATHS = ("on_create.sh", "on_create_main.sh", "utils/mount.sh", "observability.py")
 _A_PAGE = 2
+_ACCOUNT = "111122223333"
+_PLACE = {"Bucket": _BUCKET, "ExpectedBucketOwner": _ACCOUNT}
+_Version = tuple[str, str, bytes | None]
+# What a user deleted before: it can be restored, as long as its versions are there.
+_THEIRS: list[_Version] = [("on_create.sh", "theirs", b"#!"), ("on_create.sh", "marker", None)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScriptsTemplate:
-    """The scripts of a template: their paths, and which version of their text."""
+    """The scripts of a template: their paths, which version of their text, whose the bucket is."""
 
     paths: tuple[str, ...]
     version: int
+    bucket_owner: str
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
@@ -39,7 +47,9 @@ class ScriptsTemplate:
             "ServiceToken": "arn:aws:lambda:us-west-2:111122223333:function:framework",
             "SourceBucket": "assets",
             "SourceKey": f"{self.version}.zip",
+            "SourceDigest": content_digest(self.paths, read=lambda path: _text(path, self.version)),
             "DestinationBucket": _BUCKET,
+            "DestinationOwner": self.bucket_owner,
             "Keys": json.dumps(self.paths),
         }
 
@@ -69,13 +79,14 @@ class S3:
     world: World
     conduct: ScriptsConduct
     watch: Watch = field(init=False)
-    versions: list[tuple[str, str, bytes | None]] = field(default_factory=list)
+    versions: list[_Version] = field(default_factory=list)
+    tags: dict[str, dict[str, str]] = field(default_factory=dict)
     made: int = 0
     reads: int = 0
 
-    def get_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:
+    def get_object(self, *, Bucket: str, Key: str, ExpectedBucketOwner: str) -> dict[str, Any]:
         def effect() -> dict[str, Any]:
-            assert Bucket == "assets"
+            assert (Bucket, ExpectedBucketOwner) == ("assets", _ACCOUNT)
             content = bytearray(_asset(Key.removesuffix(".zip")))
             if self.conduct.corrupt and not self.world.calm:
                 content[45] ^= 255
@@ -85,18 +96,31 @@ class S3:
 
         return self.world.call("s3", "GetObject", effect)
 
-    def put_object(self, *, Bucket: str, Key: str, Body: bytes, ContentType: str) -> dict[str, Any]:
-        assert (Bucket, bool(ContentType)) == (_BUCKET, True)
-        return self.world.call("s3", "PutObject", lambda: self._put(Key, Body))
+    def get_object_tagging(self, *, VersionId: str, **_place: str) -> dict[str, Any]:
+        def effect() -> dict[str, Any]:
+            if VersionId not in {version for _, version, _ in self.versions}:
+                response: Any = {"Error": {"Code": "NoSuchVersion", "Message": "gone"}}
+                raise ClientError(response, "GetObjectTagging")
+            tags = self.tags.get(VersionId, {})
+            return {"TagSet": [{"Key": key, "Value": value} for key, value in tags.items()]}
+
+        return self.world.call("s3", "GetObjectTagging", effect)
+
+    def put_object(
+        self, *, Key: str, Body: bytes, ContentType: str, Tagging: str = "", **place: str
+    ) -> dict[str, Any]:
+        assert (place, bool(ContentType)) == (_PLACE, True)
+        return self.world.call("s3", "PutObject", lambda: self._put(Key, Body, Tagging))
 
     def list_object_versions(self, **request: Any) -> dict[str, Any]:
         def effect() -> dict[str, Any]:
             found = [one for one in self.versions if one[0].startswith(request["Prefix"])]
             start = int(request.get("VersionIdMarker", 0))
             page = found[start : start + _A_PAGE]
+            latest = {key: version for key, version, _ in self.versions}
             return {
-                "Versions": [_listed(one) for one in page if one[2] is not None],
-                "DeleteMarkers": [_listed(one) for one in page if one[2] is None],
+                "Versions": [_listed(one, latest) for one in page if one[2] is not None],
+                "DeleteMarkers": [_listed(one, latest) for one in page if one[2] is None],
                 "IsTruncated": start + _A_PAGE < len(found),
                 "NextKeyMarker": request["Prefix"],
                 "NextVersionIdMarker": str(start + _A_PAGE),
@@ -104,8 +128,8 @@ class S3:
 
         return self.world.call("s3", "ListObjectVersions", effect)
 
-    def delete_objects(self, *, Bucket: str, Delete: Mapping[str, Any]) -> dict[str, Any]:
-        assert Bucket == _BUCKET
+    def delete_objects(self, *, Delete: Mapping[str, Any], **place: str) -> dict[str, Any]:
+        assert place == _PLACE
         return self.world.call("s3", "DeleteObjects", lambda: self._delete(Delete["Objects"]))
 
     def newest(self) -> dict[str, bytes]:
@@ -117,10 +141,11 @@ class S3:
                 texts[key] = body
         return texts
 
-    def _put(self, key: str, body: bytes) -> dict[str, Any]:
+    def _put(self, key: str, body: bytes, tagging: str) -> dict[str, Any]:
         self._tell("PutObject", key)
         self.made += 1
         self.versions.append((key, f"v{self.made}", body))
+        self.tags[f"v{self.made}"] = dict(parse_qsl(tagging))
         return {}
 
     def _delete(self, objects: Sequence[Mapping[str, str]]) -> dict[str, Any]:
@@ -149,7 +174,8 @@ class ScriptsWatch(Watch):
     def deleted(self, request: Request) -> None:
         """Look whether the scripts are gone, with all versions."""
         template: ScriptsTemplate = request.wanted
-        if any(key in template.paths for key, _, _ in self.s3.versions):
+        theirs = _THEIRS if template.bucket_owner == "user" else []
+        if [one for one in self.s3.versions if one[0] in template.paths] != theirs:
             self.violated(NOT_TRUE, "a deletion is a success, and scripts are there")
 
     def healed(self, stack: Stack, template: ScriptsTemplate) -> None:
@@ -182,6 +208,8 @@ class ScriptsSubject(Subject):
 
     def __init__(self, plan: Plan, world: World) -> None:
         self._s3 = s3 = S3(world=world, conduct=replace(plan.conduct))
+        if plan.operations[0].template.bucket_owner == "user":
+            s3.versions += _THEIRS
         self.watch = s3.watch = ScriptsWatch(world=world, s3=s3)
         self.services: Mapping[str, Any] = {"s3": s3}
 
@@ -208,19 +236,21 @@ def _text(path: str, version: int) -> bytes:
     return f"# {path} {version}".encode()
 
 
-def _listed(version: tuple[str, str, bytes | None]) -> dict[str, str]:
-    return {"Key": version[0], "VersionId": version[1]}
+def _listed(version: _Version, latest: Mapping[str, str]) -> dict[str, Any]:
+    key, identifier, _ = version
+    return {"Key": key, "VersionId": identifier, "IsLatest": latest[key] == identifier}
 
 
 def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
     """Draw deployments."""
     drawn = []
+    bucket_owner = random.choice(("deployment", "user"))
     for version in range(1, random.choice((2, 3, 3, 4)) + 1):
         paths = tuple(path for path in _PATHS if path == _PATHS[0] or random.random() < 0.7)
         drawn.append(
             Operation(
                 kind="deploy",
-                template=ScriptsTemplate(paths=paths, version=version),
+                template=ScriptsTemplate(paths=paths, version=version, bucket_owner=bucket_owner),
                 pause=random.choice((1.0, 30.0)),
                 **next(accidents),
             )

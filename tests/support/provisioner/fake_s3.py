@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl
 
 from botocore.exceptions import ClientError
 
@@ -37,29 +38,53 @@ class Version:
     version_id: str
     body: bytes | None
     content_type: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class FakeS3:
-    """Buckets of versions, oldest first; lists come in pages of two."""
+    """Buckets of versions, oldest first, all of one account; lists come in pages of two."""
 
+    account: str = "111122223333"
     buckets: dict[str, list[Version]] = field(default_factory=dict)
     puts: list[str] = field(default_factory=list)
+    added: int = 0
     put_error: ClientError | None = None
     kept: Sequence[Mapping[str, str]] = ()
 
     def keys(self, bucket: str) -> list[str]:
         return sorted({version.key for version in self.buckets[bucket]})
 
-    def add(self, bucket: str, key: str, body: bytes | None, content_type: str = "") -> None:
-        versions = self.buckets.setdefault(bucket, [])
-        versions.append(Version(key, f"v{len(versions)}-{key}", body, content_type))
+    def bodies(self, bucket: str, key: str) -> list[bytes | None]:
+        return [version.body for version in self.buckets[bucket] if version.key == key]
 
-    def get_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:
-        for version in reversed(self._bucket(Bucket, "GetObject")):
+    def add(
+        self,
+        bucket: str,
+        key: str,
+        body: bytes | None,
+        content_type: str = "",
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        versions = self.buckets.setdefault(bucket, [])
+        self.added += 1
+        versions.append(Version(key, f"v{self.added}-{key}", body, content_type, tags or {}))
+
+    def get_object(self, *, Bucket: str, Key: str, ExpectedBucketOwner: str) -> dict[str, Any]:
+        for version in reversed(self._bucket(Bucket, "GetObject", ExpectedBucketOwner)):
             if version.key == Key and version.body is not None:
                 return {"Body": io.BytesIO(version.body)}
         raise client_error("NoSuchKey", "GetObject")
+
+    def get_object_tagging(
+        self, *, Bucket: str, Key: str, VersionId: str, ExpectedBucketOwner: str
+    ) -> dict[str, Any]:
+        for version in self._bucket(Bucket, "GetObjectTagging", ExpectedBucketOwner):
+            if (version.key, version.version_id) == (Key, VersionId):
+                return {
+                    "TagSet": [{"Key": key, "Value": text} for key, text in version.tags.items()]
+                }
+        raise client_error("NoSuchVersion", "GetObjectTagging")
 
     def put_object(
         self,
@@ -68,44 +93,51 @@ class FakeS3:
         Key: str,
         Body: bytes,
         ContentType: str,
+        ExpectedBucketOwner: str,
+        Tagging: str = "",
     ) -> dict[str, Any]:
         if self.put_error:
             raise self.put_error
-        self._bucket(Bucket, "PutObject")
+        self._bucket(Bucket, "PutObject", ExpectedBucketOwner)
         self.puts.append(Key)
-        self.add(Bucket, Key, Body, ContentType)
+        self.add(Bucket, Key, Body, ContentType, dict(parse_qsl(Tagging)))
         return {}
 
     def list_object_versions(self, **request: Any) -> dict[str, Any]:
-        found = [
-            version
-            for version in self._bucket(request["Bucket"], "ListObjectVersions")
-            if version.key.startswith(request["Prefix"])
-        ]
+        bucket = self._bucket(
+            request["Bucket"], "ListObjectVersions", request["ExpectedBucketOwner"]
+        )
+        latest = {version.key: version.version_id for version in bucket}
+        found = [version for version in bucket if version.key.startswith(request["Prefix"])]
         start = int(request.get("VersionIdMarker", 0))
         page = found[start : start + 2]
         return {
-            "Versions": [_listed(version) for version in page if version.body is not None],
-            "DeleteMarkers": [_listed(version) for version in page if version.body is None],
+            "Versions": [_listed(each, latest) for each in page if each.body is not None],
+            "DeleteMarkers": [_listed(each, latest) for each in page if each.body is None],
             "IsTruncated": start + 2 < len(found),
             "NextKeyMarker": request["Prefix"],
             "NextVersionIdMarker": str(start + 2),
         }
 
-    def delete_objects(self, *, Bucket: str, Delete: Mapping[str, Any]) -> dict[str, Any]:
+    def delete_objects(
+        self, *, Bucket: str, Delete: Mapping[str, Any], ExpectedBucketOwner: str
+    ) -> dict[str, Any]:
         gone = {(entry["Key"], entry["VersionId"]) for entry in Delete["Objects"]}
         self.buckets[Bucket] = [
             version
-            for version in self._bucket(Bucket, "DeleteObjects")
+            for version in self._bucket(Bucket, "DeleteObjects", ExpectedBucketOwner)
             if (version.key, version.version_id) not in gone
         ]
         return {"Errors": list(self.kept)}
 
-    def _bucket(self, name: str, operation: str) -> list[Version]:
+    def _bucket(self, name: str, operation: str, owner: str) -> list[Version]:
         if name not in self.buckets:
             raise client_error("NoSuchBucket", operation)
+        if owner != self.account:
+            raise client_error("AccessDenied", operation, "Access Denied", status=403)
         return self.buckets[name]
 
 
-def _listed(version: Version) -> dict[str, str]:
-    return {"Key": version.key, "VersionId": version.version_id}
+def _listed(version: Version, latest: Mapping[str, str]) -> dict[str, Any]:
+    is_latest = latest[version.key] == version.version_id
+    return {"Key": version.key, "VersionId": version.version_id, "IsLatest": is_latest}

@@ -9,7 +9,7 @@ from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase
 
 def script_key(config: Config) -> str:
     """Return the key of the script that new nodes run."""
-    return joined(config.lifecycle_scripts.prefix or "", ENTRY_SCRIPT)
+    return joined(config.scripts_prefix, ENTRY_SCRIPT)
 
 
 @subject(
