@@ -1,6 +1,7 @@
 """Everything this package adds to MiniStack."""
 
 from emulator.aws import (
+    buckets,
     encryption,
     functions,
     network_dependencies,
@@ -62,6 +63,7 @@ def install(*, settings: Settings) -> None:
     vpc_endpoints.install_endpoint_services()
     vpc_endpoints.install_vpc_endpoint()
     routing.install()
+    buckets.install_bucket_owners()
     encryption.install_log_groups()
     encryption.install_keys()
     encryption.install_bucket_encryption()

@@ -122,10 +122,10 @@ class LifecycleScripts:
             return Accepted()
         scripts = self._scripts(properties, request.owner, turn.clock)
         former = self._former(request, properties)
-        self._refuse_foreign(request, properties, former, turn)
         bucket = self._bucket(properties.destination_bucket, request.owner)
         mark = request.owner if properties.destination_owner == _USER else None
         try:
+            self._refuse_foreign(request, properties, former, turn)
             for path, key in zip(properties.paths, properties.keys, strict=True):
                 suffix = PurePosixPath(key).suffix
                 content_type = _CONTENT_TYPES.get(suffix, _OTHER_CONTENT_TYPE)

@@ -86,7 +86,7 @@ class Bucket:
         return f"S3 bucket {self.name}" + "".join(f", {key}" for key in self.scripts)
 
     def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there, with a script that does nothing under each key."""
+        """Create it unless it is there, with versions of a script that does nothing."""
         s3 = clients("s3")
         region = s3.meta.region_name
         # us-east-1 is no LocationConstraint:
@@ -97,6 +97,9 @@ class Bucket:
                 s3.create_bucket(Bucket=self.name)
             else:
                 s3.create_bucket(Bucket=self.name, CreateBucketConfiguration=where)
+        if self.scripts:
+            enabled = {"Status": "Enabled"}
+            s3.put_bucket_versioning(Bucket=self.name, VersioningConfiguration=enabled)
         for key in self.scripts:
             s3.put_object(Bucket=self.name, Key=key, Body=b"#!/bin/bash\n")
 
@@ -115,7 +118,8 @@ def buckets(config: Config) -> Iterator[Bucket]:
     for data in config.cluster.data_buckets:
         keys.setdefault(data.name, [])
     if config.lifecycle_scripts.existing_bucket_name is not None:
-        keys.setdefault(config.lifecycle_scripts.existing_bucket_name, [])
+        # As AWS's samples name it: its owner's, which the deployment's must not replace.
+        keys.setdefault(config.lifecycle_scripts.existing_bucket_name, []).append("on_create.sh")
     for name, scripts in keys.items():
         yield Bucket(name=name, scripts=tuple(dict.fromkeys(scripts)))
 

@@ -85,9 +85,7 @@ def test_they_may_be_of_another_language(tmp_path: Path, scripts: Path) -> None:
 
 
 @pytest.mark.parametrize("settings", [None, "LUSTRE_FAILURE=warn\n", "OWN_SCRIPTS=\n"])
-def test_a_planted_script_does_not_run(
-    tmp_path: Path, scripts: Path, settings: str | None
-) -> None:
+def test_a_planted_script_does_not_run(tmp_path: Path, scripts: Path, settings: str | None) -> None:
     (scripts / "own" / "on_create.sh").write_text("#!/bin/sh\necho I am $(id -u)\n")
     (scripts / "deployment.env").unlink()
     if settings is not None:

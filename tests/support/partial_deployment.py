@@ -21,6 +21,7 @@ from emulator.aws.local_aws import AwsClients, LocalAws
 from emulator.hyperpod import Caller, HyperPodService, Subnet
 from emulator.node.node import VpcNetwork
 from hyperpod_cdk import Config
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError
@@ -35,7 +36,7 @@ from rehearsal.environment import VpcSubnets
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.local_aws import Template, settled
-from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.cloudformation import STACK_ID, Framework, Time
 from tests.support.provisioner.fake_s3 import zipped
 from tests.support.template_parts import (
     CUSTOM,
@@ -265,6 +266,7 @@ class Deployment:
             resource=self._handler(body["Type"], properties),
             resource_type=body["Type"],
             time=self.time,
+            stack_id=self.in_account(STACK_ID),
         )
         try:
             self._attributes[name] = framework.create(properties).data or {}
@@ -300,7 +302,11 @@ class Deployment:
         # Another deployment of the account may have published before.
         if bucket not in [each["Name"] for each in s3.list_buckets()["Buckets"]]:
             s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=where)
-        files = dict.fromkeys(json.loads(properties["Keys"]), b"#!/bin/bash\n")
+        files = {
+            path: (asset_directory("lifecycle") / path).read_bytes()
+            for path in json.loads(properties["Keys"])
+            if path not in properties["Files"]
+        }
         s3.put_object(Bucket=bucket, Key=properties["SourceKey"], Body=zipped(files))
 
     @cached_property

@@ -163,7 +163,7 @@ class LifecycleScripts(Construct):
             prefix="",
             settings=settings if settings is not None else {},
         )
-        home = _home(project, own=own, prefix=prefix)
+        own_home = home(project, own=own, prefix=prefix)
         # The last is the one whose attribute is read: it waits for the others.
         places = [
             *(
@@ -171,15 +171,15 @@ class LifecycleScripts(Construct):
                 for folder in folders
                 for place in self._places(
                     Construct(self, f"Folder-{folder_name(folder)}"),
-                    _home(project, own=folder, prefix=self._prefix_of(folder)),
+                    home(project, own=folder, prefix=self._prefix_of(folder)),
                 )
             ),
-            *self._places(self, home),
+            *self._places(self, own_home),
         ]
         resource = self._put(places)
-        self.on_create = home[0].on_create
+        self.on_create = own_home[0].on_create
         self.keys = sorted(
-            joined(folder.prefix, path) for folder in home for path in folder.paths()
+            joined(folder.prefix, path) for folder in own_home for path in folder.paths()
         )
         self.pattern = joined(prefix, "*")
         # From another stack, the bucket's policy would name a role that is made after it.
@@ -349,7 +349,7 @@ def use_of_bucket_key(
     ]
 
 
-def _home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list[Folder]:
+def home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list[Folder]:
     """Return the folders that a node gets together, that with the script it runs at the front."""
     project = replace(project, prefix=prefix)
     if own is None or own.directory is None:

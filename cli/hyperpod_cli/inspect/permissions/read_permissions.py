@@ -90,11 +90,11 @@ class _Read:
                 name = pattern(bucket.properties["BucketName"], self.names.environment)
                 yield f"arn:{self.names.environment.partition}:s3:::{name}{rest}"
 
-    def existing_buckets(self) -> Iterator[str]:
-        """Yield the buckets of lifecycle scripts that no template makes."""
+    def existing_buckets(self, rest: str = "") -> Iterator[str]:
+        """Yield the buckets of lifecycle scripts that no template makes, or what they hold."""
         partition = self.names.environment.partition
         for bucket in self._named("Custom::LifecycleScripts", "DestinationBucket"):
-            yield f"arn:{partition}:s3:::{bucket}"
+            yield f"arn:{partition}:s3:::{bucket}{rest}"
 
     def keys(self) -> Iterator[str]:
         """Yield the KMS keys that no template makes."""
@@ -193,6 +193,7 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     ("LookForBucket", "s3:(GetEncryptionConfiguration|ListBucket)", _Read.own_buckets),
     ("LookAtScripts", "s3:GetObject", lambda read: read.own_buckets("/*")),
     ("LookAtBucket", "s3:(?!GetObject).*", _Read.existing_buckets),
+    ("LookAtObjects", "s3:GetObjectTagging", lambda read: read.existing_buckets("/*")),
     ("LookAtKeys", "kms:(DescribeKey|GetKeyPolicy)", _Read.keys),
     (
         "LookForAlias",

@@ -263,6 +263,33 @@ def test_what_may_go_wrong_later_is_a_warning(
     assert name in problem.command
 
 
+@pytest.mark.parametrize(
+    ("key", "tags", "is_found"),
+    [
+        ("on_create.sh", "", False),
+        ("hyperpod/ml/notes.txt", "", False),
+        ("hyperpod/other/on_create.sh", "", False),
+        ("hyperpod/ml/deployment.env", "", True),
+        ("hyperpod/ml/lib/log.sh", "hyperpod-cdk:stack-id=arn:aws:x:stack/other/1", True),
+        ("hyperpod/ml/lib/log.sh", "hyperpod-cdk:stack-id=arn:aws:x:stack/ml-platform/1", False),
+    ],
+)
+def test_an_object_is_in_the_way_where_a_script_goes(
+    configure: Configure, target: Target, key: str, tags: str, *, is_found: bool
+) -> None:
+    name = f"sagemaker-{abs(hash((key, tags)))}"
+    bucket(target, name).put_object(Bucket=name, Key=key, Body=b"theirs", Tagging=tags)
+
+    lines = [str(each.finding) for each in problems(configure, target, name)]
+
+    line = (
+        f"lifecycle_scripts.prefix: 'hyperpod/ml' holds {key} in {name}, which is not of this "
+        "deployment; set it to a prefix that holds nothing, or move the object away: `aws s3 mv "
+        f"s3://{name}/{key} ...`"
+    )
+    assert lines == [line] * is_found
+
+
 def test_a_bucket_of_another_region(configure: Configure, target: Target) -> None:
     name = "sagemaker-elsewhere"
     bucket(target, name)

@@ -234,6 +234,17 @@ def test_the_provisioner_and_a_named_writer_can(bucket: LocalAws, arn: str) -> N
     s3.put_object(Bucket=BUCKET, Key=SCRIPT, Body=b"good")
 
 
+def test_a_bucket_is_of_its_owner_and_tags_need_a_right(bucket: LocalAws) -> None:
+    s3, mine = s3_of(bucket, WRITER), {"Bucket": BUCKET, "Key": SCRIPT}
+
+    s3.get_object(**mine, ExpectedBucketOwner=ACCOUNT)
+    with pytest.raises(ClientError, match="AccessDenied"):
+        s3.get_object(**mine, ExpectedBucketOwner="999999999999")
+    with pytest.raises(ClientError, match="s3:PutObjectTagging"):
+        s3.put_object(**mine, Body=b"good", Tagging="a=b")
+    client(bucket, "s3").put_object(**mine, Body=b"good", Tagging="a=b")
+
+
 def test_the_account_can_lift_the_policy(bucket: LocalAws, policy: str) -> None:
     s3 = client(bucket, "s3")
 

@@ -7,8 +7,12 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.lifecycle_scripts.scripts import Folder, home
+from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, folder_prefix, joined
 from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.validator import (
     Phase,
     Problem,
@@ -17,6 +21,8 @@ from hyperpod_cli.inspect.preflight.validator import (
     problem,
     validator,
 )
+from hyperpod_shared.owner import STACK_TAG
+from hyperpod_stacks.table import stack_name
 
 _NAME = ("lifecycle_scripts", "existing_bucket_name")
 _KEY = ("lifecycle_scripts", "existing_bucket_kms_key_arn")
@@ -26,15 +32,17 @@ _KMS = ("aws:kms", "aws:kms:dsse")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="a bucket of yours is elsewhere, or its key cannot be used",
+    row="a bucket of yours is elsewhere, its key cannot be used, or objects are in the way",
     source="[existing resources](existing-resources.md)",
     reads=[
+        "cloudformation:ListStackResources",
         "kms:DescribeKey",
         "kms:GetKeyPolicy",
         "s3:GetBucketPolicy",
         "s3:GetBucketPublicAccessBlock",
         "s3:GetBucketVersioning",
         "s3:GetEncryptionConfiguration",
+        "s3:GetObjectTagging",
         "s3:ListBucket",
     ],
 )
@@ -50,6 +58,7 @@ def existing_bucket(config: Config, target: Target) -> Iterator[Problem]:
     yield from _safety_problems(name, target)
     yield from _key_problems(config, name, target)
     yield from _policy_problems(name, target)
+    yield from _object_problems(config, name, target)
 
 
 def _owner_problem(name: str, target: Target) -> Problem | None:
@@ -186,6 +195,47 @@ def _policy_problems(name: str, target: Target) -> Iterator[Problem]:
         )
         command = f"aws s3api get-bucket-policy --bucket {name}"
         yield _problem(message, name, command, severity=Severity.WARNING)
+
+
+def _object_problems(config: Config, name: str, target: Target) -> Iterator[Problem]:
+    """Find an object of others where a first deployment puts a script."""
+    stack = stack_name(config, "platform")
+    if is_deployed(stack, target):
+        return
+    s3, prefix = target.client("s3"), config.scripts_prefix
+    pages = s3.get_paginator("list_objects_v2").paginate(Bucket=name, Prefix=f"{prefix}/")
+    found = {item["Key"] for page in pages for item in page.get("Contents", ())}
+    for key in sorted(found & _script_keys(config)):
+        tags = s3.get_object_tagging(Bucket=name, Key=key)["TagSet"]
+        if f":stack/{stack}/" in "".join(tag["Value"] for tag in tags if tag["Key"] == STACK_TAG):
+            continue  # a namesake left it
+        message = (
+            f"holds {key} in {name}, which is not of this deployment; set it to a prefix that "
+            f"holds nothing, or move the object away: `aws s3 mv s3://{name}/{key} ...`"
+        )
+        command = f"aws s3 ls --recursive s3://{name}/{prefix}/"
+        yield _problem(message, prefix, command, path=("lifecycle_scripts", "prefix"))
+        return
+
+
+def _script_keys(config: Config) -> set[str]:
+    project = Folder(
+        directory=asset_directory("lifecycle"),
+        on_create=ENTRY_SCRIPT,
+        prefix="",
+        settings={"LUSTRE_FAILURE": "warn"},
+    )
+    prefix = config.scripts_prefix
+    places = [
+        (config.lifecycle_scripts, prefix),
+        *((each, folder_prefix(each, prefix=prefix)) for each in config.cluster.own_scripts),
+    ]
+    return {
+        joined(folder.prefix, path)
+        for own, place in places
+        for folder in home(project, own=own, prefix=place)
+        for path in folder.paths()
+    }
 
 
 def _statements(document: str) -> list[Mapping[str, Any]]:

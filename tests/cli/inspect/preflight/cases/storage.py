@@ -43,6 +43,15 @@ def _without_bucket(deployment: Deployment) -> None:
             each.make(deployment.client)
 
 
+def _with_an_object_in_the_way(deployment: Deployment) -> None:
+    everything(deployment)
+    deployment.client("s3").put_object(
+        Bucket=_BUCKET.replace(ACCOUNT_IN_FILES, deployment.account),
+        Key="hyperpod/reuse/on_create.sh",
+        Body=b"theirs",
+    )
+
+
 def _with_encrypted_bucket(deployment: Deployment) -> None:
     everything(deployment)
     key = deployment.client("kms").create_key()["KeyMetadata"]["KeyId"]
@@ -144,6 +153,15 @@ FAILURES = (
         found=r"'research-\d+' does not exist",
         deploy=lambda deployment: deployment.provision("platform", "Custom::LifecycleScripts"),
         said=r"could not be put into the bucket research-\d+.*NoSuchBucket",
+    ),
+    Failure(
+        validator="existing-bucket",
+        name="an object in the way",
+        document=OWN_BUCKET,
+        before=_with_an_object_in_the_way,
+        found="'hyperpod/reuse' holds hyperpod/reuse/on_create.sh in research-",
+        deploy=lambda deployment: deployment.provision("platform", "Custom::LifecycleScripts"),
+        said=r"research-\d+ has an object hyperpod/reuse/on_create\.sh that is not of this",
     ),
     Failure(
         validator="existing-bucket",

@@ -1,0 +1,41 @@
+"""What S3 asks of a request before it looks at objects, and MiniStack does not."""
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from emulator.aws.ministack import iam_actions, s3
+
+_Response = tuple[int, dict[str, str], bytes]
+
+
+def install_bucket_owners() -> None:
+    """Deny what expects another owner of a bucket, and tags without a right to set them.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-owner-condition.html
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html
+    """
+    dispatch: Callable[..., _Response] = s3.dispatch
+    checks: Callable[..., list[tuple[str, str]]] = iam_actions.s3_additional_checks
+
+    def dispatch_to_owner(
+        method: str, bucket: str, key: str, headers: Mapping[str, str], *rest: Any
+    ) -> _Response:
+        owner = s3.bucket_owner_account(bucket)
+        if owner is not None and headers.get("x-amz-expected-bucket-owner", owner) != owner:
+            refused: _Response = s3.error(
+                "AccessDenied", "Access Denied", HTTPStatus.FORBIDDEN.value
+            )
+            return refused
+        return dispatch(method, bucket, key, headers, *rest)
+
+    def checks_with_tags(
+        method: str, path: str, headers: Mapping[str, str], *rest: Any
+    ) -> list[tuple[str, str]]:
+        found = checks(method, path, headers, *rest)
+        if method == "PUT" and "x-amz-tagging" in headers:
+            found.append(("s3:PutObjectTagging", f"arn:aws:s3:::{path.lstrip('/')}"))
+        return found
+
+    s3.dispatch = dispatch_to_owner
+    iam_actions.s3_additional_checks = checks_with_tags
