@@ -70,43 +70,33 @@ class FakeS3:
         self.added += 1
         versions.append(Version(key, f"v{self.added}-{key}", body, content_type, tags or {}))
 
-    def get_object(self, *, Bucket: str, Key: str, ExpectedBucketOwner: str) -> dict[str, Any]:
-        for version in reversed(self._bucket(Bucket, "GetObject", ExpectedBucketOwner)):
-            if version.key == Key and version.body is not None:
+    def get_object(self, **request: Any) -> dict[str, Any]:
+        for version in reversed(self._bucket(request, "GetObject")):
+            if version.key == request["Key"] and version.body is not None:
                 return {"Body": io.BytesIO(version.body)}
         raise client_error("NoSuchKey", "GetObject")
 
-    def get_object_tagging(
-        self, *, Bucket: str, Key: str, VersionId: str, ExpectedBucketOwner: str
-    ) -> dict[str, Any]:
-        for version in self._bucket(Bucket, "GetObjectTagging", ExpectedBucketOwner):
-            if (version.key, version.version_id) == (Key, VersionId):
+    def get_object_tagging(self, **request: Any) -> dict[str, Any]:
+        wanted = (request["Key"], request["VersionId"])
+        for version in self._bucket(request, "GetObjectTagging"):
+            if (version.key, version.version_id) == wanted:
                 return {
                     "TagSet": [{"Key": key, "Value": text} for key, text in version.tags.items()]
                 }
         raise client_error("NoSuchVersion", "GetObjectTagging")
 
-    def put_object(
-        self,
-        *,
-        Bucket: str,
-        Key: str,
-        Body: bytes,
-        ContentType: str,
-        ExpectedBucketOwner: str,
-        Tagging: str = "",
-    ) -> dict[str, Any]:
+    def put_object(self, **request: Any) -> dict[str, Any]:
         if self.put_error:
             raise self.put_error
-        self._bucket(Bucket, "PutObject", ExpectedBucketOwner)
-        self.puts.append(Key)
-        self.add(Bucket, Key, Body, ContentType, dict(parse_qsl(Tagging)))
+        self._bucket(request, "PutObject")
+        self.puts.append(request["Key"])
+        tags = dict(parse_qsl(request.get("Tagging", "")))
+        bucket, key, body = request["Bucket"], request["Key"], request["Body"]
+        self.add(bucket, key, body, request["ContentType"], tags)
         return {}
 
     def list_object_versions(self, **request: Any) -> dict[str, Any]:
-        bucket = self._bucket(
-            request["Bucket"], "ListObjectVersions", request["ExpectedBucketOwner"]
-        )
+        bucket = self._bucket(request, "ListObjectVersions")
         latest = {version.key: version.version_id for version in bucket}
         found = [version for version in bucket if version.key.startswith(request["Prefix"])]
         start = int(request.get("VersionIdMarker", 0))
@@ -119,23 +109,21 @@ class FakeS3:
             "NextVersionIdMarker": str(start + 2),
         }
 
-    def delete_objects(
-        self, *, Bucket: str, Delete: Mapping[str, Any], ExpectedBucketOwner: str
-    ) -> dict[str, Any]:
-        gone = {(entry["Key"], entry["VersionId"]) for entry in Delete["Objects"]}
-        self.buckets[Bucket] = [
+    def delete_objects(self, **request: Any) -> dict[str, Any]:
+        gone = {(entry["Key"], entry["VersionId"]) for entry in request["Delete"]["Objects"]}
+        self.buckets[request["Bucket"]] = [
             version
-            for version in self._bucket(Bucket, "DeleteObjects", ExpectedBucketOwner)
+            for version in self._bucket(request, "DeleteObjects")
             if (version.key, version.version_id) not in gone
         ]
         return {"Errors": list(self.kept)}
 
-    def _bucket(self, name: str, operation: str, owner: str) -> list[Version]:
-        if name not in self.buckets:
+    def _bucket(self, request: Mapping[str, Any], operation: str) -> list[Version]:
+        if request["Bucket"] not in self.buckets:
             raise client_error("NoSuchBucket", operation)
-        if owner != self.account:
+        if request["ExpectedBucketOwner"] != self.account:
             raise client_error("AccessDenied", operation, "Access Denied", status=403)
-        return self.buckets[name]
+        return self.buckets[request["Bucket"]]
 
 
 def _listed(version: Version, latest: Mapping[str, str]) -> dict[str, Any]:
