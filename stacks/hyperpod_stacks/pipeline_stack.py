@@ -1,6 +1,5 @@
 """What delivers the others: a pipeline, and the stacks of each of its environments."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from hyperpod_stacks.deployment import add_stacks
 
 
 class PipelineStack(cdk.Stack):
-    """A pipeline that deploys stages, and updates itself first."""
+    """A pipeline that deploys stages."""
 
     def __init__(
         self,
@@ -27,7 +26,6 @@ class PipelineStack(cdk.Stack):
         pipeline: PipelineConfig,
         config_path: str,
         stages: Sequence[cdk.Stage],
-        cli_version: str,
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, **kwargs)
@@ -37,7 +35,6 @@ class PipelineStack(cdk.Stack):
             pipeline=pipeline,
             config_path=config_path,
             stages=stages,
-            cli_version=cli_version,
         )
         for key, value in pipeline.tags.items():
             cdk.Tags.of(self).add(key, value)
@@ -62,7 +59,7 @@ def add_pipeline(
         path: Its configuration file.
         deployments: File and configuration of each of its environments.
         charts: Chart of the HyperPod dependencies for each deployment.
-        repository: What the pipeline's builds clone; has the CDK CLI's version in package.json.
+        repository: What the pipeline's builds clone.
         scripts: Folder of the lifecycle scripts. Default: the project's own.
 
     Raises:
@@ -78,15 +75,12 @@ def add_pipeline(
         stage = cdk.Stage(app, environment.name, env=place)
         add_stacks(stage, config=config, chart=chart, scripts=scripts)
         stages.append(stage)
-    text = (repository / "package.json").read_text(encoding="utf-8")
-    packages = json.loads(text)["devDependencies"]
     PipelineStack(
         app,
         f"{pipeline.name}-pipeline",
         pipeline=pipeline,
         config_path=_in_repository(path, repository),
         stages=stages,
-        cli_version=packages["aws-cdk"],
         env=cdk.Environment(account=pipeline.account, region=pipeline.region),
         description="HyperPod on EKS: the pipeline that deploys the other stacks",
     )

@@ -23,7 +23,6 @@ from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.linter import findings
 
 EXAMPLE = CONFIG_FOLDER / "pipeline" / "pipeline.yaml"
-CDK_CLI = json.loads((REPOSITORY / "package.json").read_text())["devDependencies"]["aws-cdk"]
 CHART = {"bucket": "charts", "key": "hyperpod.tgz", "sha256": "0" * 64}
 ASSET_HASH = re.compile(r"\b[0-9a-f]{64}\b")
 # Other sources, another chart, one region, nobody to tell.
@@ -94,7 +93,6 @@ def variant(name: str, *, directory: Path, validate: bool = False) -> Assembly:
         pipeline=pipeline,
         config_path="config/mine.yaml",
         stages=stages,
-        cli_version=CDK_CLI,
         env=place,
     )
     return _checked(app)

@@ -1,15 +1,16 @@
 """What a pipeline builds, and where it keeps the results."""
 
 import shlex
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
 
 import aws_cdk as cdk
-from aws_cdk import Duration, RemovalPolicy, pipelines
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_codebuild as codebuild
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -95,146 +96,239 @@ def harden_artifacts(bucket: s3.IBucket) -> None:
     skip_checkov(bucket, resource_type="AWS::S3::Bucket", reasons={"CKV_AWS_18": _UNLOGGED})
 
 
-_PYTHON = codebuild.BuildSpec.from_object(
-    {"phases": {"install": {"runtime-versions": {"python": "3.13"}}}}
-)
+_PROGRAM = Path(__file__).with_name("build_program.py")
+ASSEMBLY = "Assembly"
+"""Artifact with what was synthesized."""
+DIGEST = "ASSEMBLY_SHA256"
+"""Variable with the digest of that; builds after the first refuse another assembly."""
+COMMIT = "COMMIT"
+"""Variable with the commit, if the source has commits."""
 _SYNTHESIZED = "cdk.out/assembly"
-# Next to the repository, whose own folder of templates is empty in a review.
-_TO_REVIEW = "build/assembly"
 _REVIEW = "build/review"
+_CLONED = (
+    f'[ "$(git rev-parse HEAD)" = "${COMMIT}" ] '
+    f'|| (echo "The clone is not ${COMMIT}: the artifact bucket was changed" && exit 1)'
+)
 
 
-def synth_step(
+def synth_project(
+    scope: Construct,
     *,
-    source: pipelines.CodePipelineSource,
-    kind: SourceConfig,
+    source: SourceConfig,
     config_path: str,
     chart: ChartArchiveConfig | None,
-) -> pipelines.CodeBuildStep:
-    """Return the step that checks the repository as every change is, and synthesizes.
+    log_group: logs.ILogGroup,
+) -> codebuild.PipelineProject:
+    """Return the build that checks the repository as every change is, and synthesizes.
 
     It has no rights on the accounts of the environments: it runs what was pushed.
 
     Args:
-        source: The repository.
-        kind: Where it is.
+        scope: The pipeline.
+        source: Where the repository is.
         config_path: The pipeline's configuration file, from the root of the repository.
         chart: Chart that is read from S3, if it is not packaged in the build.
+        log_group: Gets its log.
     """
     # CodePipeline unpacks an archive from S3 without its history, and the checks list files by git.
-    history = ["git init --quiet", "git add --all"] if kind.s3 is not None else []
+    history = ["git init --quiet", "git add --all"] if source.s3 is not None else []
     path = shlex.quote(config_path)
-    package = f".venv/bin/hyperpod-cdk charts --if-needed-by {path}"
-    synthesize = f".venv/bin/hyperpod-cdk synth --config {path} --output {_SYNTHESIZED}"
-    return pipelines.CodeBuildStep(
+    return _project(
+        scope,
         "Synth",
-        input=source,
-        commands=[*history, ".ci/run", "make setup", package, synthesize],
-        primary_output_directory=_SYNTHESIZED,
-        partial_build_spec=_PYTHON,
+        commands=[
+            *history,
+            ".ci/run",
+            "make setup",
+            f".venv/bin/hyperpod-cdk charts --if-needed-by {path}",
+            f".venv/bin/hyperpod-cdk synth --config {path} --output {_SYNTHESIZED}",
+            f"export {DIGEST}=$({_program('digest', _SYNTHESIZED)})",
+        ],
+        exported=[DIGEST],
+        output=_SYNTHESIZED,
         # The tests keep four cores busy, and take six gigabytes with the local AWS.
-        build_environment=codebuild.BuildEnvironment(compute_type=codebuild.ComputeType.MEDIUM),
-        timeout=cdk.Duration.minutes(60),
-        role_policy_statements=[] if chart is None else [_read(chart)],
+        compute_type=codebuild.ComputeType.MEDIUM,
+        minutes=60,
+        statements=[] if chart is None else [_read(chart)],
+        log_group=log_group,
     )
 
 
-def review_step(
+def check_project(
+    scope: Construct, *, config_path: str, log_group: logs.ILogGroup
+) -> codebuild.PipelineProject:
+    """Return the build that stops what would change the pipeline itself (ADR 75).
+
+    Args:
+        scope: The pipeline.
+        config_path: The pipeline's configuration file, from the root of the repository.
+        log_group: Gets its log.
+    """
+    stack = cdk.Stack.of(scope)
+    command = f"make pipeline CONFIG={shlex.quote(config_path)}"
+    return _project(
+        scope,
+        "CheckPipeline",
+        commands=[_program("compare", stack.template_file, stack.stack_name, command)],
+        statements=[
+            iam.PolicyStatement(
+                sid="ReadPipeline",
+                actions=["cloudformation:GetTemplate"],
+                resources=[stack.stack_id],
+            )
+        ],
+        log_group=log_group,
+    )
+
+
+def review_project(
+    scope: Construct,
     *,
-    source: pipelines.CodePipelineSource,
-    assembly: pipelines.CodeBuildStep,
+    environment: str,
+    source: SourceConfig,
     config_path: str,
-    stage: cdk.Stage,
-) -> pipelines.CodeBuildStep:
-    """Return the step that compares an environment with what is deployed, and changes nothing.
+    roles: Sequence[str],
+    log_group: logs.ILogGroup,
+) -> codebuild.PipelineProject:
+    """Return the build that compares an environment with what is deployed, and changes nothing.
 
     It fails when a value changes that cannot change (ADR 55).
 
     Args:
-        source: The repository, which has the program.
-        assembly: What wrote the templates.
+        scope: The pipeline.
+        environment: Name of the environment.
+        source: Where the repository is, which has the program.
         config_path: The pipeline's configuration file, from the root of the repository.
-        stage: The stacks of the environment, whose name it has.
+        roles: What it may read the environment with.
+        log_group: Gets its log.
     """
-    environment = stage.stage_name
     arguments = f"--config {shlex.quote(config_path)} --environment {environment}"
-    return pipelines.CodeBuildStep(
+    return _project(
+        scope,
         f"Review-{environment}",
-        input=source,
-        additional_inputs={_TO_REVIEW: assembly},
         commands=[
+            _verify(f'"$CODEBUILD_SRC_DIR_{ASSEMBLY}"'),
+            *([] if source.s3 is not None else [_CLONED]),
             "make setup",
-            f".venv/bin/hyperpod-cdk review {arguments} {_TO_REVIEW} {_REVIEW}",
+            f'.venv/bin/hyperpod-cdk review {arguments} "$CODEBUILD_SRC_DIR_{ASSEMBLY}" {_REVIEW}',
             f". {_REVIEW}/variables",
         ],
-        primary_output_directory=_REVIEW,
-        partial_build_spec=_PYTHON,
-        timeout=cdk.Duration.minutes(30),
-        role_policy_statements=[
-            _assume("ReadEnvironment", _of_stacks(stage, lambda each: each.lookup_role))
-        ],
+        exported=["REVIEW", "REVIEW_URL"],
+        output=_REVIEW,
+        statements=[_assume("ReadEnvironment", roles)],
+        log_group=log_group,
     )
 
 
-def approval_step(
-    environment: str, *, review: pipelines.CodeBuildStep
-) -> pipelines.ManualApprovalStep:
-    """Return the step in which a person reads a review, and approves or rejects.
+def publish_project(
+    scope: Construct,
+    *,
+    environment: str,
+    folder: str,
+    roles: Sequence[str],
+    log_group: logs.ILogGroup,
+) -> codebuild.PipelineProject:
+    """Return the build that uploads an environment's files, once it is approved.
+
+    It runs nothing that was pushed. Its artifact is the assembly, which no other build may write.
 
     Args:
+        scope: The pipeline.
         environment: Name of the environment.
-        review: The step that compares it with what is deployed.
+        folder: Its folder of the assembly.
+        roles: What it may upload files with.
+        log_group: Gets its log.
     """
-    # CDK looks for variables in the comment alone, so the address is there too.
-    address = review.exported_variable("REVIEW_URL")
-    return pipelines.ManualApprovalStep(
-        f"Approve-{environment}",
-        comment=f"{review.exported_variable('REVIEW')} {address}",
-        review_url=address,
+    return _project(
+        scope,
+        f"Publish-{environment}",
+        commands=[_verify("."), _program("publish", folder)],
+        output=".",
+        statements=[_assume("PublishFiles", roles)],
+        log_group=log_group,
     )
 
 
-def publish_with_cli(
-    delivery: pipelines.CodePipeline, *, stages: Sequence[cdk.Stage], cli_version: str
+def deny_artifacts_of_others(
+    project: codebuild.PipelineProject,
+    *,
+    bucket: s3.IBucket,
+    own: Sequence[str],
+    artifacts: Sequence[str],
 ) -> None:
-    """Upload the files of all environments by the CDK CLI, in place of `cdk-assets`.
+    """Keep a build from what others have built: CDK lets it write the whole bucket.
 
-    The newest `cdk-assets` on npm refuses what this version of CDK writes (ADR 55).
+    Args:
+        project: The build.
+        bucket: Bucket of the artifacts.
+        own: Names of the artifacts that it makes.
+        artifacts: Names of all artifacts.
     """
-    stacks = " ".join(f"'{stage.stage_name}/*'" for stage in stages)
-    publish = f"cdk --app . publish-assets {stacks} --unstable publish-assets --no-notices"
-    spec = codebuild.BuildSpec.from_object(
-        {
-            "version": "0.2",
-            "phases": {
-                "install": {"commands": [f"npm install -g aws-cdk@{cli_version}"]},
-                "build": {"commands": [publish]},
-            },
-        }
+    # CodePipeline names folders by the first ten characters; where it does not, the digest of the
+    # assembly and the commit still differ.
+    # https://repost.aws/questions/QUI91tw7A9SUOMohJurNqmgA
+    others = {name[:10] for name in artifacts} - {name[:10] for name in own}
+    project.add_to_role_policy(
+        iam.PolicyStatement(
+            sid="KeepOtherArtifacts",
+            effect=iam.Effect.DENY,
+            actions=["s3:DeleteObject*", "s3:PutObject*"],
+            resources=[bucket.arn_for_objects(f"*/{name}*/*") for name in sorted(others)],
+        )
     )
-    builds = delivery.node.try_find_child("Assets")
-    for construct in [] if builds is None else builds.node.find_all():
-        if isinstance(construct, codebuild.CfnProject):
-            construct.add_property_override("Source.BuildSpec", spec.to_build_spec())
-        elif isinstance(construct, iam.Role):
-            roles = [_of_stacks(stage, lambda each: each.deploy_role_arn) for stage in stages]
-            # The CLI asks for the version of the bootstrap stack with it.
-            construct.add_to_policy(_assume("FindBootstrap", sorted({*chain(*roles)})))
 
 
-def _of_stacks(
-    stage: cdk.Stage, role: Callable[[cdk.DefaultStackSynthesizer], str | None]
-) -> list[str]:
-    """Return a role of `cdk bootstrap` for each stack of a stage, as CDK writes its ARN."""
-    stacks = (child for child in stage.node.children if isinstance(child, cdk.Stack))
-    found = (role(cast("cdk.DefaultStackSynthesizer", stack.synthesizer)) for stack in stacks)
-    return sorted({arn for arn in found if arn is not None})
+def _project(
+    scope: Construct,
+    name: str,
+    *,
+    commands: Sequence[str],
+    log_group: logs.ILogGroup,
+    exported: Sequence[str] = (),
+    output: str = "",
+    compute_type: codebuild.ComputeType = codebuild.ComputeType.SMALL,
+    minutes: int = 30,
+    statements: Sequence[iam.PolicyStatement] = (),
+) -> codebuild.PipelineProject:
+    spec = {
+        "version": "0.2",
+        "env": {"exported-variables": list(exported)},
+        "phases": {
+            "install": {"runtime-versions": {"python": "3.13"}},
+            "build": {"commands": list(commands)},
+        },
+        "artifacts": {"base-directory": output, "files": ["**/*"]},
+    }
+    project = codebuild.PipelineProject(
+        scope,
+        name,
+        build_spec=codebuild.BuildSpec.from_object(
+            {key: value for key, value in spec.items() if key != "artifacts" or output}
+        ),
+        environment=codebuild.BuildEnvironment(
+            build_image=codebuild.LinuxBuildImage.STANDARD_7_0, compute_type=compute_type
+        ),
+        logging=codebuild.LoggingOptions(
+            cloud_watch=codebuild.CloudWatchLoggingOptions(log_group=log_group)
+        ),
+        timeout=Duration.minutes(minutes),
+    )
+    for statement in statements:
+        project.add_to_role_policy(statement)
+    return project
+
+
+def _program(*words: str) -> str:
+    """Return the command that runs the builds' own program."""
+    return shlex.join(["python3", "-c", _PROGRAM.read_text("utf-8"), *words])
+
+
+def _verify(folder: str) -> str:
+    return f'{_program("verify")} {folder} "${DIGEST}"'
 
 
 def _assume(sid: str, roles: Sequence[str]) -> iam.PolicyStatement:
-    return iam.PolicyStatement(
-        sid=sid, actions=["sts:AssumeRole"], resources=[cdk.Fn.sub(arn) for arn in roles]
-    )
+    return iam.PolicyStatement(sid=sid, actions=["sts:AssumeRole"], resources=list(roles))
 
 
 def _read(chart: ChartArchiveConfig) -> iam.PolicyStatement:

@@ -1,6 +1,7 @@
-"""The pipeline: its source, its notifications, and why findings on it are accepted."""
+"""The pipeline: its source, its stages, its notifications, and why findings on it are accepted."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import aws_cdk as cdk
 from aws_cdk import aws_codebuild as codebuild
@@ -15,18 +16,27 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
-from aws_cdk import pipelines
 from constructs import Construct
 
 from hyperpod_cdk.pipeline.build import (
+    ASSEMBLY,
+    COMMIT,
+    DIGEST,
     ArtifactBucket,
-    approval_step,
+    check_project,
+    deny_artifacts_of_others,
     harden_artifacts,
-    publish_with_cli,
-    review_step,
-    synth_step,
+    publish_project,
+    review_project,
+    synth_project,
 )
-from hyperpod_cdk.pipeline.section import PipelineConfig, S3SourceConfig, SourceConfig
+from hyperpod_cdk.pipeline.environment import EnvironmentAssembly
+from hyperpod_cdk.pipeline.section import (
+    EnvironmentConfig,
+    PipelineConfig,
+    S3SourceConfig,
+    SourceConfig,
+)
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     acknowledge_inline_policies,
@@ -50,52 +60,27 @@ _ARTIFACTS = (
     "alone, where CodePipeline chooses the names of objects."
 )
 _OWN_LOGS = "A build writes logs and reports under the name of its own project, numbered by run."
-_ASSET_LOGS = (
-    "CDK makes one role for all builds that upload files, before the names of their projects are "
-    "known; it may write logs and reports of builds."
-)
 _KEYS = (
     "CDK knows the key of another region by its alias, which IAM takes for no resource: the "
     "pipeline may use each key of the account whose own policy leaves that to IAM."
 )
-_STACKS = (
-    "The update of the pipeline looks up stacks and lists buckets; it changes neither with this."
-)
-_BUILDS = (
-    "CDK lets builds that upload files start builds of this account, for projects that it does "
-    "not know yet; these run the fixed commands of their projects."
-)
-_BOOTSTRAP_ROLES = (
-    "A condition limits it to the roles that `cdk bootstrap` made in the pipeline's account to "
-    "deploy and to publish."
-)
 
 
-def acknowledge_delivery(
-    delivery: pipelines.CodePipeline, *, buckets: Sequence[s3.IBucket]
-) -> None:
-    """Record the reasons."""
+def acknowledge_delivery(pipeline: codepipeline.Pipeline, *, buckets: Sequence[s3.IBucket]) -> None:
+    """Record the reasons for a pipeline and the builds in its scope."""
+    delivery = pipeline.node.scope
+    assert isinstance(delivery, Construct)  # noqa: S101 - a pipeline is no root
     acknowledge_inline_policies(delivery)
     acknowledge(delivery, dict(_reasons(delivery, buckets=buckets)))
-    everything = wildcard_nag_id(delivery, "*")
-    scopes = {
-        _KEYS: delivery.pipeline.role,
-        _STACKS: delivery.node.find_child("UpdatePipeline"),
-        _BUILDS: delivery.node.try_find_child("Assets"),
-    }
-    for reason, scope in scopes.items():
-        if scope is not None:
-            acknowledge(scope, {everything: reason})
-            skip_checkov(scope, resource_type="AWS::IAM::Policy", reasons={"CKV_AWS_111": reason})
+    acknowledge(pipeline.role, {wildcard_nag_id(delivery, "*"): _KEYS})
+    skip_checkov(pipeline.role, resource_type="AWS::IAM::Policy", reasons={"CKV_AWS_111": _KEYS})
     for construct in delivery.node.find_all():
         if isinstance(construct, codepipeline.CfnPipeline):
             # It says of the ARN of a role that Fn::Sub would read better.
             construct.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3703"]}})
 
 
-def _reasons(
-    delivery: pipelines.CodePipeline, *, buckets: Sequence[s3.IBucket]
-) -> Iterator[tuple[str, str]]:
+def _reasons(delivery: Construct, *, buckets: Sequence[s3.IBucket]) -> Iterator[tuple[str, str]]:
     stack = cdk.Stack.of(delivery)
     for action in _ARTIFACT_ACTIONS:
         yield f"AwsSolutions-IAM5[Action::{action}]", _ARTIFACTS
@@ -109,9 +94,6 @@ def _reasons(
     for name in names:
         for arn in _of_builds(stack, logs=f"{name}:*", reports=f"{name}-*"):
             yield wildcard_nag_id(delivery, arn), _OWN_LOGS
-    for arn in _of_builds(stack, logs="*", reports="*"):
-        yield wildcard_nag_id(delivery, arn), _ASSET_LOGS
-    yield wildcard_nag_id(delivery, f"arn:*:iam::{stack.account}:role/*"), _BOOTSTRAP_ROLES
 
 
 def _of_builds(stack: cdk.Stack, *, logs: str, reports: str) -> Iterator[str]:
@@ -166,33 +148,46 @@ class PipelineNotifications(Construct):
         policy.add_property_override("PolicyDocument.Statement.1.Condition", SOURCE_ACCOUNT_IF_SENT)
 
 
-def source_of(scope: Construct, source: SourceConfig) -> pipelines.CodePipelineSource:
-    """Return the source action; git repositories are cloned with their history."""
+def source_action(
+    scope: Construct, source: SourceConfig, *, output: codepipeline.Artifact
+) -> tuple[codepipeline.IAction, str]:
+    """Return the source action, and what it says of a version; git is cloned with its history."""
     if source.connection is not None:
-        return pipelines.CodePipelineSource.connection(
-            source.connection.repository,
-            source.connection.branch,
+        owner, _, name = source.connection.repository.partition("/")
+        connection = actions.CodeStarConnectionsSourceAction(
+            action_name="Source",
+            output=output,
+            owner=owner,
+            repo=name,
+            branch=source.connection.branch,
             connection_arn=source.connection.arn,
             code_build_clone_output=True,
-            action_name="Source",
+            variables_namespace="Source",
         )
+        return connection, connection.variables.commit_id
     if source.code_commit is not None:
-        return pipelines.CodePipelineSource.code_commit(
-            codecommit.Repository.from_repository_name(
+        code_commit = actions.CodeCommitSourceAction(
+            action_name="Source",
+            output=output,
+            repository=codecommit.Repository.from_repository_name(
                 scope, "Repository", source.code_commit.repository
             ),
-            source.code_commit.branch,
+            branch=source.code_commit.branch,
             code_build_clone_output=True,
-            action_name="Source",
+            variables_namespace="Source",
         )
+        return code_commit, code_commit.variables.commit_id
     assert source.s3 is not None  # noqa: S101 - the section has one of the three
-    return pipelines.CodePipelineSource.s3(
-        s3.Bucket.from_bucket_name(scope, "SourceBucket", source.s3.bucket),
-        source.s3.key,
+    archive = actions.S3SourceAction(
+        action_name="Source",
+        output=output,
+        bucket=s3.Bucket.from_bucket_name(scope, "SourceBucket", source.s3.bucket),
+        bucket_key=source.s3.key,
         # CDK's own event would need a trail of CloudTrail, and polling ends after 30 idle days.
         trigger=actions.S3Trigger.NONE,
-        action_name="Source",
+        variables_namespace="Source",
     )
+    return archive, archive.variables.version_id
 
 
 def start_on_upload(
@@ -212,15 +207,15 @@ def start_on_upload(
 
 
 class DeploymentPipeline(Construct):
-    """A CodePipeline that checks a repository, updates itself, and deploys environments in order.
+    """A CodePipeline that checks a repository, and deploys environments in order.
 
-    Before each environment, a review compares it with what is deployed.
+    Before each environment, a review compares it with what is deployed. What reaches an
+    environment is what was reviewed, and nothing may write there before it is approved (ADR 75).
 
     Args:
         pipeline: Where the repository is, and who is told what.
         config_path: The pipeline's configuration file, from the root of the repository.
         stages: The stacks of each environment, in the order of the section.
-        cli_version: Version of the CDK CLI that it installs from npm.
 
     Attributes:
         pipeline: The pipeline.
@@ -234,56 +229,45 @@ class DeploymentPipeline(Construct):
         pipeline: PipelineConfig,
         config_path: str,
         stages: Sequence[cdk.Stage],
-        cli_version: str,
     ) -> None:
         super().__init__(scope, construct_id)
         artifacts = ArtifactBucket(self, "Artifacts")
-        log_group = logs.LogGroup(self, "BuildLogs", retention=logs.RetentionDays.THREE_MONTHS)
-        source = source_of(self, pipeline.source)
-        synth = synth_step(
-            source=source, kind=pipeline.source, config_path=config_path, chart=pipeline.chart
+        self._delivery = Construct(self, "Delivery")
+        self._config = pipeline
+        self._config_path = config_path
+        self._log_group = logs.LogGroup(
+            self, "BuildLogs", retention=logs.RetentionDays.THREE_MONTHS
         )
-        delivery = pipelines.CodePipeline(
-            self,
-            "Delivery",
-            synth=synth,
+        self._source = codepipeline.Artifact("Source")
+        self._assembly = codepipeline.Artifact(ASSEMBLY)
+        self._builds: dict[codebuild.PipelineProject, Sequence[codepipeline.Artifact]] = {}
+        self.pipeline = codepipeline.Pipeline(
+            self._delivery,
+            "Pipeline",
             pipeline_name=pipeline.name,
             pipeline_type=codepipeline.PipelineType.V2,
             # One execution at a time in a stage; none is passed over, as a fix may follow a change.
             execution_mode=codepipeline.ExecutionMode.QUEUED,
+            restart_execution_on_update=True,
             artifact_bucket=artifacts.bucket,
             cross_account_keys=True,
             enable_key_rotation=True,
-            publish_assets_in_parallel=False,
-            cli_version=cli_version,
-            code_build_defaults=pipelines.CodeBuildOptions(
-                build_environment=codebuild.BuildEnvironment(
-                    build_image=codebuild.LinuxBuildImage.STANDARD_7_0
-                ),
-                logging=codebuild.LoggingOptions(
-                    cloud_watch=codebuild.CloudWatchLoggingOptions(log_group=log_group)
-                ),
-            ),
         )
-        for environment, stage in zip(pipeline.environments, stages, strict=True):
-            review = review_step(
-                source=source,
-                assembly=synth,
-                config_path=config_path,
-                stage=stage,
+        self._add_stages(stages)
+        for project, own in self._builds.items():
+            deny_artifacts_of_others(
+                project,
+                bucket=artifacts.bucket,
+                own=_names(own),
+                artifacts=["Source", *_names(chain(*self._builds.values()))],
             )
-            approvals = [approval_step(environment.name, review=review)]
-            delivery.add_stage(stage, pre=[review, *(approvals if environment.approval else [])])
-        delivery.build_pipeline()
-        publish_with_cli(delivery, stages=stages, cli_version=cli_version)
-        self.pipeline = delivery.pipeline
         limit_trust(self.pipeline.role, SOURCE_ACCOUNT_IF_SENT)
         others = [
             support.replication_bucket for support in self.pipeline.cross_region_support.values()
         ]
         for bucket in others:
             harden_artifacts(bucket)
-        acknowledge_delivery(delivery, buckets=[artifacts.bucket, *others])
+        acknowledge_delivery(self.pipeline, buckets=[artifacts.bucket, *others])
         acknowledge_log_groups(self)
         if pipeline.source.s3 is not None:
             start_on_upload(self, source=pipeline.source.s3, pipeline=self.pipeline)
@@ -294,3 +278,116 @@ class DeploymentPipeline(Construct):
             key=artifacts.key,
             emails=pipeline.notification_emails,
         )
+
+    def _add_stages(self, stages: Sequence[cdk.Stage]) -> None:
+        source, self._version = source_action(self, self._config.source, output=self._source)
+        synth = self._build(
+            synth_project(
+                self._delivery,
+                source=self._config.source,
+                config_path=self._config_path,
+                chart=self._config.chart,
+                log_group=self._log_group,
+            ),
+            takes=[self._source],
+            makes=[self._assembly],
+        )
+        self._digest = synth.variable(DIGEST)
+        check = self._build(
+            check_project(self._delivery, config_path=self._config_path, log_group=self._log_group),
+            takes=[self._assembly],
+        )
+        self.pipeline.add_stage(stage_name="Source", actions=[source])
+        self.pipeline.add_stage(stage_name="Build", actions=[synth])
+        self.pipeline.add_stage(stage_name="CheckPipeline", actions=[check])
+        for environment, stage in zip(self._config.environments, stages, strict=True):
+            self.pipeline.add_stage(
+                stage_name=environment.name, actions=list(self._environment(environment, stage))
+            )
+
+    def _environment(
+        self, environment: EnvironmentConfig, stage: cdk.Stage
+    ) -> Iterator[codepipeline.IAction]:
+        """Yield the actions of an environment; none may write there before its approval."""
+        name = environment.name
+        found = EnvironmentAssembly.of(stage)
+        review = self._build(
+            review_project(
+                self._delivery,
+                environment=name,
+                source=self._config.source,
+                config_path=self._config_path,
+                roles=found.lookup_roles,
+                log_group=self._log_group,
+            ),
+            takes=[self._source, self._assembly],
+            makes=[codepipeline.Artifact(f"{_artifact(name)}_review")],
+        )
+        yield review
+        if environment.approval:
+            address = review.variable("REVIEW_URL")
+            yield actions.ManualApprovalAction(
+                action_name=f"Approve-{name}",
+                run_order=2,
+                additional_information=(
+                    f"{review.variable('REVIEW')} Of {self._version}. {address}"
+                ),
+                external_entity_link=address,
+            )
+        published = codepipeline.Artifact(f"{_artifact(name)}_assembly")
+        yield self._build(
+            publish_project(
+                self._delivery,
+                environment=name,
+                folder=found.folder,
+                roles=found.publishing_roles,
+                log_group=self._log_group,
+            ),
+            takes=[self._assembly],
+            makes=[published],
+            run_order=3,
+        )
+        yield from found.deployments(
+            Construct(self._delivery, name),
+            artifact=published,
+            first=4,
+            region=self._config.region,
+        )
+
+    def _build(
+        self,
+        project: codebuild.PipelineProject,
+        *,
+        takes: Sequence[codepipeline.Artifact],
+        makes: Sequence[codepipeline.Artifact] = (),
+        run_order: int = 1,
+    ) -> actions.CodeBuildAction:
+        """Return the action that runs a build."""
+        self._builds[project] = makes
+        first, *others = takes
+        known = {}
+        if self._assembly in takes:
+            known[DIGEST] = self._digest
+        if self._source in others or first == self._source:
+            known[COMMIT] = self._version
+        return actions.CodeBuildAction(
+            action_name=project.node.id,
+            project=project,
+            input=first,
+            extra_inputs=others,
+            outputs=list(makes),
+            environment_variables={
+                name: codebuild.BuildEnvironmentVariable(value=value)
+                for name, value in known.items()
+            },
+            run_order=run_order,
+        )
+
+
+def _names(artifacts: Iterable[codepipeline.Artifact]) -> list[str]:
+    return [str(artifact.artifact_name) for artifact in artifacts]
+
+
+def _artifact(environment: str) -> str:
+    """Return a name in which a build's variable may be named after the artifact."""
+    return environment.replace("-", "_")
