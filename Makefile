@@ -102,8 +102,8 @@ diff: setup layout ## Show what a deployment would change, including IAM permiss
 deploy: setup layout ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
 	@$(CLI) $(if $(ONLY),--only '$(ONLY)') $(call on,EXPRESS) $(call on,YES)
 
-pipeline: setup layout ## Create the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml
-	@hyperpod-cdk pipeline --config '$(PIPELINE)'
+pipeline: setup layout ## Create or change the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml YES=1
+	@hyperpod-cdk pipeline --config '$(PIPELINE)' $(call on,YES)
 
 ##@ Operate
 

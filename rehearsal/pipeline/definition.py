@@ -87,19 +87,14 @@ class PipelineDefinition:
 
     Args:
         path: The template, in its cloud assembly.
+
+    Attributes:
+        text: The template.
     """
 
     def __init__(self, path: Path) -> None:
-        self._text = path.read_text("utf-8")
-        self._resources: Mapping[str, Any] = json.loads(self._text)["Resources"]
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether two templates are the same."""
-        return isinstance(other, PipelineDefinition) and self._text == other._text
-
-    def __hash__(self) -> int:
-        """Return what equal templates have in common."""
-        return hash(self._text)
+        self.text = path.read_text("utf-8")
+        self._resources: Mapping[str, Any] = json.loads(self.text)["Resources"]
 
     @property
     def stages(self) -> list[StageDefinition]:

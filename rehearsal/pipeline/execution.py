@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from emulator.aws.local_aws import NODE_DIRECTORY
@@ -38,12 +39,14 @@ class BuildPlace:
         aws: Variables with credentials and addresses of the local AWS.
         account: Account of the pipeline.
         region: Region of the pipeline.
+        tools: Folder with what the image of builds has.
         left_out: Commands that are not run, as the user asked for.
     """
 
     aws: Mapping[str, str]
     account: str
     region: str
+    tools: Path
     left_out: Sequence[str] = ()
 
     def run(
@@ -52,6 +55,7 @@ class BuildPlace:
         spec: BuildSpec,
         *,
         sources: Mapping[str, Path],
+        variables: Mapping[str, str],
         log: Path,
         say: Callable[[str], None],
     ) -> dict[str, str]:
@@ -61,6 +65,7 @@ class BuildPlace:
             name: Name of the build.
             spec: What it runs.
             sources: Folders of its artifacts; it runs in the first.
+            variables: What the action gives it.
             log: Gets its output.
             say: Told which commands are left out.
 
@@ -75,7 +80,7 @@ class BuildPlace:
             if command in self.left_out:
                 say(f"    left out: {command}")
             else:
-                lines.append(_installed(command) or command)
+                lines.append(command)
         lines += [
             f'printf "%s\\0" "{variable}=${variable}" >> {shlex.quote(str(exports))}'
             for variable in spec.exported
@@ -83,7 +88,7 @@ class BuildPlace:
         self._run(
             "\n".join(lines),
             directory=directory,
-            environment=self._environment(name, sources),
+            environment={**self._environment(name, sources), **variables},
             log=log,
         )
         if not exports.exists():
@@ -131,7 +136,7 @@ class BuildPlace:
             "NODE_COMPILE_CACHE": str(_COMPILED),
             **directories,
             **self.aws,
-            "PATH": os.pathsep.join([*path, str(NODE_DIRECTORY), str(_BIN)]),
+            "PATH": os.pathsep.join([str(self.tools), *path, str(NODE_DIRECTORY), str(_BIN)]),
             "AWS_REGION": self.region,
             "AWS_DEFAULT_REGION": self.region,
             "CODEBUILD_BUILD_ARN": arn,
@@ -143,20 +148,27 @@ class BuildPlace:
 _BIN = _REPOSITORY / "node_modules" / ".bin"
 
 
-def _installed(command: str) -> str | None:
-    """Return what stands in for an installation from npm: this project's own, of that version."""
-    words = shlex.split(command)
-    if words[:3] != ["npm", "install", "-g"]:
-        return None
-    name, _, version = words[3].partition("@")
-    package = json.loads((_BIN.parent / name / "package.json").read_text("utf-8"))
-    if package["version"] != version:
-        return f"echo '{name} {version} is not what package.json pins: {package['version']}'; false"
-    return f"echo '{name} {version}: of this project'"
+def image_tools(folder: Path, *, aws: Sequence[str] = ()) -> Path:
+    """Write a folder with what the image of builds has: Python, and the AWS CLI.
+
+    Args:
+        folder: The folder; must not be there.
+        aws: What stands in for the AWS CLI. Default: this environment's own.
+    """
+    folder.mkdir()
+    python = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
+    own = Path(sys.executable).with_name("aws")
+    for name, command in {"python3": [str(python)], "aws": aws or [str(own)]}.items():
+        # No links: Python would look for its library beside one.
+        arguments = "" if command is aws else ' "$@"'
+        text = f"#!/bin/sh\nexec {shlex.join(command)}{arguments}\n"
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)
+    return folder
 
 
-# The stages that CDK Pipelines names itself.
-_SYNTH, _SELF_MUTATION = "Build", "UpdatePipeline"
+# The stages of each pipeline that run another way here.
+_SYNTH, _CHECK = "Build", "CheckPipeline"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -164,8 +176,7 @@ class Execution:
     """What one push starts.
 
     Attributes:
-        definition: The pipeline in force; its second stage may put another one in force.
-        template: Name of its template in the cloud assembly.
+        definition: The pipeline in force.
         repository: What was pushed to.
         synth_place: Where what was pushed is checked and synthesized, without rights.
         place: Where other builds run.
@@ -178,7 +189,6 @@ class Execution:
     """
 
     definition: PipelineDefinition
-    template: str
     repository: Repository
     synth_place: BuildPlace
     place: BuildPlace
@@ -222,8 +232,9 @@ class Execution:
             case "Source":
                 (name,) = action.outputs
                 self._artifacts[name] = self.repository.path
-            case "Build" if stage == _SELF_MUTATION:
-                self._update_pipeline(self._artifacts[action.inputs[0]])
+                self._variables[f"{action.namespace}.CommitId"] = self.repository.commit
+            case "Build" if stage == _CHECK:
+                self._build(action, place=self._with_template_in_force())
             case "Build":
                 self._build(action, place=self.synth_place if stage == _SYNTH else self.place)
             case "Approval":
@@ -242,18 +253,16 @@ class Execution:
         name, _, path = action.configuration.get(setting, "").partition("::")
         return self._artifacts[name] / path if name else None
 
-    def _update_pipeline(self, assembly: Path) -> None:
-        """Put the definition in force that was synthesized.
-
-        In AWS the build deploys the pipeline's stack, and a changed pipeline starts anew.
-        """
-        found = PipelineDefinition(assembly / self.template)
-        changed = "changed, and" if found != self.definition else "the same, and"
+    def _with_template_in_force(self) -> BuildPlace:
+        """Return where a build reads the pipeline's template, as its stack would have it."""
         self.progress.say(
-            f"    left out, as the local AWS has no CodePipeline: cdk deploy of the pipeline's own "
-            f"stack; its template is {changed} in force from here"
+            "    left out, as the local AWS has no CodePipeline: get-template of the pipeline's "
+            "stack; the build gets the template in force"
         )
-        self.definition = found
+        answer = self.folder / "template-in-force.json"
+        answer.write_text(json.dumps({"TemplateBody": json.loads(self.definition.text)}), "utf-8")
+        tools = image_tools(self.folder / "tools-of-check", aws=["cat", str(answer)])
+        return replace(self.place, tools=tools)
 
     def _build(self, action: Action, *, place: BuildPlace) -> None:
         sources = {name: self._source(name, action=action) for name in action.inputs}
@@ -263,6 +272,10 @@ class Execution:
             action.name,
             spec,
             sources=sources,
+            variables={
+                given["name"]: with_variables(given["value"], self._variables)
+                for given in json.loads(action.configuration.get("EnvironmentVariables", "[]"))
+            },
             log=self.folder / f"{action.name}.log",
             say=self.progress.say,
         )

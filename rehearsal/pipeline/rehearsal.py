@@ -1,18 +1,18 @@
-"""Plays a pipeline: a first push, a change, and two mistakes, for all of its environments."""
+"""Plays a pipeline: a first push, a change, and three mistakes, for all of its environments."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Loaded, PipelineConfig
 from rehearsal.pipeline.cloud_formation import StackActions
 from rehearsal.pipeline.definition import PipelineDefinition, UnplayableError
-from rehearsal.pipeline.execution import BuildPlace, Execution
+from rehearsal.pipeline.execution import BuildPlace, Execution, image_tools
 from rehearsal.pipeline.places import Place, RegionRouter, start_places
 from rehearsal.pipeline.repository import Repository
 from rehearsal.progress import Progress
@@ -90,10 +90,6 @@ class PipelineRehearsal:
             raise UnplayableError(f"{self.config_path}: describes no pipeline.")
         return self.loaded.pipeline
 
-    @property
-    def _template(self) -> str:
-        return f"{self._pipeline.name}-pipeline.template.json"
-
     def _prepare(self) -> None:
         """Do what comes before the first push: bootstrap, and synthesize the pipeline."""
         assembly = self.work_directory / "cdk.out"
@@ -101,7 +97,9 @@ class PipelineRehearsal:
             self._places[0].cli(assembly=assembly, chart=self.chart.path).synth(
                 config=self.config_path, validate=False, on_line=lambda _: None
             )
-        self._definition = PipelineDefinition(assembly / self._template)
+        self._definition = PipelineDefinition(
+            assembly / f"{self._pipeline.name}-pipeline.template.json"
+        )
         stacks = {}
         for place in self._places:
             folder = assembly / f"assembly-{place.section.name}"
@@ -125,6 +123,16 @@ class PipelineRehearsal:
 
         self._repository.push(config, misspell, message="A type that does not exist")
         yield from self._mistake("Build", "is not a HyperPod instance type", others=others)
+
+        def weaken(document: dict[str, Any]) -> None:
+            for environment in document["pipeline"]["environments"]:
+                environment["approval"] = not environment.get("approval", False)
+
+        path = self.config_path.resolve().relative_to(_PROJECT)
+        self._repository.push(path, weaken, message="Other approvals")
+        yield from self._mistake(
+            "CheckPipeline", "changes the pipeline itself", others=self._places
+        )
 
         def rename(document: dict[str, Any]) -> None:
             document["cluster"]["name"] = f"{first.config.cluster.name}-2"
@@ -188,17 +196,18 @@ class PipelineRehearsal:
         folder.mkdir()
         self.progress.say(f"Execution {self._pushes}, for {what}")
         place = BuildPlace(
-            aws=self._aws, account=self._pipeline.account, region=self._pipeline.region
+            aws=self._aws,
+            account=self._pipeline.account,
+            region=self._pipeline.region,
+            tools=image_tools(folder / "tools"),
         )
         execution = Execution(
             definition=self._definition,
-            template=self._template,
             repository=self._repository,
             # What was pushed runs without credentials, and with an address of AWS for its chart.
-            synth_place=BuildPlace(
+            synth_place=replace(
+                place,
                 aws={} if self._pipeline.chart is None else self._aws,
-                account=place.account,
-                region=place.region,
                 left_out=[] if self.checks else [CHECKS],
             ),
             place=place,
@@ -207,7 +216,6 @@ class PipelineRehearsal:
             progress=self.progress,
         )
         execution.run()
-        self._definition = execution.definition
         return execution
 
     @property

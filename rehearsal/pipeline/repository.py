@@ -50,6 +50,11 @@ class Repository:
         self._commit("As it is")
         self._pack_chart()
 
+    @property
+    def commit(self) -> str:
+        """The commit that was pushed last."""
+        return _git(self.path, "rev-parse", "HEAD").strip()
+
     def push(self, config: Path, edit: Callable[[dict[str, Any]], None], *, message: str) -> None:
         """Change a configuration file.
 

@@ -49,6 +49,12 @@ ORDER = {
         "require_creatable",
         "package_if_needed",
         "cdk_alone --output cdk.out/pipeline -c config=config/default.yaml deploy *-pipeline "
+        "--require-approval any-change",
+    ],
+    ("pipeline", "--yes"): [
+        "require_creatable",
+        "package_if_needed",
+        "cdk_alone --output cdk.out/pipeline -c config=config/default.yaml deploy *-pipeline "
         "--require-approval never",
     ],
 }

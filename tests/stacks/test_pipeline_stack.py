@@ -3,19 +3,24 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 import yaml
+from aws_cdk.aws_s3_assets import Asset
 from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk import ConfigError, PipelineFile, load_file
 from hyperpod_cdk.helm.chart import HyperPodChart, read_hyperpod_chart
+from hyperpod_cdk.pipeline.build_program import digest
 from hyperpod_stacks.pipeline_stack import PipelineStack, add_pipeline
 from rehearsal.pipeline.definition import PipelineDefinition
 from tests.support.assembly import Assembly, merged, new_app, synthesized
@@ -75,17 +80,22 @@ def _checked(app: cdk.App) -> Assembly:
     return Assembly(Path(app.outdir))
 
 
-def variant(name: str, *, directory: Path, validate: bool = False) -> Assembly:
-    """Return a pipeline for a stack of one resource."""
+def variant(
+    name: str, *, directory: Path, validate: bool = False, files: Path | None = None
+) -> Assembly:
+    """Return a pipeline for a stack of one resource, and a folder that is uploaded for it."""
     document = yaml.safe_load(EXAMPLE.read_text("utf-8"))
     changed = merged(document, {"pipeline": VARIANTS[name]})
     pipeline = PipelineFile.model_validate(changed).pipeline
-    app = new_app(directory, validate=validate)
+    app = new_app(directory, validate=validate, assets=files is not None)
     place = cdk.Environment(account=pipeline.account, region=pipeline.region)
     stages = []
     for environment in pipeline.environments:
         stage = cdk.Stage(app, environment.name, env=place)
-        cdk.CfnWaitConditionHandle(cdk.Stack(stage, "Stack"), "Nothing")
+        stack = cdk.Stack(stage, "Stack")
+        cdk.CfnWaitConditionHandle(stack, "Nothing")
+        if files is not None:
+            Asset(stack, "Files", path=str(files))
         stages.append(stage)
     PipelineStack(
         app,
@@ -148,6 +158,7 @@ def test_the_platform_goes_first_then_all_else_side_by_side(assembly: Assembly) 
     assert [[action.name for action in actions] for actions in prod.in_order()] == [
         ["Review-prod"],
         ["Approve-prod"],
+        ["Publish-prod"],
         ["ml-prod-platform.Prepare"],
         ["ml-prod-platform.Deploy"],
         ["ml-prod-addons.Prepare", "ml-prod-hyperpod.Prepare", "ml-prod-storage.Prepare"],
@@ -163,8 +174,7 @@ def test_environments_follow_each_other_and_only_some_wait_for_approval(
     assert [stage.name for stage in stages] == [
         "Source",
         "Build",
-        "UpdatePipeline",
-        "Assets",
+        "CheckPipeline",
         "dev",
         "prod",
     ]
@@ -179,13 +189,16 @@ def test_the_approval_shows_what_the_review_found(assembly: Assembly) -> None:
     review, approval = prod.actions[:2]
 
     assert review.namespace in approval.configuration["CustomData"]
-    assert approval.configuration["CustomData"].startswith("#{prod@Review-prod.REVIEW} ")
-    assert approval.configuration["ExternalEntityLink"] == "#{prod@Review-prod.REVIEW_URL}"
+    assert approval.configuration["CustomData"].startswith("#{prod_Review-prod_NS.REVIEW} ")
+    assert "Revision #{Source.CommitId}." in approval.configuration["CustomData"]
+    assert approval.configuration["ExternalEntityLink"] == "#{prod_Review-prod_NS.REVIEW_URL}"
 
 
 def test_a_build_runs_what_every_change_must_pass(assembly: Assembly) -> None:
     assert (REPOSITORY / ".ci" / "run").is_file()
-    assert commands(assembly, "Synth") == [
+    *first, last = commands(assembly, "Synth")
+    assert last.startswith("export ASSEMBLY_SHA256=$(python3 -c ")
+    assert first == [
         ".ci/run",
         "make setup",
         ".venv/bin/hyperpod-cdk charts --if-needed-by config/pipeline/pipeline.yaml",
@@ -194,40 +207,263 @@ def test_a_build_runs_what_every_change_must_pass(assembly: Assembly) -> None:
     ]
 
 
-def test_tools_are_pinned_where_the_project_pins_them(assembly: Assembly) -> None:
-    installed = [
-        command
-        for action in ("SelfMutate", "FileAssets")
-        for command in commands(assembly, action)
-        if "npm install" in command
-    ]
-
-    assert installed == [f"npm install -g aws-cdk@{CDK_CLI}"] * 2
+def test_no_build_installs_what_no_lock_file_pins(assembly: Assembly) -> None:
+    for stage in definition(assembly).stages:
+        for action in stage.actions:
+            if action.provider == "CodeBuild":
+                ran = commands(assembly, action.name)
+                assert not [each for each in ran if re.search(r"\b(npm|npx|pip)\b", each)]
 
 
 def test_what_was_pushed_runs_without_rights_on_environments(assembly: Assembly) -> None:
-    assumed = [s for s in statements(assembly, "BuildSynth") if s["Action"] == "sts:AssumeRole"]
+    assumed = [s for s in statements(assembly, "SynthRole") if s["Action"] == "sts:AssumeRole"]
 
-    assert list(statements(assembly, "BuildSynth"))
+    assert list(statements(assembly, "SynthRole"))
     assert assumed == []
 
 
 def test_a_review_may_read_its_environment_and_nothing_else(assembly: Assembly) -> None:
-    (assumed,) = (s for s in statements(assembly, "Reviewprod") if s["Action"] == "sts:AssumeRole")
+    (assumed,) = (
+        s for s in statements(assembly, "ReviewprodRole") if s["Action"] == "sts:AssumeRole"
+    )
 
     assert "role/cdk-hnb659fds-lookup-role-444455556666-us-east-1" in json.dumps(assumed)
     assert "deploy-role" not in json.dumps(assumed)
 
 
-def test_files_are_uploaded_with_the_roles_of_their_environments(assembly: Assembly) -> None:
-    assumed = json.dumps(
-        [s for s in statements(assembly, "AssetsFileRole") if s["Action"] == "sts:AssumeRole"]
-    )
+def assumed_by_builds(assembly: Assembly) -> dict[str, list[str]]:
+    """Return the kinds of roles of `cdk bootstrap`, and their places, of each build."""
+    found = {}
+    for stage in definition(assembly).stages:
+        for action in stage.actions:
+            if action.provider == "CodeBuild":
+                text = json.dumps(
+                    [
+                        statement["Resource"]
+                        for statement in statements(assembly, f"{action.name.replace('-', '')}Role")
+                        if statement["Action"] == "sts:AssumeRole"
+                    ]
+                )
+                found[action.name] = re.findall(r"cdk-hnb659fds-([a-z0-9-]+)", text)
+                assert text.count("role/") == len(found[action.name])
+    return found
 
-    for place in ("111122223333-us-west-2", "444455556666-us-east-1"):
-        # The CDK CLI asks with the second for the version of the bootstrap stack.
-        for kind in ("file-publishing", "deploy"):
-            assert f"cdk-hnb659fds-{kind}-role-{place}" in assumed
+
+def test_only_what_runs_after_the_approval_may_write_to_production(assembly: Assembly) -> None:
+    prod = "role-444455556666-us-east-1"
+    dev = "role-111122223333-us-west-2"
+
+    assert assumed_by_builds(assembly) == {
+        "Synth": [],
+        "CheckPipeline": [],
+        "Review-dev": [f"lookup-{dev}"],
+        "Publish-dev": [f"file-publishing-{dev}"],
+        "Review-prod": [f"lookup-{prod}"],
+        "Publish-prod": [f"file-publishing-{prod}"],
+    }
+    order = [
+        [action.name for action in each] for each in definition(assembly).stages[-1].in_order()
+    ]
+    assert order.index(["Approve-prod"]) < order.index(["Publish-prod"])
+
+
+def test_stacks_are_deployed_from_what_is_published_after_the_approval(assembly: Assembly) -> None:
+    for stage in definition(assembly).stages[-2:]:
+        (published,) = (each for each in stage.actions if each.name.startswith("Publish-"))
+        prepared = [each for each in stage.actions if each.name.endswith(".Prepare")]
+        assert {tuple(each.inputs) for each in prepared} == {tuple(published.outputs)}
+        for each in prepared:
+            assert each.configuration["TemplatePath"].startswith(f"{published.outputs[0]}::")
+
+
+def test_a_build_may_not_write_what_others_have_built(assembly: Assembly) -> None:
+    (denied,) = (s for s in statements(assembly, "SynthRole") if s["Effect"] == "Deny")
+
+    assert denied["Action"] == ["s3:DeleteObject*", "s3:PutObject*"]
+    # CodePipeline names folders by the first ten characters of an artifact's name.
+    folders = [each["Fn::Join"][1][-1] for each in denied["Resource"]]
+    assert folders == [
+        "/*/Source*/*",
+        "/*/dev_assemb*/*",
+        "/*/dev_review*/*",
+        "/*/prod_assem*/*",
+        "/*/prod_revie*/*",
+    ]
+
+
+class Build:
+    """A build of the template, run in a shell with a stand-in for the AWS CLI."""
+
+    def __init__(self, assembly: Assembly, action: str, *, directory: Path) -> None:
+        self._commands = commands(assembly, action)
+        self._directory = directory
+        self.folder = directory / "assembly"
+        shutil.copytree(assembly.directory, self.folder, ignore=shutil.ignore_patterns("tree.json"))
+
+    def run(self, *, answer: object, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run its commands; each call of the AWS CLI is noted, and gets an answer."""
+        tools = self._directory / "tools"
+        tools.mkdir(exist_ok=True)
+        (tools / "answer.json").write_text(json.dumps(answer))
+        calls = self._directory / "calls"
+        calls.touch()
+        # It keeps each archive that is uploaded.
+        program = (
+            f'#!/bin/sh\necho "$AWS_ACCESS_KEY_ID $@" >> {calls}\ncat {tools}/answer.json\n'
+            f'for word in "$@"; do case "$word" in */asset.zip) cp "$word" {self._directory};; '
+            "esac; done\n"
+        )
+        (tools / "aws").write_text(program)
+        (tools / "aws").chmod(0o755)
+        python = str(Path(sys.executable).parent)
+        return subprocess.run(
+            ["bash", "-ec", "\n".join(self._commands)],
+            cwd=self.folder,
+            env={
+                "PATH": f"{tools}:{python}:/usr/bin:/bin",
+                "CODEBUILD_BUILD_ARN": "arn:aws-cn:codebuild:us-west-2:111122223333:build/a:b",
+                **variables,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    @property
+    def calls(self) -> list[str]:
+        return (self._directory / "calls").read_text().splitlines()
+
+
+KEY = {"AccessKeyId": "assumed", "SecretAccessKey": "b", "SessionToken": "c"}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
+    """Return a pipeline that uploads a folder."""
+    files = tmp_path_factory.mktemp("files")
+    (files / "folder").mkdir()
+    (files / "folder" / "handler.py").write_text("import os")
+    (files / "run.sh").write_text("exit")
+    (files / "run.sh").chmod(0o755)
+    return variant("code-commit", directory=tmp_path_factory.mktemp("small"), files=files)
+
+
+def change_template(folder: Path) -> None:
+    (path,) = folder.glob("assembly-prod/*.template.json")
+    path.write_text(path.read_text().replace("WaitCondition", "Macro"))
+
+
+def change_file(folder: Path) -> None:
+    (path,) = folder.glob("asset.*/run.sh")
+    path.write_text("id")
+
+
+def add_file(folder: Path) -> None:
+    next(folder.glob("asset.*/folder")).joinpath("sitecustomize.py").write_text("")
+
+
+def rename_file(folder: Path) -> None:
+    (path,) = folder.glob("asset.*/run.sh")
+    path.rename(path.with_name("other.sh"))
+
+
+def link_file(folder: Path) -> None:
+    next(folder.glob("asset.*")).joinpath("environment").symlink_to("/proc/self/environ")
+
+
+def link_folder(folder: Path) -> None:
+    (path,) = folder.glob("asset.*")
+    path.symlink_to(path.rename(folder.parent / "moved"))
+
+
+@pytest.mark.parametrize(
+    "change", [change_template, change_file, add_file, rename_file, link_file, link_folder]
+)
+def test_what_is_changed_after_its_synthesis_is_neither_uploaded_nor_deployed(
+    small: Assembly, tmp_path: Path, change: Callable[[Path], None]
+) -> None:
+    build = Build(small, "Publish-prod", directory=tmp_path)
+    synthesized = digest(str(build.folder))
+    change(build.folder)
+
+    done = build.run(answer={"Credentials": KEY}, ASSEMBLY_SHA256=synthesized)
+
+    assert done.returncode != 0
+    assert f"but this execution synthesized {synthesized}" in done.stderr
+    assert build.calls == []
+
+
+def test_a_review_refuses_a_changed_assembly_before_it_runs_what_was_pushed(
+    assembly: Assembly,
+) -> None:
+    first, second, *_ = commands(assembly, "Review-prod")
+
+    assert first.endswith('verify "$CODEBUILD_SRC_DIR_Assembly" "$ASSEMBLY_SHA256"')
+    assert "git rev-parse HEAD" in second
+
+
+def test_what_is_as_it_was_is_uploaded_with_the_role_of_its_environment(
+    small: Assembly, tmp_path: Path
+) -> None:
+    build = Build(small, "Publish-prod", directory=tmp_path)
+
+    done = build.run(answer={"Credentials": KEY}, ASSEMBLY_SHA256=digest(str(build.folder)))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    role = (
+        "sts assume-role --role-arn arn:aws-cn:iam::111122223333:role/"
+        "cdk-hnb659fds-file-publishing-role-111122223333-us-west-2 "
+    )
+    assumed, uploads = build.calls[0::2], build.calls[1::2]
+    assert len(assumed) == len(uploads) == 2  # the folder, and the template
+    assert all(role in call for call in assumed)
+    target = "--bucket cdk-hnb659fds-assets-111122223333-us-west-2 --key"
+    assert all(call.startswith(f"assumed s3api put-object {target}") for call in uploads)
+    assert all("--expected-bucket-owner 111122223333" in call for call in uploads)
+    assert "2 files were uploaded" in done.stdout
+    with zipfile.ZipFile(tmp_path / "asset.zip") as package:
+        assert package.namelist() == ["folder/handler.py", "run.sh"]
+        assert package.getinfo("run.sh").external_attr >> 16 & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("path", ["/proc/self/environ", "../../environ"])
+def test_a_file_outside_of_the_assembly_is_not_uploaded(
+    small: Assembly, tmp_path: Path, path: str
+) -> None:
+    build = Build(small, "Publish-prod", directory=tmp_path)
+    for manifest in build.folder.glob("assembly-prod/*.assets.json"):
+        text = re.sub(r'"path": "[^"]+"', f'"path": "{path}"', manifest.read_text())
+        manifest.write_text(text)
+
+    done = build.run(answer={"Credentials": KEY}, ASSEMBLY_SHA256=digest(str(build.folder)))
+
+    assert done.returncode == 1
+    assert "is not in the assembly that was reviewed" in done.stderr
+    assert [call for call in build.calls if "put-object" in call] == []
+
+
+def test_a_push_that_changes_the_pipeline_is_shown_and_stopped(
+    assembly: Assembly, tmp_path: Path
+) -> None:
+    build = Build(assembly, "CheckPipeline", directory=tmp_path)
+    deployed = assembly.templates()["ml-pipeline"]
+    # Of another version of Python, and as CloudFormation keeps it.
+    resources = {**deployed["Resources"], "CDKMetadata": {"Type": "AWS::CDK::Metadata"}}
+    same = build.run(answer={"TemplateBody": {**deployed, "Resources": resources}})
+
+    assert (same.returncode, same.stderr) == (0, "")
+    assert "get-template --stack-name ml-pipeline" in build.calls[0]
+
+    path = build.folder / "ml-pipeline.template.json"
+    path.write_text(path.read_text().replace('"Approve-prod"', '"Approve-nobody"'))
+    other = build.run(answer={"TemplateBody": deployed})
+
+    assert other.returncode == 1
+    assert re.search(r'^-\s+"Name": "Approve-prod",$', other.stdout, re.MULTILINE)
+    assert re.search(r'^\+\s+"Name": "Approve-nobody",$', other.stdout, re.MULTILINE)
+    assert (
+        "run `make pipeline CONFIG=config/pipeline/pipeline.yaml` from a checkout" in other.stderr
+    )
 
 
 def test_artifacts_are_encrypted_expire_and_their_key_is_rotated(assembly: Assembly) -> None:
@@ -330,7 +566,7 @@ def test_an_archive_in_s3_starts_the_pipeline_and_gets_a_history(tmp_path: Path)
     (rule,) = resources(found, "AWS::Events::Rule")
     assert rule["EventPattern"]["detail"]["object"] == {"key": ["hyperpod.zip"]}
     assert commands(found, "Synth")[:2] == ["git init --quiet", "git add --all"]
-    read = [s for s in statements(found, "BuildSynth") if s.get("Sid") == "ReadChart"]
+    read = [s for s in statements(found, "SynthRole") if s.get("Sid") == "ReadChart"]
     assert ":s3:::charts/hyperpod.tgz" in json.dumps(read)
     (bucket,) = resources(found, "AWS::S3::Bucket")
     assert {"Key": "team", "Value": "platform"} in bucket["Tags"]

@@ -47,7 +47,7 @@ def compare(template: str, stack: str, command: str) -> str:
     if deployed == pushed:
         return f"{stack}: what was pushed leaves it as it is"
     differences = difflib.unified_diff(deployed, pushed, "in force", "pushed", lineterm="")
-    print("\n".join(differences))  # noqa: T201 - the log of the build
+    print("\n".join(differences), flush=True)  # noqa: T201 - the log of the build
     sys.exit(
         f"{stack}: what was pushed changes the pipeline itself, as shown above. A push does not do "
         f"that: read the differences, run `{command}` from a checkout of this commit with "
@@ -71,17 +71,25 @@ def publish(folder: str) -> str:
 def _upload(folder: Path, source: dict[str, str], destination: dict[str, str]) -> None:
     # https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-env-vars.html
     partition = os.environ["CODEBUILD_BUILD_ARN"].split(":")[1]
-    _, _, role = destination["assumeRoleArn"].split(":", 2)  # CDK leaves the partition open
+    _, _, role = destination["assumeRoleArn"].partition(":iam::")  # the partition is open
+    account = role.partition(":")[0]
     place = ["--region", destination["region"]]
-    session = ["--role-arn", f"arn:{partition}:{role}", "--role-session-name", "pipeline-publish"]
+    session = [
+        "--role-arn",
+        f"arn:{partition}:iam::{role}",
+        "--role-session-name",
+        "pipeline-publish",
+    ]
     key = _aws("sts", "assume-role", *session, *place)["Credentials"]
     with tempfile.TemporaryDirectory() as directory:
-        body = folder / source["path"]
+        body = Path(os.path.normpath(folder / source["path"]))
+        if body.is_absolute() or body.parts[0] == "..":
+            sys.exit(f"{body}: is not in the assembly that was reviewed")
         if source["packaging"] == "zip":
             body = _packed(body, Path(directory, "asset.zip"))
         target = ["--bucket", destination["bucketName"], "--key", destination["objectKey"]]
         # The bucket of another account would get what its owner may change.
-        target += ["--expected-bucket-owner", role.split(":")[2]]
+        target += ["--expected-bucket-owner", account]
         credentials = {
             "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
             "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],

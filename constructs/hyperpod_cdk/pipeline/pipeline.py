@@ -1,6 +1,6 @@
 """The pipeline: its source, its stages, its notifications, and why findings on it are accepted."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import aws_cdk as cdk
@@ -280,7 +280,7 @@ class DeploymentPipeline(Construct):
         )
 
     def _add_stages(self, stages: Sequence[cdk.Stage]) -> None:
-        source, self._version = source_action(self, self._config.source, output=self._source)
+        source, version = source_action(self, self._config.source, output=self._source)
         synth = self._build(
             synth_project(
                 self._delivery,
@@ -292,7 +292,7 @@ class DeploymentPipeline(Construct):
             takes=[self._source],
             makes=[self._assembly],
         )
-        self._digest = synth.variable(DIGEST)
+        self._known = {DIGEST: synth.variable(DIGEST), COMMIT: version}
         check = self._build(
             check_project(self._delivery, config_path=self._config_path, log_group=self._log_group),
             takes=[self._assembly],
@@ -322,6 +322,7 @@ class DeploymentPipeline(Construct):
             ),
             takes=[self._source, self._assembly],
             makes=[codepipeline.Artifact(f"{_artifact(name)}_review")],
+            known=self._known,
         )
         yield review
         if environment.approval:
@@ -330,7 +331,7 @@ class DeploymentPipeline(Construct):
                 action_name=f"Approve-{name}",
                 run_order=2,
                 additional_information=(
-                    f"{review.variable('REVIEW')} Of {self._version}. {address}"
+                    f"{review.variable('REVIEW')} Revision {self._known[COMMIT]}. {address}"
                 ),
                 external_entity_link=address,
             )
@@ -345,6 +346,7 @@ class DeploymentPipeline(Construct):
             ),
             takes=[self._assembly],
             makes=[published],
+            known=self._known,
             run_order=3,
         )
         yield from found.deployments(
@@ -360,16 +362,12 @@ class DeploymentPipeline(Construct):
         *,
         takes: Sequence[codepipeline.Artifact],
         makes: Sequence[codepipeline.Artifact] = (),
+        known: Mapping[str, str] | None = None,
         run_order: int = 1,
     ) -> actions.CodeBuildAction:
         """Return the action that runs a build."""
         self._builds[project] = makes
         first, *others = takes
-        known = {}
-        if self._assembly in takes:
-            known[DIGEST] = self._digest
-        if self._source in others or first == self._source:
-            known[COMMIT] = self._version
         return actions.CodeBuildAction(
             action_name=project.node.id,
             project=project,
@@ -378,7 +376,7 @@ class DeploymentPipeline(Construct):
             outputs=list(makes),
             environment_variables={
                 name: codebuild.BuildEnvironmentVariable(value=value)
-                for name, value in known.items()
+                for name, value in (known or {}).items()
             },
             run_order=run_order,
         )

@@ -50,20 +50,22 @@ def test_pushes_are_deployed_and_mistakes_stopped(
         "a changed configuration is deployed to all environments",
         "a mistake stops in Build and is named",
         "it does not reach prod",
+        "a mistake stops in CheckPipeline and is named",
+        "it does not reach dev, prod",
         "a mistake stops in dev and is named",
         "it does not reach prod",
     ]
     said = capsys.readouterr().out
     assert "Left out, as asked for: .ci/run in builds, and their set-up of tools" in said
-    assert "left out, as the local AWS has no CodePipeline: cdk deploy of the pipeline" in said
+    assert "left out, as the local AWS has no CodePipeline: get-template of the pipeline" in said
     assert (
         "Approve-prod: approved, having read: prod: creates ml-prod-platform, ml-prod-storage, "
-        "ml-prod-addons, ml-prod-hyperpod. PERMISSIONS BROADEN. https://" in said
+        "ml-prod-addons, ml-prod-hyperpod. PERMISSIONS BROADEN. Revision " in said
     )
     # A node more broadens nothing, and replaces nothing.
     assert (
         "having read: prod: changes ml-prod-hyperpod. Without termination protection: "
-        "ml-prod-storage. https://" in said
+        "ml-prod-storage. Revision " in said
     )
     assert "cluster.name: 'ml-dev-cluster-2' cannot be changed once it is deployed" in said
     review = tmp_path / "work" / "execution-1" / "Review-prod" / "build" / "review" / "diff.txt"

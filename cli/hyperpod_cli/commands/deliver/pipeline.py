@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import ConfigFile
+from hyperpod_cli.terminal.options import ConfigFile, Yes
 
 _EXAMPLE = Path("config/pipeline/pipeline.yaml")
 
@@ -20,8 +20,9 @@ def pipeline(
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether it can be created.")
     ] = False,
+    yes: Yes = False,
 ) -> int:
-    """Create the pipeline that deploys the environments."""
+    """Create or change the pipeline that deploys the environments."""
     from hyperpod_cli.aws.cdk_cli import cdk_alone
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.pipeline.connection import require_creatable
@@ -31,7 +32,9 @@ def pipeline(
         return 0
     package_if_needed(config)
     app = ("--output", "cdk.out/pipeline", "-c", f"config={config}")
-    return cdk_alone(*app, "deploy", "*-pipeline", "--require-approval", "never")
+    # What it shows is what a push may not do by itself.
+    asks = "never" if yes else "any-change"
+    return cdk_alone(*app, "deploy", "*-pipeline", "--require-approval", asks)
 
 
 @command(calls=["sts:AssumeRole", "sts:GetCallerIdentity"])
