@@ -236,3 +236,48 @@ def test_tests_are_no_package(repository: Path) -> None:
 def test_modules_of_a_source_root_are_in_a_package(repository: Path) -> None:
     assert not list((repository / "constructs").glob("*.py"))
     assert not list((repository / "lambda").glob("*.py"))
+
+
+LOCKED = re.compile(
+    r"^(?P<pin>[\w.-]+==[^ ]+)(?: ; [^\\\n]+)? \\\n"
+    r"(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+",
+    re.MULTILINE,
+)
+LISTS = sorted(path for path in REPOSITORY.glob("*requirements*.in")) + [
+    REPOSITORY / "docs" / "requirements.in",
+    REPOSITORY / "emulator" / "requirements.in",
+]
+
+
+def locked(path: Path) -> set[str]:
+    """Return the pins of a lock file, in which each must have hashes."""
+    text = path.with_suffix(".txt").read_text("utf-8")
+    rest = LOCKED.sub("", text)
+    assert [line for line in rest.splitlines() if not line.startswith("#")] == []
+    return {re.sub(r"[._-]+", "-", found["pin"]).lower() for found in LOCKED.finditer(text)}
+
+
+@pytest.mark.parametrize("path", LISTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_each_pin_is_locked_with_hashes(path: Path) -> None:
+    lines = path.read_text("utf-8").splitlines()
+    pins = {line for line in lines if line and not line.startswith(("#", "-r "))}
+
+    assert pins
+    assert all("==" in pin for pin in pins)
+    assert {re.sub(r"[._-]+", "-", pin).lower() for pin in pins} <= locked(path)
+
+
+def test_the_app_has_the_same_packages_in_its_rehearsal_and_tests() -> None:
+    app, rehearsal, tests = (
+        locked(REPOSITORY / f"requirements{kind}.in") for kind in ("", "-rehearsal", "-dev")
+    )
+    assert app < rehearsal < tests
+
+
+def test_only_what_a_lock_file_lists_is_installed() -> None:
+    text = (REPOSITORY / "Makefile").read_text("utf-8")
+    packages = re.findall(r".*pip install .*", text)
+
+    assert len(packages) == 2
+    assert all("--require-hashes" in line or "--no-deps" in line for line in packages)
+    assert set(re.findall(r"\bnpm (\S+)", text)) == {"ci"}
