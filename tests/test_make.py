@@ -243,7 +243,8 @@ LOCKED = re.compile(
     r"(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+",
     re.MULTILINE,
 )
-LISTS = sorted(path for path in REPOSITORY.glob("*requirements*.in")) + [
+LISTS = [
+    *sorted(REPOSITORY.glob("requirements*.in")),
     REPOSITORY / "docs" / "requirements.in",
     REPOSITORY / "emulator" / "requirements.in",
 ]

@@ -24,7 +24,10 @@ from tools.generate.pages.config_reference import keys
 DOCS = REPOSITORY / "docs"
 MKDOCS = REPOSITORY / "mkdocs.yml"
 PAGES = sorted(
-    [*(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *DOCS.rglob("*.md")]
+    [
+        *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+        *DOCS.rglob("*.md"),
+    ]
 )
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _CODE = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)

@@ -46,7 +46,7 @@ def compare(template: str, stack: str, command: str) -> str:
     pushed = _lines(json.loads(Path(template).read_text("utf-8")))
     if deployed == pushed:
         return f"{stack}: what was pushed leaves it as it is"
-    differences = difflib.unified_diff(deployed, pushed, "in force", "pushed", lineterm="")
+    differences = difflib.unified_diff(deployed, pushed, "deployed", "pushed", lineterm="")
     print("\n".join(differences), flush=True)  # noqa: T201 - the log of the build
     sys.exit(
         f"{stack}: what was pushed changes the pipeline itself, as shown above. A push does not do "

@@ -249,6 +249,8 @@ class DeploymentPipeline(Construct):
             # One execution at a time in a stage; none is passed over, as a fix may follow a change.
             execution_mode=codepipeline.ExecutionMode.QUEUED,
             restart_execution_on_update=True,
+            # A role for each action would be one that the pipeline's role may assume.
+            use_pipeline_role_for_actions=True,
             artifact_bucket=artifacts.bucket,
             cross_account_keys=True,
             enable_key_rotation=True,
