@@ -24,6 +24,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hyperpod_shared.cluster_changes import (
+    ROLE,
+    TAGS,
+    UPDATABLE,
+    WHEN_LEFT_OUT,
+    Refusal,
+    changed_fields,
+    means_the_same,
+    refusals,
+    requested_value,
+    scales,
+)
 from hyperpod_shared.clusters import (
     COUNT,
     GROUP_LISTS,
@@ -43,18 +55,10 @@ from provisioner.hyperpod.claim import Claim, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import (
     IMAGE_KEYS,
-    ROLE,
-    UPDATABLE,
-    WHEN_LEFT_OUT,
-    Refusal,
     as_requested,
     covers,
     has_image,
     is_as_described,
-    means_the_same,
-    refusals,
-    requested_value,
-    scales,
     shows_image,
     without_image,
 )
@@ -64,8 +68,6 @@ from provisioner.hyperpod.software import (
     software_updates,
 )
 
-_TAGS = "Tags"
-_APART = frozenset({_TAGS, "ClusterName", *GROUP_LISTS})
 MAY_BE_OLD = "may have its old AMI"
 """What is said of a group that gets the latest AMI, if a call's answer was lost."""
 TO_DELETE = "InstanceGroupsToDelete"
@@ -111,29 +113,19 @@ def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
         (call.key, _still_needed(call, aim, present, left))
         for call in _software(aim, present, left)
     )
-    asked = asked_fields(aim)
+    asked = changed_fields(aim.wanted, aim.former)
     fields = dict(_fields(aim, described, asked))
     is_whole = not fields and groups_of(aim.wanted).keys() <= present.keys()
     if aim.former == aim.wanted and is_whole and not (left.counts or left.images):
         return Changes(software=software)  # only how to wait for it changed
     to_add, to_remove = _tag_changes(aim, tags)
-    refused = refusals(aim, described, asked=asked, former=former)
+    refused = refusals(aim.wanted, described, asked=asked, former=former)
     return Changes(
         update=_update(aim, described, former, fields, there=there, left=left),
         tags_to_add=to_add,
         tags_to_remove=to_remove,
         software=software,
         refusals=() if aim.rolls_back else tuple(refused),
-    )
-
-
-def asked_fields(aim: Aim) -> frozenset[str]:
-    """Return the cluster's own fields that are asked to change."""
-    former = aim.former or {}
-    return frozenset(
-        key
-        for key in {*aim.wanted, *former} - _APART
-        if aim.former is None or not means_the_same(former.get(key), aim.wanted.get(key))
     )
 
 
@@ -149,7 +141,7 @@ def asked_images(aim: Aim) -> set[str]:
 
 def user_tags(cluster: ClusterInput) -> dict[str, str]:
     """Return the tags of a CreateCluster input as a mapping."""
-    return {tag["Key"]: tag["Value"] for tag in cluster.get(_TAGS) or ()}
+    return {tag["Key"]: tag["Value"] for tag in cluster.get(TAGS) or ()}
 
 
 def is_unseen(todo: Changes, claim: Claim, described: Described) -> bool:

@@ -1,25 +1,14 @@
-"""Compares a described cluster with a CreateCluster input, and finds changes that no call makes.
+"""Compares a described cluster with a CreateCluster input.
 
 Answers and requests differ in shape: answers show the present state and the wanted one side by
 side, statuses, and values that HyperPod fills in; a request has none of these.
 """
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_shared.clusters import (
-    COUNT,
-    GROUP_LISTS,
-    NAME,
-    SOFTWARE_FAILED,
-    Described,
-    Group,
-    Groups,
-    present_groups,
-)
-from provisioner.hyperpod.cluster_request import Aim
+from hyperpod_shared.cluster_changes import means_the_same, requested_value
+from hyperpod_shared.clusters import COUNT, SOFTWARE_FAILED, Group
 from provisioner.hyperpod.software import DEFAULT_IMAGE, SoftwareUpdate
 
 IMAGE_KEYS = frozenset({"ImageId", "ImageReleaseVersion"})
@@ -47,8 +36,6 @@ _READ_ONLY = frozenset(
 _DEFAULTED = frozenset(
     {"CapacityRequirements", "EnvironmentConfig", "NetworkInterface", "ThreadsPerCore"}
 )
-_NESTED = "SharedEnvironmentConfig"
-_STATES = frozenset({"FailureMessage", "S3OutputPath", "Status"})
 
 
 def is_as_described(group: Group, details: Group | None) -> bool:
@@ -56,18 +43,6 @@ def is_as_described(group: Group, details: Group | None) -> bool:
     if details is None:
         return False
     return _requested(details, like=group) == without_image(group)
-
-
-def requested_value(value: object) -> object:
-    """Return what a request would have for a described value: what is desired, else current."""
-    if not isinstance(value, Mapping):
-        return value
-    shown = {
-        key: requested_value(item) if key == _NESTED else item
-        for key, item in sorted(value.items())
-        if key not in _STATES
-    }
-    return {key.removeprefix("Current").removeprefix("Desired"): shown[key] for key in shown}
 
 
 def covers(described: object, wanted: object) -> bool:
@@ -136,168 +111,3 @@ def _requested(details: Group, *, like: Group) -> dict[str, Any]:
 def without_image(group: Group) -> dict[str, Any]:
     """Return a group without what says its AMI."""
     return {key: value for key, value in group.items() if key not in IMAGE_KEYS}
-
-
-def means_the_same(one: object, other: object) -> bool:
-    """Compare regardless of the order of lists: subnets and security groups have none."""
-    return one == other or _canonical(one) == _canonical(other)
-
-
-def _canonical(value: object) -> str:
-    if isinstance(value, Mapping):
-        parts = [f"{key}={_canonical(item)}" for key, item in sorted(value.items())]
-        return "{" + ",".join(parts) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(sorted(map(_canonical, value))) + "]"
-    return json.dumps(value, default=str)
-
-
-_FLEXIBLE = "InstanceRequirements"
-# Of an existing group, UpdateCluster takes the same role and threads as at its creation:
-# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html
-_ALWAYS_FIXED = ("OverrideVpcConfig", "ExecutionRole", "ThreadsPerCore")
-_FIXED_IN_GROUP = (*_ALWAYS_FIXED, "InstanceType", _FLEXIBLE)
-# https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
-_VOLUME_KEY = "VolumeKmsKeyId"
-# HyperPod keeps or chooses these when they are left out.
-_CHOSEN = frozenset({"ThreadsPerCore"})
-KEYS = {
-    "AutoScaling": "auto_scaling",
-    "ClusterRole": "role_arn",
-    "ExecutionRole": "execution_role_arn",
-    "InstanceRequirements": "instance_types",
-    "InstanceType": "instance_type",
-    "NodeProvisioningMode": "node_provisioning_mode",
-    "OverrideVpcConfig": "override_vpc",
-    "ThreadsPerCore": "threads_per_core",
-    "TieredStorageConfig": "tiered_storage",
-}
-"""What the configuration calls a field, where it has a key for it."""
-_RENAME = "Give the group another name: a new group is made and the old one removed."
-_KEEP_KEY = f"{_RENAME} Or keep its volumes as they are by encryption.node_volumes: false."
-_SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
-_SET_IT = "Set it explicitly: it can be changed, but not be left out again."
-_RESTORE = "Restore it, or destroy this stack and deploy it again: that makes a new cluster."
-# UpdateCluster has NodeProvisioningMode too, but no page of AWS says that an existing cluster takes
-# another one: a call that HyperPod accepts and ignores would never be done.
-UPDATABLE = frozenset(
-    {
-        "AutoScaling",
-        "ClusterRole",
-        "NodeRecovery",
-        "RestrictedInstanceGroupsConfig",
-        "TieredStorageConfig",
-    }
-)
-WHEN_LEFT_OUT: Mapping[str, object] = {
-    "AutoScaling": {"Mode": "Disable"},
-    "TieredStorageConfig": {"Mode": "Disable"},
-}
-ROLE = "ClusterRole"
-
-
-def scales(described: Described) -> bool:
-    """Say whether autoscaling is on."""
-    return (described.get("AutoScaling") or {}).get("Mode") == "Enable"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """A change that HyperPod cannot make.
-
-    Attributes:
-        what: The field, such as `VpcConfig`.
-        group: The instance group it is in, or None for the cluster's own.
-        instead: What the user should do, as a sentence.
-    """
-
-    what: str
-    group: str | None = None
-    instead: str
-
-    @property
-    def named(self) -> str:
-        """The field with its key in the configuration, if it has one."""
-        key = KEYS.get(self.what)
-        return self.what if key is None else f"{self.what} (in the configuration: {key})"
-
-
-def refusals(
-    aim: Aim, described: Described, *, asked: frozenset[str], former: Groups
-) -> Iterator[Refusal]:
-    """Yield the changes that are asked for and cannot be made.
-
-    Args:
-        aim: What is asked for.
-        described: DescribeCluster's answer.
-        asked: The cluster's own fields that are asked to change.
-        former: The groups that were wanted before.
-    """
-    yield from _of_the_cluster(aim, described, asked)
-    yield from _of_groups(aim, described, former)
-
-
-def _of_the_cluster(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[Refusal]:
-    for key in sorted(asked):
-        value = aim.wanted.get(key)
-        if means_the_same(requested_value(described.get(key)), value):
-            continue
-        if key == ROLE:  # without autoscaling the role does nothing, and no call takes it away
-            if value is not None and scales(described):
-                yield Refusal(what=key, instead=_SWITCH_OFF)
-        elif key not in UPDATABLE:
-            yield Refusal(what=key, instead=_RESTORE)
-        elif value is None and key not in WHEN_LEFT_OUT:
-            yield Refusal(what=key, instead=_SET_IT)
-
-
-def _of_groups(aim: Aim, described: Described, former: Groups) -> Iterator[Refusal]:
-    for key in GROUP_LISTS:
-        present, others = present_groups({key: described.get(key)}), present_groups(described)
-        for group in aim.wanted.get(key) or ():
-            name = group[NAME]
-            if name in others and name not in present:
-                yield Refusal(what=key, group=name, instead=_RENAME)
-            elif name in present:
-                for fixed in _fixed(group, present[name], former.get(name)):
-                    yield Refusal(
-                        what=fixed,
-                        group=name,
-                        instead=_KEEP_KEY if fixed == _VOLUME_KEY else _RENAME,
-                    )
-
-
-def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
-    """Return what is asked to change in a group and never does."""
-    # The list of a flexible group may change; anything else about the type may not.
-    flexible = group.get(_FLEXIBLE) and details.get(_FLEXIBLE)
-    for key in _ALWAYS_FIXED if flexible else _FIXED_IN_GROUP:
-        value = group.get(key)
-        if value is None and key in _CHOSEN:
-            continue
-        asked = before is None or not means_the_same(before.get(key), value)
-        if asked and not means_the_same(requested_value(details.get(key)), value):
-            yield key
-    asked = before is None or _other_volume_key(group, before)
-    if asked and _other_volume_key(group, details):
-        yield _VOLUME_KEY
-
-
-def _other_volume_key(group: Group, other: Group) -> bool:
-    """Return whether a volume that both have has another key; each has a root volume."""
-    wanted, there = _volume_keys(group), _volume_keys(other)
-    return any(wanted.get(root) != there.get(root) for root in {True, *(wanted.keys() & there)})
-
-
-def _volume_keys(group: Group) -> dict[bool, str]:
-    """Return the id of each volume's key, or an empty text, by whether it is the root volume."""
-    volumes = [
-        storage["EbsVolumeConfig"]
-        for storage in group.get("InstanceStorageConfigs") or ()
-        if storage.get("EbsVolumeConfig")
-    ]
-    keys = {
-        bool(volume.get("RootVolume")): str(volume.get("VolumeKmsKeyId") or "").rpartition("/")[2]
-        for volume in volumes
-    }
-    return {True: "", **keys}

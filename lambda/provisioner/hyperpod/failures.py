@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
+from hyperpod_shared.cluster_changes import Refusal
 from hyperpod_shared.clusters import Described, log_group
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.failures import UNKNOWN, ReportedFailure, own_message
 from hyperpod_shared.owner import owner_in_tags
-from provisioner.hyperpod.comparison import Refusal
 
 MOST_EXPLANATIONS = 3
 _DEPLOY_AGAIN = "Fix the cause that the message names, then deploy again."

@@ -14,6 +14,7 @@ HyperPod would try for ever. A rollback waits for the cluster alone, and is not 
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hyperpod_shared.cluster_changes import scales
 from hyperpod_shared.clusters import (
     CONTINUOUS,
     GROUP_LISTS,
@@ -45,7 +46,6 @@ from provisioner.hyperpod.cluster_request import (
     NODES,
     ClusterRequest,
 )
-from provisioner.hyperpod.comparison import scales
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import AskNodes, Done, Fail, Step, Wait
 

@@ -9,12 +9,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from emulator.hyperpod import Caller, HyperPodService, Unknowns
+from hyperpod_shared.cluster_changes import UPDATABLE
 from hyperpod_shared.clusters import groups_of
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.hyperpod.changes import changes
 from provisioner.hyperpod.cluster_request import Aim
-from provisioner.hyperpod.comparison import UPDATABLE
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Time, Waiter
 from tests.support.provisioner.hyperpod_stack import describe, hyperpod_stack, tags_of_cluster
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
