@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.cost.charges import HOURS_A_MONTH
 from hyperpod_cdk.cost.cost import cost
 from hyperpod_cli.aws.assembly import Address
+from hyperpod_cli.deliver.deploy import bill
 from hyperpod_cli.inspect import cost as command
 from hyperpod_cli.inspect.critical_path import (
     Graph,
@@ -53,6 +55,26 @@ def test_what_is_billed_is_a_charge_or_said_to_be_left_out(path: Path, assemble:
 
     missing = {name for name, words in billed(assemble(config)) if words not in named}
     assert not missing, "constructs/hyperpod_cdk/cost/cost.py does not name what is billed"
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_a_month_of_templates_costs_what_the_configuration_does(
+    path: Path, assemble: Assemble
+) -> None:
+    """In us-east-1, where most prices are known."""
+    config = load_config(path)
+    region = config.region or "us-east-1"
+    templates = [*assemble(config).templates().values()]
+    found = cost(config, region=region, day=DAY)
+
+    (line,) = bill.month_change([], templates, region=region, day=DAY)
+
+    amounts, _, missing = line.rpartition("USD: ")[2].partition("; ")
+    total = found.usd_a_month + found.usd_an_hour * HOURS_A_MONTH
+    assert amounts == f"0.00 -> {command.rounded(total)}"
+    unpriced = {each.name for each in found.nodes if each.usd is None}
+    names = {each.name for each in config.cluster.all_groups}
+    assert unpriced == names & {*missing.rpartition(": ")[2].split(", ")}
 
 
 def test_it_lists_each_resource_with_its_price_and_the_totals(

@@ -16,10 +16,13 @@ from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Express, T
         "cloudformation:GetTemplate",
         "cloudformation:UpdateTerminationProtection",
         "eks:DescribeAddon",
+        "eks:DescribeCluster",
+        "sagemaker:DescribeCluster",
         "sagemaker:ListClusterNodes",
         "ssm:GetParameter",
         "sts:GetCallerIdentity",
-    ]
+    ],
+    in_kubernetes="list pods",
 )
 def deploy(
     *,

@@ -11,9 +11,12 @@ from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, GroupName,
 @command(
     calls=[
         "sagemaker:DescribeCluster",
+        "sagemaker:ListClusterNodes",
         "cloudformation:DescribeStacks",
         "cloudformation:GetTemplate",
-    ]
+        "eks:DescribeCluster",
+    ],
+    in_kubernetes="list pods",
 )
 def scale(
     group: GroupName,

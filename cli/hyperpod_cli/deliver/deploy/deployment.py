@@ -17,19 +17,10 @@ from hyperpod_cli.aws.assembly import Stack, chosen, stacks_in
 from hyperpod_cli.aws.session import AwsSession, deployer_session
 from hyperpod_cli.aws.stacks import (
     NOTHING_SHORT,
-    Deployed,
-    UnreadableTemplateError,
-    deployed,
     documented_outputs,
     output_lines,
 )
-from hyperpod_cli.deliver.deploy.changes import (
-    Difference,
-    IncomparableError,
-    described,
-    differences,
-)
-from hyperpod_cli.deliver.deploy.held_back import held_back
+from hyperpod_cli.deliver.deploy.announcement import announcement
 from hyperpod_cli.deliver.deploy.verification import not_verified, verified
 from hyperpod_cli.deliver.shell_findings import shell_findings
 from hyperpod_cli.inspect.cost import cost_here, summary
@@ -37,11 +28,7 @@ from hyperpod_cli.inspect.report.page import Attempt, Content, write
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import check_once, problems
 from hyperpod_cli.inspect.verification.verify import summary as summary_of
-from hyperpod_cli.stack_progress import fixed_values
-from hyperpod_cli.stack_progress.failures import Situation, next_step
-from hyperpod_cli.stack_progress.fixed_values import FixedValueChange, refuse_changes
 from hyperpod_cli.stack_progress.terminal import (
-    FAILED_CREATIONS,
     StackRunResult,
     agreed,
     followed,
@@ -50,7 +37,7 @@ from hyperpod_cli.stack_progress.terminal import (
     wrapped,
 )
 from hyperpod_cli.terminal.console import console
-from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, LinesError
+from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED
 from hyperpod_cli.terminal.options import make_command
 
 REPORTS = Path("build/deploy")
@@ -101,25 +88,6 @@ def _verdict(code: int, checks: Sequence[Check]) -> str:
     return "The deployment failed." if code else f"The deployment succeeded. {summary_of(checks)}"
 
 
-# The CLI deletes a stack whose creation failed, and a change set has touched nothing.
-_DEPLOYABLE = ("REVIEW_IN_PROGRESS", "ROLLBACK_FAILED")
-
-
-def refusals(stacks: Mapping[str, Deployed | None], *, region: str, again: str) -> Iterator[str]:
-    """Yield a line for each stack that CloudFormation would not take a deployment for.
-
-    Args:
-        stacks: What is deployed, by name of the stack.
-        region: Region of the stacks.
-        again: Command that was run.
-    """
-    for name, stack in stacks.items():
-        if stack is None or stack.status in _DEPLOYABLE or stack.status.endswith("_COMPLETE"):
-            continue
-        step = next_step(Situation(stack=name, region=region, status=stack.status, again=again))
-        yield f"{name}: is {stack.status}. {step.meaning} Run: {'; '.join(step.commands)}"
-
-
 _CONCURRENCY = "3"
 
 
@@ -154,31 +122,20 @@ def deploy(request: Request) -> int:
     stacks = chosen(stacks_in(request.templates), request.only.split())
     again = _command(request)
     client, region = session.polling_client("cloudformation"), session.region
-    changes, former, held = None, {}, {}
-    try:
-        former = {stack.name: deployed(client, stack.name) for stack in stacks}
-        if lines := [*refusals(former, region=region, again=again)]:
-            raise LinesError("\n".join(lines))
-        refuse_changes(_fixed(stacks, former=former), config=request.config)
-        held = held_back(stacks, former=former, config=config, session=session)
-        stacks = [stack for stack in stacks if stack.name not in held]
-        changes = differences(stacks, former=former)
-    except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
-        print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
+    told = announcement(stacks, config=config, path=request.config, session=session, again=again)
+    held = told.held
+    stacks = [stack for stack in stacks if stack.name not in held]
     warnings = (f"WARNING {finding}" for finding in shell_findings(config))
-    print("\n".join([*_announced(changes), *held.values(), *warnings, summary(cost_here(config))]))
-    changing = changes is None or any(each.differs for each in changes)
-    if changing and not request.yes and sys.stdin.isatty() and not agreed("Deploy?"):
+    print("\n".join([*told.lines, *warnings, summary(cost_here(config))]))
+    if told.changes and not request.yes and sys.stdin.isatty() and not agreed("Deploy?"):
         print("Nothing was deployed.")
         return FAILED
     out = console(soft_wrap=True)
-    for line in lift_protection(client, former, region=region, again=again):
+    for line in lift_protection(client, told.former, region=region, again=again):
         out.print(line)
     outcome = run(
         _cdk(request, stacks),
-        stacks=followed(
-            stacks, unchanged=[each.name for each in changes or () if not each.differs]
-        ),
+        stacks=followed(stacks, unchanged=told.unchanged),
         client=client,
         region=region,
         again=again,
@@ -235,19 +192,6 @@ def _end(
         out.print(wrapped(line, width=out.width if out.is_terminal else None))
 
 
-def _fixed(
-    stacks: Sequence[Stack], *, former: Mapping[str, Deployed | None]
-) -> Iterator[FixedValueChange]:
-    """Yield the values of deployed stacks that would change and cannot.
-
-    A stack whose creation failed is deleted first, with the values that it had.
-    """
-    for stack in stacks:
-        found = former[stack.name]
-        if found is not None and found.status not in FAILED_CREATIONS:
-            yield from fixed_values.changes(stack.template, parameters=found.parameters)
-
-
 def _command(request: Request) -> str:
     """Return what the user has run."""
     parts = [make_command("deploy", request.config)]
@@ -265,14 +209,6 @@ def _cdk(request: Request, stacks: Sequence[Stack]) -> list[str]:
     command += ["--require-approval", "never"]
     # With --rollback, a failure ends as it does without express mode.
     return [*command, "--express", "--rollback"] if request.express else command
-
-
-def _announced(changes: Sequence[Difference] | None) -> Iterator[str]:
-    """Yield what is said before the deployment."""
-    if changes is not None:
-        yield "This deployment changes:"
-        for difference in changes:
-            yield from (f"  {line}" for line in described(difference))
 
 
 def _outputs(

@@ -11,14 +11,13 @@ from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster, nodes_of
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, NodeAction, act, refuse_too_many
-from hyperpod_cli.operate.nodes.health import Health, health_of_nodes, pods_on
+from hyperpod_cli.operate.nodes.ending import node_lines
+from hyperpod_cli.operate.nodes.health import Health, health_of_nodes
 from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
 from hyperpod_cli.operate.nodes.waiting import wait, watched
 from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
-from hyperpod_cli.terminal.explained import explanation
 
-_MOST_PODS = 5
 # By what makes the cluster: for CloudFormation's own resource, all groups are sent as written.
 _BROUGHT_BACK = {
     "custom": "A deployment that does not change that number brings none back.",
@@ -61,9 +60,8 @@ def run(
     found = chosen.found()
     before = nodes_of(chosen.sagemaker, found.name)
     chosen_nodes = named_nodes(before, names, cluster=found.name, groups=found.groups)
-    for line in _plan(
-        action, chosen_nodes, cluster=found, pods=_pods(chosen.session, found, chosen_nodes)
-    ):
+    typer.echo(f"{found.name}: {action.operation}\nEach node {action.effect}:")
+    for line in node_lines(chosen.session, found, chosen_nodes, verb="ends"):
         typer.echo(line)
     if action is DELETE:
         for line in _counts_after(chosen_nodes, cluster=found, chosen=chosen):
@@ -102,29 +100,6 @@ def run(
         raise typer.Exit(REFUSED)
 
 
-def _plan(
-    action: NodeAction,
-    nodes: Sequence[NumberedNode],
-    *,
-    cluster: HyperPodCluster,
-    pods: Mapping[str, Sequence[str]] | str,
-) -> Iterator[str]:
-    """Yield what happens to nodes and to the pods on each, or why these are not known."""
-    yield f"{cluster.name}: {action.operation}"
-    yield f"Each node {action.effect}:"
-    for each in nodes:
-        yield f"  {each}, {each.node.instance_type}, {each.node.status}"
-        if isinstance(pods, str):
-            continue
-        on_it = pods[each.node.id]
-        for pod in on_it[:_MOST_PODS]:
-            yield f"    ends pod {pod}"
-        if len(on_it) > _MOST_PODS:
-            yield f"    and {len(on_it) - _MOST_PODS} more pods"
-    if isinstance(pods, str):
-        yield f"The pods on them are not known. {pods}"
-
-
 def _counts_after(
     nodes: Sequence[NumberedNode], *, cluster: HyperPodCluster, chosen: Chosen
 ) -> Iterator[str]:
@@ -143,16 +118,6 @@ def _counts_after(
         yield f"  The configuration says instance_count {wanted[name]}."
         yield f"  {_BROUGHT_BACK[config.cluster.resource]}"
         yield f"  To have both agree: {chosen.command('scale', name, str(left))}"
-
-
-def _pods(
-    session: AwsSession, cluster: HyperPodCluster, nodes: Sequence[NumberedNode]
-) -> Mapping[str, Sequence[str]] | str:
-    try:
-        with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
-            return {each.node.id: pods_on(api, each.node.kubernetes_name) for each in nodes}
-    except (OpsError, BotoCoreError, ClientError) as error:
-        return explanation(error)
 
 
 def _health(session: AwsSession, cluster: HyperPodCluster) -> Mapping[str, Health]:

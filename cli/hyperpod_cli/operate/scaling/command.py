@@ -14,6 +14,7 @@ from hyperpod_cli.aws.assembly import stacks_by_name
 from hyperpod_cli.aws.cdk_cli import synthesized
 from hyperpod_cli.aws.stacks import template_of
 from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster
+from hyperpod_cli.operate.nodes.ending import ending_lines
 from hyperpod_cli.operate.scaling.change import CountChange, count_change
 from hyperpod_cli.operate.scaling.deployment import Left, deploy, deploy_command, left
 from hyperpod_cli.operate.scaling.lock import locked
@@ -192,6 +193,11 @@ def _agreed_to(
     )
     for line in change.diff():
         typer.echo(line)
+    ends = (target or 0) - count
+    if ends > 0:
+        typer.echo(f"This terminates {ends} of its nodes, with all their volumes:")
+        for line in ending_lines(chosen.session, found, group=group, ends=ends):
+            typer.echo(line)
     if not agreed("Write this and deploy?", yes=yes):
         typer.echo("Nothing was done.")
         raise typer.Exit(1)

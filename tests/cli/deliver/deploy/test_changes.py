@@ -9,13 +9,13 @@ import pytest
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.deliver.deploy import changes
+from hyperpod_cli.deliver.deploy.announcement import refusals
 from hyperpod_cli.deliver.deploy.changes import (
     Difference,
     IncomparableError,
     described,
     differences,
 )
-from hyperpod_cli.deliver.deploy.deployment import refusals
 from tests.support.stack_events import refused
 
 ROLE: dict[str, Any] = {

@@ -10,7 +10,7 @@ from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed
-from hyperpod_cli.deliver.deploy import deployment
+from hyperpod_cli.deliver.deploy import announcement, deployment
 from hyperpod_cli.inspect.report.page import Attempt
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
@@ -132,8 +132,8 @@ def test_it_refuses_at_the_line_of_the_key(
         "load_config": None,
         "deployer_session": AwsSession(region="us-west-2"),
         "stacks_in": [stack],
-        "deployed": found,
     }.items():
         monkeypatch.setattr(deployment, name, lambda *_, value=value, **__: value)
+    monkeypatch.setattr(announcement, "deployed", lambda *_: found)
     assert run("deploy", "--templates", tmp_path, "--config", config) == 2
     assert capsys.readouterr().err.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")

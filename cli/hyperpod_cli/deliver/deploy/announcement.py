@@ -1,0 +1,185 @@
+"""What is said before a deployment: what becomes of each stack, of nodes, and of the cost."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.yaml_file import read_yaml
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.session import AwsSession, answer_of
+from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
+from hyperpod_cli.deliver.deploy.bill import month_change
+from hyperpod_cli.deliver.deploy.changes import (
+    IncomparableError,
+    described,
+    differences,
+)
+from hyperpod_cli.deliver.deploy.consequences import consequences, finding, refused
+from hyperpod_cli.deliver.deploy.held_back import held_back
+from hyperpod_cli.operate.clusters import HyperPodCluster
+from hyperpod_cli.operate.nodes.ending import ending_lines
+from hyperpod_cli.stack_progress import fixed_values
+from hyperpod_cli.stack_progress.failures import Situation, next_step
+from hyperpod_cli.stack_progress.fixed_values import FixedValueChange, refuse_changes
+from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
+from hyperpod_cli.terminal.errors import LinesError
+from hyperpod_cli.terminal.explained import explanation
+
+# The CLI deletes a stack whose creation failed, and a change set has touched nothing.
+_DEPLOYABLE = ("REVIEW_IN_PROGRESS", "ROLLBACK_FAILED")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Announcement:
+    """What a deployment will do.
+
+    Attributes:
+        lines: What is said of it; empty if it is not known.
+        former: What is deployed, by name of the stack; empty if it is not known.
+        held: Why stacks stay as they are until there are nodes, by their names.
+        unchanged: Names of the stacks to which nothing happens.
+        changes: Whether anything happens, as far as that is known.
+    """
+
+    lines: Sequence[str] = ()
+    former: Mapping[str, Deployed | None] = field(default_factory=dict)
+    held: Mapping[str, str] = field(default_factory=dict)
+    unchanged: Sequence[str] = ()
+    changes: bool = True
+
+
+def announcement(
+    stacks: Sequence[Stack], *, config: Config, path: Path, session: AwsSession, again: str
+) -> Announcement:
+    """Return what a deployment will do; say so on standard error where that is not known.
+
+    Args:
+        stacks: The stacks to deploy.
+        config: The configuration.
+        path: Its file.
+        session: The account and the region.
+        again: Command that was run.
+
+    Raises:
+        LinesError: CloudFormation would not take it.
+        ConfigError: A value changes that cannot.
+    """
+    client, region = session.polling_client("cloudformation"), session.region
+    former: dict[str, Deployed | None] = {}
+    try:
+        former = {stack.name: deployed(client, stack.name) for stack in stacks}
+        if lines := [*refusals(former, region=region, again=again)]:
+            raise LinesError("\n".join(lines))
+        refuse_changes(_fixed(stacks, former=former), config=path)
+        found = _found(config, former=former, session=session)
+        _refuse_cluster_changes(stacks, former=former, found=found, config=config, path=path)
+        held = held_back(stacks, former=former, config=config, session=session)
+        stacks = [stack for stack in stacks if stack.name not in held]
+        changes = differences(stacks, former=former)
+    except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
+        print(f"What changes is not known: {' '.join(str(error).split())}", file=sys.stderr)
+        return Announcement(former=former)
+    lines = ["This deployment changes:"]
+    for stack, difference in zip(stacks, changes, strict=True):
+        lines += [f"  {line}" for line in described(difference)]
+        if difference.differs:
+            told = _consequences(stack, former=former, found=found, session=session)
+            lines += [f"    {line}" for line in told]
+    lines += [f"  {line}" for line in held.values()]
+    lines += month_change(
+        [_template(former[stack.name]) for stack in stacks],
+        [stack.template for stack in stacks],
+        region=region,
+        day=date.today(),
+    )
+    return Announcement(
+        lines=lines,
+        former=former,
+        held=held,
+        unchanged=[each.name for each in changes if not each.differs],
+        changes=any(each.differs for each in changes),
+    )
+
+
+def refusals(stacks: Mapping[str, Deployed | None], *, region: str, again: str) -> Iterator[str]:
+    """Yield a line for each stack that CloudFormation would not take a deployment for.
+
+    Args:
+        stacks: What is deployed, by name of the stack.
+        region: Region of the stacks.
+        again: Command that was run.
+    """
+    for name, stack in stacks.items():
+        if stack is None or stack.status in _DEPLOYABLE or stack.status.endswith("_COMPLETE"):
+            continue
+        step = next_step(Situation(stack=name, region=region, status=stack.status, again=again))
+        yield f"{name}: is {stack.status}. {step.meaning} Run: {'; '.join(step.commands)}"
+
+
+def _fixed(
+    stacks: Sequence[Stack], *, former: Mapping[str, Deployed | None]
+) -> Iterator[FixedValueChange]:
+    """Yield the values of deployed stacks that would change and cannot.
+
+    A stack whose creation failed is deleted first, with the values that it had.
+    """
+    for stack in stacks:
+        found = former[stack.name]
+        if found is not None and found.status not in FAILED_CREATIONS:
+            yield from fixed_values.changes(stack.template, parameters=found.parameters)
+
+
+def _template(stack: Deployed | None) -> Mapping[str, Any]:
+    """Return the template that a deployment updates; empty for a stack that is made anew."""
+    return {} if stack is None or stack.status in FAILED_CREATIONS else stack.template
+
+
+def _found(
+    config: Config, *, former: Mapping[str, Deployed | None], session: AwsSession
+) -> Mapping[str, Any] | None:
+    """Return the HyperPod cluster as described, empty if there is none; None if it is not known."""
+    try:
+        asked = {"ClusterName": config.cluster.name}
+        return answer_of(session.client("sagemaker").describe_cluster, **asked) or {}
+    except (BotoCoreError, ClientError) as error:
+        if any(former.values()):
+            print(f"The cluster's nodes are not known. {explanation(error)}", file=sys.stderr)
+        return None
+
+
+def _refuse_cluster_changes(
+    stacks: Iterable[Stack],
+    *,
+    former: Mapping[str, Deployed | None],
+    found: Mapping[str, Any] | None,
+    config: Config,
+    path: Path,
+) -> None:
+    read_yaml(path).refuse(
+        finding(each, former=before, wanted=stack.template, config=config)
+        for stack in stacks
+        for before in [_template(former[stack.name])]
+        for each in refused(before, stack.template, found=found)
+    )
+
+
+def _consequences(
+    stack: Stack,
+    *,
+    former: Mapping[str, Deployed | None],
+    found: Mapping[str, Any] | None,
+    session: AwsSession,
+) -> Iterator[str]:
+    before = _template(former[stack.name])
+    for each in consequences(before, stack.template, found=found):
+        yield each.text
+        if each.ends and found:
+            cluster = HyperPodCluster(described=found)
+            told = ending_lines(session, cluster, group=each.group, ends=each.ends)
+            yield from (f"  {line}" for line in told)

@@ -1,0 +1,106 @@
+"""What a month of deployed templates costs, to compare one with the next: pure.
+
+`cost` reads a configuration; of what is deployed there is only the template. A test compares both.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from typing import Any
+
+from hyperpod_cdk.cost.charges import Charge, month_of, unpriced
+from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
+from hyperpod_cdk.facts.prices import price_of
+from hyperpod_cli.deliver.deploy.consequences import Template, cluster_of, properties_of
+from hyperpod_cli.inspect.cost import rounded
+from hyperpod_shared.clusters import COUNT, Group, groups_of
+
+_Item = tuple[str, str, object]
+"""What bills it, what is billed, and how many units of it."""
+
+
+def month_change(
+    former: Iterable[Template], wanted: Iterable[Template], *, region: str, day: date
+) -> Iterator[str]:
+    """Yield what a month costs before and after, with all nodes, if a charge changes.
+
+    Args:
+        former: The templates that are deployed.
+        wanted: Those that take their place.
+        region: Where.
+        day: When; EKS charges more for Kubernetes versions in extended support.
+    """
+    before, after = ([*_charges(each, region=region, day=day)] for each in (former, wanted))
+    if before == after:
+        return
+    missing = sorted({charge.name for charge in unpriced([*before, *after])})
+    without = f"; not counted, since no price is known: {', '.join(missing)}" if missing else ""
+    yield (
+        "A month of these stacks with all their nodes, in USD: "
+        f"{rounded(month_of(before))} -> {rounded(month_of(after))}{without}"
+    )
+
+
+def _charges(templates: Iterable[Template], *, region: str, day: date) -> Iterator[Charge]:
+    for template in templates:
+        for kind, properties in properties_of(template):
+            for service, item, quantity in _items(kind, properties, day=day):
+                name = item if service == "VPC" else f"{service} {item}"
+                yield _charge(name, service, item, quantity, region=region)
+        cluster = cluster_of(template)
+        for name, group in groups_of({} if cluster is None else cluster.request).items():
+            yield _of_group(name, group, region=region)
+
+
+def _charge(name: str, service: str, item: str, quantity: object, *, region: str) -> Charge:
+    is_number = isinstance(quantity, int | str) and str(quantity).isdecimal()
+    price = price_of(service, item, region=region) if is_number else None
+    return Charge(name=name, quantity=int(str(quantity)) if is_number else 1, price=price)
+
+
+def _items(kind: object, properties: Mapping[str, Any], *, day: date) -> Iterator[_Item]:
+    match kind:
+        case "AWS::EC2::NatGateway":
+            yield "VPC", "NAT gateway", 1
+        case "AWS::EC2::EIP":
+            yield "VPC", "public IPv4 address", 1
+        case "AWS::EC2::VPCEndpoint" if properties.get("VpcEndpointType") == "Interface":
+            yield "VPC", "interface endpoint", len(properties.get("SubnetIds") or ())
+        case "AWS::KMS::Key":
+            yield "KMS", "key", 1
+        case "AWS::EKS::Cluster":
+            end = END_OF_STANDARD_SUPPORT.get(str(properties.get("Version")))
+            extended = ", extended support" if end is not None and day >= end else ""
+            yield "EKS", f"control plane{extended}", 1
+        case "AWS::FSx::FileSystem":
+            yield from _of_files(properties)
+
+
+def _of_files(properties: Mapping[str, Any]) -> Iterator[_Item]:
+    size = properties.get("StorageCapacity")
+    homes, lustre = (properties.get(f"{kind}Configuration") or {} for kind in ("OpenZFS", "Lustre"))
+    if homes:
+        kind = homes.get("DeploymentType")
+        yield "FSx for OpenZFS", f"{kind} GiB", size
+        yield "FSx for OpenZFS", f"{kind} MB/s", homes.get("ThroughputCapacity")
+        return
+    service, throughput = "FSx for Lustre", lustre.get("ThroughputCapacity")
+    if throughput is None:
+        yield service, f"{lustre.get('PerUnitStorageThroughput')} MB/s/TiB", size
+    else:
+        yield service, "Intelligent-Tiering MB/s", throughput
+    metadata = lustre.get("MetadataConfiguration") or {}
+    if "Iops" in metadata:
+        yield service, "metadata IOPS", metadata["Iops"]
+
+
+def _of_group(name: str, group: Group, *, region: str) -> Charge:
+    """Return what a group costs: by the dearest of its types, as `cost` does."""
+    several = (group.get("InstanceRequirements") or {}).get("InstanceTypes") or ()
+    types = [group["InstanceType"]] if group.get("InstanceType") else several
+    charges = [_charge(name, "HyperPod", str(each), group[COUNT], region=region) for each in types]
+    is_fixed = not group.get("TrainingPlanArn") and "Spot" not in (
+        group.get("CapacityRequirements") or {}
+    )
+    if is_fixed and charges and not unpriced(charges):
+        return max(charges, key=lambda each: each.usd or 0)
+    return Charge(name=name, quantity=int(group[COUNT]), price=None)

@@ -1,0 +1,302 @@
+"""What a deployment does to the HyperPod cluster and to Kubernetes, from two templates: pure.
+
+The requests in the templates are compared with each other, and with what the cluster has where that
+is known: a deployment changes what changed in the configuration, and leaves other numbers alone.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig, RestrictedInstanceGroupConfig
+from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error
+from hyperpod_cdk.schema.section import Api
+from hyperpod_shared.cluster_changes import (
+    KEYS,
+    TAGS,
+    Refusal,
+    changed_fields,
+    means_the_same,
+    refusals,
+)
+from hyperpod_shared.clusters import (
+    COUNT,
+    GROUP_LISTS,
+    NAME,
+    ClusterInput,
+    Described,
+    Group,
+    groups_of,
+    present_groups,
+)
+
+Template = Mapping[str, Any]
+_CUSTOM, _NATIVE, _EKS = "Custom::HyperPodCluster", "AWS::SageMaker::Cluster", "AWS::EKS::Cluster"
+# What only AWS knows; two of them are not told apart, since another name need not be another thing.
+_REFERENCE = "<known once it is deployed>"
+_FUNCTION = re.compile(r"Ref$|Fn::")
+_NOT_KNOWN = "what changes in the HyperPod cluster is not known: its deployed template is odd"
+_OTHER_IMAGE = ("ImageId", "ImageReleaseVersion")
+# Attributes of the sections, by the member of the request that they become.
+_WORDS = {
+    mark.member: name
+    for model in (ClusterConfig, RestrictedInstanceGroupConfig, InstanceGroupConfig)
+    for name, field in model.model_fields.items()
+    for mark in field.metadata
+    if isinstance(mark, Api)
+} | {"InstanceStorageConfigs": "volumes and mounts", TAGS: "tags"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Consequence:
+    """Something that a deployment does.
+
+    Attributes:
+        text: One line.
+        group: The instance group whose nodes are terminated; empty without.
+        ends: How many of them.
+    """
+
+    text: str
+    group: str = ""
+    ends: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterResource:
+    """What a template asks for of the HyperPod cluster.
+
+    Attributes:
+        request: The CreateCluster input; what only AWS knows is one text everywhere.
+        is_native: Whether CloudFormation's own resource makes the cluster.
+        software: The text with which groups get the latest AMI.
+    """
+
+    request: ClusterInput
+    is_native: bool = False
+    software: object = ""
+
+
+def consequences(
+    former: Template, wanted: Template, *, found: Described | None
+) -> Iterator[Consequence]:
+    """Yield what a deployment does to the HyperPod cluster and to Kubernetes.
+
+    Args:
+        former: The template that the stack has; empty without a stack.
+        wanted: The template that is deployed.
+        found: DescribeCluster's answer, empty for no cluster; None if that is not known.
+    """
+    before, after = _version(former), _version(wanted)
+    if before and after and before != after:
+        yield Consequence(
+            text=f"Kubernetes {before} -> {after}, which neither a rollback nor another deployment "
+            "takes back (docs/kubernetes-upgrade.md)"
+        )
+    asked, had = cluster_of(wanted), cluster_of(former)
+    if asked is None or asked == had:
+        return
+    if had is None and _has_cluster(former):
+        yield Consequence(text=_NOT_KNOWN)
+        return
+    was = {} if had is None else had.request
+    there = was if found is None else found
+    if was and not there:
+        yield Consequence(text="the HyperPod cluster is gone, and is made again")
+    yield from _of_groups(asked, was if there else {}, there)
+    if there:
+        yield from _changed_values("", was, asked.request, without=(*GROUP_LISTS, "ClusterName"))
+        if had is not None and asked.software != had.software:
+            yield Consequence(text="every group without an AMI of its own gets HyperPod's latest")
+
+
+def refused(former: Template, wanted: Template, *, found: Described | None) -> Iterator[Refusal]:
+    """Yield the changes of the HyperPod cluster that no call makes.
+
+    CloudFormation's own resource replaces the cluster if one of the cluster's own values changes.
+
+    Args:
+        former: The template that the stack has; empty without a stack.
+        wanted: The template that is deployed.
+        found: DescribeCluster's answer, empty for no cluster; None if that is not known.
+    """
+    asked, had = cluster_of(wanted), cluster_of(former)
+    if asked is None or had is None or asked.request == had.request:
+        return
+    fields = changed_fields(asked.request, had.request)
+    yield from refusals(
+        asked.request,
+        had.request if found is None else found,
+        asked=frozenset() if asked.is_native or found == {} else fields,
+        former=groups_of(had.request),
+    )
+
+
+def finding(refusal: Refusal, *, former: Template, wanted: Template, config: Config) -> Finding:
+    """Return a refusal as the file's reader meets it: the key, its value, the former one.
+
+    Args:
+        refusal: What no call changes.
+        former: The template that the stack has.
+        wanted: The template that is deployed.
+        config: The configuration.
+    """
+    path: KeyPath = ("cluster",)
+    had, asked = cluster_of(former), cluster_of(wanted)
+    before: ClusterInput = {} if had is None else had.request
+    after: ClusterInput = {} if asked is None else asked.request
+    if refusal.group is not None:
+        path = next(
+            ("cluster", key, index)
+            for key in ("instance_groups", "restricted_instance_groups")
+            for index, group in enumerate(getattr(config.cluster, key))
+            if group.name == refusal.group
+        )
+        before, after = (groups_of(each).get(refusal.group, {}) for each in (before, after))
+    key = KEYS.get(refusal.what)
+    value = _shown(after.get(refusal.what)) if key else refusal.group
+    what = "" if key else f"{_WORDS.get(refusal.what, refusal.what)} "
+    return error(
+        (*path, key) if key else (*path, "name") if refusal.group else path,
+        value,
+        f"{what}cannot be changed once it is deployed; restore the former value "
+        f"({_shown(before.get(refusal.what))}). {refusal.instead}",
+    )
+
+
+def _of_groups(
+    asked: ClusterResource, was: ClusterInput, there: Described
+) -> Iterator[Consequence]:
+    wanted, former, present = groups_of(asked.request), groups_of(was), present_groups(there)
+    for name, group in wanted.items():
+        count = int(group[COUNT])
+        if name not in present:
+            kind = "is made again" if name in former else "new"
+            yield Consequence(text=f"group {name}: {kind}, {count} x {_types(group)}")
+            continue
+        before = former.get(name)
+        now = _count(present[name])
+        if before is None or asked.is_native or int(before[COUNT]) != count:
+            yield from _of_count(name, now, count)
+        yield from _changed_values(f"group {name}: ", before or {}, group, without=(COUNT,))
+    for name in former.keys() & present.keys() - wanted.keys():
+        ends = _count(present[name])
+        yield Consequence(text=f"group {name}: removed{_ending(ends)}", group=name, ends=ends)
+
+
+def _of_count(name: str, now: int, wanted: int) -> Iterator[Consequence]:
+    text = f"group {name}: {now} -> {wanted} nodes"
+    if wanted < now:
+        ends = now - wanted
+        yield Consequence(text=text + _ending(ends), group=name, ends=ends)
+    elif wanted > now:
+        yield Consequence(text=text)
+
+
+def _ending(ends: int) -> str:
+    if not ends:
+        return ""
+    some = "1 node is" if ends == 1 else f"{ends} nodes are"
+    return f", {some} terminated, with all their volumes"
+
+
+def _changed_values(
+    begin: str, former: Mapping[str, Any], wanted: Mapping[str, Any], *, without: Iterable[str]
+) -> Iterator[Consequence]:
+    """Yield a line for each value that changes, by its key in the configuration."""
+    before, after = (dict(_fields(each)) for each in (former, wanted))
+    for member in sorted({*before, *after} - {*without}):
+        old, new = before.get(member), after.get(member)
+        if not former or means_the_same(old, new):
+            continue
+        word = _WORDS.get(member, member)
+        is_plain = all(
+            not isinstance(each, Mapping | Sequence) or isinstance(each, str) for each in (old, new)
+        )
+        text = f"{word} {_shown(old)} -> {_shown(new)}" if is_plain else f"{word} changes"
+        image = "; its nodes are replaced" if member in _OTHER_IMAGE else ""
+        yield Consequence(text=f"{begin}{text}{image}")
+
+
+def _fields(request: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Yield the members of a request, and members of members where these have keys."""
+    for member, value in request.items():
+        inner = {each for each in _WORDS if each.startswith(f"{member}.")}
+        if inner and isinstance(value, Mapping):
+            yield from ((each, value.get(each.partition(".")[2])) for each in inner)
+        else:
+            yield member, value
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping) or value is None:
+        return "none" if value is None else json.dumps(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _types(group: Group) -> str:
+    several = (group.get("InstanceRequirements") or {}).get("InstanceTypes") or ()
+    return str(group.get("InstanceType") or " or ".join(map(str, several)))
+
+
+def _count(group: Group) -> int:
+    return int(group.get("TargetCount", group.get(COUNT, 0)))
+
+
+def properties_of(template: Template) -> Iterator[tuple[object, Mapping[str, Any]]]:
+    """Yield type and properties of each resource of a template; odd ones are left out."""
+    resources = template.get("Resources")
+    for each in resources.values() if isinstance(resources, Mapping) else ():
+        properties = each.get("Properties") if isinstance(each, Mapping) else None
+        if isinstance(properties, Mapping):
+            yield each.get("Type"), properties
+
+
+def _version(template: Template) -> str:
+    found = (item.get("Version") for kind, item in properties_of(template) if kind == _EKS)
+    return str(next(found, None) or "")
+
+
+def _has_cluster(template: Template) -> bool:
+    return any(kind in (_CUSTOM, _NATIVE) for kind, _ in properties_of(template))
+
+
+def cluster_of(template: Template) -> ClusterResource | None:
+    """Return what a template asks for; None without a cluster, or with an odd request.
+
+    Args:
+        template: A template that was deployed, maybe by another version.
+    """
+    for kind, properties in properties_of(template):
+        if kind not in (_CUSTOM, _NATIVE):
+            continue
+        is_native = kind == _NATIVE
+        try:
+            plain = _plain(properties)
+            request = plain if is_native else json.loads(plain["Request"])
+            for group in (each for key in GROUP_LISTS for each in request.get(key) or ()):
+                _ = (group[NAME] + "", int(group[COUNT]), {**group})
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            return None
+        return ClusterResource(
+            request=request, is_native=is_native, software=plain.get("SoftwareUpdate", "")
+        )
+    return None
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    match value:
+        case {"Fn::Join": [separator, [*parts]]}:
+            return str(separator).join(str(_plain(part)) for part in parts)
+        case Mapping() if len(value) == 1 and _FUNCTION.match(next(iter(value))):
+            return _REFERENCE
+        case Mapping():
+            return {key: _plain(item) for key, item in value.items()}
+        case [*items]:
+            return [_plain(item) for item in items]
+        case _:
+            return value

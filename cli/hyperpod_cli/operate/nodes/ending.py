@@ -1,0 +1,82 @@
+"""What ends with nodes: the pods on them, and which nodes a smaller group may lose."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.operate.clusters import HyperPodCluster, nodes_of
+from hyperpod_cli.operate.nodes.health import pods_on
+from hyperpod_cli.operate.nodes.named import NumberedNode, numbered
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.explained import explanation
+
+_MOST_PODS = 5
+_MOST_NODES = 10
+
+
+def node_lines(
+    session: AwsSession, cluster: HyperPodCluster, nodes: Sequence[NumberedNode], *, verb: str
+) -> Iterator[str]:
+    """Yield a line for each node and the pods on it, or why these are not known.
+
+    Args:
+        session: The account and the region.
+        cluster: The cluster.
+        nodes: The nodes.
+        verb: What becomes of a pod.
+    """
+    pods = _pods(session, cluster, nodes)
+    for each in nodes:
+        yield f"  {each}, {each.node.instance_type}, {each.node.status}"
+        on_it = [] if isinstance(pods, str) else pods[each.node.id]
+        for pod in on_it[:_MOST_PODS]:
+            yield f"    {verb} pod {pod}"
+        if len(on_it) > _MOST_PODS:
+            yield f"    and {len(on_it) - _MOST_PODS} more pods"
+    if isinstance(pods, str):
+        yield f"The pods on them are not known. {pods}"
+
+
+def ending_lines(
+    session: AwsSession, cluster: HyperPodCluster, *, group: str, ends: int
+) -> Iterator[str]:
+    """Yield which nodes of a group end, or may, with the pods on each; or why that is not known.
+
+    HyperPod chooses the nodes itself when a group gets smaller:
+    https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-scale-down.html
+
+    Args:
+        session: The account and the region.
+        cluster: The cluster.
+        group: Name of the group.
+        ends: How many of its nodes are terminated.
+    """
+    try:
+        nodes = numbered(nodes_of(session.client("sagemaker"), cluster.name, group=group))
+    except (BotoCoreError, ClientError) as error:
+        yield f"Which nodes they are is not known. {explanation(error)}"
+        return
+    if not nodes:
+        return
+    some, verb = len(nodes) > ends, "ends"
+    if some:
+        verb = "runs"
+        yield (
+            f"HyperPod chooses {ends} of these {len(nodes)}; `hyperpod-ops delete` terminates "
+            "those that you name:"
+        )
+    yield from node_lines(session, cluster, nodes[:_MOST_NODES], verb=verb)
+    if len(nodes) > _MOST_NODES:
+        yield f"  and {len(nodes) - _MOST_NODES} more nodes"
+
+
+def _pods(
+    session: AwsSession, cluster: HyperPodCluster, nodes: Sequence[NumberedNode]
+) -> Mapping[str, Sequence[str]] | str:
+    try:
+        with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
+            return {each.node.id: pods_on(api, each.node.kubernetes_name) for each in nodes}
+    except (OpsError, BotoCoreError, ClientError) as error:
+        return explanation(error)

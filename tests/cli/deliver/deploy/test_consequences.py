@@ -1,0 +1,213 @@
+"""What a deployment is said to do to nodes and to Kubernetes, and what is refused before it."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any
+
+import pytest
+
+from hyperpod_cli.deliver.deploy import bill
+from hyperpod_cli.deliver.deploy.consequences import consequences, finding, refused
+from tests.support.configs import configured
+
+ROLE = {"Fn::ImportValue": "ml-platform:RoleArn"}
+RENAMED_ROLE = {"Fn::ImportValue": "ml-platform:NodeRoleArn"}
+TYPE = "ml.m5.2xlarge"
+Template = dict[str, Any]
+Group = dict[str, Any]
+Groups = list[Group]
+Found = Mapping[str, Any] | None
+Make = Callable[..., Template]
+
+
+def group(name: str, count: int, **more: object) -> dict[str, Any]:
+    more = {"InstanceType": TYPE} | more
+    return {"InstanceGroupName": name, "InstanceCount": count, **more}
+
+
+def custom(*groups: Mapping[str, Any], role: object = ROLE, **more: object) -> Template:
+    """Return a template as the custom resource has it: the request is a text around references."""
+    software = more.pop("software", "")
+    request = {"ClusterName": "c", "InstanceGroups": list(groups), "ClusterRole": "@", **more}
+    begin, _, end = json.dumps(request).partition("@")
+    properties = {
+        "Request": {"Fn::Join": ["", [begin, role, end]]},
+        "SoftwareUpdate": software,
+    }
+    return {"Resources": {"C": {"Type": "Custom::HyperPodCluster", "Properties": properties}}}
+
+
+def native(*groups: Mapping[str, Any], **more: object) -> Template:
+    properties = {"ClusterName": "c", "InstanceGroups": list(groups), "ClusterRole": ROLE, **more}
+    return {"Resources": {"C": {"Type": "AWS::SageMaker::Cluster", "Properties": properties}}}
+
+
+def eks(version: object) -> Template:
+    return {"Resources": {"E": {"Type": "AWS::EKS::Cluster", "Properties": {"Version": version}}}}
+
+
+def described(**counts: int) -> dict[str, Any]:
+    """Return what DescribeCluster says of groups with these numbers of nodes."""
+    groups = [
+        {"InstanceGroupName": name, "TargetCount": count, "InstanceType": TYPE}
+        for name, count in counts.items()
+    ]
+    return {"ClusterName": "c", "InstanceGroups": groups}
+
+
+def said(former: Template, wanted: Template, found: Found) -> list[str]:
+    return [each.text for each in consequences(former, wanted, found=found)]
+
+
+A, B = group("a", 3), group("b", 1)
+GONE = "2 nodes are terminated, with all their volumes"
+
+
+@pytest.mark.parametrize("make", [custom, native])
+@pytest.mark.parametrize(
+    ("former", "wanted", "found", "expected"),
+    [
+        ([A], [A], described(a=3), []),
+        ([A], [group("a", 1)], described(a=3), [f"group a: 3 -> 1 nodes, {GONE}"]),
+        ([A], [group("a", 1)], None, [f"group a: 3 -> 1 nodes, {GONE}"]),
+        # Somebody has scaled it meanwhile: what is there counts.
+        ([group("a", 5)], [group("a", 1)], described(a=3), [f"group a: 3 -> 1 nodes, {GONE}"]),
+        ([A], [group("a", 4)], described(a=3), ["group a: 3 -> 4 nodes"]),
+        ([A], [A, B], described(a=3), [f"group b: new, 1 x {TYPE}"]),
+        ([A, group("b", 2)], [A], described(a=3, b=2), [f"group b: removed, {GONE}"]),
+        ([A, B], [A], described(a=3), []),
+        (
+            [A],
+            [A, B],
+            {},
+            [
+                "the HyperPod cluster is gone, and is made again",
+                f"group a: new, 3 x {TYPE}",
+                f"group b: new, 1 x {TYPE}",
+            ],
+        ),
+        (
+            [A],
+            [group("a", 3, KubernetesConfig={"Labels": {"x": "y"}}, TrainingPlanArn="p")],
+            described(a=3),
+            ["group a: labels changes", "group a: training_plan_arn none -> p"],
+        ),
+        (
+            [group("a", 3, ImageId="ami-1")],
+            [group("a", 3, ImageId="ami-2")],
+            described(a=3),
+            ["group a: image_id ami-1 -> ami-2; its nodes are replaced"],
+        ),
+    ],
+)
+def test_what_becomes_of_groups_is_said_in_their_words(
+    make: Make, former: Groups, wanted: Groups, found: Found, expected: list[str]
+) -> None:
+    assert said(make(*former), make(*wanted), found) == expected
+
+
+def test_a_number_that_does_not_change_stays_but_where_all_groups_are_sent() -> None:
+    found = described(a=5)
+    assert said(custom(A), custom(A, B), found) == [f"group b: new, 1 x {TYPE}"]
+    assert said(native(A), native(A, B), found) == [
+        f"group a: 5 -> 3 nodes, {GONE}",
+        f"group b: new, 1 x {TYPE}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("former", "wanted", "expected"),
+    [
+        ({}, custom(B), [f"group b: new, 1 x {TYPE}"]),
+        (custom(A, NodeRecovery="Automatic"), custom(A, NodeRecovery="None"),
+         ["node_recovery Automatic -> None"]),
+        (custom(A, software="1"), custom(A, software="2"),
+         ["every group without an AMI of its own gets HyperPod's latest"]),
+        (eks("1.34"), eks("1.35"), ["Kubernetes 1.34 -> 1.35, which neither a rollback nor another "
+         "deployment takes back (docs/kubernetes-upgrade.md)"]),
+        # A name that only AWS knows may change while the thing stays the same.
+        (custom(A, role=ROLE), custom(A, role=RENAMED_ROLE), []),
+    ],
+)  # fmt: skip
+def test_what_becomes_of_the_cluster_is_said(
+    former: Template, wanted: Template, expected: list[str]
+) -> None:
+    assert said(former, wanted, described(a=3) if former else {}) == expected
+
+
+ODD: list[Template] = [
+    {"Resources": None},
+    {"Resources": []},
+    {"Resources": {"C": None}},
+    {"Resources": {"C": {"Type": "Custom::HyperPodCluster"}}},
+    *(
+        {"Resources": {"C": {"Type": "Custom::HyperPodCluster", "Properties": properties}}}
+        for properties in (
+            {},
+            {"Request": ""},
+            {"Request": "[" * 20_000},
+            {"Request": "[1]"},
+            {"Request": {"Fn::Join": "x"}},
+            {"Request": {"Ref": "Request"}},
+            {"Request": '{"InstanceGroups": 3}'},
+            {"Request": '{"InstanceGroups": [{"InstanceGroupName": "a"}]}'},
+            {"Request": '{"InstanceGroups": [{"InstanceGroupName": 1, "InstanceCount": 1}]}'},
+            {"Request": '{"InstanceGroups": [{"InstanceGroupName": "a", "InstanceCount": "x"}]}'},
+        )
+    ),
+    eks({"Ref": "Version"}),
+    eks(None),
+]
+
+
+@pytest.mark.parametrize("former", ODD, ids=range(len(ODD)))
+def test_an_odd_template_is_said_to_be_odd_and_refuses_nothing(former: Template) -> None:
+    wanted = custom(A)
+    lines = said(former, wanted, described(a=1))
+    assert lines == ["group a: 1 -> 3 nodes"] or "not known" in lines[0]
+    assert [*refused(former, wanted, found=None)] == []
+    assert said(former, former, None) == []
+    assert [*bill.month_change([former], [former], region="us-west-2", day=date(2026, 10, 6))] == []
+
+
+OTHER = group("a", 3, InstanceType="ml.g5.xlarge")
+
+
+@pytest.mark.parametrize("make", [custom, native])
+@pytest.mark.parametrize(
+    ("former", "wanted", "found", "expected"),
+    [
+        (A, OTHER, None, "instance_type"),
+        (A, OTHER, described(a=3), "instance_type"),
+        # It is as asked already, or is made anew.
+        (OTHER, A, described(a=3), None),
+        (A, OTHER, {}, None),
+        (A, OTHER, described(b=1), None),
+        (A, group("a", 3, ThreadsPerCore=1), described(a=3), "threads_per_core"),
+        (A, group("a", 3, ExecutionRole="arn:x"), described(a=3), "execution_role_arn"),
+    ],
+)
+def test_what_no_call_changes_is_refused_before_a_deployment(
+    make: Make, former: Group, wanted: Group, found: Found, expected: str | None
+) -> None:
+    config = configured(
+        {"cluster": {"instance_groups": [
+            {"name": name, "instance_type": TYPE, "instance_count": 1} for name in ("b", "a")
+        ]}}
+    )  # fmt: skip
+    templates = make(former), make(wanted)
+    lines = [
+        finding(each, former=templates[0], wanted=templates[1], config=config)
+        for each in refused(*templates, found=found)
+    ]
+    paths = [each.path for each in lines]
+    assert paths == ([] if expected is None else [("cluster", "instance_groups", 1, expected)])
+    assert all("Give the group another name" in str(each) for each in lines)
+
+
+def test_cloudformation_itself_refuses_or_replaces_what_its_resource_cannot_change() -> None:
+    changed = {"NodeProvisioningMode": "Continuous"}
+    (refusal,) = refused(custom(A), custom(A, **changed), found=None)
+    assert (refusal.what, refusal.group) == ("NodeProvisioningMode", None)
+    assert [*refused(native(A), native(A, **changed), found=None)] == []
