@@ -10,8 +10,10 @@ from hyperpod_cli.inspect.verification.verify import READS, SUBJECTS
 from tests.support.on_call import noted_calls
 from tests.support.operator import Operator
 
-# The default configuration has neither links to S3 nor people with access, nor is it closed.
+# Nothing was rolled back. The default configuration has neither links to S3 nor people with access,
+# nor is it closed.
 _NOT_FOR_THE_DEFAULT = {
+    "cloudformation:DescribeStackEvents",
     "ec2:DescribeVpcEndpoints",
     "fsx:DescribeDataRepositoryAssociations",
     "eks:ListAssociatedAccessPolicies",

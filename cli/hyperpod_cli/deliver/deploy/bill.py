@@ -10,7 +10,7 @@ from typing import Any
 from hyperpod_cdk.cost.charges import Charge, month_of, unpriced
 from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
 from hyperpod_cdk.facts.prices import price_of
-from hyperpod_cli.deliver.deploy.consequences import Template, cluster_of, properties_of
+from hyperpod_cli.aws.cluster_template import Template, cluster_of, properties_of
 from hyperpod_cli.inspect.cost import rounded
 from hyperpod_shared.clusters import COUNT, Group, groups_of
 

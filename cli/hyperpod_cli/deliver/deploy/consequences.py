@@ -5,7 +5,6 @@ is known: a deployment changes what changed in the configuration, and leaves oth
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,13 @@ from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig, Restricted
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 from hyperpod_cdk.schema.section import Api
+from hyperpod_cli.aws.cluster_template import (
+    CLUSTER_TYPES,
+    ClusterResource,
+    Template,
+    cluster_of,
+    properties_of,
+)
 from hyperpod_shared.cluster_changes import (
     KEYS,
     TAGS,
@@ -26,7 +32,6 @@ from hyperpod_shared.cluster_changes import (
 from hyperpod_shared.clusters import (
     COUNT,
     GROUP_LISTS,
-    NAME,
     ClusterInput,
     Described,
     Group,
@@ -34,11 +39,7 @@ from hyperpod_shared.clusters import (
     present_groups,
 )
 
-Template = Mapping[str, Any]
-_CUSTOM, _NATIVE, _EKS = "Custom::HyperPodCluster", "AWS::SageMaker::Cluster", "AWS::EKS::Cluster"
-# What only AWS knows; two of them are not told apart, since another name need not be another thing.
-_REFERENCE = "<known once it is deployed>"
-_FUNCTION = re.compile(r"Ref$|Fn::")
+_EKS = "AWS::EKS::Cluster"
 _NOT_KNOWN = "what changes in the HyperPod cluster is not known: its deployed template is odd"
 _OTHER_IMAGE = ("ImageId", "ImageReleaseVersion")
 # Attributes of the sections, by the member of the request that they become.
@@ -64,21 +65,6 @@ class Consequence:
     text: str
     group: str = ""
     ends: int = 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ClusterResource:
-    """What a template asks for of the HyperPod cluster.
-
-    Attributes:
-        request: The CreateCluster input; what only AWS knows is one text everywhere.
-        is_native: Whether CloudFormation's own resource makes the cluster.
-        software: The text with which groups get the latest AMI.
-    """
-
-    request: ClusterInput
-    is_native: bool = False
-    software: object = ""
 
 
 def consequences(
@@ -247,56 +233,10 @@ def _count(group: Group) -> int:
     return int(group.get("TargetCount", group.get(COUNT, 0)))
 
 
-def properties_of(template: Template) -> Iterator[tuple[object, Mapping[str, Any]]]:
-    """Yield type and properties of each resource of a template; odd ones are left out."""
-    resources = template.get("Resources")
-    for each in resources.values() if isinstance(resources, Mapping) else ():
-        properties = each.get("Properties") if isinstance(each, Mapping) else None
-        if isinstance(properties, Mapping):
-            yield each.get("Type"), properties
-
-
 def _version(template: Template) -> str:
     found = (item.get("Version") for kind, item in properties_of(template) if kind == _EKS)
     return str(next(found, None) or "")
 
 
 def _has_cluster(template: Template) -> bool:
-    return any(kind in (_CUSTOM, _NATIVE) for kind, _ in properties_of(template))
-
-
-def cluster_of(template: Template) -> ClusterResource | None:
-    """Return what a template asks for; None without a cluster, or with an odd request.
-
-    Args:
-        template: A template that was deployed, maybe by another version.
-    """
-    for kind, properties in properties_of(template):
-        if kind not in (_CUSTOM, _NATIVE):
-            continue
-        is_native = kind == _NATIVE
-        try:
-            plain = _plain(properties)
-            request = plain if is_native else json.loads(plain["Request"])
-            for group in (each for key in GROUP_LISTS for each in request.get(key) or ()):
-                _ = (group[NAME] + "", int(group[COUNT]), {**group})
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
-            return None
-        return ClusterResource(
-            request=request, is_native=is_native, software=plain.get("SoftwareUpdate", "")
-        )
-    return None
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    match value:
-        case {"Fn::Join": [separator, [*parts]]}:
-            return str(separator).join(str(_plain(part)) for part in parts)
-        case Mapping() if len(value) == 1 and _FUNCTION.match(next(iter(value))):
-            return _REFERENCE
-        case Mapping():
-            return {key: _plain(item) for key, item in value.items()}
-        case [*items]:
-            return [_plain(item) for item in items]
-        case _:
-            return value
+    return any(kind in CLUSTER_TYPES for kind, _ in properties_of(template))

@@ -13,6 +13,7 @@ from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.registered import registered
 from hyperpod_cli.inspect.verification import subjects as subjects_to_verify
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Subject, Verify, several
+from hyperpod_cli.inspect.verification.deployed_groups import TITLE, as_deployed
 from hyperpod_cli.terminal.console import console, print_json
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_cli.terminal.explained import explanation
@@ -21,7 +22,12 @@ from hyperpod_stacks.table import STACKS, stack_names
 
 SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, space=" ")
 """Each by name, in the order in which they are checked."""
-READS: Sequence[str] = ("cloudformation:DescribeStacks", "eks:DescribeCluster")
+READS: Sequence[str] = (
+    "cloudformation:DescribeStackEvents",
+    "cloudformation:DescribeStacks",
+    "cloudformation:GetTemplate",
+    "eks:DescribeCluster",
+)
 """The IAM actions of `check_once` itself."""
 _PAUSE_SECONDS = 15.0
 
@@ -44,6 +50,12 @@ def check_once(config: Config, *, session: AwsSession) -> Iterator[Check]:
         for kind, name in stack_names(config).items()
         if STACKS[kind].has_outputs
     }
+    try:
+        config, differs = as_deployed(config, cloudformation=cloudformation)
+    except (BotoCoreError, ClientError) as error:
+        differs = not_looked_at(TITLE, why=explanation(error))
+    if differs is not None:
+        yield differs
     with ExitStack() as stack:
         # A new client for each look: its token is valid for 15 minutes.
         try:

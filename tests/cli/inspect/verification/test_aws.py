@@ -298,7 +298,10 @@ def test_without_the_eks_cluster_the_rest_is_looked_at(
         return {"Stacks": [{"Outputs": listed}]}
 
     services: dict[str, dict[str, Any]] = {
-        "cloudformation": {"describe_stacks": described},
+        "cloudformation": {
+            "describe_stacks": described,
+            "get_template": lambda **_asked: {"TemplateBody": {"Resources": {}}},
+        },
         "eks": {"describe_cluster": raising(error)},
         "s3": {"list_objects_v2": lambda **_asked: {}},
     }

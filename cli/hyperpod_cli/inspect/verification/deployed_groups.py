@@ -1,0 +1,109 @@
+"""How the groups of the file differ from those that are deployed, before causes are looked for."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cli.aws.cluster_template import cluster_of
+from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.stack_events import StackReader
+from hyperpod_cli.aws.stacks import described_stack, template_of
+from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.stack_progress.failures import failures_of
+from hyperpod_shared.clusters import COUNT, Group, groups_of
+from hyperpod_stacks.table import stack_name
+
+TITLE = "the groups of the file are those that are deployed"
+_BEGUN = ("CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS")
+
+
+def as_deployed(config: Config, *, cloudformation: AwsClient) -> tuple[Config, Check | None]:
+    """Return a configuration with the groups that are deployed, and what the file has otherwise.
+
+    Nodes that the file asks for and no deployment did are not missing: there is one finding, and
+    the other checks look at what is deployed.
+
+    Args:
+        config: The file.
+        cloudformation: Client of CloudFormation.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    stack = stack_name(config, "hyperpod")
+    found = cluster_of(template_of(cloudformation, stack))
+    deployed = {} if found is None else groups_of(found.request)
+    told = [*_differences(config, deployed)] if deployed else []
+    if not told:
+        return config, None
+    why = _rollback(cloudformation, stack)
+    check = Check(
+        title=TITLE,
+        ok=False,
+        found="; ".join([*told, *([why] if why else [])]),
+        advice="Mend what it names, then deploy"
+        if why
+        else "Deploy the file, or restore in it what is deployed",
+    )
+    return _with_groups(config, deployed), check
+
+
+def _differences(config: Config, deployed: Mapping[str, Group]) -> Iterator[str]:
+    for group in config.cluster.all_groups:
+        there = deployed.get(group.name)
+        if there is None:
+            yield f"group {group.name} is in the file, not deployed"
+            continue
+        count, kind = int(there[COUNT]), there.get("InstanceType")
+        if group.instance_count != count:
+            asked = group.instance_count
+            yield f"group {group.name} has {asked} nodes in the file, {count} deployed"
+        if kind is not None and kind not in group.possible_instance_types:
+            types = " or ".join(group.possible_instance_types)
+            yield f"group {group.name} has {types} in the file, {kind} deployed"
+    for name in deployed.keys() - {group.name for group in config.cluster.all_groups}:
+        yield f"group {name} is deployed, not in the file"
+
+
+def _with_groups(config: Config, deployed: Mapping[str, Group]) -> Config:
+    cluster, names = config.cluster, {group.name for group in config.cluster.all_groups}
+    lists = {
+        key: tuple(
+            group.model_copy(update=_values(deployed[group.name]))
+            for group in groups
+            if group.name in deployed
+        )
+        for key, groups in {
+            "instance_groups": cluster.instance_groups,
+            "restricted_instance_groups": cluster.restricted_instance_groups,
+        }.items()
+    }
+    # Valid when it was deployed.
+    others = (
+        InstanceGroupConfig.model_construct(name=name, **_values(group))
+        for name, group in deployed.items()
+        if name not in names and group.get("InstanceType")
+    )
+    lists["instance_groups"] += tuple(others)
+    return config.model_copy(update={"cluster": cluster.model_copy(update=lists)})
+
+
+def _values(group: Group) -> dict[str, Any]:
+    kind = group.get("InstanceType")
+    return {"instance_count": int(group[COUNT]), **({"instance_type": kind} if kind else {})}
+
+
+def _rollback(cloudformation: AwsClient, stack: str) -> str:
+    """Return why the last deployment of a stack was rolled back; empty if it was not."""
+    found = described_stack(cloudformation, stack)
+    if found is None or "ROLLBACK" not in found["StackStatus"]:
+        return ""
+    events = StackReader(client=cloudformation, name=stack).read()
+    begun = [
+        index for index, event in enumerate(events) if event.is_of_stack and event.status in _BEGUN
+    ]
+    failures = failures_of({stack: events[begun[-1] if begun else 0 :]})
+    cause = f": {' '.join(failures[0].message.split())}" if failures else ""
+    return f"the last deployment of {stack} was rolled back{cause}"
