@@ -7,6 +7,7 @@ update any more. So this one also refuses where it cannot look, unless it is tol
 
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -111,16 +112,17 @@ def refuse_protected(config: Config, *, path: Path) -> None:
         BotoCoreError: AWS could not be asked.
     """
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
-    problems, changes = [], []
+    problems, changes, protected = [], [], []
     # What depends on the platform goes first; a stack that the configuration dropped counts, too.
     for kind in reversed([*STACKS]):
         name, protection = stack_name(config, kind), STACKS[kind].protection
         if protection is not None and _is_protected(clients, name):
             problems.append(f"{name}: {protection.says}")
             changes.append(protection.lifted_by)
+            protected.append(name)
     # A cluster that exists is not deleted, whatever protects it.
+    platform = stack_name(config, "platform")
     if not config.eks.is_existing and _has_deletion_protection(clients, config.eks_cluster_name):
-        platform = stack_name(config, "platform")
         left_by = _stack(clients, platform)
         if left_by is not None and left_by["StackStatus"] in FAILED_CREATIONS:
             region = left_by["StackId"].split(":")[3]
@@ -132,11 +134,14 @@ def refuse_protected(config: Config, *, path: Path) -> None:
             )
         problems.append(f"{config.eks_cluster_name}: EKS refuses to delete the cluster")
         changes.append("eks.deletion_protection to false")
+        protected.append(platform)
     if problems:
+        # No more than these: a deployment of all stacks would buy nodes again that are destroyed.
+        only = shlex.quote(" ".join(dict.fromkeys(protected)))
         raise ProvisioningError(
             "; ".join(problems),
             next_step=f"To delete them permanently, set {', '.join(changes)}, then run: "
-            f"{make_command('deploy', path)} && {make_command('destroy-all', path)}. "
+            f"{make_command('deploy', path)} ONLY={only} && {make_command('destroy-all', path)}. "
             f"To delete the nodes alone: {make_command('destroy', path)}",
         )
 

@@ -99,6 +99,8 @@ def test_all_stacks_are_not_deleted_while_one_is_protected(
         assert key in said
     for target in ("deploy", "destroy-all", "destroy"):
         assert re.search(rf"make {target} CONFIG=\S+/default\.yaml", said)
+    # Not of all stacks: it would buy the nodes again that are destroyed already.
+    assert "/default.yaml ONLY=ml-storage && make destroy-all" in said
     assert run(None)[0] == 0
     monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", False)
     assert run(None, "--all")[0] == 0
@@ -116,6 +118,7 @@ def test_each_protection_is_named_with_what_lifts_it(
     _, said, _ = run(None, "--all")
     assert "; ml-platform: has termination protection; ml-eks: EKS refuses to delete" in said
     assert "termination_protection to false, eks.deletion_protection to false, then run" in said
+    assert "ONLY='ml-storage ml-platform' && make destroy-all" in said
     assert run(None)[0] == 0
 
 
