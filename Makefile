@@ -24,6 +24,8 @@ on = $(if $(filter 1,$($(1))),--$(call lower,$(1)))
 INSTALL := -m pip install -q --disable-pip-version-check --require-hashes -r
 LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
   --custom-compile-command 'make lock' $(if $(filter 1,$(UPGRADE)),--upgrade)
+# No is an answer, which hyperpod-cdk ends with 3 for; make would call that an error.
+asked = || { code=$$?; [ $$code -eq 3 ] || exit $$code; }
 # Of what is quiet for minutes on a slow machine.
 PROGRESS := sh tools/progress.sh
 # NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
@@ -104,7 +106,7 @@ diff: setup layout ## Show what a deployment would change, including IAM permiss
 
 # EXPRESS=1 waits for less (docs/express.md).
 deploy: setup layout ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
-	@$(CLI) $(if $(ONLY),--only '$(ONLY)') $(call on,EXPRESS) $(call on,YES)
+	@$(CLI) $(if $(ONLY),--only '$(ONLY)') $(call on,EXPRESS) $(call on,YES) $(asked)
 
 pipeline: setup layout ## Create or change the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml YES=1
 	@hyperpod-cdk pipeline --config '$(PIPELINE)' $(call on,YES)
@@ -118,10 +120,10 @@ status: .venv/.installed layout ## Show the cluster, its groups and nodes, and w
 	@$(CLI)
 
 destroy: setup layout ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
-	@$(CLI) $(call on,FORCE) $(call on,UNCHECKED) $(call on,EXPRESS)
+	@$(CLI) $(call on,FORCE) $(call on,UNCHECKED) $(call on,EXPRESS) $(asked)
 
 destroy-all: setup layout ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
-	@hyperpod-cdk destroy --all --config '$(CONFIG)' $(call on,FORCE) $(call on,UNCHECKED)
+	@hyperpod-cdk destroy --all --config '$(CONFIG)' $(call on,FORCE) $(call on,UNCHECKED) $(asked)
 
 addon-versions: .venv/.installed layout ## Show newer versions of the EKS add-ons: CONFIG=
 	@$(CLI)

@@ -11,6 +11,7 @@ import pytest
 
 from hyperpod_cli.aws.cdk_cli import templates_folder
 from hyperpod_cli.commands import commands
+from hyperpod_cli.terminal.errors import DECLINED
 from tests.support.configs import REPOSITORY
 
 
@@ -76,7 +77,7 @@ def test_a_configuration_that_would_be_passed_over_is_told(given: str) -> None:
 def test_a_switch_is_on_with_1_alone(given: str, options: list[str]) -> None:
     *_, command = make("-n", "deploy", given).stdout.splitlines()
     started = ["hyperpod-cdk", "deploy", "--config", "config/default.yaml"]
-    assert shlex.split(command) == [*started, *options]
+    assert shlex.split(command.partition(" || ")[0]) == [*started, *options]
 
 
 @pytest.mark.parametrize("switch", ["CHECKS", "EXPRESS", "FORCE", "KEEP", "UNCHECKED", "YES"])
@@ -103,7 +104,18 @@ def test_a_deletion_gets_its_switches(target: str, options: list[str]) -> None:
     *_, command = make("-n", target, "FORCE=1", "UNCHECKED=1", "EXPRESS=1").stdout.splitlines()
     started = ["destroy", "--all"] if target == "destroy-all" else ["destroy"]
     words = ["hyperpod-cdk", *started, "--config", "config/default.yaml", *options]
-    assert shlex.split(command) == words
+    assert shlex.split(command.partition(" || ")[0]) == words
+
+
+@pytest.mark.parametrize("target", ["deploy", "destroy", "destroy-all"])
+def test_no_is_an_answer_and_no_error_of_make(target: str) -> None:
+    *_, command = make("-n", target).stdout.splitlines()
+    asked = command.partition(" || ")[2]
+    ended = {
+        code: subprocess.run(["/bin/sh", "-c", f"(exit {code}) || {asked}"], check=False).returncode
+        for code in (0, 1, 2, DECLINED, 130)
+    }
+    assert ended == {0: 0, 1: 1, 2: 2, DECLINED: 0, 130: 130}
 
 
 _ALIAS = re.compile(r"^([a-z-]+):.*\n\t@\$\(CLI\)", re.MULTILINE)

@@ -107,7 +107,8 @@ def refuse_protected(config: Config, *, path: Path) -> None:
         path: Its file.
 
     Raises:
-        ProvisioningError: A stack has termination protection, or the EKS cluster its own.
+        OpsError: A stack has termination protection, or the EKS cluster its own.
+        ProvisioningError: A rollback left a protected EKS cluster.
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
@@ -138,9 +139,10 @@ def refuse_protected(config: Config, *, path: Path) -> None:
     if problems:
         # No more than these: a deployment of all stacks would buy nodes again that are destroyed.
         only = shlex.quote(" ".join(dict.fromkeys(protected)))
-        raise ProvisioningError(
-            "; ".join(problems),
-            next_step=f"To delete them permanently, set {', '.join(changes)}, then run: "
+        # In full: a ProvisioningError is as short as CloudFormation wants it.
+        raise OpsError(
+            f"{'; '.join(problems)}. To delete them permanently, set {', '.join(changes)}, then "
+            f"run: "
             f"{make_command('deploy', path)} ONLY={only} && {make_command('destroy-all', path)}. "
             f"To delete the nodes alone: {make_command('destroy', path)}",
         )

@@ -6,8 +6,8 @@ import pytest
 
 from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
-from hyperpod_shared.owner import STACK_TAG
 from hyperpod_shared.cluster_changes import KEYS, Refusal
+from hyperpod_shared.owner import STACK_TAG
 from provisioner.hyperpod.changes import Changes, changes, template_differences, user_tags
 from provisioner.hyperpod.claim import FOUND_TAG, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim

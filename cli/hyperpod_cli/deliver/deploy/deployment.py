@@ -37,7 +37,7 @@ from hyperpod_cli.stack_progress.terminal import (
     wrapped,
 )
 from hyperpod_cli.terminal.console import console
-from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED
+from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED
 from hyperpod_cli.terminal.options import make_command
 
 REPORTS = Path("build/deploy")
@@ -129,7 +129,7 @@ def deploy(request: Request) -> int:
     print("\n".join([*told.lines, *warnings, summary(cost_here(config))]))
     if told.changes and not request.yes and sys.stdin.isatty() and not agreed("Deploy?"):
         print("Nothing was deployed.")
-        return FAILED
+        return DECLINED
     out = console(soft_wrap=True)
     for line in lift_protection(client, told.former, region=region, again=again):
         out.print(line)

@@ -16,7 +16,7 @@ from hyperpod_cli.deliver.destroy.plan import Deletion, announced, deletion_of, 
 from hyperpod_cli.stack_progress.progress import Followed
 from hyperpod_cli.stack_progress.terminal import agreed, followed, lift_protection, run
 from hyperpod_cli.terminal.console import console
-from hyperpod_cli.terminal.errors import FAILED
+from hyperpod_cli.terminal.errors import DECLINED
 from hyperpod_cli.terminal.options import make_command
 from hyperpod_stacks.table import stack_name
 
@@ -72,7 +72,7 @@ def destroy(request: Request) -> int:
     print("\n".join(lines))
     if not request.force and not agreed("Delete?"):
         print("Nothing was deleted.")
-        return FAILED
+        return DECLINED
     out, again = console(soft_wrap=True), _command(request)
     for line in lift_protection(client, doomed, region=region, again=again):
         out.print(line)

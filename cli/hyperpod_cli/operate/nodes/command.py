@@ -16,7 +16,7 @@ from hyperpod_cli.operate.nodes.health import Health, health_of_nodes
 from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
 from hyperpod_cli.operate.nodes.waiting import wait, watched
 from hyperpod_cli.terminal.console import agreed
-from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
+from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, REFUSED, OpsError
 
 # By what makes the cluster: for CloudFormation's own resource, all groups are sent as written.
 _BROUGHT_BACK = {
@@ -68,7 +68,7 @@ def run(
             typer.echo(line)
     if not agreed(f"{action.name.capitalize()}?", yes=yes):
         typer.echo("Nothing was done.")
-        raise typer.Exit(1)
+        raise typer.Exit(DECLINED)
     nodes = {each.node.id: each.node for each in chosen_nodes}
     look: Callable[[], Mapping[str, Health]] = (
         partial(_health, chosen.session, found) if waits and action is REBOOT else dict

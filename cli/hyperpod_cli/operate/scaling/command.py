@@ -19,7 +19,7 @@ from hyperpod_cli.operate.scaling.change import CountChange, count_change
 from hyperpod_cli.operate.scaling.deployment import Left, deploy, deploy_command, left
 from hyperpod_cli.operate.scaling.lock import locked
 from hyperpod_cli.terminal.console import agreed
-from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
+from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
 
 _NATIVE = "native"
@@ -200,7 +200,7 @@ def _agreed_to(
             typer.echo(line)
     if not agreed("Write this and deploy?", yes=yes):
         typer.echo("Nothing was done.")
-        raise typer.Exit(1)
+        raise typer.Exit(DECLINED)
     return change, chosen
 
 
