@@ -119,10 +119,11 @@ def _alone_in(work_directory: Path) -> Iterator[None]:
 
 def _run(arguments: argparse.Namespace) -> int:
     scenario = arguments.scenario
-    if scenario not in ("default", *SCENARIOS):
-        close = nearest(scenario, known=SCENARIOS) or "."
+    known = ("default", *SCENARIOS)
+    if scenario not in known:
+        close = nearest(scenario, known=known) or f"; there are {', '.join(known)}."
         print(
-            f"--scenario: there is no scenario {scenario!r}{close} docs/rehearsal.md lists them.",
+            f"--scenario: there is no scenario {scenario!r}{close} See docs/rehearsal.md.",
             file=sys.stderr,
         )
         return REFUSED

@@ -87,7 +87,8 @@ def _is_logged(stage: Stage, pattern: str) -> Fact:
         for event in logs.filter_log_events(logGroupName=group["logGroupName"])["events"]
         if re.search(pattern, event["message"]) and '"waited_seconds"' in event["message"]
     ]
-    return Fact(check=f"the log tells /{pattern}/, and for how long", ok=bool(told))
+    said = told[0].strip() if told else f"nothing of /{pattern}/ and for how long"
+    return Fact(check=f"the log says: {said}", ok=bool(told))
 
 
 def _volume_has_its_names(stage: Stage) -> Fact:

@@ -30,7 +30,8 @@ def _tells(stage: Stage, *, matching: str) -> Iterator[Fact]:
     """Yield the checks that the output, and the CLI's last lines, tell what is missing."""
     told = stage.outputs()[stage.stack("hyperpod")][SHORTAGE]
     matched = re.search(matching, told) is not None
-    yield Fact(check=f"the output {SHORTAGE} tells /{matching}/", ok=matched)
+    lacking = "" if matched else f", and not /{matching}/"
+    yield Fact(check=f"the output {SHORTAGE} says: {told}{lacking}", ok=matched)
     printed = all(line in stage.last_lines for line in told.splitlines())
     yield Fact(check="the last lines of cdk deploy say the same", ok=printed)
 

@@ -1,6 +1,7 @@
 """What is shown and asked at the terminal: tables, JSON, times, questions."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,8 @@ from rich.text import Text
 
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 from hyperpod_cli.terminal.output import Output, visible
+
+_UNBROKEN = 10_000
 
 
 def agreed(question: str, *, yes: bool) -> bool:
@@ -87,12 +90,16 @@ def styled(text: str, style: str = "") -> Text:
 
 
 def console(*, soft_wrap: bool = False) -> Console:
-    """Return the console of standard output; it has 80 columns where it is no terminal.
+    """Return the console of standard output; where it is no terminal, no line is broken.
 
     Args:
         soft_wrap: Whether the terminal breaks lines. Default: they are broken at words.
     """
-    return VisibleConsole(soft_wrap=soft_wrap)
+    made = VisibleConsole(soft_wrap=soft_wrap)
+    # Rich would break names at 80 columns, which no `grep` finds then.
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = _UNBROKEN
+    return made
 
 
 def print_json(value: object) -> None:

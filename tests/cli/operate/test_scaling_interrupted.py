@@ -20,6 +20,7 @@ from hyperpod_cdk import load_config
 from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.operate.scaling import command
 from hyperpod_cli.terminal import atomic_file, interrupts
+from hyperpod_cli.terminal.errors import DECLINED
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
 from tests.support.clusters import described
 from tests.support.commands import kept_signals, run
@@ -129,7 +130,7 @@ def count(file: Path) -> int:
         (True, 0, [3, 3], 0),
         # The deployment changed nothing, so the file is as it was.
         (True, 2, [3, 1], 2),
-        (False, 0, [1], 1),
+        (False, 0, [1], DECLINED),
     ],
 )
 def test_the_number_is_written_before_the_deployment(

@@ -20,6 +20,7 @@ from hyperpod_cli.operate.status.snapshot import (
     group_state,
     node_states,
 )
+from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import described, node
 
@@ -104,6 +105,32 @@ def test_a_narrow_screen_breaks_no_name() -> None:
     assert max(map(len, lines)) <= 60
     assert sum(line.startswith("worker-group-") for line in lines) == 2
     assert sum("500 of 500      500  500 passed   InService" in line for line in lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (200, ["node", "ID", "type", "status", "health", "launched"]),
+        (80, ["node", "ID", "type", "status", "health"]),
+        (70, ["node", "ID", "status", "health"]),
+    ],
+)
+def test_a_narrow_table_of_nodes_breaks_no_name(width: int, columns: list[str]) -> None:
+    found = look(broken=0)
+    nodes = [replace(node, group="worker-group") for node in found.nodes[:3]]
+    lines = printed(replace(found, nodes=nodes), width=width, every_node=True)
+    assert columns in [line.split() for line in lines]
+    assert sum(line.startswith("worker-group/") and "i-0" in line for line in lines) == 3
+
+
+def test_what_is_piped_breaks_no_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    long = "/aws/sagemaker/Clusters/ml-cluster/" + "a" * 200
+    event = replace(CAPACITY, cause="", kind="", description=f"see {long} {long}")
+    console().print(display(replace(look(broken=1), events=[event]), every_node=True))
+    assert f"see {long} {long}\n" in capsys.readouterr().out
 
 
 def test_a_healthy_cluster_lists_no_node() -> None:

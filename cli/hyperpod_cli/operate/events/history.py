@@ -194,7 +194,12 @@ class _Indented:
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
         lines = textwrap.wrap(
-            visible(self.text), width, initial_indent=_INDENT, subsequent_indent=_INDENT
+            visible(self.text),
+            width,
+            initial_indent=_INDENT,
+            subsequent_indent=_INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
         )
         yield from map(styled, lines)
 

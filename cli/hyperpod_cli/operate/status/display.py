@@ -1,5 +1,6 @@
 """A cluster for a person and for a program: at one moment, or again and again."""
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -52,7 +53,7 @@ def _parts(snapshot: Snapshot, *, most_nodes: int, every_node: bool) -> Iterator
     yield _Groups(snapshot=snapshot)
     if every_node and snapshot.nodes:
         yield styled("")
-        yield _all_nodes(snapshot.nodes)
+        yield _AllNodes(nodes=snapshot.nodes)
     troubled = [node for node in snapshot.nodes if node.trouble]
     if troubled:
         yield styled(f"\n{counted_nodes(troubled)} not healthy:", style="yellow")
@@ -132,17 +133,36 @@ def checked(group: GroupState) -> str:
     )
 
 
-def _all_nodes(nodes: Sequence[NodeState]) -> Table:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _AllNodes:
+    """The table of all nodes; without the columns where these would break the names."""
+
+    nodes: Sequence[NodeState]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = _all_nodes(self.nodes)
+        unbroken = options.update(max_width=sys.maxsize)
+        for without in (("launched",), ("launched", "type")):
+            if console.measure(table, options=unbroken).maximum > options.max_width:
+                table = _all_nodes(self.nodes, without=without)
+        yield table
+
+
+def _all_nodes(nodes: Sequence[NodeState], *, without: Sequence[str] = ()) -> Table:
+    columns: Mapping[str, Callable[[NodeState], str]] = {
+        "node": lambda node: f"{node.group}/{node.number}",
+        "ID": lambda node: node.id,
+        "type": lambda node: node.instance_type,
+        "status": lambda node: node.status,
+        "health": lambda node: node.health or "-",
+        "launched": lambda node: node.launched,
+    }
     table = Table(box=None, pad_edge=False)
-    table.add_column("node", overflow="fold")
-    table.add_column("ID", no_wrap=True)
-    for name in ("type", "status", "health"):
-        table.add_column(name, overflow="fold")
-    table.add_column("launched")
+    shown = {name: cell for name, cell in columns.items() if name not in without}
+    for name in shown:
+        table.add_column(name, overflow="fold", no_wrap=name == "ID")
     for node in nodes:
-        name = f"{node.group}/{node.number}"
-        health = node.health or "-"
-        table.add_row(name, node.id, node.instance_type, node.status, health, node.launched)
+        table.add_row(*(cell(node) for cell in shown.values()))
     return table
 
 
