@@ -152,6 +152,17 @@ KEYS = [
     ("lifecycle_scripts.directory", "/etc", "refused: has no on_create.sh"),
     ("node_health", {"script": "/etc/passwd"}, "refused: must say in its first line what runs it"),
     ("node_health", {"script": "/dev/zero"}, "refused: '/dev/zero' is not a file"),
+    # what a group names
+    (
+        f"{GROUP}.ebs_volumes",
+        [{"volume_size_gib": 100, "kms_key_id": "*"}],
+        "refused: must be the ID or the ARN of a KMS key",
+    ),
+    (
+        f"{GROUP}.scheduled_update",
+        {"schedule_expression": "cron(0 0 1 * ? *)", "deployment": {"rollback_alarms": ["\x1b"]}},
+        "refused: must not hold the control character U+001B",
+    ),
     # network
     ("network.closed", True, "refused: must be private with network.closed"),
 ]

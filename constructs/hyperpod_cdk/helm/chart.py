@@ -112,7 +112,7 @@ def refusing(path: Path) -> Iterator[None]:
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise HyperPodChartError(
             f"{path}: not a chart that can be read ({one_line(error)}); package it again with "
-            "`make charts`"
+            "`make charts`, or one of your own with `helm package`"
         ) from error
 
 
