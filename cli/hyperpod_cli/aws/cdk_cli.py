@@ -58,7 +58,13 @@ def templates_folder(config: Path) -> Path:
     return Path("cdk.out", name)
 
 
-def cdk(*arguments: str, config: Path, output: Path | None = None, shows: bool = True) -> int:
+def cdk(
+    *arguments: str,
+    config: Path,
+    output: Path | None = None,
+    shows: bool = True,
+    warns: bool = True,
+) -> int:
     """Run a command of the CDK CLI on the app; return its exit code.
 
     It is for the terminal: the command may ask. Of its errors, each warning is shown once.
@@ -68,6 +74,7 @@ def cdk(*arguments: str, config: Path, output: Path | None = None, shows: bool =
         config: File of the configuration.
         output: Folder of the templates. Default: `templates_folder`.
         shows: Whether its standard output is shown. Default: it is.
+        warns: Whether its warnings are shown; not where they were already. Default: they are.
     """
     folder = output or templates_folder(config)
     options = ["--no-notices", "--output", str(folder), "-c", f"config={config}"]
@@ -80,7 +87,7 @@ def cdk(*arguments: str, config: Path, output: Path | None = None, shows: bool =
         encoding="utf-8",
         errors="replace",
     )
-    return _waited(process)
+    return _waited(process, warns=warns)
 
 
 def cdk_alone(*arguments: str) -> int:
@@ -98,9 +105,9 @@ def cdk_alone(*arguments: str) -> int:
     return _waited(process)
 
 
-def _waited(process: subprocess.Popen[str]) -> int:
+def _waited(process: subprocess.Popen[str], *, warns: bool = True) -> int:
     try:
-        for line in without_chatter(process.stderr or ()):
+        for line in without_chatter(process.stderr or (), warns=warns):
             error = sys.stderr.styled if isinstance(sys.stderr, Output) else sys.stderr
             print(_in_its_colors(line), file=error, flush=True)
         return process.wait()
@@ -117,11 +124,12 @@ def _in_its_colors(line: str) -> str:
     return "".join(visible(part) if index % 2 == 0 else part for index, part in enumerate(parts))
 
 
-def without_chatter(lines: Iterable[str]) -> Iterator[str]:
+def without_chatter(lines: Iterable[str], *, warns: bool = True) -> Iterator[str]:
     """Yield what is passed on of the CLI's errors, as it comes.
 
     Args:
         lines: What the CLI writes.
+        warns: Whether warnings are, too. Default: they are.
     """
     said: set[str] = set()
     below = False
@@ -129,7 +137,7 @@ def without_chatter(lines: Iterable[str]) -> Iterator[str]:
         text = _COLOR.sub("", line).rstrip()
         if warning := _WARNING.match(text):
             below = True
-            if warning["warning"] not in said:
+            if warns and warning["warning"] not in said:
                 yield warning["warning"]
             said.add(warning["warning"])
         elif below and (not text or text.startswith(_BELOW)):

@@ -44,4 +44,4 @@ def diff(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
     )
     for line in (*told.lines, ""):
         typer.echo(line)
-    return cdk("diff", "--app", str(folder), config=config)
+    return cdk("diff", "--app", str(folder), config=config, warns=False)

@@ -137,3 +137,43 @@ def test_it_refuses_at_the_line_of_the_key(
     monkeypatch.setattr(announcement, "deployed", lambda *_: found)
     assert run("deploy", "--templates", tmp_path, "--config", config) == 2
     assert capsys.readouterr().err.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")
+
+
+def test_it_refuses_another_type_at_the_line_of_the_group(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """HyperPod would refuse it in the middle of the update."""
+    config = tmp_path / "mine.yaml"
+    config.write_text(DEFAULT.read_text("utf-8").replace("ml.m5.2xlarge", "ml.m5.4xlarge"), "utf-8")
+    former, wanted = (
+        {
+            "Resources": {
+                "Cluster": {
+                    "Type": "AWS::SageMaker::Cluster",
+                    "Properties": {
+                        "InstanceGroups": [
+                            {
+                                "InstanceGroupName": "worker-group-2",
+                                "InstanceCount": 1,
+                                "InstanceType": instance_type,
+                            }
+                        ]
+                    },
+                }
+            }
+        }
+        for instance_type in ("ml.m5.2xlarge", "ml.m5.4xlarge")
+    )
+    found = Deployed(status="UPDATE_ROLLBACK_COMPLETE", template=former)
+    monkeypatch.setattr(deployment, "stacks_in", lambda _: [Stack(name=NAME, template=wanted)])
+    monkeypatch.setattr(announcement, "deployed", lambda *_: found)
+    monkeypatch.setattr(announcement, "_found", lambda *_, **__: None)
+
+    assert run("deploy", "--templates", tmp_path, "--config", config) == 2
+
+    said = capsys.readouterr().err
+    number = 1 + config.read_text("utf-8").partition("ml.m5.4xlarge")[0].count("\n")
+    key = "cluster.instance_groups[1] (worker-group-2).instance_type"
+    assert said.startswith(f"{config}:{number}: {key}: 'ml.m5.4xlarge' cannot be changed")
+    assert "restore the former value (ml.m5.2xlarge)" in said
+    assert "Give the group another name" in said
