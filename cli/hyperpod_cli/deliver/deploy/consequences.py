@@ -186,8 +186,9 @@ def _of_count(name: str, now: int, wanted: int) -> Iterator[Consequence]:
 def _ending(ends: int) -> str:
     if not ends:
         return ""
-    some = "1 node is" if ends == 1 else f"{ends} nodes are"
-    return f", {some} terminated, with all their volumes"
+    if ends == 1:
+        return ", 1 node is terminated, with all its volumes"
+    return f", {ends} nodes are terminated, with all their volumes"
 
 
 def _changed_values(

@@ -195,7 +195,7 @@ def _agreed_to(
         typer.echo(line)
     ends = (target or 0) - count
     if ends > 0:
-        typer.echo(f"This terminates {ends} of its nodes, with all their volumes:")
+        typer.echo(f"This terminates {ends} of its nodes, with all volumes:")
         for line in ending_lines(chosen.session, found, group=group, ends=ends):
             typer.echo(line)
     if not agreed("Write this and deploy?", yes=yes):
