@@ -85,7 +85,7 @@ class ProvisionerAccess(Construct):
                     actions=["eks:AssociateAccessPolicy"],
                     resources=[access_entries],
                     conditions={
-                        "StringNotEquals": {
+                        "ArnNotEquals": {
                             "eks:policyArn": [
                                 f"arn:{Aws.PARTITION}:eks::aws:cluster-access-policy/{name}"
                                 for name in _OF_ADMINS

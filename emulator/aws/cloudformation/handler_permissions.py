@@ -163,7 +163,8 @@ class Handled:
 
     def _on_roles(self, action: str, *, schema: ResourceSchema) -> Iterator[Permission]:
         """Yield a permission for each role, and each managed policy that it gets or loses."""
-        boundary = self.properties.get(_BOUNDARY)
+        asked = self.properties if action == "iam:PutRolePermissionsBoundary" else self.former
+        boundary = (asked or self.properties).get(_BOUNDARY)
         context = {} if boundary is None else {BOUNDARY: boundary}
         policies = [{}]
         if POLICY in action_resources()[action].keys and self.type == "AWS::IAM::Role":

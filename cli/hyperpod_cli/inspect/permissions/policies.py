@@ -147,7 +147,7 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     entries = f"{eks}:access-entry/{cluster}/*"
     yield _allow("MakeAdmins", ["eks:AssociateAccessPolicy"], [entries]) | {
         "Condition": {
-            "StringEquals": {
+            "ArnEquals": {
                 "eks:policyArn": f"arn:{environment.partition}:eks::aws:cluster-access-policy/"
                 "AmazonEKSClusterAdminPolicy"
             }

@@ -172,7 +172,8 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
         "eks:(DescribeAccessEntry|ListAssociatedAccessPolicies)",
         lambda read: read.control_plane("access-entry", "/*"),
     ),
-    ("LookAtNetwork", "ec2:(?!DescribeVpcEndpointServices).*", _everything),
+    ("LookAtNetwork", "ec2:(?!DescribeVpc(Attribute|EndpointServices)).*", _everything),
+    ("LookAtVpc", "ec2:DescribeVpcAttribute", lambda read: [read.arn("ec2", "vpc/*")]),
     (
         "LookForEndpointServices",
         "ec2:DescribeVpcEndpointServices",

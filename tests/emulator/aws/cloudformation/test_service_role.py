@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
@@ -50,6 +50,17 @@ def resources(cidr: str = "10.0.0.0/24") -> Template:
     }
 
 
+KEY_POLICY = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {
+            "Effect": "Allow",
+            "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"},
+            "Action": "kms:*",
+            "Resource": "*",
+        }
+    ],
+}
 LINK = {
     "Link": resource(
         "AWS::FSx::DataRepositoryAssociation",
@@ -227,6 +238,96 @@ def test_another_service_is_not_enough(
 def test_the_names_of_another_deployment_are_not_enough(aws: LocalAws, stack: str) -> None:
     with pytest.raises(StackFailedError, match=r"is not authorized to perform: (iam|logs):"):
         created(aws, service_role(aws, least("other-platform")), resources(), stack)
+
+
+# What the template of one deployment does to the VPC, security group or KMS key of another, each
+# with the action that is refused.
+TOUCHES: list[Any] = [
+    pytest.param(
+        "ec2:CreateSubnet",
+        lambda other: resource("AWS::EC2::Subnet", VpcId=other["Vpc"], CidrBlock="10.0.9.0/24"),
+        id="subnet",
+    ),
+    pytest.param(
+        "ec2:CreateRouteTable",
+        lambda other: resource("AWS::EC2::RouteTable", VpcId=other["Vpc"]),
+        id="route-table",
+    ),
+    pytest.param(
+        "ec2:AssociateVpcCidrBlock",
+        lambda other: resource(
+            "AWS::EC2::VPCCidrBlock", VpcId=other["Vpc"], CidrBlock="10.1.0.0/16"
+        ),
+        id="cidr-block",
+    ),
+    pytest.param(
+        "ec2:AuthorizeSecurityGroupIngress",
+        lambda other: resource(
+            "AWS::EC2::SecurityGroupIngress",
+            GroupId=other["Group"],
+            IpProtocol="-1",
+            CidrIp="0.0.0.0/0",
+        ),
+        id="security-group",
+    ),
+    pytest.param(
+        "kms:UpdateAlias",
+        lambda other: resource(
+            "AWS::KMS::Alias", AliasName="alias/taken", TargetKeyId=other["Key"]
+        ),
+        id="key",
+    ),
+]
+
+
+@pytest.mark.parametrize(("action", "touching"), TOUCHES)
+def test_a_deployment_cannot_touch_one_whose_name_begins_alike(
+    aws: LocalAws, stack: str, action: str, touching: Callable[[dict[str, str]], Template]
+) -> None:
+    own, other = stack, f"{stack.partition('-')[0]}-prod-platform"
+    group = resource("AWS::EC2::SecurityGroup", GroupDescription="g", VpcId={"Ref": "Vpc"})
+    tag = {"Key": "hyperpod-cdk:stack-id", "Value": {"Ref": "AWS::StackId"}}
+    key = resource("AWS::KMS::Key", KeyPolicy=KEY_POLICY, Tags=[tag])
+    template = {"Vpc": resources()["Vpc"], "Group": group, "Key": key}
+    theirs = deploy(aws, template, {each: {"Ref": each} for each in template}, name=other)
+    # A template that makes one of each kind, so its policy allows what they are for.
+    touched = {**template, "Touch": touching({each: {"Ref": each} for each in template})}
+    execution = service_role(aws, least(own, touched))
+
+    created(aws, execution, touched, own)
+    foreign = {**touched, "Touch": touching(theirs.outputs)}
+    with pytest.raises(StackFailedError, match=f"is not authorized to perform: {action} on"):
+        updated(aws, foreign, own)
+
+    delete(aws, theirs)
+
+
+def test_roles_keep_their_boundary(aws: LocalAws, stack: str) -> None:
+    def trusting(boundary: str | None) -> Template:
+        arn = f"arn:aws:iam::{ACCOUNT}:policy/{boundary}"
+        bounded = {} if boundary is None else {"PermissionsBoundary": arn}
+        return role("lambda.amazonaws.com", **bounded)
+
+    bounded = {"Role": trusting("Boundary")}
+    created(aws, service_role(aws, least(stack, bounded)), bounded, stack)
+    for changed, action in (
+        ({"Role": trusting(None)}, "DeleteRolePermissionsBoundary"),
+        ({"Role": trusting("Wider")}, "PutRolePermissionsBoundary"),
+        ({**bounded, "Second": trusting(None)}, "CreateRole"),
+    ):
+        with pytest.raises(StackFailedError, match=f"not authorized to perform: iam:{action} on"):
+            updated(aws, changed, stack)
+
+
+def test_roles_get_the_policies_of_the_templates_alone(aws: LocalAws, stack: str) -> None:
+    def attached(name: str) -> Template:
+        arns = [f"arn:aws:iam::aws:policy/{name}"]
+        return {"Role": role("lambda.amazonaws.com", ManagedPolicyArns=arns)}
+
+    named = attached("AmazonEKSClusterPolicy")
+    created(aws, service_role(aws, least(stack, named)), named, stack)
+    with pytest.raises(StackFailedError, match="not authorized to perform: iam:AttachRolePolicy"):
+        updated(aws, attached("AdministratorAccess"), stack)
 
 
 def test_a_role_for_another_service_is_refused(aws: LocalAws, stack: str) -> None:
