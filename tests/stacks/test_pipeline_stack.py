@@ -514,8 +514,8 @@ def test_services_send_and_deploy_for_this_account_alone(assembly: Assembly) -> 
         (service, statement.get("Condition"))
         for policy in policies
         for statement in policy["Statement"]
-        if isinstance(service := statement["Principal"], dict)
-        and (service := service.get("Service")) in SENDING
+        for service in SENDING
+        if statement["Principal"] == {"Service": service}
     ]
     own = {"StringEqualsIfExists": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
 

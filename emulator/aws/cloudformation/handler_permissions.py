@@ -166,7 +166,7 @@ class Handled:
         asked = self.properties if action == "iam:PutRolePermissionsBoundary" else self.former
         boundary = (asked or self.properties).get(_BOUNDARY)
         context = {} if boundary is None else {BOUNDARY: boundary}
-        policies = [{}]
+        policies: list[dict[str, str]] = [{}]
         if POLICY in action_resources()[action].keys and self.type == "AWS::IAM::Role":
             policies = [{POLICY: arn} for arn in self.properties.get("ManagedPolicyArns", ())]
         for arn in self._arns(action, schema=schema):
