@@ -125,6 +125,28 @@ def test_names_begin_with_that_of_the_deployment(default: Policies) -> None:
     }
 
 
+# What a deployment whose name begins alike, or is that of a stack, has.
+OF_OTHERS = [
+    f"arn:aws:iam::{ACCOUNT}:role/ml-prod-platform-ProvisionerRole-1A2B",
+    f"arn:aws:iam::{ACCOUNT}:role/ml-platform-platform-ProvisionerRole-1A2B",
+    f"arn:aws:lambda:us-west-2:{ACCOUNT}:function:ml-prod-platform-Provisioner-1A2B",
+    "arn:aws:s3:::ml-prod-platform-lifecyclebucketaccesslogs-1a2b",
+    "arn:aws:s3:::sagemaker-ml-prod-scripts/on_create.sh",
+]
+
+
+@pytest.mark.parametrize("arn", OF_OTHERS)
+def test_what_others_have_is_not_allowed(policies: Policies, arn: str) -> None:
+    allowed = [
+        resource
+        for statement in statements(policies)
+        for resource in statement["Resource"]
+        if resource != "*" and fnmatchcase(arn, resource)
+    ]
+
+    assert allowed == []
+
+
 def test_roles_are_passed_to_the_services_that_assume_them(default: Policies) -> None:
     (passing,) = [each for each in statements(default) if "iam:PassRole" in each["Action"]]
 
