@@ -291,7 +291,7 @@ def test_an_app_outside_the_repository(
     assert str(repository) not in json.dumps(template)
     (function,) = (path.parent for path in (outside / "cdk.out").glob("asset.*/provisioner"))
     models = {path.name for path in (function / "botocore" / "data").iterdir() if path.is_dir()}
-    assert models == {"cloudformation", "eks", "fsx", "s3", "sagemaker", "sts"}
+    assert models == {"cloudformation", "ec2", "eks", "fsx", "s3", "sagemaker", "sts"}
     # Nothing but what is packaged: without the packages of an installation.
     code = "import provisioner.handler"
     subprocess.run([python, "-S", "-c", code], check=True, env={"PYTHONPATH": str(function)})

@@ -145,11 +145,10 @@ def test_they_are_deployed_updated_and_destroyed(
             for stack in clients("cloudformation").describe_stacks()["Stacks"]
         }
         assert protected == {name: name == "ml-storage" for name in stacks}
-        in_vpcs = [{"Name": "group-name", "Values": ["default"]}]
-        made = [each["VpcId"] for each in clients("ec2").describe_vpcs()["Vpcs"]]
-        groups = clients("ec2").describe_security_groups(Filters=in_vpcs)["SecurityGroups"]
-        [closed] = [each for each in groups if each["VpcId"] in made and not each["IpPermissions"]]
-        assert closed["IpPermissionsEgress"] == []
+        [vpc] = clients("ec2").describe_vpcs(Filters=[filtered("cidr", "10.192.0.0/16")])["Vpcs"]
+        default = [filtered("vpc-id", vpc["VpcId"]), filtered("group-name", "default")]
+        [group] = clients("ec2").describe_security_groups(Filters=default)["SecurityGroups"]
+        assert (group["IpPermissions"], group["IpPermissionsEgress"]) == ([], [])
         wait_for_nodes(config, clients=clients)
 
         asset = min((package / "assets").iterdir())
@@ -226,6 +225,11 @@ def test_parameters_change_what_is_deployed_and_where(
             "ml.m5.4xlarge",
         )
         assert second["InstanceStorageConfigs"] == [{"EbsVolumeConfig": {"VolumeSizeInGB": 120}}]
+
+
+def filtered(name: str, value: str) -> dict[str, Any]:
+    """Return a filter of EC2."""
+    return {"Name": name, "Values": [value]}
 
 
 def counts(clients: Any, *, name: str = "ml-cluster") -> dict[str, int]:  # noqa: ANN401 - clients
