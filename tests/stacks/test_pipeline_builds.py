@@ -118,6 +118,15 @@ def test_what_is_changed_after_its_synthesis_is_neither_uploaded_nor_deployed(
     assert build.calls == []
 
 
+def test_a_review_refuses_a_changed_assembly_before_it_runs_what_was_pushed(
+    small: Assembly,
+) -> None:
+    first, second, *_ = commands(small, "Review-prod")
+
+    assert first.endswith('verify "$CODEBUILD_SRC_DIR_Assembly" "$ASSEMBLY_SHA256"')
+    assert "git rev-parse HEAD" in second
+
+
 def test_what_is_as_it_was_is_uploaded_with_the_role_of_its_environment(
     small: Assembly, tmp_path: Path
 ) -> None:
