@@ -26,7 +26,16 @@ def test_nothing_but_what_was_consented_to_is_changed(
             "bucket research-node-scripts": ["objects"],
         }
     }
-    assert changed(before[config_path], seen_by(stage)) == consented.get(config_path.stem, {})
+    now = seen_by(stage)
+    assert changed(before[config_path], now) == consented.get(config_path.stem, {})
+    if "bucket" in now:
+        [was], [has] = before[config_path]["bucket"].values(), now["bucket"].values()
+        theirs = set(was["objects"])
+        assert {key for key, _ in theirs} == {"on_create.sh"}
+        assert theirs <= set(has["objects"])
+        put = {key for key, _ in set(has["objects"]) - theirs}
+        assert {"hyperpod/reuse/on_create.sh"} <= put
+        assert all(key.startswith("hyperpod/reuse/") for key in put)
 
 
 @pytest.mark.slow(seconds=1)
