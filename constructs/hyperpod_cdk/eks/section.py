@@ -99,7 +99,8 @@ class EditorsConfig(Section):
 
     def _findings(self) -> Iterator[Finding]:
         for index, name in enumerate(self.privileged_namespaces):
-            if not is_token(name) and not any(fnmatchcase(name, each) for each in self.namespaces):
+            is_unknown = any(map(is_token, (name, *self.namespaces)))
+            if not is_unknown and not any(fnmatchcase(name, each) for each in self.namespaces):
                 message = "is none of namespaces, in which it must be too"
                 yield error(("privileged_namespaces", index), name, message)
 
