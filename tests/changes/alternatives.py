@@ -44,6 +44,7 @@ NO_OTHER_VALUE = frozenset(
         "lifecycle_scripts",
         "lifecycle_scripts.run",
         "network",
+        "network.endpoint_policies",
         "network.hyperpod_subnets.route_table_id",
         "storage.backup_start_time",
         "storage.data_repositories.new_bucket",
