@@ -55,6 +55,7 @@ def test_the_default_file_system(
             "PerUnitStorageThroughput": 250,
             "DataCompressionType": "LZ4",
         },
+        "Tags": [{"Key": "hyperpod-cdk:stack-id", "Value": {"Ref": "AWS::StackId"}}],
     }
     assert not seen.ids(ASSOCIATION)
 

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -280,18 +280,21 @@ TOUCHES: list[Any] = [
 ]
 
 
+REFERENCES: Template = {name: {"Ref": name} for name in ("Vpc", "Group", "Key")}
+
+
 @pytest.mark.parametrize(("action", "touching"), TOUCHES)
 def test_a_deployment_cannot_touch_one_whose_name_begins_alike(
-    aws: LocalAws, stack: str, action: str, touching: Callable[[dict[str, str]], Template]
+    aws: LocalAws, stack: str, action: str, touching: Callable[[Mapping[str, Any]], Template]
 ) -> None:
     own, other = stack, f"{stack.partition('-')[0]}-prod-platform"
     group = resource("AWS::EC2::SecurityGroup", GroupDescription="g", VpcId={"Ref": "Vpc"})
     tag = {"Key": "hyperpod-cdk:stack-id", "Value": {"Ref": "AWS::StackId"}}
     key = resource("AWS::KMS::Key", KeyPolicy=KEY_POLICY, Tags=[tag])
     template = {"Vpc": resources()["Vpc"], "Group": group, "Key": key}
-    theirs = deploy(aws, template, {each: {"Ref": each} for each in template}, name=other)
+    theirs = deploy(aws, template, REFERENCES, name=other)
     # A template that makes one of each kind, so its policy allows what they are for.
-    touched = {**template, "Touch": touching({each: {"Ref": each} for each in template})}
+    touched = {**template, "Touch": touching(REFERENCES)}
     execution = service_role(aws, least(own, touched))
 
     created(aws, execution, touched, own)
