@@ -8,7 +8,7 @@ import pytest
 from hyperpod_cli.aws import cdk_cli
 from hyperpod_cli.deliver import can_deploy, deletion_check, images
 from hyperpod_cli.deliver.charts import command as charts
-from hyperpod_cli.deliver.deploy import deployment
+from hyperpod_cli.deliver.deploy import announcement, deployment
 from hyperpod_cli.deliver.destroy import deletion
 from hyperpod_cli.deliver.pipeline import connection
 from hyperpod_cli.terminal.errors import OpsError
@@ -23,6 +23,7 @@ STEPS = {
     "refuse_unreachable": images,
     "cdk": cdk_cli,
     "cdk_alone": cdk_cli,
+    "announce": announcement,
     "deploy": deployment,
     "destroy": deletion,
 }
@@ -35,7 +36,13 @@ ORDER = {
         "deploy",
     ],
     ("deploy", "--templates", "cdk.out/mine"): ["deploy"],
-    ("diff",): ["require_deployable", "package_if_needed", "cdk diff"],
+    ("diff",): [
+        "require_deployable",
+        "package_if_needed",
+        "cdk --ci synth --quiet",
+        "announce",
+        "cdk diff --app cdk.out/default",
+    ],
     ("destroy", "--force"): [
         "require_bootstrapped",
         "refuse_deletion",
@@ -84,7 +91,7 @@ def test_the_order_of_the_steps(steps: list[str], words: tuple[str, ...]) -> Non
     assert steps == ORDER[words]
 
 
-@pytest.mark.parametrize("name", ["deploy", "destroy"])
+@pytest.mark.parametrize("name", ["deploy", "destroy", "diff"])
 def test_nothing_follows_a_synthesis_that_fails(
     steps: list[str], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -92,7 +99,7 @@ def test_nothing_follows_a_synthesis_that_fails(
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
 
     assert run(name) == 3
-    assert name not in steps
+    assert not {name, "announce"} & {*steps}
 
 
 def test_nothing_is_destroyed_where_nobody_can_be_asked(

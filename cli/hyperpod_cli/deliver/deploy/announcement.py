@@ -9,10 +9,10 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cdk import Config
+from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.yaml_file import read_yaml
-from hyperpod_cli.aws.assembly import Stack
-from hyperpod_cli.aws.session import AwsSession, answer_of
+from hyperpod_cli.aws.assembly import Stack, stacks_in
+from hyperpod_cli.aws.session import AwsSession, answer_of, deployer_session
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.deliver.deploy.bill import month_change
 from hyperpod_cli.deliver.deploy.changes import (
@@ -52,6 +52,26 @@ class Announcement:
     held: Mapping[str, str] = field(default_factory=dict)
     unchanged: Sequence[str] = ()
     changes: bool = True
+
+
+def announce(path: Path, *, templates: Path, again: str) -> None:
+    """Print what a deployment of all stacks will do.
+
+    Args:
+        path: File of the configuration.
+        templates: Folder that `cdk synth` wrote.
+        again: Command that was run.
+
+    Raises:
+        LinesError: CloudFormation would not take it.
+        ConfigError: A value changes that cannot.
+    """
+    config = load_config(path)
+    session = deployer_session(config)
+    told = announcement(
+        stacks_in(templates), config=config, path=path, session=session, again=again
+    )
+    print("\n".join([*told.lines, ""]))
 
 
 def announcement(
