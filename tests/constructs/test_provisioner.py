@@ -309,7 +309,7 @@ def test_rights_end_at_this_cluster(
 
 
 def test_it_makes_nobody_an_admin(seen: TemplateView) -> None:
-    (values,) = seen.statement("AssociateAccessPolicies")["Condition"]["StringNotEquals"].values()
+    (values,) = seen.statement("AssociateAccessPolicies")["Condition"]["ArnNotEquals"].values()
 
     assert [seen.text(value).rpartition("/")[2] for value in values] == [
         "AmazonEKSAdminPolicy",

@@ -303,7 +303,7 @@ def test_a_misspelled_scenario_is_told_in_a_line() -> None:
     assert process.returncode == 2
     assert output == (
         "--scenario: there is no scenario 'scale-upp'; did you mean scale-up? "
-        "docs/rehearsal.md lists them.\n"
+        "See docs/rehearsal.md.\n"
     )
 
 

@@ -180,7 +180,12 @@ REVIEWED = {
         "eks", ENTRIES
     ),
     # Provisioner: a lifecycle script that is removed or renamed is not known by its key.
-    "<AWS::S3::Bucket.Arn>/*": {"s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"},
+    "<AWS::S3::Bucket.Arn>/*": {
+        "s3:DeleteObject",
+        "s3:DeleteObjectVersion",
+        "s3:GetObject",
+        "s3:PutObject",
+    },
     # CDK's provider framework: versions of the functions.
     "<AWS::Lambda::Function.Arn>:*": {"lambda:InvokeFunction"},
     # S3 itself delivers access logs under one prefix.

@@ -1,11 +1,11 @@
 """What is billed, and its sums."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-from hyperpod_cdk.facts.prices import Price
+from hyperpod_cdk.facts.prices import Price, estimate_of, price_of, pricing_pages
 
 HOURS_A_MONTH = 730
 """What AWS's own calculator takes for a month."""
@@ -93,6 +93,32 @@ class Cost:
     def usd_an_hour(self) -> Decimal:
         """What is known of the cost of an hour of the nodes."""
         return sum((charge.usd or Decimal(0) for charge in self.nodes), Decimal(0))
+
+
+def charge_of(
+    name: str, *, quantity: int, service: str, item: str, region: str | None, detail: str = ""
+) -> Charge:
+    """Return what some units of an item cost, by an estimate where the price is not known.
+
+    Args:
+        name: The thing.
+        quantity: How many units are billed.
+        service: What bills it.
+        item: What is billed.
+        region: Where; None for a region that is not known.
+        detail: What the price depends on.
+    """
+    price = price_of(service, item, region=region)
+    charge = Charge(name=name, detail=detail, quantity=quantity, price=price)
+    if price is not None:
+        return charge
+    similar = estimate_of(service, item, region=region)
+    if similar is None:
+        note = f"price not in the table; see {pricing_pages()[service]}"
+        return replace(charge, note=note)
+    of_service = "" if similar.service == service else f"of {similar.service} "
+    note = f"an estimate: the price {of_service}in {similar.region}"
+    return replace(charge, price=similar, is_estimate=True, note=note)
 
 
 def month_of(charges: Iterable[Charge]) -> Decimal:

@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.cost.charges import Change, Charge, Cost, month_of
+from hyperpod_cdk.cost.charges import Change, Charge, Cost, charge_of, month_of
 from hyperpod_cdk.facts.kubernetes_support import (
     END_OF_EXTENDED_SUPPORT,
     END_OF_STANDARD_SUPPORT,
 )
-from hyperpod_cdk.facts.prices import estimate_of, price_of, pricing_pages
+from hyperpod_cdk.facts.prices import price_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.network.endpoint_services import endpoint_services
@@ -62,7 +62,7 @@ def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Char
         yield _control_plane(config.eks.version, region=region, day=day)
     yield from _ways_out(config, region=region)
     if config.encryption.create_kms_key:
-        yield _charge("KMS key", quantity=1, service="KMS", item="key", region=region)
+        yield charge_of("KMS key", quantity=1, service="KMS", item="key", region=region)
     if config.storage is not None:
         yield from _file_systems(config.storage, region=region)
 
@@ -76,11 +76,11 @@ def _file_systems(storage: StorageConfig, *, region: str | None) -> Iterator[Cha
         item, size = f"{files.throughput_mbps_per_tib} MB/s/TiB", files.capacity_gib
         if files.is_tiered:
             item, size = "Intelligent-Tiering MB/s", files.throughput_mbps or 0
-        yield _charge(name, detail=item, quantity=size, service=service, item=item, region=region)
+        yield charge_of(name, detail=item, quantity=size, service=service, item=item, region=region)
         iops = files.effective_metadata_iops
         if iops is not None:
             item = "metadata IOPS"
-            yield _charge(
+            yield charge_of(
                 name, detail=item, quantity=iops, service=service, item=item, region=region
             )
     homes = storage.home_directories
@@ -88,7 +88,7 @@ def _file_systems(storage: StorageConfig, *, region: str | None) -> Iterator[Cha
         service = "FSx for OpenZFS"
         for unit, quantity in (("GiB", homes.capacity_gib), ("MB/s", homes.throughput_mbps)):
             item = f"{homes.deployment_type} {unit}"
-            yield _charge(
+            yield charge_of(
                 service, detail=item, quantity=quantity, service=service, item=item, region=region
             )
 
@@ -107,7 +107,7 @@ def _ways_out(config: Config, *, region: str | None) -> Iterator[Charge]:
         services = len(list(endpoint_services(storage=config.storage is not None)))
         zones = network.node_zone_count
         item = "interface endpoint"
-        yield _charge(
+        yield charge_of(
             item,
             detail=f"{services} services in {zones} zone{'' if zones == 1 else 's'}",
             quantity=services * zones,
@@ -118,7 +118,7 @@ def _ways_out(config: Config, *, region: str | None) -> Iterator[Charge]:
         return
     gateways = network.nat_gateway_count
     for item in ("NAT gateway", "public IPv4 address") if gateways else ():
-        yield _charge(item, quantity=gateways, service="VPC", item=item, region=region)
+        yield charge_of(item, quantity=gateways, service="VPC", item=item, region=region)
 
 
 def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
@@ -135,7 +135,7 @@ def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
             price=None,
             note=note,
         )
-    charge = _charge(
+    charge = charge_of(
         "EKS control plane", detail=detail, quantity=1, service="EKS", item=item, region=region
     )
     later = price_of("EKS", extended, region=region)
@@ -148,7 +148,7 @@ def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
     """Return what a group is billed: by the dearest of the types that it may have."""
     types, count = group.possible_instance_types, group.instance_count
     charges = {
-        item: _charge(
+        item: charge_of(
             group.name,
             detail=f"{count} x {' or '.join(types)}",
             quantity=count,
@@ -172,22 +172,6 @@ def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
     dearest = f"as {item}, the dearest type{'; ' if charge.note else ''}{charge.note}"
     note = f"{item}: {charge.note}" if missing else dearest
     return replace(charge, note=note)
-
-
-def _charge(
-    name: str, *, quantity: int, service: str, item: str, region: str | None, detail: str = ""
-) -> Charge:
-    price = price_of(service, item, region=region)
-    charge = Charge(name=name, detail=detail, quantity=quantity, price=price)
-    if price is not None:
-        return charge
-    similar = estimate_of(service, item, region=region)
-    if similar is None:
-        note = f"price not in the table; see {pricing_pages()[service]}"
-        return replace(charge, note=note)
-    of_service = "" if similar.service == service else f"of {similar.service} "
-    note = f"an estimate: the price {of_service}in {similar.region}"
-    return replace(charge, price=similar, is_estimate=True, note=note)
 
 
 def _left_out(config: Config) -> Iterator[str]:

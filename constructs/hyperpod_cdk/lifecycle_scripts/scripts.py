@@ -1,9 +1,7 @@
 """The lifecycle scripts, as they get into their bucket."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from aws_cdk import Aws, CustomResource, IgnoreMode, Resource, Stack
@@ -13,67 +11,18 @@ from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct
 
 from hyperpod_cdk.encryption.key_policy import through_s3
+from hyperpod_cdk.lifecycle_scripts.folder import Folder, home
 from hyperpod_cdk.lifecycle_scripts.section import (
     ENTRY_SCRIPT,
-    OWN,
     OwnScriptsConfig,
     folder_name,
     folder_prefix,
     joined,
-    script_keys,
 )
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.reasons import acknowledge, statement, wildcard_nag_id
 from hyperpod_cdk.synthesis.refusals import refuse_large_request
-from hyperpod_shared.content import content_digest
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Folder:
-    """Files of one local folder.
-
-    Attributes:
-        directory: The folder.
-        on_create: The script in it that nodes run.
-        prefix: What their keys in the bucket begin with, without a slash at its ends.
-        settings: What the scripts read of the deployment, by name. Default: nothing.
-    """
-
-    directory: Path
-    on_create: str
-    prefix: str
-    settings: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def made(self) -> dict[str, str]:
-        """Text of each file that is not in the folder, by its path."""
-        return _made_files(self.settings)
-
-    def paths(self) -> list[str]:
-        """Return the paths of all files, from the folder.
-
-        Raises:
-            ValueError: The entry script is not there, or a file is that is also made.
-        """
-        keys = script_keys(self.directory)
-        if self.on_create not in keys:
-            raise ValueError(
-                f"{self.directory}: entry script {self.on_create!r} is missing; it has {keys}"
-            )
-        for key in self.made:
-            if key in keys:
-                raise ValueError(
-                    f"{self.directory}: {key!r} is made from the settings; remove the file"
-                )
-        return sorted([*keys, *self.made])
-
-    def digest(self) -> str:
-        """Return the digest of the files that are in the folder."""
-        return content_digest(
-            script_keys(self.directory), read=lambda path: (self.directory / path).read_bytes()
-        )
-
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
 _CHANGES = [
@@ -83,11 +32,6 @@ _CHANGES = [
     "s3:ReplicateDelete",
     "s3:ReplicateObject",
 ]
-
-_SETTINGS_KEY = "deployment.env"
-_WHEN_OWN_RUN = "OWN_SCRIPTS"  # as lifecycle/settings.sh reads it
-# What `lifecycle/settings.sh` finds in a line.
-_SETTING = re.compile(r"[A-Z][A-Z0-9_]*=[^\n\r]*")
 
 
 class LifecycleScripts(Construct):
@@ -347,25 +291,3 @@ def use_of_bucket_key(
             conditions=condition,
         )
     ]
-
-
-def home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list[Folder]:
-    """Return the folders that a node gets together, that with the script it runs at the front."""
-    project = replace(project, prefix=prefix)
-    if own is None or own.directory is None:
-        return [project]
-    alone = Folder(directory=Path(own.directory), on_create=ENTRY_SCRIPT, prefix=prefix)
-    if own.runs_own_scripts_alone:
-        return [alone]
-    # Without this, the project's scripts run nothing that lies in that folder.
-    project = replace(project, settings={**project.settings, _WHEN_OWN_RUN: own.run})
-    return [project, replace(alone, prefix=joined(prefix, OWN))]
-
-
-def _made_files(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the text of each file that is not in the directory, by its key."""
-    lines = [f"{name}={value}" for name, value in settings.items()]
-    for line in lines:
-        if _SETTING.fullmatch(line) is None:
-            raise ValueError(f"setting {line!r} must be one line, NAME=value")
-    return {_SETTINGS_KEY: "".join(f"{line}\n" for line in lines)} if lines else {}

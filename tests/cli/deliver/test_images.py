@@ -56,7 +56,7 @@ def test_a_closed_network_without_a_registry_is_refused(
 
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 4
-    assert all("comes from outside the closed network" in line for line in lines)
+    assert all("comes from outside what the network reaches" in line for line in lines)
 
 
 @pytest.mark.parametrize("values", [{}, {"mpi-operator": {"mpiOperator": {"image": {"tag": "1"}}}}])

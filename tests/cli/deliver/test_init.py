@@ -85,7 +85,7 @@ def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path
     assert (config.name, config.storage) == ("team", None)
     assert f"Wrote {tmp_path}/my file.yaml. It deploys:\n  team-platform " in out
     said = summary(cost_here(config))
-    assert "51.82 and more an hour for nodes" in said
+    assert "about 52.28 an hour for nodes" in said
     assert said in out
     assert f"  make deploy CONFIG='{tmp_path}/my file.yaml'" in out
     assert [path.name for path in tmp_path.iterdir()] == ["my file.yaml"]

@@ -82,7 +82,7 @@ def test_a_script_that_fails_says_which_step(aws: LocalAws) -> None:
 
 
 @pytest.mark.slow(seconds=1)
-def test_scripts_of_somebody_else_are_not_run(aws: LocalAws, tmp_path: Path) -> None:
+def test_scripts_of_others_are_not_run(aws: LocalAws, tmp_path: Path) -> None:
     touched = tmp_path / "touched"
     foreign = {"on_create.sh": f"touch {touched}\n".encode()}
     downloading, succeeded = said(aws, "foreign", foreign)
@@ -90,7 +90,8 @@ def test_scripts_of_somebody_else_are_not_run(aws: LocalAws, tmp_path: Path) -> 
     assert said(aws, "foreign-failing", foreign, fails=True) == [downloading]
     assert not touched.exists()
 
-    lines = said(aws, "own", {**PACKAGED, "own/on_create.sh": OWN})
+    runs_own = {"deployment.env": b"OWN_SCRIPTS=after\n", "own/on_create.sh": OWN}
+    lines = said(aws, "own", {**PACKAGED, **runs_own})
     assert any(
         "[own/on_create.sh] a simulated node does not run this script" in line for line in lines
     )

@@ -87,7 +87,7 @@ def test_kubectl_uses_the_kubeconfig(on_call: Operator, operator: Operator) -> N
     # After `make destroy`, the control plane is there, and the HyperPod cluster is not.
     named, other = on_call.home / "other.yaml", ("--config", str(on_call.home / "other.yaml"))
     text = on_call.stage.config_path.read_text("utf-8")
-    named.write_text(text.replace("  name: ml-cluster", "  name: other"), "utf-8")
+    named.write_text(text.replace("\ncluster:\n", "\ncluster:\n  name: other\n"), "utf-8")
     assert "is added" in run(on_call, "kubeconfig", *other, KUBECONFIG="")
     told = run(on_call, "status", *other, code=2)
     assert f"run `make deploy CONFIG={named}`, or name one with --cluster" in told

@@ -3,13 +3,12 @@
 `cost` reads a configuration; of what is deployed there is only the template. A test compares both.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from hyperpod_cdk.cost.charges import Charge, month_of, unpriced
+from hyperpod_cdk.cost.charges import Charge, charge_of, is_estimated, month_of, unpriced
 from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
-from hyperpod_cdk.facts.prices import price_of
 from hyperpod_cli.aws.cluster_template import Template, cluster_of, properties_of
 from hyperpod_cli.inspect.cost import rounded
 from hyperpod_shared.clusters import COUNT, Group, groups_of
@@ -36,8 +35,12 @@ def month_change(
     without = f"; not counted, since no price is known: {', '.join(missing)}" if missing else ""
     yield (
         "A month of these stacks with all their nodes, in USD: "
-        f"{rounded(month_of(before))} -> {rounded(month_of(after))}{without}"
+        f"{_sum(before)} -> {_sum(after)}{without}"
     )
+
+
+def _sum(charges: Sequence[Charge]) -> str:
+    return f"{'about ' if is_estimated(charges) else ''}{rounded(month_of(charges))}"
 
 
 def _charges(templates: Iterable[Template], *, region: str, day: date) -> Iterator[Charge]:
@@ -52,9 +55,10 @@ def _charges(templates: Iterable[Template], *, region: str, day: date) -> Iterat
 
 
 def _charge(name: str, service: str, item: str, quantity: object, *, region: str) -> Charge:
-    is_number = isinstance(quantity, int | str) and str(quantity).isdecimal()
-    price = price_of(service, item, region=region) if is_number else None
-    return Charge(name=name, quantity=int(str(quantity)) if is_number else 1, price=price)
+    if not str(quantity).isdecimal():  # a reference
+        return Charge(name=name, quantity=1, price=None)
+    number = int(str(quantity))
+    return charge_of(name, quantity=number, service=service, item=item, region=region)
 
 
 def _items(kind: object, properties: Mapping[str, Any], *, day: date) -> Iterator[_Item]:

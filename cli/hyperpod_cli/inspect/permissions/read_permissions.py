@@ -183,7 +183,7 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     ("ListClusters", "sagemaker:ListClusters", _everything),
     (
         "LookAtClusters",
-        "sagemaker:(DescribeCluster|ListClusterNodes)",
+        "sagemaker:(DescribeCluster|ListClusterNodes|ListTags)",
         lambda read: [read.arn("sagemaker", "cluster/*")],
     ),
     (

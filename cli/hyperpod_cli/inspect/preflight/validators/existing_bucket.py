@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.lifecycle_scripts.scripts import Folder, home
+from hyperpod_cdk.lifecycle_scripts.folder import Folder, home
 from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, folder_prefix, joined
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cdk.synthesis.assets import asset_directory
