@@ -92,6 +92,11 @@ def rename_file(folder: Path) -> None:
     path.rename(path.with_name("other.sh"))
 
 
+def shadow_modules(folder: Path) -> None:
+    for name in ("hashlib", "json", "sys"):
+        (folder / f"{name}.py").write_text("import os; os._exit(0)")
+
+
 def link_file(folder: Path) -> None:
     next(folder.glob("asset.*")).joinpath("environment").symlink_to("/proc/self/environ")
 
@@ -102,7 +107,16 @@ def link_folder(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [change_template, change_file, add_file, rename_file, link_file, link_folder]
+    "change",
+    [
+        change_template,
+        change_file,
+        add_file,
+        rename_file,
+        shadow_modules,
+        link_file,
+        link_folder,
+    ],
 )
 def test_what_is_changed_after_its_synthesis_is_neither_uploaded_nor_deployed(
     small: Assembly, tmp_path: Path, change: Callable[[Path], None]

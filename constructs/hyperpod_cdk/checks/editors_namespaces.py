@@ -1,4 +1,4 @@
-"""Editors get no namespace of the charts."""
+"""Editors get no namespace of the charts, nor of HyperPod's add-ons."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,11 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import matches
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.schema.errors import Finding, error
+
+# Of the EKS add-ons of HyperPod, which anyone may install later: observability, inference and task
+# governance.
+# https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html
+_OF_ADDONS = ("hyperpod-inference-system", "hyperpod-observability", "kueue-system")
 
 
 def editors_namespaces(config: Config) -> Iterator[Finding]:
@@ -18,14 +23,14 @@ def editors_namespaces(config: Config) -> Iterator[Finding]:
     """
     helm = config.helm
     official = HelmConfig.model_fields["adopt_namespaces"].default
-    of_charts = sorted({helm.namespace, *helm.adopt_namespaces, *official})
+    of_charts = sorted({helm.namespace, *helm.adopt_namespaces, *official, *_OF_ADDONS})
     for index, editors in enumerate(config.eks.editors):
         for position, pattern in enumerate(editors.namespaces):
             for name in matches(pattern, of_charts):
                 yield error(
                     ("eks", "editors", index, "namespaces", position),
                     pattern,
-                    f"must leave out {name}, where the Helm release has service accounts with "
-                    "rights on the whole cluster: an editor may act as them, and so as an admin; "
-                    "name other namespaces, or list the principals in eks.admins",
+                    f"must leave out {name}, where the Helm release or an add-on has service "
+                    "accounts with rights on the whole cluster: an editor may act as them, and so "
+                    "as an admin; name other namespaces, or list the principals in eks.admins",
                 )

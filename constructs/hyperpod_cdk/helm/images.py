@@ -22,10 +22,11 @@ _ECR = re.compile(
 )
 
 IMAGE_REGISTRY: Final = Matching(
-    pattern=rf"(?=[^/]*[.:]){_HOST}(?:/{_PATH})*",
+    pattern=rf"(?=[^/]*[.:])(?!.*/.*sagemaker){_HOST}(?:/{_PATH})*",
     longest=_LONGEST,
     rule="must be a registry, such as 111122223333.dkr.ecr.us-west-2.amazonaws.com, perhaps "
-    "with folders, in lower case and without https://",
+    "with folders, in lower case, without https://, and without 'sagemaker' in a folder: holders "
+    "of AmazonSageMakerFullAccess may replace images there",
 )
 
 

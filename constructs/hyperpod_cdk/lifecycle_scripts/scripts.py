@@ -8,7 +8,7 @@ from aws_cdk import Aws, CustomResource, IgnoreMode, Resource, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as s3_assets
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from hyperpod_cdk.encryption.key_policy import through_s3
 from hyperpod_cdk.lifecycle_scripts.folder import Folder, home
@@ -120,17 +120,17 @@ class LifecycleScripts(Construct):
             ),
             *self._places(self, own_home),
         ]
-        resource = self._put(places)
+        self.pattern = joined(prefix, "*")
+        # From another stack, the bucket's policy would name a role that is made after it.
+        denied = Stack.of(bucket) is Stack.of(provisioner) and bucket.add_to_resource_policy(
+            self._denial(writers=[provisioner.role.role_arn, *writers])
+        )
+        # No object is there before it is protected.
+        resource = self._put(places, after=denied.policy_dependable if denied else None)
         self.on_create = own_home[0].on_create
         self.keys = sorted(
             joined(folder.prefix, path) for folder in own_home for path in folder.paths()
         )
-        self.pattern = joined(prefix, "*")
-        # From another stack, the bucket's policy would name a role that is made after it.
-        if Stack.of(bucket) is Stack.of(provisioner):
-            bucket.add_to_resource_policy(
-                self._denial(writers=[provisioner.role.role_arn, *writers])
-            )
         # Of the bucket, without the prefix: stacks that import it would keep it from changing.
         self._bucket_uri = resource.get_att_string("S3Uri")
         self.s3_uri = joined(self._bucket_uri, prefix)
@@ -151,7 +151,9 @@ class LifecycleScripts(Construct):
             yield Construct(scope, "Own"), folder
         yield scope, first
 
-    def _put(self, places: Sequence[tuple[Construct, Folder]]) -> CustomResource:
+    def _put(
+        self, places: Sequence[tuple[Construct, Folder]], *, after: IDependable | None
+    ) -> CustomResource:
         """Put folders into the bucket; return the last, which waits for the others."""
         assets = [
             s3_assets.Asset(
@@ -190,6 +192,8 @@ class LifecycleScripts(Construct):
                 },
                 depends_on=[access, *(resources if is_last else ())],
             )
+            if after is not None:
+                resource.node.add_dependency(after)
             resources.append(resource)
         return resources[-1]
 

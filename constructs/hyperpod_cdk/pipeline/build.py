@@ -292,7 +292,7 @@ def _project(
 ) -> codebuild.PipelineProject:
     spec = {
         "version": "0.2",
-        "env": {"exported-variables": list(exported)},
+        **({"env": {"exported-variables": list(exported)}} if exported else {}),
         "phases": {
             "install": {"runtime-versions": {"python": "3.13"}},
             "build": {"commands": list(commands)},
@@ -319,8 +319,11 @@ def _project(
 
 
 def _program(*words: str) -> str:
-    """Return the command that runs the builds' own program."""
-    return shlex.join(["python3", "-c", _PROGRAM.read_text("utf-8"), *words])
+    """Return the command that runs the builds' own program.
+
+    -I: without it, Python imports modules from the working directory, which is what was pushed.
+    """
+    return shlex.join(["python3", "-I", "-c", _PROGRAM.read_text("utf-8"), *words])
 
 
 def _verify(folder: str) -> str:

@@ -36,6 +36,7 @@ from hyperpod_cdk.pipeline.section import (
     PipelineConfig,
     S3SourceConfig,
     SourceConfig,
+    unapproved_accounts,
 )
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
@@ -44,6 +45,7 @@ from hyperpod_cdk.synthesis.reasons import (
     skip_checkov,
     wildcard_nag_id,
 )
+from hyperpod_cdk.synthesis.refusals import report
 from hyperpod_cdk.synthesis.trust import SOURCE_ACCOUNT_IF_SENT, limit_trust
 
 _ARTIFACT_ACTIONS = (
@@ -231,6 +233,7 @@ class DeploymentPipeline(Construct):
         stages: Sequence[cdk.Stage],
     ) -> None:
         super().__init__(scope, construct_id)
+        report(self, unapproved_accounts(pipeline))
         artifacts = ArtifactBucket(self, "Artifacts")
         self._delivery = Construct(self, "Delivery")
         self._config = pipeline
@@ -256,6 +259,8 @@ class DeploymentPipeline(Construct):
             enable_key_rotation=True,
         )
         self._add_stages(stages)
+        if pipeline.source.connection is not None:
+            self._allow_connection(pipeline.source.connection.arn)
         for project, own in self._builds.items():
             deny_artifacts_of_others(
                 project,
@@ -281,6 +286,21 @@ class DeploymentPipeline(Construct):
             emails=pipeline.notification_emails,
         )
 
+    def _allow_connection(self, arn: str) -> None:
+        """Allow a connection under the service's present prefix; CDK allows it under the former.
+
+        https://github.com/awslabs/landing-zone-accelerator-on-aws/issues/828
+        """
+        clones = [each for each in self._builds if each.node.id.startswith(("Synth", "Review-"))]
+        for role in (self.pipeline.role, *(each.grant_principal for each in clones)):
+            role.add_to_principal_policy(
+                iam.PolicyStatement(
+                    sid="UseConnection",
+                    actions=["codeconnections:UseConnection"],
+                    resources=[arn],
+                )
+            )
+
     def _add_stages(self, stages: Sequence[cdk.Stage]) -> None:
         source, version = source_action(self, self._config.source, output=self._source)
         synth = self._build(
@@ -302,13 +322,14 @@ class DeploymentPipeline(Construct):
         self.pipeline.add_stage(stage_name="Source", actions=[source])
         self.pipeline.add_stage(stage_name="Build", actions=[synth])
         self.pipeline.add_stage(stage_name="CheckPipeline", actions=[check])
-        for environment, stage in zip(self._config.environments, stages, strict=True):
+        for number, environment in enumerate(self._config.environments):
             self.pipeline.add_stage(
-                stage_name=environment.name, actions=list(self._environment(environment, stage))
+                stage_name=environment.name,
+                actions=list(self._environment(environment, stages[number], number=number)),
             )
 
     def _environment(
-        self, environment: EnvironmentConfig, stage: cdk.Stage
+        self, environment: EnvironmentConfig, stage: cdk.Stage, *, number: int
     ) -> Iterator[codepipeline.IAction]:
         """Yield the actions of an environment; none may write there before its approval."""
         name = environment.name
@@ -323,7 +344,7 @@ class DeploymentPipeline(Construct):
                 log_group=self._log_group,
             ),
             takes=[self._source, self._assembly],
-            makes=[codepipeline.Artifact(f"{_artifact(name)}_review")],
+            makes=[codepipeline.Artifact(f"Review{number}_{_artifact(name)}")],
             known=self._known,
         )
         yield review
@@ -337,7 +358,8 @@ class DeploymentPipeline(Construct):
                 ),
                 external_entity_link=address,
             )
-        published = codepipeline.Artifact(f"{_artifact(name)}_assembly")
+        # The number is among the ten characters that its folder in the bucket has of the name.
+        published = codepipeline.Artifact(f"Publish{number}_{_artifact(name)}")
         yield self._build(
             publish_project(
                 self._delivery,

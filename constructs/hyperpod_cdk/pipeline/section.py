@@ -1,13 +1,14 @@
 """The `pipeline` section: what CodePipeline deploys, from where, and to which environments."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.arns import AccountId, DeploymentName, Region
-from hyperpod_cdk.schema.errors import Finding, error, refuse
+from hyperpod_cdk.schema.errors import Finding, error, refuse, warning
 from hyperpod_cdk.schema.limits import Matching
 from hyperpod_cdk.schema.section import Listed, Section
 from hyperpod_cdk.schema.tags import Tags
@@ -107,6 +108,15 @@ class SourceConfig(Section):
     def _findings(self) -> Iterator[Finding]:
         kinds = list(type(self).model_fields)
         given = [kind for kind in kinds if getattr(self, kind) is not None]
+        named = {} if self.code_commit is None else self.code_commit.model_dump()
+        for key, value in (named if self.s3 is None else self.s3.model_dump()).items():
+            # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerFullAccess.html
+            if key != "branch" and "sagemaker" in value.lower():
+                message = (
+                    "must not contain 'sagemaker': holders of AmazonSageMakerFullAccess may write "
+                    "what has the word in its ARN, and what is there is deployed"
+                )
+                yield error((given[0], key), value, message)
         if len(given) != 1:
             yield Finding(value=given, message=f"must have exactly one of {', '.join(kinds)}")
 
@@ -192,6 +202,27 @@ class PipelineConfig(Section):
             if name in names[:index]
         )
         return value
+
+
+def unapproved_accounts(pipeline: PipelineConfig) -> Iterator[Finding]:
+    """Warn of accounts through which a push gets past the approval of an environment.
+
+    Each environment trusts the pipeline's account. Where no approval comes first, a push can make a
+    role there, and assume the roles of CDK that deploy to the others.
+    """
+    approved = {each.account for each in pipeline.environments if each.approval}
+    for index, environment in enumerate(pipeline.environments):
+        if environment.approval or not approved:
+            continue
+        if environment.account in {pipeline.account, *approved}:
+            message = (
+                "is the account of the pipeline or of an environment with an approval, and "
+                f"{environment.name} has none: who can push can make roles there that deploy to "
+                "the others; give it an account of its own, or set approval: true"
+            )
+            path = ("pipeline", "environments", index, "account")
+            found = warning(path, environment.account, message)
+            yield replace(found, rule="unapproved_accounts")
 
 
 class PipelineFile(Section):

@@ -55,7 +55,16 @@ def test_a_closed_network_pulls_from_ecr_of_its_region_and_the_named_registry(
 
 @pytest.mark.parametrize(
     "registry",
-    ["https://registry.example.com", "Registry.example.com", "hyperpod", "a.com/", "a.com/B", ""],
+    [
+        "https://registry.example.com",
+        "Registry.example.com",
+        "hyperpod",
+        "a.com/",
+        "a.com/B",
+        "",
+        # AmazonSageMakerFullAccess allows ecr:PutImage on repository/*sagemaker*.
+        "111122223333.dkr.ecr.us-west-2.amazonaws.com/team/sagemaker",
+    ],
 )
 def test_what_is_no_registry_is_refused(registry: str) -> None:
     (line,) = helm_lines({"image_registry": registry})

@@ -86,6 +86,14 @@ def test_an_environment_gives_its_region_to_a_file_without_one(folder: Path) -> 
             lambda p: p.update(tags={"hyperpod-cdk:stack-id": "x"}),
             "'hyperpod-cdk:stack-id' must not start with hyperpod-cdk:",
         ),
+        (
+            lambda p: p.update(source={"code_commit": {"repository": "sagemaker-hyperpod"}}),
+            "source.code_commit.repository: 'sagemaker-hyperpod' must not contain 'sagemaker'",
+        ),
+        (
+            lambda p: p.update(source={"s3": {"bucket": "sources", "key": "SageMaker/a.zip"}}),
+            "source.s3.key: 'SageMaker/a.zip' must not contain 'sagemaker'",
+        ),
         (lambda p: p["source"].pop("connection"), "source: [] must have exactly one of"),
         (lambda p: p.update(environments=[]), "must list at least one environment"),
         (
@@ -139,7 +147,7 @@ def test_an_environment_twice_is_refused_for_what_it_would_deploy_twice(folder: 
         folder, lambda p: p["environments"].append({**p["environments"][0], "name": "test"})
     )
 
-    assert "deploys ml-dev to account 111122223333 in us-west-2, as an environment above" in line
+    assert "deploys ml-dev to account 222233334444 in us-west-2, as an environment above" in line
 
 
 def test_an_environment_needs_a_region(folder: Path) -> None:

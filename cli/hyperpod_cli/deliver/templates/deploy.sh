@@ -125,8 +125,8 @@ export AWS_REGION=$region AWS_DEFAULT_REGION=$region AWS_PAGER=''
 said=$(aws sts get-caller-identity --query Account --output text 2>&1) ||
   refuse "AWS takes no credentials of yours: $(last_line <<<"$said"); set AWS_PROFILE, or log in"
 account=$said
-home=$(aws s3api get-bucket-location --bucket "$bucket" --query LocationConstraint --output text 2>&1) ||
-  refuse "--bucket: $bucket: $(last_line <<<"$home"); \`aws s3 mb s3://$bucket --region $region\` makes it"
+home=$(aws s3api get-bucket-location --bucket "$bucket" --expected-bucket-owner "$account" --query LocationConstraint --output text 2>&1) ||
+  refuse "--bucket: $bucket must be a bucket of account $account: $(last_line <<<"$home"); \`aws s3 mb s3://$bucket --region $region\` makes one"
 case $home in
   None | null) home=us-east-1 ;;
   EU) home=eu-west-1 ;;
@@ -247,9 +247,9 @@ encoded_sum() { # FILE: its SHA-256 sum as S3 has it
 upload() { # FILE KEY: if the bucket does not have it
   local expected held
   expected=$(encoded_sum "$1")
-  held=$(aws s3api head-object --bucket "$bucket" --key "$2" --checksum-mode ENABLED --query ChecksumSHA256 --output text 2>/dev/null) || held=''
+  held=$(aws s3api head-object --bucket "$bucket" --expected-bucket-owner "$account" --key "$2" --checksum-mode ENABLED --query ChecksumSHA256 --output text 2>/dev/null) || held=''
   [ "$held" = "$expected" ] ||
-    run aws s3api put-object --bucket "$bucket" --key "$2" --body "$1" --checksum-sha256 "$expected" --output text --query "'$2'"
+    run aws s3api put-object --bucket "$bucket" --expected-bucket-owner "$account" --key "$2" --body "$1" --checksum-sha256 "$expected" --output text --query "'$2'"
 }
 
 echo "Deployment $deployment in account $account, region $region; assets in s3://$bucket/$prefix"

@@ -131,7 +131,7 @@ EDITORS_NAMESPACES = [
             editors_namespaces,
             f"of the official chart: {name}",
             _edited("team", name, helm={"adopt_namespaces": []}),
-            (ERROR, _SECOND, f"must leave out {name}, where the Helm release has service accounts"),
+            (ERROR, _SECOND, f"must leave out {name}, where the Helm release or an add-on has s"),
         )
         for name in ("aws-hyperpod", "kubeflow", "mpi-operator")
     ),
@@ -140,6 +140,12 @@ EDITORS_NAMESPACES = [
         "a pattern",
         _edited("a*"),
         (ERROR, _FIRST, "must leave out aws-hyperpod"),
+    ),
+    one(
+        editors_namespaces,
+        "of an add-on",
+        _edited("hyperpod-o*"),
+        (ERROR, _FIRST, "must leave out hyperpod-observability"),
     ),
     one(
         editors_namespaces,
