@@ -5,20 +5,16 @@ from typing import Annotated
 import typer
 
 from hyperpod_cli.commands import command
+from hyperpod_cli.deliver.deploy import ANNOUNCES
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Express, Templates
 
 
 @command(
     calls=[
+        *ANNOUNCES,
         "cloudformation:DescribeStackEvents",
         "cloudformation:DescribeStackResources",
-        "cloudformation:DescribeStacks",
-        "cloudformation:GetTemplate",
         "cloudformation:UpdateTerminationProtection",
-        "eks:DescribeAddon",
-        "eks:DescribeCluster",
-        "sagemaker:DescribeCluster",
-        "sagemaker:ListClusterNodes",
         "ssm:GetParameter",
         "sts:GetCallerIdentity",
     ],

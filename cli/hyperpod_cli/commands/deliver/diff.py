@@ -1,19 +1,12 @@
 """`hyperpod-cdk diff`."""
 
 from hyperpod_cli.commands import command
+from hyperpod_cli.deliver.deploy import ANNOUNCES
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
 
 
 @command(
-    calls=[
-        "cloudformation:DescribeStacks",
-        "cloudformation:GetTemplate",
-        "eks:DescribeCluster",
-        "sagemaker:DescribeCluster",
-        "sagemaker:ListClusterNodes",
-        "ssm:GetParameter",
-        "sts:GetCallerIdentity",
-    ],
+    calls=[*ANNOUNCES, "ssm:GetParameter", "sts:GetCallerIdentity"],
     in_kubernetes="list pods",
 )
 def diff(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
