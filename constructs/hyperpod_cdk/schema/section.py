@@ -294,11 +294,11 @@ NOT_HERE_YET = frozenset(
 
 
 def _unknown_key(key: str, *, section: type[Section]) -> str:
-    if key in NOT_HERE_YET:
+    hint = _home_hint(key, section=section)
+    if not hint and key in NOT_HERE_YET:
         return "is not here yet; see docs/comparison.md for what has it"
     keys = list(section.model_fields)
-    hint = _home_hint(key, section=section) or nearest(key, known=keys)
-    return f"is not a key here{hint} (keys: {', '.join(keys)})"
+    return f"is not a key here{hint or nearest(key, known=keys)} (keys: {', '.join(keys)})"
 
 
 def _home_hint(key: str, *, section: type[Section]) -> str:

@@ -136,12 +136,8 @@ def finding(refusal: Refusal, *, former: Template, wanted: Template, config: Con
     before: ClusterInput = {} if had is None else had.request
     after: ClusterInput = {} if asked is None else asked.request
     if refusal.group is not None:
-        path = next(
-            ("cluster", key, index)
-            for key in ("instance_groups", "restricted_instance_groups")
-            for index, group in enumerate(getattr(config.cluster, key))
-            if group.name == refusal.group
-        )
+        groups = config.cluster.groups_with_paths()
+        path = next(place for place, group in groups if group.name == refusal.group)
         before, after = (groups_of(each).get(refusal.group, {}) for each in (before, after))
     key = KEYS.get(refusal.what)
     value = _shown(after.get(refusal.what)) if key else refusal.group
