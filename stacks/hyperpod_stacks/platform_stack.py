@@ -117,11 +117,7 @@ class PlatformStack(cdk.Stack):
             bucket=bucket,
             provisioner=self.provisioner,
             directory=scripts,
-            settings={
-                "LUSTRE_FAILURE": (
-                    config.storage.lustre_failure if config.storage is not None else "warn"
-                )
-            },
+            settings=config.scripts_settings,
             prefix=config.scripts_prefix,
             own=config.lifecycle_scripts,
             folders=config.cluster.own_scripts,

@@ -202,6 +202,12 @@ class Config(Section):
         return default if scripts.prefix is None else scripts.prefix
 
     @property
+    def scripts_settings(self) -> dict[str, str]:
+        """What the lifecycle scripts read of the deployment, by name."""
+        stops = self.storage is not None and self.storage.stop_nodes_without_lustre
+        return {"LUSTRE_FAILURE": "stop" if stops else "warn"}
+
+    @property
     def addons_that_need_nodes(self) -> tuple[str, ...]:
         """The EKS add-ons that the deployment installs with the cluster: DNS, the FSx driver."""
         wanted = (DNS_ADDON,) if self.storage is None else (DNS_ADDON, FSX_ADDON)

@@ -1,7 +1,7 @@
 """The folders of scripts that a node gets, as files and settings."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from hyperpod_cdk.lifecycle_scripts.section import (
     ENTRY_SCRIPT,
     OWN,
     OwnScriptsConfig,
+    folder_prefix,
     joined,
     script_keys,
 )
@@ -66,8 +67,28 @@ class Folder:
         )
 
 
-def home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list[Folder]:
-    """Return the folders that a node gets together, that with the script it runs at the front."""
+def homes(
+    project: Folder,
+    *,
+    own: OwnScriptsConfig | None,
+    folders: Sequence[OwnScriptsConfig],
+    prefix: str,
+) -> list[list[Folder]]:
+    """Return the folders that nodes get together, that with the script they run at the front.
+
+    Args:
+        project: The scripts that run before the user's.
+        own: The user's scripts of every node that has none of `folders`, whose home is the first.
+        folders: Those of groups, whose homes follow in this order.
+        prefix: What the keys of all begin with.
+    """
+    return [
+        _home(project, own=own, prefix=prefix),
+        *(_home(project, own=each, prefix=folder_prefix(each, prefix=prefix)) for each in folders),
+    ]
+
+
+def _home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list[Folder]:
     project = replace(project, prefix=prefix)
     if own is None or own.directory is None:
         return [project]

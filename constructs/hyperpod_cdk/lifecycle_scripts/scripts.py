@@ -11,7 +11,7 @@ from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.encryption.key_policy import through_s3
-from hyperpod_cdk.lifecycle_scripts.folder import Folder, home
+from hyperpod_cdk.lifecycle_scripts.folder import Folder, homes
 from hyperpod_cdk.lifecycle_scripts.section import (
     ENTRY_SCRIPT,
     OwnScriptsConfig,
@@ -107,16 +107,13 @@ class LifecycleScripts(Construct):
             prefix="",
             settings=settings if settings is not None else {},
         )
-        own_home = home(project, own=own, prefix=prefix)
+        own_home, *others = homes(project, own=own, folders=folders, prefix=prefix)
         # The last is the one whose attribute is read: it waits for the others.
         places = [
             *(
                 place
-                for folder in folders
-                for place in self._places(
-                    Construct(self, f"Folder-{folder_name(folder)}"),
-                    home(project, own=folder, prefix=self._prefix_of(folder)),
-                )
+                for folder, home in zip(folders, others, strict=True)
+                for place in self._places(Construct(self, f"Folder-{folder_name(folder)}"), home)
             ),
             *self._places(self, own_home),
         ]
@@ -137,10 +134,7 @@ class LifecycleScripts(Construct):
 
     def s3_uri_of(self, folder: OwnScriptsConfig) -> str:
         """Return where a folder of `folders` is; resolves once all scripts are in place."""
-        return joined(self._bucket_uri, self._prefix_of(folder))
-
-    def _prefix_of(self, folder: OwnScriptsConfig) -> str:
-        return folder_prefix(folder, prefix=self._prefix)
+        return joined(self._bucket_uri, folder_prefix(folder, prefix=self._prefix))
 
     def _places(
         self, scope: Construct, home: Sequence[Folder]

@@ -130,11 +130,6 @@ class StorageConfig(LustreConfig):
     with its claim. Default: false, the CSI driver has no rights in AWS."""
 
     @property
-    def lustre_failure(self) -> str:
-        """What the lifecycle scripts do with a node that cannot use Lustre."""
-        return "stop" if self.stop_nodes_without_lustre else "warn"
-
-    @property
     def file_systems(self) -> tuple[tuple[KeyPath, LustreConfig], ...]:
         """The Lustre file systems, each with its path from here."""
         further = (

@@ -7,8 +7,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.lifecycle_scripts.folder import Folder, home
-from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, folder_prefix, joined
+from hyperpod_cdk.lifecycle_scripts.folder import Folder, homes
+from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, joined
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.session import answer_of
@@ -223,18 +223,16 @@ def _script_keys(config: Config) -> set[str]:
         directory=asset_directory("lifecycle"),
         on_create=ENTRY_SCRIPT,
         prefix="",
-        settings={"LUSTRE_FAILURE": "warn"},
+        settings=config.scripts_settings,
     )
-    prefix = config.scripts_prefix
-    places = [
-        (config.lifecycle_scripts, prefix),
-        *((each, folder_prefix(each, prefix=prefix)) for each in config.cluster.own_scripts),
-    ]
+    found = homes(
+        project,
+        own=config.lifecycle_scripts,
+        folders=config.cluster.own_scripts,
+        prefix=config.scripts_prefix,
+    )
     return {
-        joined(folder.prefix, path)
-        for own, place in places
-        for folder in home(project, own=own, prefix=place)
-        for path in folder.paths()
+        joined(folder.prefix, path) for home in found for folder in home for path in folder.paths()
     }
 
 
