@@ -90,6 +90,15 @@ def cdk(
     return _waited(process, warns=warns)
 
 
+def synth(config: Path) -> int:
+    """Write the templates of a configuration into `templates_folder`; return the exit code.
+
+    Args:
+        config: File of the configuration.
+    """
+    return cdk("--ci", "synth", "--quiet", config=config, shows=False)
+
+
 def cdk_alone(*arguments: str) -> int:
     """Run a command of the CDK CLI as it is; return its exit code.
 

@@ -34,7 +34,7 @@ def deploy(
 
     With --templates, account, chart and images are not looked at before.
     """
-    from hyperpod_cli.aws.cdk_cli import cdk, templates_folder
+    from hyperpod_cli.aws.cdk_cli import synth, templates_folder
     from hyperpod_cli.deliver.can_deploy import require_deployable
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.deploy import deployment
@@ -47,7 +47,7 @@ def deploy(
         package_if_needed(config)
         refuse_unreachable(config)
         typer.echo("Synthesizing, and comparing with what is deployed ...")
-        code = cdk("--ci", "synth", "--quiet", config=config, shows=False)
+        code = synth(config)
         if code != 0:
             return code
     return deployment.deploy(

@@ -42,7 +42,7 @@ def destroy(
 
     With --templates, neither account nor what users would lose is looked at before.
     """
-    from hyperpod_cli.aws.cdk_cli import cdk, templates_folder
+    from hyperpod_cli.aws.cdk_cli import synth, templates_folder
     from hyperpod_cli.deliver.can_deploy import require_bootstrapped
     from hyperpod_cli.deliver.deletion_check import refuse_deletion
     from hyperpod_cli.deliver.destroy import deletion
@@ -57,7 +57,7 @@ def destroy(
     if templates is None:
         require_bootstrapped(config)
         refuse_deletion(config, everything=everything, unchecked=unchecked)
-        code = cdk("--ci", "synth", "--quiet", config=config, shows=False)
+        code = synth(config)
         if code != 0:
             return code
     return deletion.destroy(

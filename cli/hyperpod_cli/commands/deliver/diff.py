@@ -11,7 +11,7 @@ from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
 )
 def diff(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
     """Show what a deployment would change: in words, as `deploy` does, then each property."""
-    from hyperpod_cli.aws.cdk_cli import cdk, templates_folder
+    from hyperpod_cli.aws.cdk_cli import cdk, synth, templates_folder
     from hyperpod_cli.deliver.can_deploy import require_deployable
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.deploy.announcement import announce
@@ -19,7 +19,7 @@ def diff(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
 
     require_deployable(config)
     package_if_needed(config)
-    code = cdk("--ci", "synth", "--quiet", config=config, shows=False)
+    code = synth(config)
     if code != 0:
         return code
     folder = templates_folder(config)
