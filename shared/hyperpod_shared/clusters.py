@@ -85,6 +85,12 @@ def groups_of(cluster: Mapping[str, Any]) -> dict[str, Group]:
     return {group[NAME]: group for key in GROUP_LISTS for group in cluster.get(key) or ()}
 
 
+def types_of(group: Group) -> list[str]:
+    """Return the instance types that a request lets a group have."""
+    several = (group.get("InstanceRequirements") or {}).get("InstanceTypes") or ()
+    return [str(group["InstanceType"])] if group.get("InstanceType") else [*map(str, several)]
+
+
 def present_groups(described: Described) -> Groups:
     """Return the groups that are not being deleted, by name."""
     return {

@@ -86,17 +86,18 @@ def _line(charge: Charge, *, width: int, monthly: bool) -> str:
 def _total(amount: Decimal, charges: Sequence[Charge]) -> str:
     missing = unpriced(charges)
     without = f"  without {_names(missing)}" if missing else ""
-    return f"{_known(amount, charges):>12}{without}"
+    return f"{known(amount, charges):>12}{without}"
 
 
-def _known(amount: Decimal, charges: Sequence[Charge]) -> str:
+def known(amount: Decimal, charges: Sequence[Charge]) -> str:
+    """Return what is known of a sum of charges, in words."""
     about = "about " if is_estimated(charges) else ""
     return f"{about}{rounded(amount)}" if amount or not unpriced(charges) else "unknown"
 
 
 def _at_least(amount: Decimal, charges: Sequence[Charge]) -> str:
     more = " and more" if amount and unpriced(charges) else ""
-    return f"{_known(amount, charges)}{more}"
+    return f"{known(amount, charges)}{more}"
 
 
 def rounded(amount: Decimal) -> str:

@@ -1,6 +1,6 @@
 """What is billed, and its sums."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -124,6 +124,12 @@ def charge_of(
 def month_of(charges: Iterable[Charge]) -> Decimal:
     """Return what is known of the cost of a month."""
     return sum((charge.usd_a_month or Decimal(0) for charge in charges), Decimal(0))
+
+
+def dearest(charges: Sequence[Charge]) -> Charge:
+    """Return the dearest of alternatives, or the first whose price is not known."""
+    without_price = (each for each in charges if each.price is None)
+    return next(without_price, None) or max(charges, key=lambda each: each.usd or 0)
 
 
 def is_estimated(charges: Iterable[Charge]) -> bool:

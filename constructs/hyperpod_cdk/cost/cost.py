@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.cost.charges import Change, Charge, Cost, charge_of, month_of
+from hyperpod_cdk.cost.charges import Change, Charge, Cost, charge_of, dearest, month_of
 from hyperpod_cdk.facts.kubernetes_support import (
     END_OF_EXTENDED_SUPPORT,
     END_OF_STANDARD_SUPPORT,
@@ -147,8 +147,8 @@ def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
 def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
     """Return what a group is billed: by the dearest of the types that it may have."""
     types, count = group.possible_instance_types, group.instance_count
-    charges = {
-        item: charge_of(
+    charges = [
+        charge_of(
             group.name,
             detail=f"{count} x {' or '.join(types)}",
             quantity=count,
@@ -157,10 +157,9 @@ def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
             region=region,
         )
         for item in types
-    }
-    missing = [item for item, charge in charges.items() if charge.price is None]
-    item = missing[0] if missing else max(types, key=lambda each: charges[each].usd or 0)
-    charge = charges[item]
+    ]
+    charge = dearest(charges)
+    item = types[charges.index(charge)]
     if group.training_plan_arn is not None:
         return replace(charge, price=None, is_estimate=False, note=_PLAN)
     if isinstance(group, InstanceGroupConfig) and group.is_spot:
@@ -169,9 +168,10 @@ def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
         return replace(charge, price=None, is_estimate=False, note=f"{_SPOT}{most}")
     if len(types) == 1:
         return charge
-    dearest = f"as {item}, the dearest type{'; ' if charge.note else ''}{charge.note}"
-    note = f"{item}: {charge.note}" if missing else dearest
-    return replace(charge, note=note)
+    if charge.price is None:
+        return replace(charge, note=f"{item}: {charge.note}")
+    more = f"; {charge.note}" if charge.note else ""
+    return replace(charge, note=f"as {item}, the dearest type{more}")
 
 
 def _left_out(config: Config) -> Iterator[str]:

@@ -3,15 +3,15 @@
 `cost` reads a configuration; of what is deployed there is only the template. A test compares both.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from hyperpod_cdk.cost.charges import Charge, charge_of, is_estimated, month_of, unpriced
+from hyperpod_cdk.cost.charges import Charge, charge_of, dearest, month_of, unpriced
 from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
 from hyperpod_cli.aws.cluster_template import Template, cluster_of, properties_of
-from hyperpod_cli.inspect.cost import rounded
-from hyperpod_shared.clusters import COUNT, Group, groups_of
+from hyperpod_cli.inspect.cost import known
+from hyperpod_shared.clusters import COUNT, Group, groups_of, types_of
 
 _Item = tuple[str, str, object]
 """What bills it, what is billed, and how many units of it."""
@@ -35,12 +35,8 @@ def month_change(
     without = f"; not counted, since no price is known: {', '.join(missing)}" if missing else ""
     yield (
         "A month of these stacks with all their nodes, in USD: "
-        f"{_sum(before)} -> {_sum(after)}{without}"
+        f"{known(month_of(before), before)} -> {known(month_of(after), after)}{without}"
     )
-
-
-def _sum(charges: Sequence[Charge]) -> str:
-    return f"{'about ' if is_estimated(charges) else ''}{rounded(month_of(charges))}"
 
 
 def _charges(templates: Iterable[Template], *, region: str, day: date) -> Iterator[Charge]:
@@ -99,12 +95,12 @@ def _of_files(properties: Mapping[str, Any]) -> Iterator[_Item]:
 
 def _of_group(name: str, group: Group, *, region: str) -> Charge:
     """Return what a group costs: by the dearest of its types, as `cost` does."""
-    several = (group.get("InstanceRequirements") or {}).get("InstanceTypes") or ()
-    types = [group["InstanceType"]] if group.get("InstanceType") else several
-    charges = [_charge(name, "HyperPod", str(each), group[COUNT], region=region) for each in types]
+    charges = [
+        _charge(name, "HyperPod", item, group[COUNT], region=region) for item in types_of(group)
+    ]
     is_fixed = not group.get("TrainingPlanArn") and "Spot" not in (
         group.get("CapacityRequirements") or {}
     )
-    if is_fixed and charges and not unpriced(charges):
-        return max(charges, key=lambda each: each.usd or 0)
+    if is_fixed and charges:
+        return dearest(charges)
     return Charge(name=name, quantity=int(group[COUNT]), price=None)

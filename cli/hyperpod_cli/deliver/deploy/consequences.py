@@ -37,6 +37,7 @@ from hyperpod_shared.clusters import (
     Group,
     groups_of,
     present_groups,
+    types_of,
 )
 
 _EKS = "AWS::EKS::Cluster"
@@ -158,7 +159,9 @@ def _of_groups(
         count = int(group[COUNT])
         if name not in present:
             kind = "is made again" if name in former else "new"
-            yield Consequence(text=f"group {name}: {kind}, {count} x {_types(group)}")
+            yield Consequence(
+                text=f"group {name}: {kind}, {count} x {' or '.join(types_of(group))}"
+            )
             continue
         before = former.get(name)
         now = _count(present[name])
@@ -219,11 +222,6 @@ def _shown(value: object) -> str:
     if isinstance(value, Mapping) or value is None:
         return "none" if value is None else json.dumps(value)
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _types(group: Group) -> str:
-    several = (group.get("InstanceRequirements") or {}).get("InstanceTypes") or ()
-    return str(group.get("InstanceType") or " or ".join(map(str, several)))
 
 
 def _count(group: Group) -> int:
