@@ -16,7 +16,7 @@ CHART_LIMIT_BYTES = 100 * 1024 * 1024
 https://pkg.go.dev/helm.sh/helm/v4/pkg/chart/loader/archive
 """
 FILES_LIMIT = 10_000
-# Windows' separator, and its drives, count as well: whoever unpacks it may be there.
+# Windows' separator and drives count as well: the archive may be unpacked there.
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(?:.*[/\\])?\.\.(?:[/\\]|$)", re.DOTALL)
 
 

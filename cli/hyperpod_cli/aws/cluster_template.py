@@ -12,7 +12,7 @@ Template = Mapping[str, Any]
 _CUSTOM, _NATIVE = "Custom::HyperPodCluster", "AWS::SageMaker::Cluster"
 CLUSTER_TYPES = (_CUSTOM, _NATIVE)
 """The types of the resource that makes the cluster."""
-# What only AWS knows; two of them are not told apart, since another name need not be another thing.
+# What only AWS knows. Two of them compare as equal: another name need not be another thing.
 _REFERENCE = "<known once it is deployed>"
 _FUNCTION = re.compile(r"Ref$|Fn::")
 

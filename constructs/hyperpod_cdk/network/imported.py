@@ -111,7 +111,7 @@ def _self_ingress(scope: Construct, group_id: str) -> cdk.CfnResource:
 
 def acknowledge_members(rules: Construct) -> None:
     """Record why members of a group reach each other at every port."""
-    reason = "EFA needs all traffic among the members of the group; it lets nobody else in."
+    reason = "EFA needs all traffic among the members of the group; the rule admits no others."
     acknowledge(rules, {f"{NIST}EC2RestrictedCommonPorts": reason})
 
 

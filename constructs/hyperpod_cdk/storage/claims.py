@@ -136,7 +136,7 @@ class FsxCsiDriverRole(Construct):
         )
 
     def _use(self, key: kms.IKey) -> Sequence[iam.PolicyStatement]:
-        """Return what FSx asks on a key of whoever creates a file system with it.
+        """Return the rights on a key that FSx asks of the creator of a file system with it.
 
         https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html
         """

@@ -1,4 +1,4 @@
-"""Whoever makes a section in Python reads the lines that a YAML file gets."""
+"""Who makes a section in Python reads the lines that a YAML file gets."""
 
 from collections.abc import Iterator
 from typing import Any

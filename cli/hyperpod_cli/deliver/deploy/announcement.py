@@ -68,10 +68,10 @@ def announce(path: Path, *, templates: Path, again: str) -> None:
     """
     config = load_config(path)
     session = deployer_session(config)
-    told = announcement(
+    announced = announcement(
         stacks_in(templates), config=config, path=path, session=session, again=again
     )
-    print("\n".join([*told.lines, ""]))
+    print("\n".join([*announced.lines, ""]))
 
 
 def announcement(
@@ -109,8 +109,8 @@ def announcement(
     for stack, difference in zip(stacks, changes, strict=True):
         lines += [f"  {line}" for line in described(difference)]
         if difference.differs:
-            told = _consequences(stack, former=former, found=found, session=session)
-            lines += [f"    {line}" for line in told]
+            effects = _consequences(stack, former=former, found=found, session=session)
+            lines += [f"    {line}" for line in effects]
     lines += [f"  {line}" for line in held.values()]
     lines += month_change(
         [_template(former[stack.name]) for stack in stacks],
@@ -201,5 +201,5 @@ def _consequences(
         yield each.text
         if each.ends and found:
             cluster = HyperPodCluster(described=found)
-            told = ending_lines(session, cluster, group=each.group, ends=each.ends)
-            yield from (f"  {line}" for line in told)
+            lines = ending_lines(session, cluster, group=each.group, ends=each.ends)
+            yield from (f"  {line}" for line in lines)

@@ -122,20 +122,22 @@ def deploy(request: Request) -> int:
     stacks = chosen(stacks_in(request.templates), request.only.split())
     again = _command(request)
     client, region = session.polling_client("cloudformation"), session.region
-    told = announcement(stacks, config=config, path=request.config, session=session, again=again)
-    held = told.held
+    announced = announcement(
+        stacks, config=config, path=request.config, session=session, again=again
+    )
+    held = announced.held
     stacks = [stack for stack in stacks if stack.name not in held]
     warnings = (f"WARNING {finding}" for finding in shell_findings(config))
-    print("\n".join([*told.lines, *warnings, summary(cost_here(config))]))
-    if told.changes and not request.yes and sys.stdin.isatty() and not agreed("Deploy?"):
+    print("\n".join([*announced.lines, *warnings, summary(cost_here(config))]))
+    if announced.changes and not request.yes and sys.stdin.isatty() and not agreed("Deploy?"):
         print("Nothing was deployed.")
         return DECLINED
     out = console(soft_wrap=True)
-    for line in lift_protection(client, told.former, region=region, again=again):
+    for line in lift_protection(client, announced.former, region=region, again=again):
         out.print(line)
     outcome = run(
         _cdk(request, stacks),
-        stacks=followed(stacks, unchanged=told.unchanged),
+        stacks=followed(stacks, unchanged=announced.unchanged),
         client=client,
         region=region,
         again=again,

@@ -243,7 +243,7 @@ encoded_sum() { # FILE: its SHA-256 sum as S3 has it
   printf %b "$(sum "$1" | sed 's/../\\x&/g')" | base64
 }
 
-# S3 computes the checksum of what an object holds, whoever put it there.
+# S3 itself computes the checksum of what an object holds.
 upload() { # FILE KEY: if the bucket does not have it
   local expected held
   expected=$(encoded_sum "$1")

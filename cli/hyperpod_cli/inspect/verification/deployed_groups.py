@@ -35,14 +35,14 @@ def as_deployed(config: Config, *, cloudformation: AwsClient) -> tuple[Config, C
     stack = stack_name(config, "hyperpod")
     found = cluster_of(template_of(cloudformation, stack))
     deployed = {} if found is None else groups_of(found.request)
-    told = [*_differences(config, deployed)] if deployed else []
-    if not told:
+    differences = [*_differences(config, deployed)] if deployed else []
+    if not differences:
         return config, None
     why = _rollback(cloudformation, stack)
     check = Check(
         title=TITLE,
         ok=False,
-        found="; ".join([*told, *([why] if why else [])]),
+        found="; ".join([*differences, *([why] if why else [])]),
         advice="Mend what it names, then deploy"
         if why
         else "Deploy the file, or restore in it what is deployed",

@@ -33,8 +33,8 @@ from hyperpod_stacks.table import stack_name
 def taken_names(config: Config, target: Target) -> Iterator[Problem]:
     """Find names that something else has, before the first deployment.
 
-    CloudFormation finds a name of another owner when it comes to the resource, and rolls back; an
-    EKS cluster is taken for the deployment's own by nobody. The HyperPod cluster comes last, when
+    CloudFormation finds a name of another owner when it comes to the resource, and rolls back; it
+    takes no existing EKS cluster for the deployment's own. The HyperPod cluster comes last, when
     all else is billed; its stack comes and goes:
     """
     yield from _hyperpod_cluster(config, target)
