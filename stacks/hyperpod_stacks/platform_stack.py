@@ -1,6 +1,6 @@
 """What lives for months: network, control plane, bucket, roles, provisioner."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from constructs import Construct
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.cluster import eks_cluster_of
 from hyperpod_cdk.eks.pod_security import EditorsPodSecurity
+from hyperpod_cdk.eks.section import EditorsConfig
 from hyperpod_cdk.encryption.data_keys import data_keys
 from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.hyperpod.execution_role import execution_role_of
@@ -93,16 +94,7 @@ class PlatformStack(cdk.Stack):
             depends_on=control_plane.before_access,
         )
         if config.eks.editors:
-            pod_security = EditorsPodSecurity(
-                self,
-                "EditorsPodSecurity",
-                cluster=self.eks_cluster,
-                provisioner=self.provisioner,
-                editors=config.eks.editors,
-                depends_on=[access],
-            )
-            for principal in {arn for each in config.eks.editors for arn in each.principals}:
-                control_plane.entries[principal].node.add_dependency(pod_security)
+            self._limit_editors(config.eks.editors, control_plane.entries, access=access)
         bucket = lifecycle_bucket_of(
             self,
             "LifecycleBucket",
@@ -189,6 +181,25 @@ class PlatformStack(cdk.Stack):
             ],
             full_access=config.network.endpoint_policies == FULL_ACCESS,
         ).endpoints
+
+    def _limit_editors(
+        self,
+        editors: Sequence[EditorsConfig],
+        entries: Mapping[str, Construct],
+        *,
+        access: ProvisionerAccess,
+    ) -> None:
+        """Have the namespaces of editors limit their pods before the editors get in."""
+        pod_security = EditorsPodSecurity(
+            self,
+            "EditorsPodSecurity",
+            cluster=self.eks_cluster,
+            provisioner=self.provisioner,
+            editors=editors,
+            depends_on=[access],
+        )
+        for principal in sorted({arn for each in editors for arn in each.principals}):
+            entries[principal].node.add_dependency(pod_security)
 
     def _in_network(self, endpoints: list[Construct]) -> VpcPlacement:
         return VpcPlacement(

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack, Tags, Token
+from aws_cdk import Aws, Duration, RemovalPolicy, Stack, Token
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs
 from hyperpod_cdk.encryption.section import EncryptionConfig
-from hyperpod_shared.owner import STACK_TAG
+from hyperpod_cdk.synthesis.trust import mark_own
 
 _LONGEST_WINDOW = Duration.days(30)
 
@@ -57,7 +57,7 @@ class EncryptionKey(Construct):
             pending_window=_LONGEST_WINDOW,
             removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
-        Tags.of(self.key).add(STACK_TAG, Stack.of(self).stack_id)
+        mark_own(self.key)
 
 
 CREATED = "the key of create_kms_key"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aws_cdk import Duration, RemovalPolicy, Stack, Tags
+from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_kms as kms
@@ -19,7 +19,7 @@ from hyperpod_cdk.synthesis.logs import access_log_bucket
 from hyperpod_cdk.synthesis.reasons import NIST, acknowledge
 from hyperpod_cdk.synthesis.refusals import FixedValue
 from hyperpod_cdk.synthesis.template_parameters import in_template
-from hyperpod_shared.owner import STACK_TAG
+from hyperpod_cdk.synthesis.trust import mark_own
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ class Lustre(Construct):
         # The L2 takes no tokens as numbers, no Intelligent-Tiering and no metadata configuration.
         resource = self.file_system.node.default_child
         assert isinstance(resource, fsx.CfnFileSystem)  # noqa: S101 - what the L2 makes
-        Tags.of(resource).add(STACK_TAG, Stack.of(self).stack_id)
+        mark_own(resource)
         # Set here because the L2 passes a key by its ID, so as one of this account.
         resource.kms_key_id = None if encryption_key is None else encryption_key.key_arn
         resource.storage_capacity = None if storage.is_tiered else in_template(storage.capacity_gib)
@@ -359,7 +359,7 @@ class OpenZfs(Construct):
             storage_capacity=homes.capacity_gib,
             kms_key_id=None if encryption_key is None else encryption_key.key_arn,
         )
-        Tags.of(resource).add(STACK_TAG, Stack.of(self).stack_id)
+        mark_own(resource)
         request: Mapping[str, Any] = homes.to_request()
         for name, value in request.items():
             resource.add_property_override(f"OpenZFSConfiguration.{name}", value)

@@ -1,4 +1,4 @@
-"""Services act for this account alone: what keeps another one from making them.
+"""Who acts for whom: services for this account alone, deployers on their own stacks' resources.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html
 """
@@ -6,14 +6,22 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aws_cdk import Aws
+from aws_cdk import Aws, Stack, Tags
 from aws_cdk import aws_iam as iam
+from constructs import IConstruct
+
+from hyperpod_shared.owner import STACK_TAG
 
 SOURCE_ACCOUNT: Final = {"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
 """For a service that is documented to send the account that it acts for."""
 
 SOURCE_ACCOUNT_IF_SENT: Final = {"StringEqualsIfExists": SOURCE_ACCOUNT["StringEquals"]}
 """For any other, of which a missing key would deny every call."""
+
+
+def mark_own(resource: IConstruct) -> None:
+    """Tag a resource that CloudFormation does not tag, for policies of deployers to know it by."""
+    Tags.of(resource).add(STACK_TAG, Stack.of(resource).stack_id)
 
 
 def limit_trust(role: iam.IRole | None, condition: Mapping[str, Any]) -> None:
