@@ -10,11 +10,11 @@ import botocore.session
 import pytest
 from policy_sentry.querying.actions import get_action_data
 
-from aws_reference.action_resources import action_resources
+from aws_reference.action_resources import KIND_OF_TYPE, action_resources
 from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, UnknownTypeError
 from hyperpod_cdk import load_config
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.assembly import Address, Resource
+from hyperpod_cli.aws.assembly import Address, Resource, stacks_by_name
 from hyperpod_cli.commands import commands
 from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs
@@ -145,6 +145,26 @@ def test_what_others_have_is_not_allowed(policies: Policies, arn: str) -> None:
     ]
 
     assert allowed == []
+
+
+@pytest.mark.parametrize("changes", [EVERY_FIELD, {"encryption": {"create_kms_key": True}}])
+def test_what_has_no_name_of_the_deployment_has_a_tag(
+    changes: Any, configure: Configure, assemble: Assemble
+) -> None:
+    config = load_config(changes) if isinstance(changes, Path) else configure(changes)
+    stacks = stacks_by_name(assemble(config).directory)
+    resources = [each for stack in stacks for each in stack.resources.values()]
+    names = Names(deployment=config.name, environment=ENVIRONMENT, resources=resources)
+
+    made = {KIND_OF_TYPE[each.type] for each in resources if each.type in KIND_OF_TYPE}
+    drawn = {
+        kind
+        for action in action_resources().values()
+        for kind in made & action.tagged & action.forms.keys()
+        if not names.are_in(action.forms[kind])
+    }
+    assert "file-system" in drawn
+    assert {kind for kind in drawn if names.tag_of(kind) is None} == set()
 
 
 def test_roles_are_passed_to_the_services_that_assume_them(default: Policies) -> None:
