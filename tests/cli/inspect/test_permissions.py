@@ -149,7 +149,7 @@ def test_what_others_have_is_not_allowed(policies: Policies, arn: str) -> None:
 
 @pytest.mark.parametrize("changes", [EVERY_FIELD, {"encryption": {"create_kms_key": True}}])
 def test_what_has_no_name_of_the_deployment_has_a_tag(
-    changes: Any, configure: Configure, assemble: Assemble
+    changes: Path | dict[str, Any], configure: Configure, assemble: Assemble
 ) -> None:
     config = load_config(changes) if isinstance(changes, Path) else configure(changes)
     stacks = stacks_by_name(assemble(config).directory)
