@@ -1,4 +1,7 @@
-"""What a hostile archive gets: one line that refuses it, at synthesis and in the provisioner."""
+"""What a hostile archive gets: one line that refuses it, at synthesis and in the provisioner.
+
+A chart with other content than the digest in the template gets one too.
+"""
 
 import gzip
 import json
@@ -18,13 +21,14 @@ from hyperpod_cdk.helm import chart
 from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart_rules import values_for_chart
 from hyperpod_shared.archives import Room
+from hyperpod_shared.content import content_digest
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws import s3
 from provisioner.aws.s3 import Bucket, open_zip
 from provisioner.helm.chart import fetch_chart
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import FakeS3, zipped
-from tests.support.provisioner.helm_charts import tgz
+from tests.support.provisioner.helm_charts import packaged, tgz
 
 CHART = {"deps/Chart.yaml": b"apiVersion: v2\nname: deps\nversion: 1.0.0\n"}
 
@@ -97,12 +101,12 @@ def test_a_packaged_chart_is_refused_at_synthesis_and_before_helm(
     assert not (tmp_path / "fetched").exists()
 
 
-def fetched(folder: Path, content: bytes, *, suffix: str) -> Path:
+def fetched(folder: Path, content: bytes, *, suffix: str, digest: str = "") -> Path:
     """Do what the provisioner does with the asset of a chart."""
     storage, key = FakeS3(), f"k.{suffix}"
     storage.add("b", key, content)
     bucket = Bucket(s3=storage, name="b", account=storage.account)
-    return fetch_chart(bucket, key=key, digest="", folder=folder, clock=Time().clock)
+    return fetch_chart(bucket, key=key, digest=digest, folder=folder, clock=Time().clock)
 
 
 @pytest.mark.parametrize("inner", ["bomb", "up", "device", "garbage"])
@@ -255,3 +259,30 @@ def test_a_zip_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(s3, "ZIP_LIMIT_BYTES", 10)
     with pytest.raises(ProvisioningError, match="11 bytes in 1 files, at most 10"):
         open_zip(zipped({"a": b"x" * 11}), origin="s3://b/k")
+
+
+FILES = {"Chart.yaml": b"name: x", "templates/a.yaml": b"a"}
+OTHERS: Mapping[str, tuple[str, bytes]] = {
+    "changed": ("zip", zipped({**FILES, "templates/a.yaml": b"b"})),
+    "added": ("zip", zipped({**FILES, "templates/b.yaml": b""})),
+    "added under another name": ("zip", zipped({**FILES, "./templates/a.yaml": b"b"})),
+    "removed": ("zip", zipped({"Chart.yaml": b"name: x"})),
+    "packaged": ("tgz", packaged("1.0.1")),
+}
+DIGESTS = {
+    "zip": content_digest(FILES, read=FILES.__getitem__),
+    "tgz": content_digest([""], read=lambda _: packaged("1.0.0")),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_chart_that_is_not_the_templates_is_refused(name: str, tmp_path: Path) -> None:
+    suffix, content = OTHERS[name]
+    with pytest.raises(ProvisioningError) as refused:
+        fetched(tmp_path, content, suffix=suffix, digest=DIGESTS[suffix])
+    line, asset = str(refused.value), f"s3://b/k.{suffix}"
+    assert f"{asset} is not what the template was made with, and is not used: " in line
+    assert f"the template names {DIGESTS[suffix]}. " in line
+    assert f"`aws s3 rm {asset}`, then deploy again" in line
+    assert line.isprintable()
+    assert list(tmp_path.iterdir()) == []

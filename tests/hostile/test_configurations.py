@@ -1,7 +1,8 @@
 """What a hostile configuration gets: a line that refuses it, or one that warns of it.
 
-Archives and what AWS says are in the files beside this one; what `deploy.sh` gets is in
-`tests/cli/deliver/templates/test_deploy_script.py`.
+Archives and what AWS says are in the files of this folder. What `deploy.sh` gets is in
+`tests/cli/deliver/templates/test_deploy_script.py`, scripts that are not the template's in
+`tests/provisioner/test_lifecycle_scripts.py`, HTML in `tests/cli/inspect/test_report.py`.
 """
 
 import os
@@ -26,6 +27,7 @@ OURS, REGION = "111122223333", "us-west-2"
 ROLE, OTHERS_ROLE = f"arn:aws:iam::{OURS}:role", "arn:aws:iam::999999999999:role"
 OTHERS_KEY = "arn:aws:kms:us-west-2:999999999999:key/1234abcd"
 GROUP = "cluster.instance_groups[0]"
+OF_CHARTS = "where the Helm release has service accounts with rights on the whole cluster"
 REFUSED, WARNED = "refused: ", "warned: "
 Lines = list[str]
 
@@ -114,7 +116,27 @@ KEYS = [
         )
         for namespace in ("kube-system", "*", "k*")
     ),
+    # `default` is allowed: docs/recipes.md says what an editor can change there.
+    *(
+        (
+            "eks.editors",
+            [{"namespaces": [pattern], "principals": [f"{ROLE}/A"]}],
+            f"refused: eks.editors[0].namespaces[0]: '{pattern}' must leave out {namespace}, {why}",
+        )
+        for pattern, namespace, why in (
+            ("kube-node-lease", "kube-node-lease", "which is Kubernetes' own"),
+            ("kubeflow", "kubeflow", OF_CHARTS),
+            ("mpi-operator", "mpi-operator", OF_CHARTS),
+            ("aws-hyperpod", "aws-hyperpod", OF_CHARTS),
+            ("a*", "aws-hyperpod", OF_CHARTS),
+        )
+    ),
     # tags
+    (
+        "tags",
+        {"hyperpod-cdk:stack-id": "x"},
+        "refused: tags['hyperpod-cdk:stack-id']: 'hyperpod-cdk:stack-id' must not start with",
+    ),
     ("tags", {"aws:x": "y"}, "refused: must not start with aws:"),
     ("tags.team", "${AWS::AccountId}", "refused: the API's pattern for a tag value"),
     ("tags.team", "{{resolve:ssm:x}}", "refused: the API's pattern for a tag value"),
@@ -163,16 +185,33 @@ KEYS = [
         {"schedule_expression": "cron(0 0 1 * ? *)", "deployment": {"rollback_alarms": ["\x1b"]}},
         "refused: must not hold the control character U+001B",
     ),
+    (f"{GROUP}.tags", {"a": "b"}, "refused: 'tags' is not a key here"),
+    ("node_health", {"hostPaths": ["/"]}, "refused: 'hostPaths' is not a key here"),
     # network
     ("network.closed", True, "refused: must be private with network.closed"),
+    (
+        "eks.public_access_cidrs",
+        ["0.0.0.0/1", "128.0.0.0/1"],
+        "warned: eks.public_access_cidrs: ['0.0.0.0/1', '128.0.0.0/1'] lets every address reach",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("key", "value", "gets"), KEYS, ids=ascii)
 def test_a_hostile_value_is_named(key: str, value: object, gets: str, tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
-    path.write_text(yaml.safe_dump(merged(MINIMUM, at(key, value)), allow_unicode=False), "utf-8")
+    write(path, at(key, value))
     assert_told(read(path), gets)
+
+
+def write(path: Path, changes: Mapping[str, Any]) -> None:
+    path.write_text(yaml.safe_dump(merged(MINIMUM, changes), allow_unicode=False), "utf-8")
+
+
+def editors_of_the_release(path: Path) -> None:
+    """Write a configuration whose editors have the namespace that the release was moved to."""
+    editors = [{"namespaces": ["platform"], "principals": [f"{ROLE}/A"]}]
+    write(path, {"eks": {"editors": editors}, "helm": {"namespace": "platform"}})
 
 
 def linked_scripts(path: Path) -> None:
@@ -180,7 +219,7 @@ def linked_scripts(path: Path) -> None:
     own = path.parent / "own"
     own.mkdir()
     (own / "on_create.sh").symlink_to("/bin/true")
-    path.write_text(yaml.safe_dump(merged(MINIMUM, at("lifecycle_scripts.directory", "own"))))
+    write(path, at("lifecycle_scripts.directory", "own"))
 
 
 FILES: Mapping[str, tuple[Callable[[Path], object], str]] = {
@@ -210,9 +249,22 @@ FILES: Mapping[str, tuple[Callable[[Path], object], str]] = {
         ),
         "refused: its aliases expand to more than 100,000 values",
     ),
+    # Refused where it becomes too deep: what follows is not looked at.
+    "brackets": (
+        lambda path: path.write_text("[" * 2_000),
+        "refused: 1:101: YAML syntax error: nested too deeply",
+    ),
+    "dashes": (
+        lambda path: path.write_text("- " * 20_000),
+        "refused: 1:201: YAML syntax error: nested too deeply",
+    ),
     "pipe": (os.mkfifo, "refused: is not a file"),
     "endless": (lambda path: path.symlink_to("/dev/zero"), "refused: is not a file"),
     "folder": (Path.mkdir, "refused: is not a file"),
+    "editors of the release": (
+        editors_of_the_release,
+        f"refused: eks.editors[0].namespaces[0]: 'platform' must leave out platform, {OF_CHARTS}",
+    ),
     "scripts with a link": (linked_scripts, "refused: on_create.sh"),
 }
 

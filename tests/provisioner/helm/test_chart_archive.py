@@ -57,36 +57,3 @@ def test_a_chart_is_what_the_template_was_made_with(tmp_path: Path) -> None:
 
     digest = content_digest([""], read=lambda _: packaged("1.0.0"))
     assert _fetched(tmp_path, packaged("1.0.0"), digest=digest).is_file()
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {**FILES, "templates/a.yaml": b"b"},
-        {**FILES, "templates/b.yaml": b""},
-        {**FILES, "./templates/a.yaml": b"b"},
-        {"Chart.yaml": b"name: x"},
-    ],
-    ids=["changed", "added", "added under another name", "removed"],
-)
-def test_another_folder_than_the_templates_is_refused(
-    tmp_path: Path, files: dict[str, bytes]
-) -> None:
-    s3 = FakeS3()
-    s3.add("b", "k.zip", zipped(files))
-    message = r"s3://b/k\.zip is not what the template was made with, and is not used: .* sha256:"
-    with pytest.raises(ProvisioningError, match=message):
-        fetch_chart(
-            _bucket(s3), key="k.zip", digest=ZIP_DIGEST, folder=tmp_path, clock=Time().clock
-        )
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_another_package_than_the_templates_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ProvisioningError, match=r"`aws s3 rm s3://b/k\.tgz`, then deploy again"):
-        _fetched(
-            tmp_path,
-            packaged("1.0.1"),
-            digest=content_digest([""], read=lambda _: packaged("1.0.0")),
-        )
-    assert list(tmp_path.iterdir()) == []

@@ -158,6 +158,7 @@ def test_bad_input_is_one_line(
     [
         ("parameters.md", None, "parameters.md: is missing"),
         ("parameters.md", "changed", "parameters.md: is not the file that"),
+        ("templates/addons.json", "{}", "templates/addons.json: is not the file that"),
         ("manifest.json", None, "manifest.json: is missing"),
         ("templates/evil.json", "{}", "templates/evil.json: is not in manifest.json; remove it"),
         ("assets/a\nb.zip", "", "assets/a?b.zip: is not in manifest.json"),

@@ -45,12 +45,6 @@ PUBLIC_ENDPOINTS = [
     ),
     one(
         public_endpoint,
-        "two halves",
-        EksConfig(public_access_cidrs=("0.0.0.0/1", "128.0.0.0/1")),
-        (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
-    ),
-    one(
-        public_endpoint,
         "public alone, open by default",
         EksConfig(endpoint_access="public"),
         (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
@@ -137,21 +131,9 @@ EDITORS_NAMESPACES = [
     ),
     one(
         editors_namespaces,
-        "a pattern",
-        _edited("a*"),
-        (ERROR, _FIRST, "must leave out aws-hyperpod"),
-    ),
-    one(
-        editors_namespaces,
         "of an add-on",
         _edited("hyperpod-o*"),
         (ERROR, _FIRST, "must leave out hyperpod-observability"),
-    ),
-    one(
-        editors_namespaces,
-        "the release's, where it is moved",
-        _edited("platform", helm={"namespace": "platform"}),
-        (ERROR, _FIRST, "must leave out platform"),
     ),
     one(
         editors_namespaces,
