@@ -41,6 +41,8 @@ from hyperpod_shared.clusters import (
 )
 
 _EKS = "AWS::EKS::Cluster"
+# What CloudFormation does without a DeletionPolicy to the types that are kept here.
+_DELETE = "Delete"
 _NOT_KNOWN = "what changes in the HyperPod cluster is not known: its deployed template is odd"
 _OTHER_IMAGE = ("ImageId", "ImageReleaseVersion")
 # Attributes of the sections, by the member of the request that they become.
@@ -71,7 +73,7 @@ class Consequence:
 def consequences(
     former: Template, wanted: Template, *, found: Described | None
 ) -> Iterator[Consequence]:
-    """Yield what a deployment does to the HyperPod cluster and to Kubernetes.
+    """Yield what a deployment does to the HyperPod cluster, to Kubernetes and to what is kept.
 
     Args:
         former: The template that the stack has; empty without a stack.
@@ -84,6 +86,7 @@ def consequences(
             text=f"Kubernetes {before} -> {after}, which neither a rollback nor another deployment "
             "takes back (docs/kubernetes-upgrade.md)"
         )
+    yield from _of_kept(former, wanted)
     asked, had = cluster_of(wanted), cluster_of(former)
     if asked is None or asked == had:
         return
@@ -99,6 +102,25 @@ def consequences(
         yield from _changed_values("", was, asked.request, without=(*GROUP_LISTS, "ClusterName"))
         if had is not None and asked.software != had.software:
             yield Consequence(text="every group without an AMI of its own gets HyperPod's latest")
+
+
+def _of_kept(former: Template, wanted: Template) -> Iterator[Consequence]:
+    """Yield what was to stay when its stack is deleted, and is deleted with it from now on."""
+    still = _kept(wanted)
+    for name, kind in _kept(former).items():
+        if name in wanted.get("Resources", ()) and name not in still:
+            text = f"{name} ({kind}) is deleted with its stack from then on; it was kept"
+            yield Consequence(text=text)
+
+
+def _kept(template: Template) -> dict[str, object]:
+    """Return the types of the resources that outlive their stack, by logical ID."""
+    resources = template.get("Resources")
+    return {
+        name: each.get("Type")
+        for name, each in (resources.items() if isinstance(resources, Mapping) else ())
+        if isinstance(each, Mapping) and each.get("DeletionPolicy", _DELETE) != _DELETE
+    }
 
 
 def refused(former: Template, wanted: Template, *, found: Described | None) -> Iterator[Refusal]:

@@ -17,6 +17,7 @@ from hyperpod_cli.aws.assembly import Stack, chosen, stacks_in
 from hyperpod_cli.aws.session import AwsSession, deployer_session
 from hyperpod_cli.aws.stacks import (
     NOTHING_SHORT,
+    deployed,
     documented_outputs,
     output_lines,
 )
@@ -39,6 +40,7 @@ from hyperpod_cli.stack_progress.terminal import (
 from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED
 from hyperpod_cli.terminal.options import make_command
+from hyperpod_stacks.table import stack_name
 
 REPORTS = Path("build/deploy")
 
@@ -165,7 +167,11 @@ def _end(
     later = f"hyperpod-ops verify --config {shlex.quote(str(request.config))} --region {region}"
     if outcome.code == 0:
         outputs = _outputs(session.polling_client("cloudformation"), stacks)
-        checks = verified(check_once(config, session=session), later=later, out=out)
+        cluster = stack_name(config, "hyperpod")
+        if request.only and deployed(session.polling_client("cloudformation"), cluster) is None:
+            checks = not_verified(f"{cluster} is not deployed", later=later)
+        else:
+            checks = verified(check_once(config, session=session), later=later, out=out)
         following = [*_next(config, outputs, checks=checks, region=region, later=later)]
         if held:
             only = replace(request, only=" ".join(held))

@@ -60,6 +60,12 @@ def said(former: Template, wanted: Template, found: Found) -> list[str]:
     return [each.text for each in consequences(former, wanted, found=found)]
 
 
+def files(policy: str) -> Template:
+    """Return a template with a file system."""
+    made = {"Type": "AWS::FSx::FileSystem", "Properties": {}, "DeletionPolicy": policy}
+    return {"Resources": {"Files": made}}
+
+
 A, B = group("a", 3), group("b", 1)
 GONE = "2 nodes are terminated, with all their volumes"
 
@@ -126,6 +132,9 @@ def test_a_number_that_does_not_change_stays_but_where_all_groups_are_sent() -> 
          ["every group without an AMI of its own gets HyperPod's latest"]),
         (eks("1.34"), eks("1.35"), ["Kubernetes 1.34 -> 1.35, which neither a rollback nor another "
          "deployment takes back (docs/kubernetes-upgrade.md)"]),
+        (files("RetainExceptOnCreate"), files("Delete"),
+         ["Files (AWS::FSx::FileSystem) is deleted with its stack from then on; it was kept"]),
+        (files("Delete"), files("Retain"), []),
         # A name that only AWS knows may change while the thing stays the same.
         (custom(A, role=ROLE), custom(A, role=RENAMED_ROLE), []),
     ],
