@@ -234,11 +234,11 @@ def test_everybody_can_read_its_page(
     assert faults(seen) == {}
     assert [heading for level, heading in seen["headings"] if level == 2] == [
         "What to do next",
+        "Nodes and cost",
+        "What is deployed",
         "Checks",
         "Outputs",
         "Longest chain",
-        "What is deployed",
-        "Cost",
         "Timeline",
     ]
     assert {"Stack ml-platform: CREATE_COMPLETE", "Stack ml-hyperpod: CREATE_COMPLETE"} < {

@@ -31,7 +31,7 @@ _Response = tuple[int, dict[str, str], bytes]
 _CURRENT: ContextVar[str | None] = ContextVar("role_of_handler", default=None)
 
 # One that AWS draws, such as that of a subnet or a key.
-_ID = re.compile(r"[a-z]+-[0-9a-f]+|[0-9a-f-]{36}")
+_ID = re.compile(r"(?:[a-z]+-)+[0-9a-f]+|[0-9a-f-]{36}")
 _SERVICE = "cloudformation.amazonaws.com"
 SESSION = "AWSCloudFormation"
 """Name of CloudFormation's session with a role."""
