@@ -100,13 +100,16 @@ def _storage(config: Config) -> Iterator[str]:
             if files.is_tiered
             else f"of {files.capacity_gib} GiB at {files.throughput_mbps_per_tib} MB/s/TiB"
         )
-        yield f"FSx for Lustre {size}, {_kept(files)}"
+        linked = "".join(f", linked to {each.s3_uri}" for each in files.data_repositories)
+        yield f"FSx for Lustre {size}, {_kept(files)}{linked}"
     homes = storage.home_directories
     if homes is not None:
         yield (
             f"FSx for OpenZFS of {homes.capacity_gib} GiB at {homes.throughput_mbps} MB/s, "
             f"{_kept(homes)}"
         )
+    if storage.dynamic_provisioning:
+        yield "StorageClass fsx-dynamic, which makes a file system for each claim of users"
 
 
 def _kept(files: MaintainedFiles) -> str:
@@ -125,7 +128,9 @@ def _hyperpod(config: Config) -> Iterator[str]:
     )
     for group in groups:
         types = " or ".join(group.possible_instance_types)
-        yield f"- {group.name}: {group.instance_count} x {types}"
+        role = group.execution_role_arn or config.cluster.execution_role_arn
+        runs_as = "" if role is None else f", as {role.rpartition('/')[2]}"
+        yield f"- {group.name}: {group.instance_count} x {types}{runs_as}"
 
 
 def _counted(number: int, noun: str) -> str:

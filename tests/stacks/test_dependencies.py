@@ -61,6 +61,7 @@ BEFORE_HELM = BEFORE_EKS | PROVISIONER | {"AWS::EKS::Cluster"}
 # The scripts that the nodes run, and the releases without which they would not become ready.
 BEFORE_HYPERPOD = BEFORE_HELM | {
     "AWS::S3::Bucket",
+    "AWS::S3::BucketPolicy",
     "Custom::HelmRelease",
     "Custom::LifecycleScripts",
 }

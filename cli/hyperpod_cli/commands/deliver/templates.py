@@ -26,10 +26,10 @@ def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from hyperpod_cli.terminal.errors import OpsError
     from hyperpod_stacks.packaged_chart import OFFICIAL_CHART, packaged_chart
 
-    package_if_needed(config)
-    target = Path("build", "templates", version("hyperpod-cdk"))
     loaded = load_config(config)
     read_yaml(config).refuse(template_findings(loaded))
+    package_if_needed(config)
+    target = Path("build", "templates", version("hyperpod-cdk"))
     # What is not packaged is refused here: templates with its placeholder cannot be deployed.
     chart = read_hyperpod_chart(packaged_chart(loaded) or OFFICIAL_CHART)
     check_chart(loaded, path=config, chart=chart)
