@@ -29,6 +29,7 @@ from hyperpod_cdk.synthesis.refusals import (
     report,
 )
 from hyperpod_cdk.synthesis.template_parameters import in_template
+from hyperpod_shared.owner import STACK_TAG
 
 
 def _cluster_and_request(
@@ -288,9 +289,15 @@ class NativeHyperPodCluster(Construct):
             reason="AWS documents no change of the mode of a cluster that exists",
             instead="destroy the HyperPod stack and deploy it again",
         )
+        # Policies of deployers know the cluster by it; whether HyperPod takes CloudFormation's own
+        # tags is not known.
+        own = {"Key": STACK_TAG, "Value": Stack.of(self).stack_id}
         # `CfnCluster` would need every member in camel case.
         resource = CfnResource(
-            self, "Resource", type="AWS::SageMaker::Cluster", properties=in_template(request)
+            self,
+            "Resource",
+            type="AWS::SageMaker::Cluster",
+            properties=in_template({**request, "Tags": [*request.get("Tags", ()), own]}),
         )
         resource.node.add_dependency(*depends_on)
         self.cluster_name: str = in_template(cluster.name)

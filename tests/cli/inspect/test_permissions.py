@@ -157,14 +157,16 @@ def test_what_has_no_name_of_the_deployment_has_a_tag(
     names = Names(deployment=config.name, environment=ENVIRONMENT, resources=resources)
 
     made = {KIND_OF_TYPE[each.type] for each in resources if each.type in KIND_OF_TYPE}
+    services = {each.type.split("::")[1].lower() for each in resources}
     drawn = {
-        kind
-        for action in action_resources().values()
+        (kind, service)
+        for name, action in action_resources().items()
+        for service in services & {name.partition(":")[0]}
         for kind in made & action.tagged & action.forms.keys()
         if not names.are_in(action.forms[kind])
     }
-    assert "file-system" in drawn
-    assert {kind for kind in drawn if names.tag_of(kind) is None} == set()
+    assert ("file-system", "fsx") in drawn
+    assert {each for each in drawn if names.tag_of(each[0], service=each[1]) is None} == set()
 
 
 def test_roles_are_passed_to_the_services_that_assume_them(default: Policies) -> None:

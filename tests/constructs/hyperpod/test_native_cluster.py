@@ -92,7 +92,9 @@ def test_its_properties_are_the_request_of_the_custom_resource(
     seen = view()
     properties = texts(seen, seen.one(NATIVE))
 
-    assert properties == json.loads(seen.text(seen.one(CUSTOM)["Request"]))
+    request = json.loads(seen.text(seen.one(CUSTOM)["Request"]))
+    own = {"Key": "hyperpod-cdk:stack-id", "Value": "<AWS::StackId>"}
+    assert properties == {**request, "Tags": [*request["Tags"], own]}
     assert type(properties["InstanceGroups"][0]["InstanceCount"]) is int
     assert seen.resources[seen.id(NATIVE)]["DependsOn"] == [stack.get_logical_id(release)]
 

@@ -20,6 +20,8 @@ _NAMED_TYPES = {row.name_in_arn: name for name, row in RESOURCE_TYPES.items() if
 # takes, 64 characters for roles and functions; where is not documented.
 _KEPT, _KEPT_OF_LOGICAL_ID = 24, 8
 _TAG = "aws:ResourceTag/"
+# What IAM calls the service of a type, where that is not in the type's name.
+_SERVICES = {"AWS::StepFunctions::StateMachine": "states"}
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-resource-tags.html
 _STACK_NAME = "aws:cloudformation:stack-name"
 # Names of what no configuration deploys, and a service role could make.
@@ -73,22 +75,29 @@ class Names:
         types = (_NAMED_TYPES.get(variable) for variable in VARIABLE.findall(form))
         return any(each is not None and each not in NAMED_BY_LOGICAL_ID for each in types)
 
-    def tag_of(self, kind: str) -> Condition | None:
+    def tag_of(self, kind: str, *, service: str) -> Condition | None:
         """Return the condition that only the templates' resources of a kind meet.
+
+        EKS and SageMaker both have a kind `cluster`.
 
         None if there are none, or CloudFormation's tags do not reach them and they have none of
         the project's.
         """
-        made = [each for each in self.resources if KIND_OF_TYPE.get(each.type) == kind]
+        made = [
+            each
+            for each in self.resources
+            if KIND_OF_TYPE.get(each.type) == kind
+            and _SERVICES.get(each.type, each.type.split("::")[1].lower()) == service
+        ]
         stacks = tuple(sorted({each.address.stack for each in made}))
         schemas = [schema for each in made if (schema := schema_of(each.type)) is not None]
-        if schemas and all(each.system_tags for each in schemas):
-            return Condition("StringEquals", f"{_TAG}{_STACK_NAME}", stacks)
         if made and all(STACK_TAG in _tags(each) for each in made):
             where = self.environment
             prefix = f"arn:{where.partition}:cloudformation:{where.region}:{where.account}:stack"
             ids = tuple(f"{prefix}/{stack}/*" for stack in stacks)
             return Condition("StringLike", f"{_TAG}{STACK_TAG}", ids)
+        if schemas and all(each.system_tags for each in schemas):
+            return Condition("StringEquals", f"{_TAG}{_STACK_NAME}", stacks)
         return None
 
     def of_type(self, name: str) -> tuple[str, ...]:

@@ -183,7 +183,7 @@ class _Handlers:
             yield _need(action, arns)
             return
         named = self._named(kind, form=form)
-        tag = self.names.tag_of(kind)
+        tag = self.names.tag_of(kind, service=action.partition(":")[0])
         if named:
             yield _need(action, named)
         if tag is not None:
@@ -237,7 +237,7 @@ class _Handlers:
         if keys:
             yield _need(action, keys)
         if any(_refers_to_key(resource.properties) for resource in self.resources):
-            tag = self.names.tag_of("key")
+            tag = self.names.tag_of("key", service="kms")
             conditions = () if tag is None else (self._if_there(tag, action=action, kind="key"),)
             yield _need(action, tuple(_arns(_KEY_FORM, self.names)), *conditions)
 
