@@ -1,4 +1,4 @@
-"""The pipeline: its source, its stages, its notifications, and why findings on it are accepted."""
+"""The pipeline: its source, its stages, and why findings on it are accepted."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -11,11 +11,8 @@ from aws_cdk import aws_codepipeline_actions as actions
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
-from aws_cdk import aws_sns as sns
-from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
 from hyperpod_cdk.pipeline.build import (
@@ -31,6 +28,7 @@ from hyperpod_cdk.pipeline.build import (
     synth_project,
 )
 from hyperpod_cdk.pipeline.environment import EnvironmentAssembly
+from hyperpod_cdk.pipeline.notifications import PipelineNotifications
 from hyperpod_cdk.pipeline.section import (
     EnvironmentConfig,
     PipelineConfig,
@@ -102,52 +100,6 @@ def _of_builds(stack: cdk.Stack, *, logs: str, reports: str) -> Iterator[str]:
     place = f"{stack.region}:{stack.account}"
     yield f"arn:{stack.partition}:logs:{place}:log-group:/aws/codebuild/{logs}"
     yield f"arn:{stack.partition}:codebuild:{place}:report-group/{reports}"
-
-
-# https://docs.aws.amazon.com/dtconsole/latest/userguide/notification-target-troubleshooting.html
-_SENDER = "codestar-notifications.amazonaws.com"
-
-
-class PipelineNotifications(Construct):
-    """A topic that gets failures of a pipeline's executions and approvals that are waited for.
-
-    Args:
-        pipeline: The pipeline.
-        key: Encrypts the messages.
-        emails: Who gets an e-mail of each.
-    """
-
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        pipeline: codepipeline.Pipeline,
-        key: kms.Key,
-        emails: Sequence[str],
-    ) -> None:
-        super().__init__(scope, construct_id)
-        topic = sns.Topic(self, "Topic", enforce_ssl=True)
-        resource = topic.node.default_child
-        assert isinstance(resource, sns.CfnTopic)  # noqa: S101 - what the L2 makes
-        # Set here because the L2 would let the service use the key for any account.
-        resource.kms_master_key_id = key.key_arn
-        sender = iam.ServicePrincipal(_SENDER, conditions=SOURCE_ACCOUNT_IF_SENT)
-        key.grant(sender, "kms:Decrypt", "kms:GenerateDataKey*")
-        for email in emails:
-            topic.add_subscription(subscriptions.EmailSubscription(email))
-        pipeline.notify_on(
-            "Rule",
-            topic,
-            events=[
-                codepipeline.PipelineNotificationEvents.PIPELINE_EXECUTION_FAILED,
-                codepipeline.PipelineNotificationEvents.MANUAL_APPROVAL_NEEDED,
-            ],
-        )
-        # The statement of the topic's policy that the rule has added, after the one about TLS.
-        policy = topic.node.find_child("Policy").node.default_child
-        assert isinstance(policy, sns.CfnTopicPolicy)  # noqa: S101 - what the L2 makes
-        policy.add_property_override("PolicyDocument.Statement.1.Condition", SOURCE_ACCOUNT_IF_SENT)
 
 
 def source_action(

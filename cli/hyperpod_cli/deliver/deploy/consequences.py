@@ -225,7 +225,7 @@ def _changed_values(
         is_plain = all(
             not isinstance(each, Mapping | Sequence) or isinstance(each, str) for each in (old, new)
         )
-        text = f"{word} {_shown(old)} -> {_shown(new)}" if is_plain else f"{word} changes"
+        text = f"{word} {_shown(old)} -> {_shown(new)}" if is_plain else f"{word} changed"
         image = "; its nodes are replaced" if member in _OTHER_IMAGE else ""
         yield Consequence(text=f"{begin}{text}{image}")
 

@@ -78,10 +78,8 @@ class Names:
     def tag_of(self, kind: str, *, service: str) -> Condition | None:
         """Return the condition that only the templates' resources of a kind meet.
 
-        EKS and SageMaker both have a kind `cluster`.
-
         None if there are none, or CloudFormation's tags do not reach them and they have none of
-        the project's.
+        the project's. EKS and SageMaker both have a kind `cluster`.
         """
         made = [
             each

@@ -97,7 +97,7 @@ GONE = "2 nodes are terminated, with all their volumes"
             [A],
             [group("a", 3, KubernetesConfig={"Labels": {"x": "y"}}, TrainingPlanArn="p")],
             described(a=3),
-            ["group a: labels changes", "group a: training_plan_arn none -> p"],
+            ["group a: labels changed", "group a: training_plan_arn none -> p"],
         ),
         (
             [group("a", 3, ImageId="ami-1")],
