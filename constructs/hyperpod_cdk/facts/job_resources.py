@@ -1,0 +1,92 @@
+"""What a pod that has a node to itself may request, by instance type.
+
+A request of more than the node's allocatable leaves the pod Pending for ever, so CPU and memory are
+rounded down; a pod without limits on CPU may use all of it all the same.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts
+
+AcceleratorResource = Literal["nvidia.com/gpu", "aws.amazon.com/neuron"]
+
+_MIB_PER_GIB = 1024
+# The kubelet counts devices by these names (a Neuron device, not a core):
+# https://github.com/NVIDIA/k8s-device-plugin
+# https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/kubernetes-getting-started.html
+_RESOURCES: dict[str, AcceleratorResource] = {
+    "GPU": "nvidia.com/gpu",
+    "Neuron": "aws.amazon.com/neuron",
+}
+# With the EFA driver installed, a node allocates 5128 pages of 2 MiB, which are no allocatable
+# memory any more, and AWS's jobs request half of them:
+# https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+_ALLOCATED_HUGEPAGES_MIB = 5128 * 2
+_REQUESTED_HUGEPAGES_MIB = 5120
+# What firmware and kernel keep of a type's memory is in no list; Karpenter estimates 7.5 percent:
+# https://karpenter.sh/docs/reference/settings/ (VM_MEMORY_OVERHEAD_PERCENT)
+_SEEN_BY_LINUX = 1 - 0.075
+# What the kubelet of EKS's AMIs reserves, and the memory at which it evicts:
+# https://github.com/awslabs/amazon-eks-ami/blob/main/nodeadm/internal/kubelet/config.go
+_RESERVED_MIB, _RESERVED_MIB_PER_POD, _EVICTION_MIB = 255, 11, 100
+# For DaemonSets, which are the official chart's, EKS's, and what observes; an estimate. Of CPU also
+# the kubelet's share, which is 0.06 of the first and 0.0025 to 0.01 of the others (same source).
+_DAEMONS_MIB = 2048
+_RESERVED_CPUS = 1.5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobResources:
+    """What one pod requests to have a node to itself.
+
+    Attributes:
+        accelerator: Name of the accelerators' resource; None for a type without.
+        accelerators: Devices of a node; 0 for none.
+        efa: EFA interfaces of a node, resource `vpc.amazonaws.com/efa`; 0 for none.
+        hugepages_2mi_mib: Memory in huge pages of 2 MiB, in MiB; 0 for a type without EFA.
+        cpu: Whole CPUs, fewer than are allocatable with one thread per core.
+        memory_gib: Whole GiB, less than is allocatable.
+    """
+
+    accelerator: AcceleratorResource | None
+    accelerators: int
+    efa: int
+    hugepages_2mi_mib: int
+    cpu: int
+    memory_gib: int
+
+
+def job_resources(instance_type: str) -> JobResources | None:
+    """Return what a pod may request; None for a type that no public source describes.
+
+    Args:
+        instance_type: A HyperPod instance type, with its `ml.` prefix.
+
+    Raises:
+        ValueError: HyperPod has no such instance type.
+    """
+    facts = instance_facts(instance_type)
+    if facts is None:
+        return None
+    device = facts.accelerator
+    return JobResources(
+        accelerator=_RESOURCES[device.kind] if device else None,
+        accelerators=device.count if device else 0,
+        efa=facts.efa_interfaces,
+        hugepages_2mi_mib=_REQUESTED_HUGEPAGES_MIB if facts.efa_interfaces else 0,
+        cpu=_cpus(facts),
+        memory_gib=_memory_gib(facts),
+    )
+
+
+def _cpus(facts: InstanceFacts) -> int:
+    cores = facts.vcpus / facts.default_threads_per_core
+    return max(1, int(cores - _RESERVED_CPUS))
+
+
+def _memory_gib(facts: InstanceFacts) -> int:
+    taken = _RESERVED_MIB + _RESERVED_MIB_PER_POD * facts.max_pods + _EVICTION_MIB + _DAEMONS_MIB
+    if facts.efa_interfaces:
+        taken += _ALLOCATED_HUGEPAGES_MIB
+    return max(1, int(facts.memory_mib * _SEEN_BY_LINUX - taken) // _MIB_PER_GIB)
