@@ -247,6 +247,26 @@ class KubernetesApi:
         )
         return written.item
 
+    def set_status(
+        self, api_version: str, kind: str, name: str, status: Object, *, namespace: str
+    ) -> None:
+        """Write the status of an object, as what keeps it would.
+
+        Raises:
+            ApiError: There is no such object.
+        """
+        target = Target(self._resource(api_version, kind), namespace, name)
+        self._operations.set_status(target, status)
+
+    def write_log(self, name: str, output: str, *, namespace: str, container: str) -> None:
+        """Add to what a container of a pod has written.
+
+        Raises:
+            ApiError: There is no such pod.
+        """
+        pod = self._operations.read(Target(self._resource("v1", "Pod"), namespace, name))
+        self._operations.logs.write(pod, container, output.encode())
+
     def objects(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
         """Return copies of the objects of a kind, sorted by namespace and name.
 

@@ -10,7 +10,13 @@ from aiohttp import web
 
 from emulator.kubernetes.control_plane import Fault
 from emulator.kubernetes.controllers.scheduling import aggregated
-from emulator.kubernetes.objects.errors import ApiError, Object, no_such_path, unauthorized
+from emulator.kubernetes.objects.errors import (
+    ApiError,
+    Object,
+    method_not_allowed,
+    no_such_path,
+    unauthorized,
+)
 from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
 from emulator.kubernetes.objects.store import Target
 from emulator.kubernetes.server import bodies, discovery
@@ -24,6 +30,7 @@ from emulator.kubernetes.server.authentication import (
 )
 from emulator.kubernetes.server.handlers import FINALIZE, HANDLERS, verb_of
 from emulator.kubernetes.server.operations import Operations
+from emulator.kubernetes.server.pod_logs import LOG
 from emulator.kubernetes.server.requests import RequestPath, parse
 
 # Other threads clear the faults, and no event loop of theirs can wake a request.
@@ -206,6 +213,8 @@ class Application:
         ):
             raise no_such_path()
         verb = verb_of(request, name=named.name)
+        if named.subresource == LOG and verb != "get":
+            raise method_not_allowed()
         where = {"namespace": named.namespace, "name": named.name}
         if not principal.of_aws:
             await self._faults.hit(request, verb=verb, kind=resource.kind)
@@ -229,4 +238,5 @@ def _may(principal: Principal, named: RequestPath, *, verb: str) -> bool:
 
 def _subresources(resource: Resource) -> tuple[str, ...]:
     status = ("status",) if resource.has_status else ()
-    return ("", *status, *((FINALIZE,) if resource.kind == "Namespace" else ()))
+    own = {"Namespace": (FINALIZE,), "Pod": (LOG,)}.get(resource.kind, ())
+    return ("", *status, *own)

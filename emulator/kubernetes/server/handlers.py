@@ -18,6 +18,7 @@ from emulator.kubernetes.objects.resources import Resource
 from emulator.kubernetes.objects.store import Change, Store, Target
 from emulator.kubernetes.server import bodies
 from emulator.kubernetes.server.operations import Operations
+from emulator.kubernetes.server.pod_logs import LOG, read_log
 from emulator.kubernetes.server.requests import (
     encoded,
     json_response,
@@ -170,9 +171,11 @@ def verb_of(request: web.Request, *, name: str) -> str:
 
 
 async def _get(
-    request: web.Request, operations: Operations, target: Target, _: str
+    request: web.Request, operations: Operations, target: Target, subresource: str
 ) -> web.StreamResponse:
     item = operations.read(target)
+    if subresource == LOG:
+        return await read_log(request, operations.store, target, item, operations.logs)
     if wants_table(request.headers.get("Accept", "")):
         include = request.query.get("includeObject", "Metadata")
         version = item["metadata"]["resourceVersion"]

@@ -21,6 +21,7 @@ from emulator.kubernetes.objects.resources import (
 )
 from emulator.kubernetes.objects.store import Store, Target, Written, addressed
 from emulator.kubernetes.objects.validation import BuiltInSchemas, Validator
+from emulator.kubernetes.server.pod_logs import PodLogs
 
 
 class Operations:
@@ -29,6 +30,7 @@ class Operations:
     Attributes:
         store: Where objects are kept.
         hardware: What each node has, by the name of the node.
+        logs: What containers have written.
     """
 
     def __init__(self, *, store: Store, catalog: ResourceCatalog, schemas: BuiltInSchemas) -> None:
@@ -39,6 +41,7 @@ class Operations:
         self._policies = Policies(store=store, catalog=catalog)
         self._removal = Removal(store=store, catalog=catalog)
         self.hardware: dict[str, Mapping[str, str]] = {}
+        self.logs = PodLogs()
         self._controllers = Controllers(
             store=store, catalog=catalog, removal=self._removal, hardware=self.hardware
         )
