@@ -51,7 +51,8 @@ async def read_log(
     position = _beginning(written, lines)
     response = web.StreamResponse(headers={"Content-Type": "text/plain"})
     await response.prepare(request)
-    follows = request.query.get("follow") in ("1", "true")
+    # As Go reads it; the client for Python writes True.
+    follows = request.query.get("follow", "").lower() in ("1", "t", "true")
     while True:
         # Looked at first: what a container writes at last is there before it has ended.
         runs = follows and _runs(store, target, pod, container)
