@@ -68,10 +68,15 @@ def run(
 
 
 def _reason(output: str) -> str:
-    """Return the error line that says why: the one that git or helm marks, else the last."""
+    """Return the error line that says why: the one that git or helm marks, else the last.
+
+    A marked line that ends with a colon goes on in the lines below.
+    """
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    marked = [line for line in lines if line.lower().startswith(("error:", "fatal:"))]
-    return (marked or lines[-1:] or [""])[0]
+    for number, line in enumerate(lines):
+        if line.lower().startswith(("error:", "fatal:")):
+            return " ".join(lines[number:]) if line.endswith(":") else line
+    return (lines[-1:] or [""])[0]
 
 
 # The defaults of a deployment; names and namespaces in the rendered manifest depend on them.
@@ -150,6 +155,7 @@ class Helm:
         values: Mapping[str, Any],
         release: str = RELEASE,
         namespace: str = NAMESPACE,
+        overrides: Sequence[str | Path] = (),
     ) -> str:
         """Render a chart, CRDs included.
 
@@ -158,6 +164,7 @@ class Helm:
             values: Merged over the chart's own.
             release: Name of the release.
             namespace: Its namespace.
+            overrides: Further arguments, whose values win over those. Default: none.
 
         Raises:
             CommandError: It does not render.
@@ -173,6 +180,7 @@ class Helm:
             "--include-crds",
             "--values",
             file,
+            *overrides,
         )
 
     def _run(self, *arguments: str | Path, timeout_seconds: int = 120) -> str:

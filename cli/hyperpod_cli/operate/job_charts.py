@@ -1,0 +1,307 @@
+"""Jobs that are charts of this project: rendered, submitted, followed and deleted."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from http import HTTPStatus
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from kubernetes.client import ApiClient, ApiException, CoreV1Api
+from urllib3 import HTTPResponse
+from urllib3.exceptions import ProtocolError, ReadTimeoutError
+
+from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cli.deliver.charts.helm import CommandError, Helm, helm_binary
+from hyperpod_cli.deliver.charts.manifest import parse_objects
+from hyperpod_cli.terminal.errors import OpsError
+
+Object = Mapping[str, Any]
+Connect = Callable[[], AbstractContextManager[ApiClient]]
+"""Makes a client of the Kubernetes API; `kubernetes_api` with its arguments, as a token expires."""
+
+_FIELD_MANAGER = "hyperpod-cdk"
+_JSON = {"Accept": "application/json"}
+# A line of the log is longer ago than this only where the job hangs or its node has died.
+_SILENCE_SECONDS = 60.0
+_OVERLAP_LINES = 1000
+
+
+def chart_folder(chart: str) -> Path:
+    """Return the folder of a chart of this project.
+
+    Args:
+        chart: Its name, such as `training`.
+
+    Raises:
+        FileNotFoundError: The installation is incomplete.
+    """
+    return asset_directory("charts") / chart
+
+
+def rendered(
+    chart: str,
+    *,
+    name: str,
+    namespace: str,
+    values: Mapping[str, Any],
+    overrides: Sequence[str | Path] = (),
+) -> list[Object]:
+    """Return the objects of a chart.
+
+    Args:
+        chart: Name of the chart.
+        name: Name of the job, which is the release's.
+        namespace: Where its objects are.
+        values: Merged over the chart's own.
+        overrides: Arguments of helm that win over them, such as `--values FILE` and `--set KEY=V`.
+
+    Raises:
+        OpsError: The values are not what the chart takes.
+        ChartError: There is no helm.
+    """
+    with TemporaryDirectory() as home:
+        helm = Helm(binary=helm_binary(), home=Path(home))
+        try:
+            text = helm.template(
+                chart_folder(chart),
+                values=values,
+                overrides=overrides,
+                release=name,
+                namespace=namespace,
+            )
+        except CommandError as error:
+            raise OpsError(f"values: {_reason(str(error))}") from None
+    return [*parse_objects(text).values()]
+
+
+def _reason(told: str) -> str:
+    """Return what helm has to say of the values, without where it stands in the chart."""
+    return re.sub(r"^Error: (execution error at \(.*?\): )?(values don't meet .*?\w+: )?", "", told)
+
+
+def submit(api: ApiClient, objects: Iterable[Object]) -> None:
+    """Create or change objects by server-side apply.
+
+    Args:
+        api: Client of the Kubernetes API.
+        objects: The objects, with their namespaces.
+
+    Raises:
+        ApiException: Kubernetes refused one.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    for item in objects:
+        _call(
+            api,
+            "PATCH",
+            _path(api, item),
+            query_params=[("fieldManager", _FIELD_MANAGER), ("fieldValidation", "Strict")],
+            header_params={**_JSON, "Content-Type": "application/apply-patch+yaml"},
+            body=item,
+        )
+
+
+def delete(api: ApiClient, objects: Iterable[Object]) -> list[Object]:
+    """Delete objects with what they own, and return those that were there.
+
+    Args:
+        api: Client of the Kubernetes API.
+        objects: The objects; only kind, namespace and name matter.
+
+    Raises:
+        ApiException: Kubernetes refused.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    return [item for item in objects if _deleted(api, item)]
+
+
+def _deleted(api: ApiClient, item: Object) -> bool:
+    path = _path_if_served(api, item)
+    if path is None:
+        return False
+    asked = {"query_params": [("propagationPolicy", "Background")], "header_params": _JSON}
+    return _if_found(lambda: _call(api, "DELETE", path, **asked)) is not None
+
+
+def found(api: ApiClient, item: Object) -> Object | None:
+    """Return an object as it is now; None if it, or its kind, is not there.
+
+    Args:
+        api: Client of the Kubernetes API.
+        item: The object; only kind, namespace and name matter.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    path = _path_if_served(api, item)
+    if path is None:
+        return None
+    return _if_found(lambda: _call(api, "GET", path, header_params=_JSON))
+
+
+def is_served(api: ApiClient, api_version: str, kind: str) -> bool:
+    """Say whether the cluster knows a kind: whether its definition is installed.
+
+    Args:
+        api: Client of the Kubernetes API.
+        api_version: Such as `kubeflow.org/v1`.
+        kind: Such as `PyTorchJob`.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    return _resource(api, api_version, kind) is not None
+
+
+def pods(api: ApiClient, *, namespace: str, labels: Mapping[str, str]) -> list[Object]:
+    """Return the pods with some labels, by name.
+
+    Args:
+        api: Client of the Kubernetes API.
+        namespace: Their namespace.
+        labels: Their labels.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    selector = ",".join(f"{name}={value}" for name, value in labels.items())
+    answer = CoreV1Api(api).list_namespaced_pod(
+        namespace, label_selector=selector, _preload_content=False
+    )
+    return sorted(json.loads(answer.data)["items"], key=lambda pod: str(pod["metadata"]["name"]))
+
+
+def condition(item: Object, kind: str) -> Object | None:
+    """Return a condition that holds of an object, such as `Succeeded`; None if it does not.
+
+    Args:
+        item: The object, as the API has it.
+        kind: Type of the condition.
+    """
+    held = (item.get("status") or {}).get("conditions") or ()
+    return next((each for each in held if (each["type"], each["status"]) == (kind, "True")), None)
+
+
+class Log:
+    """What a container writes, followed over connections that end, and over its own restarts.
+
+    Args:
+        connect: Makes a client of the Kubernetes API.
+        namespace: Namespace of the pod.
+        pod: Name of the pod.
+        container: Name of the container.
+    """
+
+    def __init__(self, connect: Connect, *, namespace: str, pod: str, container: str) -> None:
+        self._connect = connect
+        self._asked = {"name": pod, "namespace": namespace, "container": container}
+        self._last: str | None = None
+
+    def lines(self) -> Iterator[str]:
+        """Yield lines that were not yielded before, until there are no more for now.
+
+        That is when the container has ended, waits to start, or is on a node that does not answer;
+        what becomes of it is to be seen in the pod.
+
+        Raises:
+            OpsError: The API was not reached, or refused to say.
+        """
+        while True:
+            with self._connect() as api:
+                try:
+                    yield from self._new(api)
+                except (ReadTimeoutError, ProtocolError):
+                    # Nothing for a while, or the load balancer before the API has closed it.
+                    continue
+                except ApiException as error:
+                    if error.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+                        raise
+                return
+
+    def _new(self, api: ApiClient) -> Iterator[str]:
+        tail: dict[str, int] = {}
+        seen = self._last
+        if seen is not None:
+            there = self._read(api, tail_lines=_OVERLAP_LINES).data.decode("utf-8", "replace")
+            # Not there: the container has begun anew, or has written more than that meanwhile.
+            if seen in there.splitlines():
+                tail = {"tail_lines": _OVERLAP_LINES}
+        for line in _lines(self._read(api, follow=True, **tail)):
+            if tail:
+                if line == seen:
+                    tail = {}
+                continue
+            self._last = line
+            yield line
+
+    def _read(self, api: ApiClient, **asked: int) -> HTTPResponse:
+        answer: HTTPResponse = CoreV1Api(api).read_namespaced_pod_log(
+            **self._asked,
+            **asked,
+            _preload_content=False,
+            _request_timeout=(_SILENCE_SECONDS, _SILENCE_SECONDS),
+        )
+        return answer
+
+
+def _lines(answer: HTTPResponse) -> Iterator[str]:
+    rest = b""
+    for chunk in answer.stream(decode_content=True):
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from (line.decode("utf-8", "replace") for line in whole)
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+def _call(api: ApiClient, method: str, path: str, **asked: Any) -> Object:
+    answer = api.call_api(
+        path,
+        method,
+        auth_settings=["BearerToken"],
+        _preload_content=False,
+        _return_http_data_only=True,
+        **asked,
+    )
+    return dict(json.loads(answer.data))
+
+
+def _if_found(call: Callable[[], Object]) -> Object | None:
+    try:
+        return call()
+    except ApiException as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
+        return None
+
+
+def _group_path(api_version: str) -> str:
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+
+
+def _resource(api: ApiClient, api_version: str, kind: str) -> Object | None:
+    path = _group_path(api_version)
+    listed = _if_found(lambda: _call(api, "GET", path, header_params=_JSON)) or {"resources": ()}
+    named = (each for each in listed["resources"] if "/" not in each["name"])
+    return next((each for each in named if each["kind"] == kind), None)
+
+
+def _path_if_served(api: ApiClient, item: Object) -> str | None:
+    resource = _resource(api, item["apiVersion"], item["kind"])
+    if resource is None:
+        return None
+    metadata = item["metadata"]
+    where = f"/namespaces/{metadata['namespace']}" if resource["namespaced"] else ""
+    return f"{_group_path(item['apiVersion'])}{where}/{resource['name']}/{metadata['name']}"
+
+
+def _path(api: ApiClient, item: Object) -> str:
+    path = _path_if_served(api, item)
+    if path is None:
+        raise OpsError(f"{item['kind']}: the cluster does not know {item['apiVersion']}")
+    return path

@@ -1,0 +1,164 @@
+"""Charts whose objects are a job: rendered by the real helm, submitted to a Kubernetes API."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiClient, Configuration
+
+from emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_cli.operate import job_charts
+from hyperpod_cli.operate.job_charts import (
+    Log,
+    condition,
+    delete,
+    found,
+    is_served,
+    pods,
+    rendered,
+    submit,
+)
+from hyperpod_cli.terminal.errors import OpsError
+from tests.support.kubernetes_api import ADMIN, PRINCIPALS, config_map
+
+CLASSES = {"classes": [{"name": "training", "value": 1}]}
+
+
+@pytest.fixture
+def kubernetes() -> Iterator[KubernetesApi]:
+    with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as api:
+        yield api
+
+
+@pytest.fixture
+def api(kubernetes: KubernetesApi, tmp_path: Path) -> Iterator[ApiClient]:
+    authority = tmp_path / "ca.pem"
+    authority.write_text(kubernetes.ca_pem)
+    configuration = Configuration(host=kubernetes.url)
+    configuration.api_key = {"authorization": f"Bearer {ADMIN}"}
+    configuration.ssl_ca_cert = str(authority)
+    with ApiClient(configuration) as client:
+        yield client
+
+
+def test_a_chart_is_rendered_with_what_wins(tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text("classes: [{name: mine, value: 2}]")
+    arguments: list[str | Path] = ["--values", file, "--set", "classes[0].value=3"]
+    [item] = rendered(
+        "priority-classes", name="a", namespace="b", values=CLASSES, overrides=arguments
+    )
+    assert (item["metadata"]["name"], item["value"]) == ("mine", 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"classes": []}, "values: - at '/classes': minItems: got 0, want 1"),
+        (
+            {"classes": [*CLASSES["classes"], *CLASSES["classes"]]},
+            "values: classes: training is listed twice: names must differ",
+        ),
+    ],
+)
+def test_values_that_a_chart_refuses_are_one_line(values: dict[str, Any], told: str) -> None:
+    with pytest.raises(OpsError) as refused:
+        rendered("priority-classes", name="a", namespace="b", values=values)
+    assert refused.value.lines == (told,)
+
+
+def test_objects_are_submitted_found_and_deleted(api: ApiClient) -> None:
+    objects = [
+        *rendered("priority-classes", name="a", namespace="default", values=CLASSES),
+        config_map("settings", key="1"),
+    ]
+    submit(api, objects)
+    submit(api, [config_map("settings", key="2")])
+    now = found(api, objects[1])
+    assert now is not None
+    assert now["data"] == {"key": "2"}
+    assert now["metadata"]["managedFields"][0]["operation"] == "Apply"
+    assert delete(api, [*objects, config_map("other")]) == objects
+    assert [found(api, item) for item in objects] == [None, None]
+
+
+def test_a_kind_that_is_not_installed(api: ApiClient) -> None:
+    known = ("kubeflow.org/v1", "PyTorchJob")
+    job = {"apiVersion": known[0], "kind": known[1], "metadata": {"name": "a"}}
+    assert is_served(api, "v1", "Pod")
+    assert not is_served(api, *known)
+    assert found(api, job) is None
+    assert delete(api, [job]) == []
+    with pytest.raises(OpsError, match=r"PyTorchJob: the cluster does not know kubeflow\.org/v1"):
+        submit(api, [job])
+
+
+def test_a_condition_holds_or_not() -> None:
+    held = {"type": "Succeeded", "status": "True"}
+    item = {"status": {"conditions": [{"type": "Failed", "status": "False"}, held]}}
+    assert condition(item, "Succeeded") == held
+    assert condition(item, "Failed") is None
+    assert condition({}, "Failed") is None
+
+
+def start(kubernetes: KubernetesApi, name: str, *, state: str = "running") -> None:
+    kubernetes.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "default", "labels": {"job": "a"}},
+            "spec": {"containers": [{"name": "main", "image": "registry.invalid/a"}]},
+        }
+    )
+    reach(kubernetes, name, state)
+
+
+def reach(kubernetes: KubernetesApi, name: str, state: str) -> None:
+    detail = {"reason": "Any"} if state == "waiting" else {}
+    status = {"containerStatuses": [{"name": "main", "state": {state: detail}}]}
+    kubernetes.set_status("v1", "Pod", name, status, namespace="default")
+
+
+def write(kubernetes: KubernetesApi, name: str, *lines: str) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    kubernetes.write_log(name, text, namespace="default", container="main")
+
+
+def log_of(api: ApiClient, name: str) -> Log:
+    def connect() -> AbstractContextManager[ApiClient]:
+        return nullcontext(api)
+
+    return Log(connect, namespace="default", pod=name, container="main")
+
+
+def test_a_log_is_followed_over_silence_until_the_container_ends(
+    kubernetes: KubernetesApi, api: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_charts, "_SILENCE_SECONDS", 0.3)
+    start(kubernetes, "a-0")
+    write(kubernetes, "a-0", "one", "two")
+    [pod] = pods(api, namespace="default", labels={"job": "a"})
+    assert pod["metadata"]["name"] == "a-0"
+    log = log_of(api, "a-0")
+    seen: list[str] = []
+    reader = Thread(target=lambda: seen.extend(log.lines()))
+    reader.start()
+    # Longer than the silence after which the log is opened anew.
+    reader.join(1.0)
+    write(kubernetes, "a-0", "drei €", "four")
+    reach(kubernetes, "a-0", "terminated")
+    reader.join(30)
+    assert seen == ["one", "two", "drei €", "four"]
+    assert [*log.lines()] == []
+
+
+@pytest.mark.parametrize("state", ["waiting", "gone"])
+def test_a_container_that_has_no_log_has_no_lines(
+    kubernetes: KubernetesApi, api: ApiClient, state: str
+) -> None:
+    if state != "gone":
+        start(kubernetes, "b-0", state=state)
+    assert [*log_of(api, "b-0").lines()] == []
