@@ -19,7 +19,7 @@ from emulator.aws.local_aws import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.helm.images import is_from_outside
 from hyperpod_cli.aws.stacks import documented_outputs
-from hyperpod_cli.deliver.layer_binaries import LayerBinaries, layer_binaries
+from hyperpod_cli.helm.layer_binaries import LayerBinaries, layer_binaries
 from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_cli.inspect.verification.verify import verify as checks_of

@@ -8,7 +8,7 @@ import json
 import sys
 
 from emulator.kubernetes import KubernetesApi, Principal, static_tokens
-from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from hyperpod_cli.helm.layer_binaries import layer_binaries
 
 TOKEN = "k8s-aws-v1.benchmark"  # noqa: S105 - known to this API only
 

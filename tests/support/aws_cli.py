@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from hyperpod_cli.helm.layer_binaries import layer_binaries
 from rehearsal.environment import RehearsalEnvironment
 from tests.support.patience import PATIENCE_SECONDS
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from hyperpod_cli.helm.layer_binaries import layer_binaries
 from tests.support.patience import PATIENCE_SECONDS
 
 _KUBERNETES = "1.34"

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from emulator.kubernetes import Grant, KubernetesApi, Principal, static_tokens
-from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from hyperpod_cli.helm.layer_binaries import layer_binaries
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
 

@@ -26,8 +26,8 @@ from hyperpod_cdk.helm.images import ecr_region, is_from_outside, mirrored, spli
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.deliver.charts.helm import Helm, helm_binary
 from hyperpod_cli.deliver.charts.manifest import images, parse_objects
+from hyperpod_cli.helm.helm import Helm, helm_binary
 from hyperpod_cli.terminal.errors import FailedError
 from hyperpod_cli.terminal.options import make_command
 from hyperpod_stacks.packaged_chart import helm_chart

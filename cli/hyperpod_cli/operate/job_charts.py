@@ -9,13 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import yaml
 from kubernetes.client import ApiClient, ApiException, CoreV1Api
 from urllib3 import HTTPResponse
 from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cli.deliver.charts.helm import CommandError, Helm, helm_binary
-from hyperpod_cli.deliver.charts.manifest import parse_objects
+from hyperpod_cli.helm.helm import CommandError, Helm, helm_binary
 from hyperpod_cli.terminal.errors import OpsError
 
 Object = Mapping[str, Any]
@@ -74,7 +74,7 @@ def rendered(
             )
         except CommandError as error:
             raise OpsError(f"values: {_reason(str(error))}") from None
-    return [*parse_objects(text).values()]
+    return [item for item in yaml.safe_load_all(text) if item]
 
 
 def _reason(told: str) -> str:

@@ -13,7 +13,7 @@ from hyperpod_cdk.eks.checks.kubernetes_version import (
     HELM_KUBERNETES_MINOR,
     KUBECTL_KUBERNETES_MINOR,
 )
-from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from hyperpod_cli.helm.layer_binaries import layer_binaries
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 
 CLUSTER, ADDON, ENTRY = "AWS::EKS::Cluster", "AWS::EKS::Addon", "AWS::EKS::AccessEntry"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from hyperpod_cli.helm.layer_binaries import layer_binaries
 from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import OWNER_LABEL, STACK_LABEL, Owner
 from provisioner.framework.operation import Turn

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from emulator.kubernetes import Fault, KubernetesApi
-from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from hyperpod_cli.helm.layer_binaries import layer_binaries
 from provisioner import handler
 from tests.support.provisioner.cloudformation import STACK_ID, FakeCloudFormation, event
 from tests.support.provisioner.fake_s3 import FakeS3, client_error

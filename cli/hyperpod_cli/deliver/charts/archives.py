@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, Helm
 from hyperpod_cli.deliver.charts.pins import NOT_RECORDED, Dependency, Pins
+from hyperpod_cli.helm.helm import ChartError, CommandError, Helm
 from hyperpod_shared.archives import Room, chart_members
 
 

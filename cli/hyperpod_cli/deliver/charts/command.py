@@ -19,7 +19,6 @@ from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.deliver.charts.archives import required_version, same_version
 from hyperpod_cli.deliver.charts.git_source import check_out_chart, newest_commit
-from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, Helm, helm_binary
 from hyperpod_cli.deliver.charts.manifest import compare_manifests
 from hyperpod_cli.deliver.charts.package import (
     ARCHIVE_NAME,
@@ -29,6 +28,7 @@ from hyperpod_cli.deliver.charts.package import (
     publish,
 )
 from hyperpod_cli.deliver.charts.pins import Dependency, Settings, load_settings, record_digests
+from hyperpod_cli.helm.helm import ChartError, CommandError, Helm, helm_binary
 from hyperpod_stacks.packaged_chart import own_chart
 
 DIFF_NAME = "upstream.diff"

@@ -3,8 +3,8 @@
 import zipfile
 from pathlib import Path
 
-from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, run
 from hyperpod_cli.deliver.charts.pins import ChartSource
+from hyperpod_cli.helm.helm import ChartError, CommandError, run
 
 # Line ends as committed, whatever this machine's git is set to.
 _GIT = ("git", "-c", "core.autocrlf=false", "-c", "core.eol=lf")

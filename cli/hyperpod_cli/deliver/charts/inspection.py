@@ -17,7 +17,7 @@ from hyperpod_cli.deliver.charts.archives import (
     read_chart_directory,
     subcharts,
 )
-from hyperpod_cli.deliver.charts.helm import ChartError
+from hyperpod_cli.helm.helm import ChartError
 
 _AGENT_TEMPLATE = Path("charts/health-monitoring-agent/templates/_helpers.tpl")
 _REGION_AND_ACCOUNT = re.compile(r'"([a-z]{2}(?:-[a-z]+)+-\d)"\s+"\d{12}"')

@@ -29,10 +29,10 @@ from hyperpod_cli.deliver.charts.archives import (
     sha256_of,
 )
 from hyperpod_cli.deliver.charts.git_source import check_out_chart
-from hyperpod_cli.deliver.charts.helm import ChartError, CommandError, Helm
 from hyperpod_cli.deliver.charts.inspection import absent_charts, add_value_checks, agent_regions
 from hyperpod_cli.deliver.charts.manifest import follow_registry, images, parse_objects
 from hyperpod_cli.deliver.charts.pins import Settings
+from hyperpod_cli.helm.helm import ChartError, CommandError, Helm
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 
 _STORED_BLOCK = 0xFFFF

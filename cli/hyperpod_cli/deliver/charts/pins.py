@@ -10,8 +10,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.deliver.charts.helm import ChartError
 from hyperpod_cli.deliver.yaml_text import YamlText
+from hyperpod_cli.helm.helm import ChartError
 from hyperpod_cli.terminal.atomic_file import replace_file
 
 NOT_RECORDED: Literal["not-recorded"] = "not-recorded"

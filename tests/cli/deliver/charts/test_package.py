@@ -14,9 +14,9 @@ import yaml
 
 from hyperpod_cdk.pipeline.section import ChartArchiveConfig
 from hyperpod_cli.deliver.charts.archives import sha256_of
-from hyperpod_cli.deliver.charts.helm import ChartError
 from hyperpod_cli.deliver.charts.manifest import follow_registry
 from hyperpod_cli.deliver.charts.package import fetch
+from hyperpod_cli.helm.helm import ChartError
 from tests.support.commands import run
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.upstream_chart import PATH, Command, Outcome, Upstream, pin, read_json

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from hyperpod_cli.deliver.charts.archives import read_chart_directory, sha256_of
-from hyperpod_cli.deliver.charts.helm import ChartError
 from hyperpod_cli.deliver.charts.pins import load_pins
+from hyperpod_cli.helm.helm import ChartError
 from tests.support.configs import REPOSITORY
 from tests.support.upstream_chart import Command, Upstream, pin
 

