@@ -1,0 +1,151 @@
+{{- define "training.name" -}}
+{{ .Values.name | default .Release.Name }}{{ if .Values.precompile }}-precompile{{ end }}
+{{- end }}
+
+{{- define "training.labels" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ include "training.name" . }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+
+{{- /* What a pod requests: what is given, else what its instance type has. */ -}}
+{{- define "training.resources" -}}
+{{- $known := dig .Values.instanceType dict (.Files.Get "files/resources.json" | fromJson) }}
+{{- $resources := merge (deepCopy .Values.resources) $known }}
+{{- if not $resources.accelerator }}
+  {{- fail (printf "instanceType: %s has no accelerators that are known; name one that has, or set resources" .Values.instanceType) }}
+{{- end }}
+{{- if and (eq .Values.arguments.backend "smddp") (not (has .Values.instanceType (list "ml.p4d.24xlarge" "ml.p4de.24xlarge"))) }}
+  {{- fail (printf "arguments.backend: smddp is for ml.p4d.24xlarge and ml.p4de.24xlarge, not for %s; leave it to auto" .Values.instanceType) }}
+{{- end }}
+{{- toJson $resources }}
+{{- end }}
+
+{{- define "training.metadata" -}}
+name: {{ include "training.name" . }}
+namespace: {{ .Release.Namespace }}
+labels:
+  {{- include "training.labels" . | nindent 2 }}
+  {{- with .Values.queue }}
+  kueue.x-k8s.io/queue-name: {{ . | quote }}
+  {{- end }}
+{{- end }}
+
+{{- define "training.pod" -}}
+{{- $resources := include "training.resources" . | fromJson }}
+metadata:
+  labels:
+    {{- include "training.labels" . | nindent 4 }}
+spec:
+  # Training calls no Kubernetes API.
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ int .Values.terminationGracePeriodSeconds }}
+  {{- with .Values.priorityClass }}
+  priorityClassName: {{ . | quote }}
+  {{- end }}
+  {{- with .Values.tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+          - matchExpressions:
+              - key: node.kubernetes.io/instance-type
+                operator: In
+                values: [{{ .Values.instanceType | quote }}]
+              {{- with .Values.group }}
+              - key: sagemaker.amazonaws.com/instance-group-name
+                operator: In
+                values: [{{ . | quote }}]
+              {{- end }}
+              # Neither a node that HyperPod is about to replace, nor one that it still checks.
+              - key: sagemaker.amazonaws.com/node-health-status
+                operator: In
+                values: [Schedulable]
+  containers:
+    # By this name, the Kubeflow operator finds where its variables belong.
+    - name: pytorch
+      image: {{ required "image: is missing; name an image that has the training program" .Values.image | quote }}
+      securityContext:
+        allowPrivilegeEscalation: false
+      {{- if eq .Values.kind "HyperPodPyTorchJob" }}
+      command: [hyperpodrun]
+      ports:
+        # Where the operator reaches the agent that hyperpodrun is.
+        - containerPort: 8080
+      {{- else if .Values.precompile }}
+      command: [neuron_parallel_compile, torchrun]
+      {{- else }}
+      command: [torchrun]
+      {{- end }}
+      args:
+        {{- if eq .Values.kind "HyperPodPyTorchJob" }}
+        - --nnodes={{ int .Values.nodes }}
+        - --nproc-per-node={{ include "training.processes" . }}
+        - --rdzv-backend=hyperpod
+        {{- end }}
+        {{- range .Values.entrypoint }}
+        - {{ . | quote }}
+        {{- end }}
+        {{- range $option, $value := merge (deepCopy .Values.arguments) (dict "checkpoints" (printf "%s/checkpoints/%s" .Values.claim.mountPath (include "training.name" .))) }}
+        - {{ printf "--%s=%s" $option (include "training.text" $value) | quote }}
+        {{- end }}
+      env:
+        - name: HF_HOME
+          value: {{ .Values.claim.mountPath }}/huggingface
+        {{- with .Values.secret }}
+        - name: HF_TOKEN
+          valueFrom:
+            secretKeyRef:
+              name: {{ . | quote }}
+              key: token
+        {{- end }}
+        {{- if $resources.efa }}
+        # Else a fabric that does not work is a job that is slow over TCP.
+        - name: FI_PROVIDER
+          value: efa
+        {{- end }}
+        {{- range $name, $value := .Values.env }}
+        - name: {{ $name }}
+          value: {{ include "training.text" $value | quote }}
+        {{- end }}
+      resources:
+        {{- $limits := dict $resources.accelerator $resources.accelerators "memory" $resources.memory }}
+        {{- with $resources.efa }}{{ $_ := set $limits "vpc.amazonaws.com/efa" . }}{{ end }}
+        {{- with $resources.hugepages2Mi }}{{ $_ := set $limits "hugepages-2Mi" . }}{{ end }}
+        limits:
+          {{- range $name, $value := $limits }}
+          {{ $name }}: {{ include "training.text" $value | quote }}
+          {{- end }}
+        requests:
+          # Without a limit, so that the loaders of data may use what nobody else does.
+          cpu: {{ include "training.text" $resources.cpu | quote }}
+          {{- range $name, $value := $limits }}
+          {{ $name }}: {{ include "training.text" $value | quote }}
+          {{- end }}
+      volumeMounts:
+        - name: claim
+          mountPath: {{ .Values.claim.mountPath }}
+        - name: shared-memory
+          mountPath: /dev/shm
+  volumes:
+    - name: claim
+      persistentVolumeClaim:
+        claimName: {{ .Values.claim.name }}
+    # Processes of a node exchange data in it, more than the 64 MiB of the default.
+    - name: shared-memory
+      emptyDir:
+        medium: Memory
+{{- end }}
+
+{{- define "training.processes" -}}
+{{- int (.Values.processesPerNode | default (include "training.resources" . | fromJson).accelerators) }}
+{{- end }}
+
+{{- /* A value as it is written: 1000000 and 64, not 1e+06 and 64.0. */ -}}
+{{- define "training.text" -}}
+{{- if kindIs "float64" . }}{{ if eq (floor .) . }}{{ int64 . }}{{ else }}{{ . }}{{ end }}{{ else }}{{ . }}{{ end }}
+{{- end }}

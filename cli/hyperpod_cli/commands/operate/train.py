@@ -1,0 +1,75 @@
+"""`hyperpod-cdk train`."""
+
+from typing import Annotated
+
+import typer
+
+from hyperpod_cli.commands import command
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Every, Region, Yes
+
+
+@command(
+    calls=["cloudformation:DescribeStacks", "ecr:DescribeImages", "eks:DescribeCluster"],
+    in_kubernetes="list nodes and pods; of a namespace, read a job's pods and logs, create and "
+    "delete PyTorchJobs",
+)
+def train(
+    *,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--values", "-f", help="File of values, or one of the chart's by its name."),
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the job.")] = None,
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", "-n", help="Default: the first claim's.")
+    ] = None,
+    group: Annotated[str | None, typer.Option("--group", help="Instance group.")] = None,
+    nodes: Annotated[int | None, typer.Option("--nodes", min=1, help="How many nodes.")] = None,
+    image: Annotated[str | None, typer.Option("--image", help="Container image.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A value, as helm's.")
+    ] = None,
+    config: ConfigFile = DEFAULT_CONFIG,
+    region: Region = None,
+    yes: Yes = False,
+    follow: Annotated[
+        bool, typer.Option("--follow/--no-follow", help="Wait for the job's end.")
+    ] = True,
+    every: Every = 5,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Check only, and print the values that the job also gets."),
+    ] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="Delete the job of --name.")] = False,
+) -> None:
+    """Submit a training job, and follow it; or stop one.
+
+    Shows what it submits and what its nodes cost an hour. Ctrl-C leaves the job running.
+    """
+    from hyperpod_cli.operate.training import command as training
+    from hyperpod_cli.operate.training.request import Given
+    from hyperpod_cli.terminal.errors import OpsError
+
+    if stop:
+        training.stop(name, namespace=namespace, config=config, region=region, yes=yes)
+        return
+    if not values:
+        raise OpsError("--values: is missing; name a file, or one of the chart: llama2-7b-p4d")
+    given = Given(
+        files=values,
+        settings=settings or (),
+        name=name,
+        namespace=namespace,
+        image=image,
+        nodes=nodes,
+        group=group,
+    )
+    training.run(
+        given,
+        config=config,
+        region=region,
+        yes=yes,
+        dry_run=dry_run,
+        follows=follow,
+        every=every,
+    )

@@ -1,0 +1,1 @@
+"""`train`: submits a job of the chart training, and follows it."""

@@ -1,0 +1,208 @@
+"""What would keep a training job from running, looked for before it is submitted."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+
+from botocore.exceptions import ClientError
+from kubernetes.client import ApiClient, ApiException, CoreV1Api
+
+from hyperpod_cdk.facts.job_resources import job_resources
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.operate.job_charts import Object, found, is_served
+from hyperpod_cli.operate.nodes.health import is_ready, labels_of, node_objects
+from hyperpod_cli.operate.training.request import JobRequest
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.aws_errors import is_denied
+
+# By the kind of the job: the key that installs its operator.
+_SWITCHES = {
+    "PyTorchJob": "helm.components.training_operator",
+    "HyperPodPyTorchJob": "operators.training_operator",
+}
+_ECR = re.compile(
+    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
+    r"(?P<repository>[^:@]+)(?::(?P<tag>[^@]+))?(?:@(?P<digest>sha256:.+))?"
+)
+_ABSENT = ("ImageNotFoundException", "RepositoryNotFoundException")
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-run-jobs-hyperpod-cli.html
+_RESUMED_IN = ("kubeflow", "hyperpod")
+_RESUMES = "sagemaker.amazonaws.com/enable-job-auto-resume"
+
+
+def check_image(request: JobRequest, *, session: AwsSession) -> None:
+    """Refuse an image that is not in its ECR repository; others are not looked at.
+
+    Args:
+        request: The job.
+        session: The account, which may not be that of the repository.
+
+    Raises:
+        OpsError: There is no such image.
+        ClientError: AWS refused to say, for another reason than that it is not the caller's.
+        BotoCoreError: AWS could not be asked.
+    """
+    image = str(request.container["image"])
+    named = _ECR.fullmatch(image)
+    if named is None:
+        return
+    which = (
+        {"imageDigest": named["digest"]}
+        if named["digest"]
+        else {"imageTag": named["tag"] or "latest"}
+    )
+    ecr = session.session.client("ecr", region_name=named["region"])
+    try:
+        ecr.describe_images(
+            registryId=named["account"], repositoryName=named["repository"], imageIds=[which]
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] in _ABSENT:
+            raise OpsError(
+                f"image: {image} is not in ECR; build and push it (docs/images.md), or name "
+                "another with --image"
+            ) from None
+        if not is_denied(error):
+            raise
+
+
+def check(api: ApiClient, request: JobRequest, *, cluster: str, stop: str) -> list[str]:
+    """Refuse a job that the cluster cannot run, and return what else its user should know.
+
+    Args:
+        api: Client of the Kubernetes API.
+        request: The job.
+        cluster: Name of the HyperPod cluster.
+        stop: The command that deletes a job of its name.
+
+    Raises:
+        OpsError: Something is missing, or taken.
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    job = request.job
+    if not is_served(api, job["apiVersion"], job["kind"]):
+        raise OpsError(
+            f"kind: the cluster does not know {job['kind']}; set {_SWITCHES[job['kind']]}: true and "
+            "deploy"
+        )
+    where = request.namespace
+    if _is_absent(api, "v1", "Namespace", where):
+        raise OpsError(
+            f"--namespace: {where!r} does not exist; create it, or storage.claims can "
+            "(create_namespace: true)"
+        )
+    if found(api, job) is not None:
+        raise OpsError(
+            f"name: {request.name!r} is taken by a {job['kind']} in the namespace {where}; give "
+            f"another --name, or stop that one: {stop}"
+        )
+    for api_version, kind, name, fix in _needed(request):
+        if _is_absent(api, api_version, kind, name, namespace=where):
+            raise OpsError(
+                f"{fix[0]}: there is no {kind} {name!r} in the namespace {where}; {fix[1]}"
+            )
+    return [*_warnings(request), *_of_nodes(api, request, cluster=cluster)]
+
+
+def _needed(request: JobRequest) -> Iterator[tuple[str, str, str, tuple[str, str]]]:
+    """Yield what the job names: version, kind, name, and the value with how to get it."""
+    where = request.namespace
+    for volume in request.pod["volumes"]:
+        if "persistentVolumeClaim" in volume:
+            name = volume["persistentVolumeClaim"]["claimName"]
+            fix = f"add {{namespace: {where}}} to storage.claims and deploy, or give --namespace"
+            yield "v1", "PersistentVolumeClaim", name, ("claim", fix)
+    for variable in request.container["env"]:
+        secret = variable.get("valueFrom", {}).get("secretKeyRef")
+        if secret:
+            name, key = secret["name"], secret["key"]
+            fix = (
+                f"kubectl create secret generic {name} -n {where} --from-file={key}=FILE, a file "
+                "with the token and no newline; or --set secret= for a model without a gate"
+            )
+            yield "v1", "Secret", name, ("secret", fix)
+    priority = request.pod.get("priorityClassName")
+    if priority:
+        fix = "name one of `kubectl get priorityclass`, or add it to helm.priority_classes"
+        yield "scheduling.k8s.io/v1", "PriorityClass", priority, ("priorityClass", fix)
+    queue = labels_of(request.job).get("kueue.x-k8s.io/queue-name")
+    if queue:
+        fix = f"name one of `kubectl get localqueue -n {where}`"
+        yield "kueue.x-k8s.io/v1beta1", "LocalQueue", queue, ("queue", fix)
+
+
+def _is_absent(
+    api: ApiClient, api_version: str, kind: str, name: str, *, namespace: str = ""
+) -> bool:
+    """Say whether an object is not there; what the caller may not read counts as there."""
+    metadata = {"name": name, "namespace": namespace}
+    item = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+    try:
+        return found(api, item) is None
+    except ApiException as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return False
+
+
+def _warnings(request: JobRequest) -> Iterator[str]:
+    resources = job_resources(request.instance_type)
+    if request.nodes > 1 and resources is not None and not resources.efa:
+        yield (
+            f"{request.instance_type} has no EFA: {request.nodes} nodes exchange gradients over TCP, "
+            "many times slower; one node, or a type with EFA, trains faster for the money"
+        )
+    resumes = (request.job["metadata"].get("annotations") or {}).get(_RESUMES)
+    if resumes and not request.namespace.startswith(_RESUMED_IN):
+        yield (
+            f"HyperPod resumes jobs after it has replaced a node in the namespaces kubeflow and "
+            f"hyperpod..., not in {request.namespace}: there, start it again yourself; it goes on "
+            "from its last checkpoint"
+        )
+
+
+def _of_nodes(api: ApiClient, request: JobRequest, *, cluster: str) -> Iterator[str]:
+    """Yield how many nodes are idle; refuse a job that takes more than there are."""
+    try:
+        nodes = {
+            str(each["metadata"]["name"]): each
+            for each in node_objects(api, cluster=cluster)
+            if request.node_labels.items() <= labels_of(each).items() and is_ready(each)
+        }
+        busy = _busy(api)
+    except ApiException as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        yield "Whether nodes are idle is not known: you may not list nodes and pods of all namespaces."
+        return
+    idle = len(nodes.keys() - busy)
+    there = f"{request.group.name} has {len(nodes)} healthy of type {request.instance_type}"
+    if request.nodes > len(nodes):
+        raise OpsError(
+            f"nodes: {request.nodes} are asked for, and {there}, {idle} of them idle; give --nodes, "
+            f"or `hyperpod-ops scale {request.group.name} {request.nodes}`"
+        )
+    if request.nodes > idle:
+        yield f"{there}, and {idle} of them are idle: the job waits for {request.nodes}."
+
+
+def _busy(api: ApiClient) -> set[str]:
+    """Return the names of nodes whose accelerators pods have."""
+    answer = CoreV1Api(api).list_pod_for_all_namespaces(
+        field_selector="status.phase!=Succeeded,status.phase!=Failed", _preload_content=False
+    )
+    pods: list[Object] = json.loads(answer.data)["items"]
+    return {str(pod["spec"].get("nodeName", "")) for pod in pods if _has_accelerator(pod["spec"])}
+
+
+def _has_accelerator(spec: Object) -> bool:
+    limits: Iterator[Mapping[str, str]] = (
+        (each.get("resources") or {}).get("limits") or {} for each in spec["containers"]
+    )
+    return any(
+        name.startswith(("nvidia.com/", "aws.amazon.com/neuron"))
+        for each in limits
+        for name in each
+    )

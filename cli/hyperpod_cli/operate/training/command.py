@@ -1,0 +1,211 @@
+"""`train`: shows what it submits and what that costs, asks, submits, follows; or stops a job."""
+
+import shlex
+from collections.abc import Iterator
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+
+import typer
+import yaml
+from kubernetes.client import ApiException
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.cost.charges import charge_of
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
+from hyperpod_cli.aws.stacks import described_stack, documented_outputs
+from hyperpod_cli.inspect.cost import rounded
+from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
+from hyperpod_cli.operate.job_charts import Connect, Object, delete, submit
+from hyperpod_cli.operate.training.checks import check, check_image
+from hyperpod_cli.operate.training.following import follow
+from hyperpod_cli.operate.training.request import (
+    JOB_KINDS,
+    Given,
+    JobRequest,
+    accelerator_kind,
+    claim_place,
+    requested,
+)
+from hyperpod_cli.terminal.console import agreed
+from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, OpsError
+
+_API_VERSIONS = dict(zip(JOB_KINDS, ("kubeflow.org/v1", "sagemaker.amazonaws.com/v1"), strict=True))
+
+
+def run(
+    given: Given,
+    *,
+    config: Path,
+    region: str | None,
+    yes: bool,
+    dry_run: bool,
+    follows: bool,
+    every: float,
+) -> None:
+    """Submit a job, and follow it.
+
+    Args:
+        given: What the user gives.
+        config: File of the configuration.
+        region: Its region. Default: the configuration's or the environment's.
+        yes: Whether not to ask.
+        dry_run: Whether to submit nothing, and print the values that were added.
+        follows: Whether to wait for the end of the job.
+        every: Seconds between two looks.
+
+    Raises:
+        OpsError: The job cannot run, or nobody agreed to it.
+        FailedError: It was followed, and has failed.
+        Exit: Nobody agreed to it, or it was not followed to its end.
+        ConfigError: The configuration cannot be used.
+        ClientError: AWS refused.
+        BotoCoreError: AWS could not be asked.
+    """
+    chosen, configured = _chosen(config, region=region)
+    image = None
+    if given.image is None:
+        image = _built_image(chosen, configured, given)
+    request = requested(given, config=configured, image=image)
+    connect = _connect(chosen, configured)
+    stop = _stop_command(chosen, name=request.name, namespace=request.namespace)
+    check_image(request, session=chosen.session)
+    with connect() as api:
+        notes = check(api, request, cluster=chosen.name, stop=stop)
+    for line in (*_shown(request, region=chosen.session.region), *notes):
+        typer.echo(line, err=dry_run)
+    if dry_run:
+        typer.echo(yaml.safe_dump(dict(request.added)), nl=False)
+        return
+    if not agreed("Submit?", yes=yes):
+        typer.echo("Nothing was submitted.")
+        raise typer.Exit(DECLINED)
+    with connect() as api:
+        try:
+            submit(api, request.objects)
+        except ApiException as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            raise OpsError(
+                f"{request.job['kind']}: you may not create one in the namespace "
+                f"{request.namespace}; list your role under eks.editors with that namespace, and "
+                "deploy"
+            ) from None
+    typer.echo(f"Submitted. To stop it: {stop}")
+    if follows:
+        _follow(connect, request, stop=stop, every=every)
+
+
+def stop(
+    name: str | None, *, namespace: str | None, config: Path, region: str | None, yes: bool
+) -> None:
+    """Delete a job with its pods and its etcd.
+
+    Args:
+        name: Name of the job.
+        namespace: Its namespace. Default: that of the configuration's first claim.
+        config: File of the configuration.
+        region: Its region. Default: the configuration's or the environment's.
+        yes: Whether not to ask.
+
+    Raises:
+        OpsError: There is no such job, or nobody agreed to it.
+        Exit: Nobody agreed to it.
+        ConfigError: The configuration cannot be used.
+        ClientError: AWS refused.
+        BotoCoreError: AWS could not be asked.
+    """
+    if name is None:
+        raise OpsError("--name: is missing; name the job to stop")
+    chosen, configured = _chosen(config, region=region)
+    where = namespace or claim_place(configured)[0]
+    metadata = {"name": name, "namespace": where}
+    server = {"name": f"{name}-etcd", "namespace": where}
+    jobs: list[Object] = [
+        {"apiVersion": version, "kind": kind, "metadata": metadata}
+        for kind, version in _API_VERSIONS.items()
+    ]
+    servers: list[Object] = [
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": server},
+        {"apiVersion": "v1", "kind": "Service", "metadata": server},
+    ]
+    if not agreed(f"Stop the job {name} in the namespace {where}? Checkpoints stay.", yes=yes):
+        typer.echo("Nothing was done.")
+        raise typer.Exit(DECLINED)
+    with _connect(chosen, configured)() as api:
+        deleted = delete(api, [*jobs, *servers])
+    if not deleted:
+        raise OpsError(
+            f"name: there is no job {name!r} in the namespace {where}; "
+            f"`kubectl get pytorchjobs --all-namespaces` lists them"
+        )
+    typer.echo(
+        f"Deleted: {', '.join(f'{each['kind']} {each['metadata']['name']}' for each in deleted)}"
+    )
+
+
+def _chosen(config: Path, *, region: str | None) -> tuple[Chosen, Config]:
+    chosen = chosen_cluster(config, cluster=None, region=region)
+    assert chosen.config is not None  # noqa: S101 - no cluster is named instead
+    return chosen, chosen.config
+
+
+def _connect(chosen: Chosen, config: Config) -> Connect:
+    return partial(kubernetes_api, chosen.session, eks_cluster=config.eks_cluster_name)
+
+
+def _stop_command(chosen: Chosen, *, name: str, namespace: str) -> str:
+    where = ["--namespace", namespace, *chosen.options]
+    return shlex.join(["hyperpod-cdk", "train", "--stop", "--name", name, *where])
+
+
+def _built_image(chosen: Chosen, config: Config, given: Given) -> str | None:
+    """Return the image that the deployment has built for the job's accelerators."""
+    cloudformation = chosen.session.client("cloudformation")
+    stack = described_stack(cloudformation, f"{config.name}-workloads")
+    kind = accelerator_kind(given, config=config)
+    return documented_outputs(stack).get(f"TrainingImage{kind}") if stack else None
+
+
+def _shown(request: JobRequest, *, region: str) -> Iterator[str]:
+    yield f"{request.job['kind']} {request.name} in the namespace {request.namespace}:"
+    yield f"  nodes      {request.nodes} x {request.instance_type} of {request.group.name}"
+    limits = request.container["resources"]["limits"]
+    yield f"  each has   {', '.join(f'{name} {limits[name]}' for name in limits)}"
+    yield f"  image      {request.container['image']}"
+    command = [*request.container["command"], *request.container["args"]]
+    yield f"  runs       {shlex.join(command)}"
+    others = [each["kind"] for each in request.objects if each is not request.job]
+    if others:
+        yield f"  and        {', '.join(others)} {request.name}-etcd"
+    charge = charge_of(
+        request.group.name,
+        quantity=request.nodes,
+        service="HyperPod",
+        item=request.instance_type,
+        region=region,
+    )
+    note = f" ({charge.note})" if charge.note else ""
+    about = "about " if charge.is_estimate else ""
+    amount = "unknown" if charge.usd is None else f"{about}{rounded(charge.usd)} USD an hour"
+    yield f"  its nodes  {amount}{note}, On-Demand, billed with or without the job"
+
+
+def _follow(connect: Connect, request: JobRequest, *, stop: str, every: float) -> None:
+    try:
+        follow(
+            connect,
+            request.job,
+            show=typer.echo,
+            tell=lambda line: typer.echo(f"{request.name}: {line}", err=True),
+            seconds=every,
+        )
+    except KeyboardInterrupt:
+        labels = f"-l app.kubernetes.io/instance={request.name}"
+        typer.echo(
+            f"Interrupted. The job goes on. To see it: kubectl logs -n {request.namespace} {labels} "
+            f"--prefix -f\nTo stop it: {stop}",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    typer.echo(f"{request.name} has succeeded. To delete it: {stop}")

@@ -1,0 +1,134 @@
+"""Follows a job to its end: what its first worker writes, and why it waits."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+from hyperpod_cli.operate.job_charts import Connect, Log, Object, condition, found, pods
+from hyperpod_cli.terminal.errors import FailedError, TransientError
+
+# What the operators label the pods of a job with, and the conditions of one that has ended.
+# https://github.com/kubeflow/training-operator/blob/v1.8.1/pkg/apis/kubeflow.org/v1/common_types.go
+# https://github.com/aws/sagemaker-hyperpod-cli/blob/main/src/sagemaker/hyperpod/training/hyperpod_pytorch_job.py
+_NAME_LABELS = {
+    "PyTorchJob": "training.kubeflow.org/job-name",
+    "HyperPodPyTorchJob": "HPJob",
+}
+_SUCCEEDED = ("Succeeded", "Completed", "Complete")
+_FIXES = {
+    "ImagePullBackOff": "push the image, or let the nodes' role pull it, and submit another job",
+    "ErrImagePull": "push the image, or let the nodes' role pull it, and submit another job",
+    "InvalidImageName": "give another --image",
+    "CreateContainerConfigError": "the Secret needs the key that the job reads",
+}
+
+
+def follow(
+    connect: Connect,
+    job: Object,
+    *,
+    show: Callable[[str], None],
+    tell: Callable[[str], None],
+    seconds: float,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Return when a job has succeeded; show what its first worker writes, and tell why it waits.
+
+    Args:
+        connect: Makes a client of the Kubernetes API.
+        job: The job.
+        show: Shows a line of the log.
+        tell: Tells a line about the job.
+        seconds: Between two looks.
+        sleep: Waits so many seconds.
+
+    Raises:
+        FailedError: The job has failed, or was deleted.
+        OpsError: The API refused to say.
+    """
+    logs: dict[str, Log] = {}
+    told = ""
+    while True:
+        try:
+            now, worker = _look(connect, job)
+            if now is None:
+                raise FailedError(f"job: {job['metadata']['name']} was deleted")
+            if worker is not None and _has_log(worker):
+                log = logs.setdefault(str(worker["metadata"]["uid"]), _log(connect, worker))
+                for line in log.lines():
+                    show(line)
+                # It may have ended meanwhile.
+                now = _look(connect, job)[0] or now
+            state = _state(now, worker)
+        except TransientError as error:
+            state = str(error)
+        else:
+            if _ended(now):
+                return
+        if state and state != told:
+            tell(state)
+        told = state
+        sleep(seconds)
+
+
+def _look(connect: Connect, job: Object) -> tuple[Object | None, Object | None]:
+    """Return the job and its first worker, as they are now."""
+    metadata = job["metadata"]
+    labels = {_NAME_LABELS[job["kind"]]: metadata["name"]}
+    with connect() as api:
+        now = found(api, job)
+        workers = pods(api, namespace=metadata["namespace"], labels=labels) if now else []
+    return now, min(workers, key=_index, default=None)
+
+
+def _index(pod: Object) -> tuple[int, str]:
+    labels: Mapping[str, str] = pod["metadata"].get("labels") or {}
+    number = labels.get("training.kubeflow.org/replica-index", "0")
+    return int(number) if number.isdecimal() else 0, str(pod["metadata"]["name"])
+
+
+def _log(connect: Connect, pod: Object) -> Log:
+    metadata = pod["metadata"]
+    return Log(
+        connect,
+        namespace=metadata["namespace"],
+        pod=metadata["name"],
+        container=pod["spec"]["containers"][0]["name"],
+    )
+
+
+def _statuses(pod: Object) -> Iterator[Object]:
+    yield from (pod.get("status") or {}).get("containerStatuses") or ()
+
+
+def _has_log(pod: Object) -> bool:
+    return any(each["state"].keys() & {"running", "terminated"} for each in _statuses(pod))
+
+
+def _ended(job: Object) -> bool:
+    """Say whether a job has succeeded.
+
+    Raises:
+        FailedError: It has failed.
+    """
+    failed = condition(job, "Failed")
+    if failed is not None:
+        why = failed.get("message") or failed.get("reason") or "no reason is given"
+        raise FailedError(f"job: {job['metadata']['name']} has failed: {why}")
+    return any(condition(job, kind) for kind in _SUCCEEDED)
+
+
+def _state(job: Object, worker: Object | None) -> str:
+    """Return why a job does not run, in a line; empty for one that does."""
+    if worker is None:
+        queue = (job["metadata"].get("labels") or {}).get("kueue.x-k8s.io/queue-name")
+        return f"waits in the queue {queue}" if queue else "waits for its operator to make pods"
+    for status in _statuses(worker):
+        waiting = status["state"].get("waiting")
+        if waiting:
+            reason = str(waiting.get("reason", ""))
+            parts = (reason, waiting.get("message"), _FIXES.get(reason))
+            return f"{worker['metadata']['name']}: {': '.join(part for part in parts if part)}"
+    for each in (worker.get("status") or {}).get("conditions") or ():
+        if (each["type"], each["status"]) == ("PodScheduled", "False"):
+            return f"{worker['metadata']['name']}: {each.get('message') or each.get('reason', '')}"
+    return ""

@@ -1,0 +1,281 @@
+"""What a training job asks for: the values that are given, and what the configuration says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.facts.instance_types import instance_facts, is_accelerated
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.storage.claim_section import READ_ONLY
+from hyperpod_cli.operate.job_charts import Object, chart_folder, rendered
+from hyperpod_cli.terminal.errors import OpsError
+
+CHART = "training"
+JOB_KINDS = ("PyTorchJob", "HyperPodPyTorchJob")
+_PRIORITY_CLASS = "training"
+_CLAIM = "fsx-claim"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What the user gives.
+
+    Attributes:
+        files: Files of values, or names of those that the chart has.
+        settings: `KEY=VALUE`, as `helm --set` takes them.
+        name: Name of the job. Default: that of the values, else of their file.
+        namespace: Its namespace. Default: that of the configuration's first claim.
+        image: Its image. Default: that of the values, else of the deployment.
+        nodes: How many. Default: that of the values, else all of the group.
+        group: Its instance group. Default: one that has the instance type of the values.
+    """
+
+    files: Sequence[str]
+    settings: Sequence[str] = ()
+    name: str | None = None
+    namespace: str | None = None
+    image: str | None = None
+    nodes: int | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRequest:
+    """A job as it is submitted.
+
+    Attributes:
+        group: Its instance group, as configured.
+        added: The values that are not in the user's files, but come from options and configuration.
+        objects: The objects of the chart.
+    """
+
+    group: NodeGroupConfig
+    added: Mapping[str, Any]
+    objects: Sequence[Object]
+
+    @property
+    def job(self) -> Object:
+        """The job among the objects."""
+        return next(item for item in self.objects if item["kind"] in JOB_KINDS)
+
+    @property
+    def name(self) -> str:
+        """Name of the job."""
+        return str(self.job["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of the job."""
+        return str(self.job["metadata"]["namespace"])
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes it takes."""
+        return int(self._replicas["replicas"])
+
+    @property
+    def pod(self) -> Object:
+        """The spec of its pods."""
+        spec: Object = self._replicas["template"]["spec"]
+        return spec
+
+    @property
+    def container(self) -> Object:
+        """The one container of its pods."""
+        container: Object = self.pod["containers"][0]
+        return container
+
+    @property
+    def node_labels(self) -> Mapping[str, str]:
+        """Labels that a node has on which its pods run."""
+        required = self.pod["affinity"]["nodeAffinity"][
+            "requiredDuringSchedulingIgnoredDuringExecution"
+        ]
+        found = required["nodeSelectorTerms"][0]["matchExpressions"]
+        return {each["key"]: each["values"][0] for each in found}
+
+    @property
+    def instance_type(self) -> str:
+        """The instance type of its nodes."""
+        return self.node_labels["node.kubernetes.io/instance-type"]
+
+    @property
+    def _replicas(self) -> Object:
+        spec = self.job["spec"]
+        found: Object = spec.get("pytorchReplicaSpecs", {}).get("Worker") or spec["replicaSpecs"][0]
+        return found
+
+
+def requested(given: Given, *, config: Config, image: str | None) -> JobRequest:
+    """Return the job that is asked for.
+
+    Args:
+        given: What the user gives.
+        config: The configuration of the deployment.
+        image: The image that the deployment has for the group's accelerators, if it has one.
+
+    Raises:
+        OpsError: The values are none, the chart refuses them, or no group fits.
+    """
+    files = [_file(each) for each in given.files]
+    said = _merged(files)
+    group = _group(given, said, config=config)
+    name = given.name or str(said.get("name") or files[0].stem)
+    options = {"name": given.name, "image": given.image, "nodes": given.nodes}
+    configured = {
+        **_of_group(group, said, named=given.group is not None),
+        **_of_config(config),
+        "image": image,
+    }
+    added = {
+        **{key: value for key, value in configured.items() if key not in said and value},
+        **{key: value for key, value in options.items() if value is not None},
+    }
+    if given.group is not None:
+        added |= {"group": group.name, "instanceType": added["instanceType"]}
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "added.yaml"
+        file.write_text(yaml.safe_dump(added), encoding="utf-8")
+        arguments = [part for each in (*files, file) for part in ("--values", each)]
+        objects = rendered(
+            CHART,
+            name=name,
+            namespace=given.namespace or claim_place(config)[0],
+            values={},
+            overrides=[*arguments, *(part for each in given.settings for part in ("--set", each))],
+        )
+    return JobRequest(group=group, added=added, objects=objects)
+
+
+def accelerator_kind(given: Given, *, config: Config) -> str:
+    """Return what the nodes of a job have: `Gpu` or `Neuron`.
+
+    Args:
+        given: What the user gives.
+        config: The configuration of the deployment.
+
+    Raises:
+        OpsError: The values are none, or no group fits.
+    """
+    said = _merged([_file(each) for each in given.files])
+    group = _group(given, said, config=config)
+    facts = instance_facts(_type_of(group, said, named=given.group is not None))
+    device = facts.accelerator if facts else None
+    return "Neuron" if device and device.kind == "Neuron" else "Gpu"
+
+
+def claim_place(config: Config) -> tuple[str, str]:
+    """Return namespace and name of the claim that a job writes to, by the configuration.
+
+    Args:
+        config: The configuration of the deployment.
+    """
+    claims = config.storage.claims if config.storage else ()
+    written = (each for each in claims if each.access != READ_ONLY)
+    claim = next(written, None)
+    return ("default", _CLAIM) if claim is None else (claim.namespace, claim.name or _CLAIM)
+
+
+def _file(name: str) -> Path:
+    """Return the file of values that is meant."""
+    path = Path(name)
+    if path.is_file():
+        return path.resolve()
+    folder = chart_folder(CHART) / "values"
+    own = folder / f"{name}.yaml"
+    if own.is_file() and own.parent == folder:
+        return own
+    known = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
+    raise OpsError(f"--values: {name!r} is no file, and none of the chart's: {known}")
+
+
+def _merged(files: Sequence[Path]) -> dict[str, Any]:
+    """Return the values of files by their first keys; helm merges what is below."""
+    said: dict[str, Any] = {}
+    for file in files:
+        try:
+            document = yaml.safe_load(file.read_text("utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            why = " ".join(str(error).split())
+            raise OpsError(f"--values: {file} cannot be read as YAML: {why}") from None
+        if not isinstance(document, dict | None):
+            raise OpsError(f"--values: {file} must hold keys and values of the chart {CHART}")
+        said |= document or {}
+    return said
+
+
+def _group(given: Given, said: Mapping[str, Any], *, config: Config) -> NodeGroupConfig:
+    groups = config.cluster.all_groups
+    able = [each for each in groups if any(map(is_accelerated, each.possible_instance_types))]
+    told = ", ".join(_described(each) for each in able) or "none"
+    name = given.group or said.get("group")
+    if name:
+        found = next((each for each in groups if each.name == name), None)
+        if found is None:
+            listed = ", ".join(_described(each) for each in groups)
+            raise OpsError(f"group: {name!r} is not in the configuration, which has: {listed}")
+        if found not in able:
+            raise OpsError(
+                f"group: {_described(found)} has no accelerators to train on; groups that have: "
+                f"{told}"
+            )
+        return found
+    wanted = said.get("instanceType")
+    fitting = [each for each in able if wanted is None or wanted in each.possible_instance_types]
+    if not fitting:
+        what = f"{wanted} is of no group" if wanted else "no group has accelerators"
+        raise OpsError(
+            f"instanceType: {what} of {config.cluster.name}; name one with --group, whose type the "
+            f"job then takes: {told}"
+        )
+    if len(fitting) > 1:
+        raise OpsError(f"--group: is missing; the job fits {told}: name one")
+    return fitting[0]
+
+
+def _described(group: NodeGroupConfig) -> str:
+    return f"{group.name} ({' or '.join(group.possible_instance_types)})"
+
+
+def _type_of(group: NodeGroupConfig, said: Mapping[str, Any], *, named: bool) -> str:
+    """Return the values' type, unless a group is named that has others."""
+    types = group.possible_instance_types
+    wanted = said.get("instanceType")
+    if wanted in types or (wanted and not named):
+        return str(wanted)
+    return next(filter(is_accelerated, types))
+
+
+def _of_group(group: NodeGroupConfig, said: Mapping[str, Any], *, named: bool) -> dict[str, Any]:
+    taints = group.taints if isinstance(group, InstanceGroupConfig) else ()
+    return {
+        "group": group.name,
+        "instanceType": _type_of(group, said, named=named),
+        "nodes": group.instance_count,
+        "tolerations": [
+            {
+                "key": each.key,
+                "effect": each.effect,
+                **(
+                    {"operator": "Equal", "value": each.value}
+                    if each.value
+                    else {"operator": "Exists"}
+                ),
+            }
+            for each in taints
+        ],
+    }
+
+
+def _of_config(config: Config) -> dict[str, Any]:
+    classes = [each.name for each in config.helm.priority_classes or ()]
+    return {
+        "claim": {"name": claim_place(config)[1]},
+        "priorityClass": _PRIORITY_CLASS if _PRIORITY_CLASS in classes else None,
+    }
