@@ -10,10 +10,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{- /* What a pod requests: what is given, else what its instance type has. */ -}}
 {{- define "training.resources" -}}
-{{- $known := dig .Values.instanceType dict (.Files.Get "files/resources.json" | fromJson) }}
-{{- $resources := merge (deepCopy .Values.resources) $known }}
+{{- $resources := dig .Values.instanceType dict (.Files.Get "files/resources.json" | fromJson) }}
+{{- range $name, $value := .Values.resources }}
+  {{- $_ := set $resources $name $value }}
+{{- end }}
 {{- if not $resources.accelerator }}
   {{- fail (printf "instanceType: %s has no accelerators that are known; name one that has, or set resources" .Values.instanceType) }}
+{{- end }}
+{{- if hasKey .Values.env "HF_TOKEN" }}
+  {{- fail "env.HF_TOKEN: a token does not belong into values, where others read it; put it into a Secret, and name that in secret" }}
 {{- end }}
 {{- if and (eq .Values.arguments.backend "smddp") (not (has .Values.instanceType (list "ml.p4d.24xlarge" "ml.p4de.24xlarge"))) }}
   {{- fail (printf "arguments.backend: smddp is for ml.p4d.24xlarge and ml.p4de.24xlarge, not for %s; leave it to auto" .Values.instanceType) }}

@@ -24,6 +24,8 @@ Connect = Callable[[], AbstractContextManager[ApiClient]]
 
 _FIELD_MANAGER = "hyperpod-cdk"
 _JSON = {"Accept": "application/json"}
+# https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
+_METADATA = {"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
 # A line of the log is longer ago than this only where the job hangs or its node has died.
 _SILENCE_SECONDS = 60.0
 _OVERLAP_LINES = 1000
@@ -53,7 +55,7 @@ def rendered(
 
     Args:
         chart: Name of the chart.
-        name: Name of the job, which is the release's.
+        name: Name of the release.
         namespace: Where its objects are.
         values: Merged over the chart's own.
         overrides: Arguments of helm that win over them, such as `--values FILE` and `--set KEY=V`.
@@ -141,6 +143,23 @@ def found(api: ApiClient, item: Object) -> Object | None:
     if path is None:
         return None
     return _if_found(lambda: _call(api, "GET", path, header_params=_JSON))
+
+
+def exists(api: ApiClient, item: Object) -> bool:
+    """Say whether an object is there, without reading what is in it, as of a Secret.
+
+    Args:
+        api: Client of the Kubernetes API.
+        item: The object; only kind, namespace and name matter.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    path = _path_if_served(api, item)
+    if path is None:
+        return False
+    return _if_found(lambda: _call(api, "GET", path, header_params=_METADATA)) is not None
 
 
 def is_served(api: ApiClient, api_version: str, kind: str) -> bool:

@@ -1,15 +1,14 @@
 """Charts whose objects are a job: rendered by the real helm, submitted to a Kubernetes API."""
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
-from kubernetes.client import ApiClient, Configuration
+from kubernetes.client import ApiClient
 
-from emulator.kubernetes import KubernetesApi, static_tokens
+from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.operate import job_charts
 from hyperpod_cli.operate.job_charts import (
     Log,
@@ -22,26 +21,9 @@ from hyperpod_cli.operate.job_charts import (
     submit,
 )
 from hyperpod_cli.terminal.errors import OpsError
-from tests.support.kubernetes_api import ADMIN, PRINCIPALS, config_map
+from tests.support.kubernetes_api import config_map
 
 CLASSES = {"classes": [{"name": "training", "value": 1}]}
-
-
-@pytest.fixture
-def kubernetes() -> Iterator[KubernetesApi]:
-    with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as api:
-        yield api
-
-
-@pytest.fixture
-def api(kubernetes: KubernetesApi, tmp_path: Path) -> Iterator[ApiClient]:
-    authority = tmp_path / "ca.pem"
-    authority.write_text(kubernetes.ca_pem)
-    configuration = Configuration(host=kubernetes.url)
-    configuration.api_key = {"authorization": f"Bearer {ADMIN}"}
-    configuration.ssl_ca_cert = str(authority)
-    with ApiClient(configuration) as client:
-        yield client
 
 
 def test_a_chart_is_rendered_with_what_wins(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from kubernetes.client import ApiClient, ApiException, CoreV1Api
 
 from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.job_charts import Object, found, is_served
+from hyperpod_cli.operate.job_charts import Object, exists, is_served
 from hyperpod_cli.operate.nodes.health import is_ready, labels_of, node_objects
 from hyperpod_cli.operate.training.request import JobRequest
 from hyperpod_cli.terminal.errors import OpsError
@@ -84,8 +84,8 @@ def check(api: ApiClient, request: JobRequest, *, cluster: str, stop: str) -> li
     job = request.job
     if not is_served(api, job["apiVersion"], job["kind"]):
         raise OpsError(
-            f"kind: the cluster does not know {job['kind']}; set {_SWITCHES[job['kind']]}: true and "
-            "deploy"
+            f"kind: the cluster does not know {job['kind']}; set {_SWITCHES[job['kind']]}: true "
+            "and deploy"
         )
     where = request.namespace
     if _is_absent(api, "v1", "Namespace", where):
@@ -93,7 +93,7 @@ def check(api: ApiClient, request: JobRequest, *, cluster: str, stop: str) -> li
             f"--namespace: {where!r} does not exist; create it, or storage.claims can "
             "(create_namespace: true)"
         )
-    if found(api, job) is not None:
+    if exists(api, job):
         raise OpsError(
             f"name: {request.name!r} is taken by a {job['kind']} in the namespace {where}; give "
             f"another --name, or stop that one: {stop}"
@@ -136,11 +136,11 @@ def _needed(request: JobRequest) -> Iterator[tuple[str, str, str, tuple[str, str
 def _is_absent(
     api: ApiClient, api_version: str, kind: str, name: str, *, namespace: str = ""
 ) -> bool:
-    """Say whether an object is not there; what the caller may not read counts as there."""
+    """Say whether an object is not there; not so if the caller may not read it."""
     metadata = {"name": name, "namespace": namespace}
     item = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
     try:
-        return found(api, item) is None
+        return is_served(api, api_version, kind) and not exists(api, item)
     except ApiException as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
@@ -151,8 +151,8 @@ def _warnings(request: JobRequest) -> Iterator[str]:
     resources = job_resources(request.instance_type)
     if request.nodes > 1 and resources is not None and not resources.efa:
         yield (
-            f"{request.instance_type} has no EFA: {request.nodes} nodes exchange gradients over TCP, "
-            "many times slower; one node, or a type with EFA, trains faster for the money"
+            f"{request.instance_type} has no EFA: {request.nodes} nodes exchange gradients over "
+            "TCP, many times slower; one node, or a type with EFA, trains faster for the money"
         )
     resumes = (request.job["metadata"].get("annotations") or {}).get(_RESUMES)
     if resumes and not request.namespace.startswith(_RESUMED_IN):
@@ -175,14 +175,14 @@ def _of_nodes(api: ApiClient, request: JobRequest, *, cluster: str) -> Iterator[
     except ApiException as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
-        yield "Whether nodes are idle is not known: you may not list nodes and pods of all namespaces."
+        yield "Which nodes are idle is not known: you may not list nodes and all namespaces' pods."
         return
     idle = len(nodes.keys() - busy)
     there = f"{request.group.name} has {len(nodes)} healthy of type {request.instance_type}"
     if request.nodes > len(nodes):
         raise OpsError(
-            f"nodes: {request.nodes} are asked for, and {there}, {idle} of them idle; give --nodes, "
-            f"or `hyperpod-ops scale {request.group.name} {request.nodes}`"
+            f"nodes: {request.nodes} are asked for, and {there}, {idle} of them idle; give "
+            f"--nodes, or `hyperpod-ops scale {request.group.name} {request.nodes}`"
         )
     if request.nodes > idle:
         yield f"{there}, and {idle} of them are idle: the job waits for {request.nodes}."

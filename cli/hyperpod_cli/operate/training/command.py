@@ -139,9 +139,8 @@ def stop(
             f"name: there is no job {name!r} in the namespace {where}; "
             f"`kubectl get pytorchjobs --all-namespaces` lists them"
         )
-    typer.echo(
-        f"Deleted: {', '.join(f'{each['kind']} {each['metadata']['name']}' for each in deleted)}"
-    )
+    names = (f"{each['kind']} {each['metadata']['name']}" for each in deleted)
+    typer.echo(f"Deleted: {', '.join(names)}")
 
 
 def _chosen(config: Path, *, region: str | None) -> tuple[Chosen, Config]:
@@ -201,10 +200,10 @@ def _follow(connect: Connect, request: JobRequest, *, stop: str, every: float) -
             seconds=every,
         )
     except KeyboardInterrupt:
-        labels = f"-l app.kubernetes.io/instance={request.name}"
+        which = f"-n {request.namespace} -l app.kubernetes.io/instance={request.name}"
         typer.echo(
-            f"Interrupted. The job goes on. To see it: kubectl logs -n {request.namespace} {labels} "
-            f"--prefix -f\nTo stop it: {stop}",
+            f"Interrupted. The job goes on. To see it: kubectl logs {which} --prefix -f\n"
+            f"To stop it: {stop}",
             err=True,
         )
         raise typer.Exit(INTERRUPTED) from None

@@ -126,26 +126,26 @@ def requested(given: Given, *, config: Config, image: str | None) -> JobRequest:
     files = [_file(each) for each in given.files]
     said = _merged(files)
     group = _group(given, said, config=config)
-    name = given.name or str(said.get("name") or files[0].stem)
     options = {"name": given.name, "image": given.image, "nodes": given.nodes}
     configured = {
         **_of_group(group, said, named=given.group is not None),
         **_of_config(config),
         "image": image,
+        "name": files[-1].stem,
     }
     added = {
         **{key: value for key, value in configured.items() if key not in said and value},
         **{key: value for key, value in options.items() if value is not None},
     }
     if given.group is not None:
-        added |= {"group": group.name, "instanceType": added["instanceType"]}
+        added |= {key: configured[key] for key in ("group", "instanceType")}
     with TemporaryDirectory() as folder:
         file = Path(folder) / "added.yaml"
         file.write_text(yaml.safe_dump(added), encoding="utf-8")
         arguments = [part for each in (*files, file) for part in ("--values", each)]
         objects = rendered(
             CHART,
-            name=name,
+            name=CHART,
             namespace=given.namespace or claim_place(config)[0],
             values={},
             overrides=[*arguments, *(part for each in given.settings for part in ("--set", each))],

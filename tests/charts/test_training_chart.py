@@ -1,0 +1,185 @@
+"""What the chart training renders with the real helm, and the values it refuses."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from syrupy.assertion import SnapshotAssertion
+
+from tests.support.chart_rendering import assert_valid_for_kubernetes, helm, template
+from tests.support.configs import REPOSITORY
+from tests.support.kubernetes_api import running_cluster
+
+CHART = REPOSITORY / "charts" / "training"
+DEFINITIONS = REPOSITORY / "rehearsal/chart/hyperpod-helm-chart/charts/training-operators/crds"
+VARIANTS = sorted(path.stem for path in (CHART / "values").glob("*.yaml"))
+IMAGE = {"image": "registry.invalid/train:1"}
+
+
+def render(variant: str, *, home: Path, **values: Any) -> dict[str, dict[str, Any]]:
+    file = CHART / "values" / f"{variant}.yaml"
+    text = template("job", CHART, "--values", file, values={**IMAGE, **values}, home=home)
+    return {item["kind"]: item for item in yaml.safe_load_all(text) if item}
+
+
+def job_of(objects: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    return objects.get("PyTorchJob") or objects["HyperPodPyTorchJob"]
+
+
+def template_of(objects: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    spec = job_of(objects)["spec"]
+    replicas = spec.get("pytorchReplicaSpecs", {}).get("Worker") or spec["replicaSpecs"][0]
+    found: dict[str, Any] = replicas["template"]
+    return found
+
+
+def container_of(objects: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = template_of(objects)["spec"]["containers"][0]
+    return found
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_variant(variant: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    objects = render(variant, home=tmp_path)
+    container = container_of(objects)
+    # All of one, and what tells the others apart.
+    assert snapshot == (
+        objects
+        if variant == "llama2-7b-p4d"
+        else {
+            "spec": {k: v for k, v in job_of(objects)["spec"].items() if "eplicaSpecs" not in k},
+            "runs": " ".join([*container["command"], *container["args"]]),
+            "env": {each["name"]: each.get("value") for each in container["env"]},
+            "limits": container["resources"]["limits"],
+        }
+    )
+    # What only the operators' definitions describe is around an ordinary pod.
+    pod = {"apiVersion": "v1", "kind": "Pod", **template_of(objects)}
+    pod["metadata"]["name"] = "worker"
+    others = [item for item in objects.values() if item is not job_of(objects)]
+    assert_valid_for_kubernetes([pod, *others], folder=tmp_path)
+    values = ("--values", CHART / "values" / f"{variant}.yaml")
+    done = helm("lint", "--strict", CHART, *values, values=IMAGE, home=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_jobs_pass_the_pod_security_policy_and_their_definition(tmp_path: Path) -> None:
+    policy = REPOSITORY / "charts" / "pod-security"
+    rules = template("rules", policy, values={"namespaces": ["default"]}, home=tmp_path)
+    with running_cluster(tmp_path) as cluster:
+        cluster.kubectl("apply", "-f", "-", stdin=list(yaml.safe_load_all(rules)))
+        definitions = [yaml.safe_load(each.read_text()) for each in DEFINITIONS.glob("pytorch*")]
+        cluster.kubectl("apply", "-f", "-", stdin=definitions)
+        for number, variant in enumerate(VARIANTS):
+            objects = render(variant, home=tmp_path, rendezvous={"backend": "etcd"})
+            pod = {"apiVersion": "v1", "kind": "Pod", **template_of(objects)}
+            pod["metadata"] |= {"name": f"worker-{number}", "namespace": "default"}
+            known = [item for kind, item in objects.items() if kind != "HyperPodPyTorchJob"]
+            cluster.kubectl("apply", "--server-side", "-f", "-", stdin=[*known, pod])
+
+
+def test_etcd_is_started_and_named(tmp_path: Path) -> None:
+    objects = render("llama2-7b-p4d", home=tmp_path, rendezvous={"backend": "etcd"})
+
+    assert_valid_for_kubernetes([objects["Service"], objects["Deployment"]], folder=tmp_path)
+    policy = objects["PyTorchJob"]["spec"]["elasticPolicy"]
+    [port] = objects["Service"]["spec"]["ports"]
+    assert (policy["rdzvHost"], policy["rdzvPort"]) == ("job-etcd", port["port"])
+    labels = objects["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert objects["Service"]["spec"]["selector"].items() <= labels.items()
+    # The labels of the workers are not those that it selects.
+    assert not (
+        objects["Service"]["spec"]["selector"].items()
+        <= template_of(objects)["metadata"]["labels"].items()
+    )
+
+
+def test_the_token_is_a_reference_alone(tmp_path: Path) -> None:
+    objects = render("llama2-7b-p4d", home=tmp_path, **{"secret": "mine"})
+    [token] = [each for each in container_of(objects)["env"] if each["name"] == "HF_TOKEN"]
+    assert token["valueFrom"] == {"secretKeyRef": {"name": "mine", "key": "token"}}
+
+    objects = render("llama2-7b-p4d", home=tmp_path, **{"secret": ""})
+    assert "HF_TOKEN" not in json.dumps(objects)
+
+
+def test_precompiling_is_a_job_of_its_own(tmp_path: Path) -> None:
+    objects = render("trainium", home=tmp_path, precompile=True)
+    assert objects["PyTorchJob"]["metadata"]["name"] == "job-precompile"
+    assert container_of(objects)["command"] == ["neuron_parallel_compile", "torchrun"]
+
+
+@pytest.mark.parametrize(
+    ("values", "where", "expected"),
+    [
+        ({"queue": "team"}, ("metadata", "labels", "kueue.x-k8s.io/queue-name"), "team"),
+        ({"autoResume": {"maxRetries": 0}}, ("metadata", "annotations"), None),
+        ({"nodes": 1000}, ("spec", "pytorchReplicaSpecs", "Worker", "replicas"), 1000),
+    ],
+)
+def test_a_value_arrives_in_the_job(
+    values: dict[str, Any], where: tuple[str, ...], expected: object, tmp_path: Path
+) -> None:
+    found: Any = render("llama2-7b-p4d", home=tmp_path, **values)["PyTorchJob"]
+    for key in where:
+        found = found.get(key)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "where", "expected"),
+    [
+        ({"priorityClass": "training"}, "priorityClassName", "training"),
+        ({"tolerations": [{"operator": "Exists"}]}, "tolerations", [{"operator": "Exists"}]),
+        ({"terminationGracePeriodSeconds": 5}, "terminationGracePeriodSeconds", 5),
+    ],
+)
+def test_a_value_arrives_in_the_pod(
+    values: dict[str, Any], where: str, expected: object, tmp_path: Path
+) -> None:
+    assert template_of(render("llama2-7b-p4d", home=tmp_path, **values))["spec"][where] == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1000000, "1000000"), (0.00002, "2e-05"), ("a b", "a b"), (True, "true"), (64.5, "64.5")],
+)
+def test_an_argument_is_written_as_it_is_meant(value: object, text: str, tmp_path: Path) -> None:
+    objects = render("llama2-7b-p4d", home=tmp_path, arguments={"option": value})
+    assert f"--option={text}" in container_of(objects)["args"]
+
+
+def test_own_resources_replace_those_of_the_type(tmp_path: Path) -> None:
+    resources = {"efa": 0, "hugepages2Mi": "", "memory": "5Gi", "accelerators": 4}
+    objects = render("llama2-7b-p4d", home=tmp_path, resources=resources)
+    found = container_of(objects)["resources"]
+    assert found["limits"] == {"memory": "5Gi", "nvidia.com/gpu": "4"}
+    assert "FI_PROVIDER" not in json.dumps(objects)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"image": ""}, "image"),
+        ({"nodes": 0}, "/nodes"),
+        ({"kind": "MPIJob"}, "/kind"),
+        ({"rendezvous": {"backend": "static"}}, "/rendezvous/backend"),
+        ({"claim": {"mountPath": "fsx"}}, "/claim/mountPath"),
+        ({"resources": {"accelerator": "gpu"}}, "/resources/accelerator"),
+        ({"name": "a" * 41}, "/name"),
+        ({"arguments": {"Model": "x"}}, "Model"),
+        ({"instanceType": "ml.m5.2xlarge"}, "ml.m5.2xlarge has no accelerators that are known"),
+        ({"env": {"HF_TOKEN": "hf_secret"}}, "env.HF_TOKEN: a token does not belong into values"),
+        ({"arguments": {"backend": "smddp"}, "instanceType": "ml.p5.48xlarge"}, "smddp is for"),
+    ],
+)
+def test_a_bad_value_is_refused(values: dict[str, Any], told: str, tmp_path: Path) -> None:
+    file = CHART / "values" / "llama2-7b-p4d.yaml"
+    arguments = ("template", "job", CHART, "--values", file)
+    done = helm(*arguments, values={**IMAGE, **values}, home=tmp_path)
+    assert done.returncode != 0
+    assert told in done.stderr
+    assert "hf_secret" not in done.stderr
