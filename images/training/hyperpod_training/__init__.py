@@ -1,0 +1,1 @@
+"""Trains a language model over many nodes, and goes on where it was when one of them fails."""

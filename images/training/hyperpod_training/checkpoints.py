@@ -1,0 +1,150 @@
+"""Checkpoints that count only when they are whole.
+
+A checkpoint is a folder `step-00000100`. The last file written into it, `complete.json`, has the
+SHA-256 digest of each other file: a folder without it, or with a file that does not fit, is
+skipped, and the one before is taken.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import torch.distributed as dist
+
+from hyperpod_training.options import RefusalError
+
+MARKER = "complete.json"
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class Checkpoints:
+    """The checkpoints of a run; every process calls each method.
+
+    One is written at a time, beside the training: `save` returns when the state is copied.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        keep: int,
+        identity: Mapping[str, str | int],
+        say: Callable[..., None],
+    ) -> None:
+        self.folder, self.keep, self.identity, self.say = folder, keep, dict(identity), say
+        # Its own, since two threads must not mix their messages in one group; and of the CPU.
+        self.group = dist.new_group(backend="gloo")
+        self._thread = ThreadPoolExecutor(1)
+        self._pending: Future[None] | None = None
+        self._skipped: set[Path] = set()
+
+    def resume(self, read: Callable[..., None]) -> int:
+        """Reads the newest whole checkpoint, and returns its step; 0 if there is none.
+
+        Raises:
+            RefusalError: The checkpoint is of a run with other arguments.
+        """
+        found = [sorted(self.folder.glob("step-*"), reverse=True)]
+        dist.broadcast_object_list(found, src=0, group=self.group)
+        for checkpoint in found[0]:
+            if reason := self._fault(checkpoint):
+                self._skipped.add(checkpoint)
+                self.say("skipped", checkpoint=str(checkpoint), reason=reason)
+                continue
+            marker = json.loads((checkpoint / MARKER).read_text())
+            for argument, wanted in self.identity.items():
+                if (had := marker["arguments"].get(argument)) != wanted:
+                    raise RefusalError(
+                        f"{checkpoint} is of a run with {argument} {had}, and this one has"
+                        f" {wanted}: name another folder by --checkpoints, or take {had}"
+                    )
+            read(checkpoint, group=self.group)
+            self.say("resumed", step=marker["step"], checkpoint=str(checkpoint))
+            return int(marker["step"])
+        return 0
+
+    def _fault(self, checkpoint: Path) -> str | None:
+        """Returns why a checkpoint is not whole; each process reads a part of the files."""
+        faults: list[str | None] = [None] * dist.get_world_size()
+        dist.all_gather_object(faults, self._fault_of_part(checkpoint), group=self.group)
+        return next(filter(None, faults), None)
+
+    def _fault_of_part(self, checkpoint: Path) -> str | None:
+        marker = checkpoint / MARKER
+        try:
+            digests = json.loads(marker.read_text())["sha256"]
+            for name in sorted(digests)[dist.get_rank() :: dist.get_world_size()]:
+                if _digest(checkpoint / name) != digests[name]:
+                    return f"{name} is not as it was written"
+        except FileNotFoundError as error:
+            missing = Path(error.filename).name
+            return f"{missing} is missing" + ", so it was not written to its end" * (
+                missing == MARKER
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            return f"{type(error).__name__}: {error}"
+        return None
+
+    def save(self, step: int, write: Callable[..., "Future[Any]"]) -> None:
+        """Begins to write the checkpoint of a step; waits for the one before."""
+        self.wait()
+        checkpoint = self.folder / f"step-{step:08}"
+        if dist.get_rank() == 0:
+            # Of a run that was stopped in the middle, or one that was skipped.
+            shutil.rmtree(checkpoint, ignore_errors=True)
+            checkpoint.mkdir()
+        dist.barrier(group=self.group)
+        self._pending = self._thread.submit(
+            self._finish, step, checkpoint, write(checkpoint, group=self.group)
+        )
+
+    def wait(self) -> None:
+        """Waits until the checkpoint that was begun is whole.
+
+        Raises:
+            RefusalError: It could not be written.
+        """
+        if self._pending:
+            try:
+                self._pending.result()
+            except (OSError, dist.checkpoint.api.CheckpointException) as error:
+                raise RefusalError(f"a checkpoint was not written: {error}") from error
+            self._pending = None
+
+    def _finish(self, step: int, checkpoint: Path, written: "Future[Any]") -> None:
+        written.result()
+        files = sorted(f for f in checkpoint.rglob("*") if f.is_file())
+        share = files[dist.get_rank() :: dist.get_world_size()]
+        mine = {str(f.relative_to(checkpoint)): _digest(f) for f in share}
+        digests: list[dict[str, str]] = [{}] * dist.get_world_size()
+        dist.all_gather_object(digests, mine, group=self.group)
+        if dist.get_rank() == 0:
+            merged = {name: digest for part in digests for name, digest in part.items()}
+            marker = {"step": step, "arguments": self.identity, "sha256": merged}
+            partial = checkpoint / f".{MARKER}"
+            with partial.open("w") as stream:
+                json.dump(marker, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(checkpoint / MARKER)
+            self.say("saved", step=step, checkpoint=str(checkpoint))
+            self._remove_old(checkpoint)
+
+    def _remove_old(self, newest: Path) -> None:
+        """Removes all but the last; what is after the newest is of a future that was lost."""
+        before = [c for c in sorted(self.folder.glob("step-*")) if c <= newest]
+        whole = [c for c in before if (c / MARKER).exists() and c not in self._skipped]
+        for checkpoint in set(before) - set(whole[-self.keep :]):
+            with contextlib.suppress(FileNotFoundError):
+                (checkpoint / MARKER).unlink()  # first: it is no longer whole
+            shutil.rmtree(checkpoint, ignore_errors=True)

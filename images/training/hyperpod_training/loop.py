@@ -1,0 +1,76 @@
+"""The steps of a run, from the last checkpoint to the last step."""
+
+import json
+import os
+import signal
+import sys
+import time
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+import torch.distributed as dist
+
+from hyperpod_training.checkpoints import Checkpoints
+from hyperpod_training.data import Order
+from hyperpod_training.options import Options
+
+# As a shell says it of SIGTERM; not 0, since the job is not done.
+STOPPED = 128 + signal.SIGTERM
+
+
+class Strategy(Protocol):
+    """A model spread over the processes."""
+
+    device: torch.device
+
+    def step(self, batches: list[torch.Tensor], *, global_batch_size: int) -> torch.Tensor: ...
+
+    def write(self, folder: Path, *, group: dist.ProcessGroup) -> "Future[Any]": ...
+
+    def read(self, folder: Path, *, group: dist.ProcessGroup) -> None: ...
+
+
+def say(event: str, **fields: object) -> None:
+    """Prints one event as a line of JSON, from the first process alone."""
+    if os.environ["RANK"] == "0":
+        sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
+        sys.stdout.flush()
+
+
+def train(options: Options, *, strategy: Strategy, order: Order) -> int:
+    """Trains to `--max-steps`; returns 0, or `STOPPED` after a SIGTERM to any process."""
+    asked: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
+    rank, processes = dist.get_rank(), dist.get_world_size()
+    checkpoints = Checkpoints(
+        options.checkpoints, keep=options.keep, identity=options.identity(), say=say
+    )
+    step = saved = checkpoints.resume(strategy.read)
+    stop = False
+    while step < options.max_steps and not stop:
+        begun = time.monotonic()
+        step += 1
+        batches = order.batches(
+            step=step,
+            rank=rank,
+            processes=processes,
+            micro_batch_size=options.micro_batch_size,
+        )
+        loss = strategy.step(batches, global_batch_size=options.global_batch_size)
+        # One process alone may have got the signal, and all must stop at the same step.
+        both = torch.stack([loss, torch.tensor(float(bool(asked))).to(loss)])
+        dist.all_reduce(both)
+        stop = bool(both[1] > 0)
+        seconds = round(time.monotonic() - begun, 3)
+        say("step", step=step, loss=float(both[0]), world_size=processes, seconds=seconds)
+        if stop or step == options.max_steps or step % options.checkpoint_every == 0:
+            checkpoints.save(step, strategy.write)
+            saved = step
+    checkpoints.wait()
+    if stop and step < options.max_steps:
+        say("stopped", step=saved)
+        return STOPPED
+    say("done", step=step)
+    return 0

@@ -1,0 +1,101 @@
+"""What a run is asked for, and the one line that refuses it."""
+
+import argparse
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+
+class RefusalError(Exception):
+    """What a user can put right, as one line; ends the run with code 2."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The arguments of a run; `python -m hyperpod_training --help` says what each is."""
+
+    model: str
+    dataset: str
+    checkpoints: Path
+    max_steps: int
+    checkpoint_every: int
+    keep: int
+    global_batch_size: int
+    micro_batch_size: int
+    sequence_length: int
+    learning_rate: float
+    seed: int
+    strategy: str
+    backend: str
+    activation_checkpointing: bool
+
+    def identity(self) -> dict[str, str | int]:
+        """What a checkpoint's run and the run that resumes it have in common."""
+        return {
+            "--model": self.model,
+            "--dataset": self.dataset,
+            "--global-batch-size": self.global_batch_size,
+            "--sequence-length": self.sequence_length,
+            "--seed": self.seed,
+            "--strategy": self.strategy,
+        }
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise RefusalError(f"{message}; see python -m hyperpod_training --help")
+
+
+def _count(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return number
+
+
+def read_options(arguments: list[str] | None = None) -> Options:
+    """Reads the command line.
+
+    Raises:
+        RefusalError: An argument is unknown or wrong, alone or with the number of processes, or
+            the folder of the checkpoints cannot be written.
+    """
+    parser = _Parser(prog="hyperpod_training", description=__doc__, allow_abbrev=False)
+    add = parser.add_argument
+    add("--model", required=True, help="a Hugging Face name, a folder, or `tiny`")
+    add("--dataset", required=True, help="a Hugging Face name, a folder, or `synthetic`")
+    add("--checkpoints", required=True, type=Path, metavar="DIR", help="shared by all nodes")
+    add("--max-steps", type=_count, default=1000, metavar="N")
+    add("--checkpoint-every", type=_count, default=100, metavar="N", help="steps")
+    add("--keep", type=_count, default=3, metavar="N", help="how many checkpoints stay")
+    add("--global-batch-size", type=_count, default=64, metavar="N", help="samples a step")
+    add("--micro-batch-size", type=_count, default=1, metavar="N", help="samples at once")
+    add("--sequence-length", type=_count, default=2048, metavar="N", help="tokens of a sample")
+    add("--learning-rate", type=float, default=2e-5, metavar="X")
+    add("--seed", type=int, default=1, metavar="N")
+    add("--strategy", choices=["fsdp", "deepspeed", "neuron"], default="fsdp")
+    add("--backend", choices=["auto", "nccl", "gloo", "smddp"], default="auto")
+    add("--activation-checkpointing", action="store_true", help="less memory, more time")
+    options = Options(**vars(parser.parse_args(arguments)))
+    if options.sequence_length < 2:  # noqa: PLR2004 - the second token is the first to be learned
+        raise RefusalError("--sequence-length 1: a sample needs 2 tokens or more")
+    if options.learning_rate <= 0:
+        raise RefusalError(f"--learning-rate {options.learning_rate} is not above 0")
+    if "RANK" not in os.environ:
+        raise RefusalError("start it with torchrun: torchrun --nproc-per-node N -m hyperpod_training …")
+    processes, size = int(os.environ["WORLD_SIZE"]), options.global_batch_size
+    if size % (processes * options.micro_batch_size):
+        raise RefusalError(
+            f"--global-batch-size {size} is not a multiple of {processes} processes x"
+            f" --micro-batch-size {options.micro_batch_size}"
+        )
+    try:
+        options.checkpoints.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RefusalError(f"--checkpoints {options.checkpoints}: {error.strerror}") from error
+    if not os.access(options.checkpoints, os.W_OK | os.X_OK):
+        raise RefusalError(
+            f"--checkpoints {options.checkpoints} cannot be written by user {os.getuid()}:"
+            " mount the claim there, or let that user write"
+        )
+    return options
