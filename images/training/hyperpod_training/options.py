@@ -83,6 +83,13 @@ def read_options(arguments: list[str] | None = None) -> Options:
         raise RefusalError(f"--learning-rate {options.learning_rate} is not above 0")
     if "RANK" not in os.environ:
         raise RefusalError("start it with torchrun: torchrun --nproc-per-node N -m hyperpod_training …")
+    shared = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    if shared and int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0")):
+        # https://github.com/pytorch/pytorch/issues/135712: the new processes read the old ones' keys.
+        raise RefusalError(
+            "set TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 in the environment of torchrun: without it,"
+            " what --max-restarts starts again waits for processes that are dead"
+        )
     processes, size = int(os.environ["WORLD_SIZE"]), options.global_batch_size
     if size % (processes * options.micro_batch_size):
         raise RefusalError(
