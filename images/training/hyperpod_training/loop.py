@@ -52,12 +52,7 @@ def train(options: Options, *, strategy: Strategy, order: Order) -> int:
     while step < options.max_steps and not stop:
         begun = time.monotonic()
         step += 1
-        batches = order.batches(
-            step=step,
-            rank=rank,
-            processes=processes,
-            micro_batch_size=options.micro_batch_size,
-        )
+        batches = order.batches(step=step, rank=rank, processes=processes)
         loss = strategy.step(batches, global_batch_size=options.global_batch_size)
         # One process alone may have got the signal, and all must stop at the same step.
         both = torch.stack([loss, torch.tensor(float(bool(asked))).to(loss)])

@@ -11,30 +11,36 @@ from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_di
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
-from hyperpod_training.model import build_tiny
+from hyperpod_training.model import build, fill
 from hyperpod_training.options import Options
 
 
-class Fsdp:
+class Sharded:
     """A model under `fully_shard`, with AdamW.
 
     Gradients are reduced after each micro-batch, not once a step: what is kept until then would
     be a whole gradient in each process, which a 7B model has no room for on 24 GB.
     """
 
-    def __init__(self, options: Options, *, device: torch.device) -> None:
+    def __init__(
+        self, options: Options, config: Any, folder: Path | None, *, device: torch.device
+    ) -> None:
         self.device = device
-        mesh = init_device_mesh(device.type, (dist.get_world_size(),))
+        rank, processes = dist.get_rank(), dist.get_world_size()
+        mesh = init_device_mesh(device.type, (processes,))
         policy = MixedPrecisionPolicy()
         if device.type == "cuda":
             policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-        self.model = build_tiny(options).to(device)
-        self.model.config.use_cache = False
+        self.model = build(options, config, folder)
+        if folder is None:
+            self.model.to(device)
         if options.activation_checkpointing:
             self.model.gradient_checkpointing_enable()
-        for layer in self.model.model.layers:
+        layers = [m for m in self.model.modules() if type(m).__name__ in _layers(self.model)]
+        for layer in [*layers, self.model]:
             fully_shard(layer, mesh=mesh, mp_policy=policy)
-        fully_shard(self.model, mesh=mesh, mp_policy=policy)
+        if folder is not None:
+            fill(self.model, folder, device=device, rank=rank, processes=processes)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=options.learning_rate)
         self.model.train()
 
@@ -73,3 +79,8 @@ class Fsdp:
             model_state_dict=state["model"],
             optim_state_dict=state["optimizer"],
         )
+
+
+def _layers(model: Any) -> set[str]:
+    """Returns the classes that transformers keeps in one piece: a model's layers."""
+    return set(model._no_split_modules)
