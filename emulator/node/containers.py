@@ -63,7 +63,7 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
 
 
 def environment_of(
-    container: Object, pod: Object, data: Callable[[str, str], Mapping[str, str]]
+    container: Object, *, pod: Object, data: Callable[[str, str], Mapping[str, str]]
 ) -> dict[str, str]:
     """Return the environment that a container's `env` describes.
 

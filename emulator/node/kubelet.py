@@ -164,7 +164,7 @@ class Kubelet:
         given = {**self.images[container["image"]], "HOME": str(known.folder)}
         given["HOSTNAME"] = name_of(pod)
         try:
-            given |= environment_of(self._described(pod), container, self._data(pod))
+            given |= environment_of(container, pod=self._described(pod), data=self._data(pod))
         except KeyError as error:
             # https://kubernetes.io/docs/concepts/configuration/secret/#restriction-names-data
             state.refused = f"couldn't find {error}"
