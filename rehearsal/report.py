@@ -14,6 +14,7 @@ from hyperpod_cli.inspect.report.page import Attempt, Content
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import summary
 from hyperpod_cli.stack_progress.progress import duration
+from rehearsal.training import TrainingReport
 
 INTERRUPTED = "Interrupted."
 """The error of a rehearsal that was ended before its end."""
@@ -86,6 +87,7 @@ class Report:
     cluster: ClusterReport | None = None
     release: ReleaseReport | None = None
     verify: list[Fact] = field(default_factory=list)
+    training: TrainingReport | None = None
     error: str | None = None
 
     def write(self, path: Path) -> None:
@@ -175,6 +177,7 @@ def report_page(
             "Scenario": report.scenario,
             "Region": f"{region}, played by a local AWS",
             "Took": duration(report.seconds),
+            **({} if report.training is None else report.training.facts),
         },
         assembly=assembly,
         cost=cost_here(config),

@@ -36,7 +36,7 @@ _ENDED = (
 
 
 class ScenarioDoesNotApplyError(Exception):
-    """A configuration lacks something for a scenario; the text says what."""
+    """A configuration, or this machine, lacks something for a scenario; the text says what."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,6 +73,9 @@ class Rehearsal:
         """
         lacking = None if self.scenario is None else self.scenario.lacking(self.config)
         scenario = "default" if self.scenario is None else self.scenario.name
+        missing = None if self.scenario is None else self.scenario.machine_lacks()
+        if missing is not None:
+            raise ScenarioDoesNotApplyError(f"Scenario {scenario} needs {missing}.")
         if lacking is not None:
             raise ScenarioDoesNotApplyError(
                 f"Scenario {scenario} needs {lacking}, which {self.config_path} does not have."
@@ -175,6 +178,7 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
         _note(check, stage=stage, report=report)
         report.error = check.message if check.message is not None else report.error
     report.stacks, report.outputs = stage.reports(), stage.outputs()
+    report.training = stage.training
     stage.progress.say("Afterwards: nothing is wrong any more, the configuration is as it was")
     for check in scenario.recover(stage):
         _note(check, stage=stage, report=report)
@@ -313,7 +317,7 @@ def _with_one(
     )
     stage.bootstrap()
     for name, scenario in SCENARIOS.items():
-        lacking = scenario.lacking(config)
+        lacking = scenario.lacking(config) or scenario.machine_lacks()
         if lacking is not None:
             needs = (f"needs {lacking}",)
             yield Played(config=path.stem, scenario=name, wrong=needs, applies=False)

@@ -30,6 +30,7 @@ from rehearsal.progress import Progress
 from rehearsal.releases import Release
 from rehearsal.report import INTERRUPTED, StackReport
 from rehearsal.stand_in_chart import ChartChoice
+from rehearsal.training import TrainingReport
 from rehearsal.verification import (
     ClusterTools,
     allow_deletion,
@@ -63,6 +64,7 @@ class Stage:
         scripts: Folder of the lifecycle scripts in force.
         release: Assembly of a former release in force; None for this version.
         deployer: Who deploys, with the least rights.
+        training: How a job went on after a fault, if a scenario had one.
     """
 
     config_path: Path
@@ -77,6 +79,7 @@ class Stage:
     scripts: Path = field(init=False, default=_SCRIPTS)
     release: Path | None = field(init=False, default=None)
     deployer: Deployer = field(init=False)
+    training: TrainingReport | None = field(init=False, default=None)
     _script_changes: int = field(init=False, default=0)
     _synthesized: set[Path] = field(init=False, default_factory=set)
     _deployed: Path | None = field(init=False, default=None)

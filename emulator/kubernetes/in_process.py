@@ -258,13 +258,24 @@ class KubernetesApi:
         target = Target(self._resource(api_version, kind), namespace, name)
         self._operations.set_status(target, status)
 
-    def write_log(self, name: str, output: str, *, namespace: str, container: str) -> None:
+    def write_log(
+        self, name: str, output: str, *, namespace: str, container: str, anew: bool = False
+    ) -> None:
         """Add to what a container of a pod has written.
+
+        Args:
+            name: The pod.
+            output: What it writes.
+            namespace: The pod's.
+            container: Which of the pod's containers.
+            anew: Whether the container has started anew, which leaves nothing of what it wrote.
 
         Raises:
             ApiError: There is no such pod.
         """
         pod = self._operations.read(Target(self._resource("v1", "Pod"), namespace, name))
+        if anew:
+            self._operations.logs.begin(pod, container)
         self._operations.logs.write(pod, container, output.encode())
 
     def objects(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:

@@ -184,6 +184,7 @@ class Kubelet:
             self.lines.append(Line(time.time(), name_of(pod), text))
             self.api.write_log(name_of(pod), text, container=name, namespace=namespace_of(pod))
 
+        self.api.write_log(name_of(pod), "", container=name, namespace=namespace_of(pod), anew=True)
         environment = {key: meaning.of(value) for key, value in given.items()}
         state.started, state.code = now(), None
         state.process = ContainerProcess(

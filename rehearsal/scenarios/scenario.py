@@ -68,6 +68,7 @@ class Scenario:
             that is there. Any other is about a first creation: the HyperPod stack must not exist.
         lacking: Returns what a configuration lacks for it, such as `a group with
             deep_health_checks`; None when it has all.
+        machine_lacks: Returns what this machine lacks for it, and how to get it; None: nothing.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Scenario:
     play: Callable[[Stage], Iterator[Fact]]
     on_a_deployment: bool = False
     lacking: Callable[[Config], str | None] = lambda _: None
+    machine_lacks: Callable[[], str | None] = lambda: None
 
     def recover(self, stage: Stage) -> Iterator[Fact]:
         """Yield the checks that a plain deployment works again, whatever the scenario left."""

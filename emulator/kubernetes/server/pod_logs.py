@@ -28,6 +28,10 @@ class PodLogs:
         """Add to the output of a container."""
         self._written[pod["metadata"]["uid"], container] += output
 
+    def begin(self, pod: Object, container: str) -> None:
+        """Begin the output of a container anew; who follows the former one keeps it."""
+        self._written.pop((pod["metadata"]["uid"], container), None)
+
     def of(self, pod: Object, container: str) -> bytearray:
         """Return the output of a container, which grows."""
         return self._written[pod["metadata"]["uid"], container]
