@@ -19,6 +19,7 @@ from rehearsal.report import INTERRUPTED, Fact, Report, deployment_lines, report
 from rehearsal.scenarios import SCENARIOS, Scenario
 from rehearsal.stage import Stage
 from rehearsal.stand_in_chart import ChartChoice, choose_chart
+from rehearsal.training_picture import picture
 from rehearsal.verification import (
     allow_loss,
     cluster_report,
@@ -110,6 +111,9 @@ class Rehearsal:
             )
             if problem is not None:
                 progress.show(f"There is no report: {problem}")
+            if report.training is not None:
+                drawn = self.work_directory / "training.svg"
+                drawn.write_text(picture(report.training), encoding="utf-8")
         return report
 
     def _run(self, report: Report, *, progress: Progress, attempts: list[Attempt]) -> None:
