@@ -149,10 +149,6 @@ class TrainingCluster:
             if line.text.startswith('{"event"'):
                 yield Said(line.time, json.loads(line.text))
 
-    def last_lines(self) -> str:
-        """Return what the job's processes printed at last."""
-        return "".join(line.text for line in self._kubelet.lines[-5:])
-
     def fail(self, node: str) -> float:
         """Let the NVLink of a node fail as its kernel log tells of it; return when."""
         log = self._agent.log_of(node)

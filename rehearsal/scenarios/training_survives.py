@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import yaml
+
 from emulator.kubernetes import KubernetesApi
-from emulator.kubernetes.training_operator import API_VERSION, JOB_LABEL, KIND
+from emulator.kubernetes.training_operator import JOB_LABEL
 from hyperpod_cdk import Config
+from rehearsal.kept_rehearsal import operator_credentials
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, needs, succeeds
 from rehearsal.stage import Stage
-from rehearsal.training import IMAGE, Said, TrainingCluster, TrainingReport, lacks_training
+from rehearsal.training import (
+    IMAGE,
+    LONGEST_SECONDS,
+    Said,
+    TrainingCluster,
+    TrainingReport,
+    lacks_training,
+)
 
-_CHART = Path(__file__).resolve().parents[2] / "charts" / "training"
 _JOB, _NAMESPACE = "training-survives", "default"
 _GROUP = "training"
 # One GPU to a node, so that one process trains on each.
@@ -24,19 +32,17 @@ _TYPE, _NODES = "ml.g5.2xlarge", 2
 _STEPS, _FAULT_AFTER = 200, 100
 _VALUES: Mapping[str, object] = {
     "image": IMAGE,
-    "instanceType": _TYPE,
-    "group": _GROUP,
-    "nodes": _NODES,
     "secret": "",
-    "terminationGracePeriodSeconds": 30,
-    "arguments.model": "tiny",
-    "arguments.dataset": "synthetic",
-    "arguments.sequence-length": 64,
-    "arguments.global-batch-size": 8,
-    "arguments.micro-batch-size": 4,
-    "arguments.learning-rate": 0.001,
-    "arguments.max-steps": _STEPS,
-    "arguments.checkpoint-every": 40,
+    "arguments": {
+        "model": "tiny",
+        "dataset": "synthetic",
+        "sequence-length": 64,
+        "global-batch-size": 8,
+        "micro-batch-size": 4,
+        "learning-rate": 0.001,
+        "max-steps": _STEPS,
+        "checkpoint-every": 40,
+    },
 }
 
 
@@ -60,41 +66,49 @@ def _training_survives(stage: Stage) -> Iterator[Fact]:
     yield succeeds(f"a deployment with {_NODES} nodes of {_TYPE} works", stage.deploy())
     yield all_nodes_run(stage)
     with TrainingCluster(api, stage.work_directory / "training") as cluster:
-        values = " ".join(shlex.quote(f"--set={key}={value}") for key, value in _VALUES.items())
         begun = time.time()
-        done, told = stage.tools.run(f"helm template {_JOB} {_CHART} {values}")
-        if done:
-            manifest = stage.work_directory / "training" / "job.yaml"
-            manifest.write_text(told, encoding="utf-8")
-            done, told = stage.tools.run(f"kubectl apply -f {shlex.quote(str(manifest))}")
-        yield succeeds("the job is submitted", None if done else told)
-        with stage.progress.step("Training, until a node fails"):
-            cluster.wait(lambda: _reaches(cluster, _FAULT_AFTER))
-        before = _nodes_of(api)
+        with ThreadPoolExecutor(max_workers=1) as user:
+            submitted = user.submit(_train, stage)
+            with stage.progress.step("hyperpod-cdk train, until a node fails"):
+                cluster.wait(lambda: submitted.done() or _reaches(cluster, _FAULT_AFTER))
+            if submitted.done():
+                yield succeeds("hyperpod-cdk train submits the job", submitted.result()[1])
+                return
+            before = _nodes_of(api)
+            yield Fact(
+                check=f"it trains on {_NODES} nodes: {', '.join(sorted(before.values()))}",
+                ok=len({*before.values()}) == _NODES,
+            )
+            # Not the node of the first worker, which all others meet at.
+            failed = before[max(before)]
+            fault = cluster.fail(failed)
+            stage.progress.say(f"  {failed}: NVRM: Xid 74 in /var/log/messages")
+            with stage.progress.step("Waiting for the job's end"):
+                code, told = submitted.result(timeout=LONGEST_SECONDS)
+        new = _nodes_of(api).get(max(before), "no node")
         yield Fact(
-            check=f"it trains on {_NODES} nodes: {', '.join(sorted(before.values()))}",
-            ok=len({*before.values()}) == _NODES and _reaches(cluster, _FAULT_AFTER),
+            check=f"HyperPod replaced {failed} by {new}, and the job went on there",
+            ok=failed not in _known_nodes(api) and new in _known_nodes(api),
         )
-        # Not the node of the first worker, which all others meet at.
-        failed = before[max(before)]
-        fault = cluster.fail(failed)
-        stage.progress.say(f"  {failed}: NVRM: Xid 74 in /var/log/messages")
-        with stage.progress.step("Waiting for the job's end"):
-            cluster.wait(lambda: _has_ended(api))
-        after = _nodes_of(api)
         said = [*cluster.said()]
-        yield Fact(
-            check=f"HyperPod replaced {failed} by {after[max(after)]}, and the job went on there",
-            ok=failed not in _known_nodes(api) and failed not in after.values(),
-        )
-        yield from _judged(said, fault=fault, found=cluster.last_lines())
-        yield _read_by_kubectl(stage)
-        stage.training = _report(
-            said, begun=begun, fault=fault, failed=failed, new=after[max(after)]
-        )
-        stage.progress.say("  " + "; ".join(f"{k}: {v}" for k, v in stage.training.facts.items()))
+        yield from _judged(said, fault=fault)
+        yield succeeds("hyperpod-cdk train follows the job to its end", told if code else None)
+        stage.training = _report(said, begun=begun, fault=fault, failed=failed, new=new)
+        for what, fact in stage.training.facts.items():
+            stage.progress.say(f"  {what}: {fact}")
         deleted, told = stage.tools.run(f"kubectl delete pytorchjob {_JOB}")
         yield succeeds("the job is deleted", None if deleted else told)
+
+
+def _train(stage: Stage) -> tuple[int, str]:
+    """Submit the job, and follow it, as a user who may; return the exit code and the output."""
+    values = stage.work_directory / "training" / "values.yaml"
+    values.write_text(yaml.safe_dump(dict(_VALUES)), encoding="utf-8")
+    named = ("--name", _JOB, "--namespace", _NAMESPACE, "--group", _GROUP)
+    return stage.look(
+        *("train", "--values", str(values), *named, "--every", "1", "--yes"),
+        credentials=operator_credentials(stage),
+    )
 
 
 def _nodes_of(api: KubernetesApi) -> dict[str, str]:
@@ -114,16 +128,10 @@ def _reaches(cluster: TrainingCluster, step: int) -> bool:
     return any(each.name == "step" and each.step >= step for each in cluster.said())
 
 
-def _has_ended(api: KubernetesApi) -> bool:
-    [job] = api.objects(API_VERSION, KIND, _NAMESPACE)
-    held = {each["type"] for each in job["status"]["conditions"] if each["status"] == "True"}
-    return bool(held & {"Succeeded", "Failed"})
-
-
-def _judged(said: list[Said], *, fault: float, found: str) -> Iterator[Fact]:
+def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
     """Yield the checks of what the training program said before the fault and after it."""
     resumed = next((each for each in said if each.name == "resumed" and each.time > fault), None)
-    yield Fact(check="the job goes on from a checkpoint", ok=resumed is not None, found=found)
+    yield Fact(check="the job goes on from a checkpoint", ok=resumed is not None)
     if resumed is None:
         return
     first = {e.step: e.fields["loss"] for e in said if e.name == "step" and e.time < resumed.time}
@@ -136,21 +144,12 @@ def _judged(said: list[Said], *, fault: float, found: str) -> Iterator[Fact]:
         and {*range(1, saved + 1)} <= first.keys()
         and [*again] == [*range(saved + 1, _STEPS + 1)]
         and said[-1].name == "done",
-        found=f"{resumed.fields}, then {[*again][:1]} to {[*again][-1:]}",
     )
     same = [step for step in first.keys() & again.keys() if first[step] == again[step]]
     yield Fact(
         check=f"the loss curve goes on: the {lost} steps have the same losses again",
         ok=len(same) == lost and again[_STEPS] < first[max(first)] < first[1],
-        found=f"{len(same)} of them",
     )
-
-
-def _read_by_kubectl(stage: Stage) -> Fact:
-    told = [stage.tools.run(f"kubectl logs {_JOB}-worker-{index}")[1] for index in range(_NODES)]
-    done = f'{{"event": "done", "step": {_STEPS}}}'
-    ok = any(done in each for each in told)
-    return Fact(check="kubectl logs shows its end", ok=ok, found="" if ok else " ".join(told))
 
 
 def _report(
