@@ -57,7 +57,7 @@ class TrainingReport:
 
     Attributes:
         nodes: How many nodes it trains on.
-        points: Seconds since the job's submission, step and loss of each step, in their order.
+        points: Seconds since the first step, step and loss of each step, in their order.
         fault_seconds: When the node failed.
         back_seconds: When its last step before the fault was reached again.
         checkpoint: Step of the checkpoint from which it went on.

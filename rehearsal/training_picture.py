@@ -43,8 +43,18 @@ def picture(report: TrainingReport) -> str:
         ),
         f'<path class="fault" d="M{fault:.1f} {_TOP}V{bottom}"/>',
         f'<text x="{fault - 8:.1f}" y="{_TOP + 14}" class="end fault">a GPU node fails</text>',
-        f'<text x="{back + 8:.1f}" y="{bottom - 12}">replaced; {report.lost_steps} steps since '
-        f"checkpoint {report.checkpoint} again</text>",
+        *(
+            f'<text x="{(fault + back) / 2:.1f}" y="{y(report.checkpoint) + 20 * line:.1f}" '
+            f'class="middle">{said}</text>'
+            for line, said in enumerate(
+                (
+                    "HyperPod replaces it",
+                    f"checkpoint of step {report.checkpoint}",
+                    f"{report.lost_steps} steps are done again",
+                ),
+                start=1,
+            )
+        ),
     ]
     title = f"A job of {steps} steps on {report.nodes} nodes survives the failure of one"
     return "\n".join(

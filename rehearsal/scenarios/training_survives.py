@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -66,7 +65,6 @@ def _training_survives(stage: Stage) -> Iterator[Fact]:
     yield succeeds(f"a deployment with {_NODES} nodes of {_TYPE} works", stage.deploy())
     yield all_nodes_run(stage)
     with TrainingCluster(api, stage.work_directory / "training") as cluster:
-        begun = time.time()
         with ThreadPoolExecutor(max_workers=1) as user:
             submitted = user.submit(_train, stage)
             with stage.progress.step("hyperpod-cdk train, until a node fails"):
@@ -93,7 +91,7 @@ def _training_survives(stage: Stage) -> Iterator[Fact]:
         said = [*cluster.said()]
         yield from _judged(said, fault=fault)
         yield succeeds("hyperpod-cdk train follows the job to its end", told if code else None)
-        stage.training = _report(said, begun=begun, fault=fault, failed=failed, new=new)
+        stage.training = _report(said, fault=fault, failed=failed, new=new)
         for what, fact in stage.training.facts.items():
             stage.progress.say(f"  {what}: {fact}")
         deleted, told = stage.tools.run(f"kubectl delete pytorchjob {_JOB}")
@@ -152,11 +150,10 @@ def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
     )
 
 
-def _report(
-    said: list[Said], *, begun: float, fault: float, failed: str, new: str
-) -> TrainingReport:
+def _report(said: list[Said], *, fault: float, failed: str, new: str) -> TrainingReport:
     resumed = next(each for each in said if each.name == "resumed" and each.time > fault)
     steps = [each for each in said if each.name == "step"]
+    begun = steps[0].time
     last = max((each for each in steps if each.time < resumed.time), key=lambda each: each.step)
     back = next(e for e in steps if e.time > resumed.time and e.step == last.step)
     return TrainingReport(
