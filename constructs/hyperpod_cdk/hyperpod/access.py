@@ -33,7 +33,7 @@ def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.
         scope: A construct of the policy's stack, whose account and region a mere ID is of.
         key_ids: IDs or ARNs of keys; a CDK token stands for an ARN.
     """
-    keys = [_key_arn(scope, key_id) for key_id in key_ids]
+    keys = [arn_of(scope, "kms", "key", key_id) for key_id in key_ids]
     if not keys:
         return []
     service = f"sagemaker.{Stack.of(scope).region}.{Aws.URL_SUFFIX}"
@@ -64,10 +64,18 @@ def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.
     ]
 
 
-def _key_arn(scope: Construct, key_id: str) -> str:
-    if key_id.startswith("arn:") or is_token(key_id):
-        return key_id
-    return _arn(scope, "kms", "key", key_id)
+def arn_of(scope: Construct, service: str, resource: str, name: str) -> str:
+    """Return the ARN of a resource of the stack's account and region, given its name or ARN.
+
+    Args:
+        scope: A construct of the stack.
+        service: The service, as ARNs have it.
+        resource: The type of the resource, as ARNs have it.
+        name: Name, ID or ARN; a CDK token stands for an ARN.
+    """
+    return (
+        name if name.startswith("arn:") or is_token(name) else _arn(scope, service, resource, name)
+    )
 
 
 _SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com"

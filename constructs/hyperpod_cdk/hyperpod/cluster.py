@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
+from hyperpod_cdk.hyperpod.access import access_acknowledgments, arn_of, hyperpod_access
 from hyperpod_cdk.hyperpod.checks import cluster_findings
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.node_settings import LifecycleConfig
@@ -70,6 +70,7 @@ def _cluster_and_request(
         ClusterDefaults(
             execution_role_arn=execution_role.role_arn,
             security_group_id=security_group.security_group_id,
+            training_plan_arn=partial(arn_of, construct, "sagemaker", "training-plan"),
             subnet_id_in=partial(_further_subnet_id, subnets),
             **_from_scripts(lifecycle_scripts),
         )

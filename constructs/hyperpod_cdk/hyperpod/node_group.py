@@ -48,6 +48,7 @@ class ClusterDefaults:
     Attributes:
         execution_role_arn: ARN of the nodes' IAM role.
         security_group_id: ID of the nodes' security group.
+        training_plan_arn: Returns the ARN of a training plan, given its name or ARN.
         subnet_id_in: Returns the ID of a subnet for nodes in an Availability Zone, given its ID;
             None for the subnet that is the cluster's own.
         lifecycle: The script that nodes run when they are created; None for none.
@@ -57,6 +58,7 @@ class ClusterDefaults:
 
     execution_role_arn: str
     security_group_id: str
+    training_plan_arn: Callable[[str], str]
     subnet_id_in: Callable[[str], str | None]
     lifecycle: LifecycleConfig | None = None
     lifecycle_in: Callable[[OwnScriptsConfig], LifecycleConfig] | None = None
@@ -132,8 +134,8 @@ class NodeGroupConfig(GroupConfig):
     training_plan_arn: Annotated[
         TrainingPlanArn | None, Api("TrainingPlanArn"), Task("use reserved capacity")
     ] = None
-    """ARN of the SageMaker training plan whose reserved instances to use; the group must be in the
-    plan's zone. Default: none."""
+    """Name or ARN of the SageMaker training plan whose reserved instances to use; the group must be
+    in the plan's zone. A name is of the deployment's account and region. Default: none."""
 
     availability_zone_id: Annotated[
         AvailabilityZone | None, Task("run nodes in a further zone")
@@ -197,7 +199,7 @@ class NodeGroupConfig(GroupConfig):
         Raises:
             ValueError: There is no subnet in the group's zone.
         """
-        threads = self.threads_per_core
+        threads, plan = self.threads_per_core, self.training_plan_arn
         if threads is None:
             threads = default_threads_per_core(self.possible_instance_types)
         return self.model_copy(
@@ -205,6 +207,7 @@ class NodeGroupConfig(GroupConfig):
                 "execution_role_arn": self.execution_role_arn or defaults.execution_role_arn,
                 "override_vpc": self._placed(defaults),
                 "threads_per_core": threads,
+                "training_plan_arn": plan and defaults.training_plan_arn(plan),
             }
         )
 

@@ -227,7 +227,7 @@ class ClusterConfig(WaitingConfig):
 
     @property
     def training_plan_arns(self) -> tuple[str, ...]:
-        """ARN of each training plan, each once."""
+        """Name or ARN of each training plan, each once."""
         return _once(
             group.training_plan_arn
             for group in self.all_groups

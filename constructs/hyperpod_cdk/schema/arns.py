@@ -74,13 +74,17 @@ PrincipalArn = Annotated[
     Names("principal"),
     Field(examples=["arn:aws:iam::111122223333:role/Another"]),
 ]
+# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTrainingPlan.html
+_PLAN_NAME = "[a-zA-Z0-9](-*[a-zA-Z0-9]){0,63}"
+_PLAN_PLACE = r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:[0-9]{12}:training-plan/"
+TRAINING_PLAN_ARN = _PLAN_PLACE + _PLAN_NAME
+"""Pattern of the ARN alone."""
 TrainingPlanArn = Annotated[
     str,
     Matching(
-        pattern=r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:[0-9]{12}:"
-        r"training-plan/[a-zA-Z0-9](-*[a-zA-Z0-9]){0,63}",
+        pattern=f"({_PLAN_PLACE})?{_PLAN_NAME}",
         longest=2048,
-        rule="must be the ARN of a training plan, such as "
+        rule="must be the name or the ARN of a training plan, such as p5-plan or "
         "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-plan",
     ),
     Names("training plan"),

@@ -161,6 +161,24 @@ def test_the_request_is_the_create_cluster_input(
     assert request(view()) == {key: item for key, item in expected.items() if item is not None}
 
 
+@pytest.mark.parametrize(
+    "plan", ["p5", "arn:aws:sagemaker:us-west-2:<AWS::AccountId>:training-plan/p5"]
+)
+def test_a_training_plan_may_be_named(
+    stack: cdk.Stack, arguments: dict[str, Any], view: View, plan: str
+) -> None:
+    given = plan.replace("<AWS::AccountId>", cdk.Aws.ACCOUNT_ID)
+    planned = GPU.model_copy(update={"training_plan_arn": given})
+    HyperPodCluster(stack, "Cluster", cluster=cluster(planned, CPU), **arguments)
+
+    seen = view()
+    [group] = [each for each in request(seen)["InstanceGroups"] if "TrainingPlanArn" in each]
+
+    arn = "arn:aws:sagemaker:us-west-2:<AWS::AccountId>:training-plan/p5"
+    assert group["TrainingPlanArn"] == arn
+    assert arn in map(seen.text, seen.statement("UseTrainingPlans")["Resource"])
+
+
 def test_a_role_that_is_passed_scales_the_cluster(
     stack: cdk.Stack, arguments: dict[str, Any], view: View
 ) -> None:

@@ -28,6 +28,7 @@ SUBNETS = {"usw2-az1": "subnet-aaaaaaaa", "usw2-az2": "subnet-bbbbbbbb"}
 DEFAULTS = ClusterDefaults(
     execution_role_arn=ROLE,
     security_group_id="sg-aaaaaaaa",
+    training_plan_arn=lambda plan: plan,
     subnet_id_in=SUBNETS.__getitem__,
     lifecycle=PROJECT,
 )

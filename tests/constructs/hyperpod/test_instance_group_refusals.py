@@ -30,9 +30,9 @@ GROUP = "cluster.instance_groups[0]"
         ("min_instance_count", 2, "min_instance_count", "must be at most instance_count (1)"),
         ("min_instance_count", -1, "min_instance_count", "must be 0 to 6758"),
         ("capacity", "spot", "capacity", "did you mean Spot? (allowed: OnDemand, Spot)"),
-        ("training_plan_arn", "p5", "training_plan_arn", "must be the ARN of a training"),
-        ("training_plan_arn", f"{KEY}-5678", "training_plan_arn", "must be the ARN of a"),
-        ("training_plan_arn", PLAN + "*", "training_plan_arn", "must be the ARN of a training"),
+        ("training_plan_arn", "p5_a", "training_plan_arn", "must be the name or the ARN of a"),
+        ("training_plan_arn", f"{KEY}-5678", "training_plan_arn", "must be the name or"),
+        ("training_plan_arn", PLAN + "*", "training_plan_arn", "must be the name or"),
         ("training_plan_arn", PLAN.replace("west", "east"), "training_plan_arn", "of region us-w"),
         ("training_plan_arn", PLAN.replace(":aws:", ":aws-cn:"), "training_plan_arn", "partition"),
         # network

@@ -154,6 +154,7 @@ def test_the_request_has_the_api_s_types(cluster: ClusterConfig) -> None:
     defaults = ClusterDefaults(
         execution_role_arn="arn:aws:iam::111122223333:role/Nodes",
         security_group_id="sg-12345678",
+        training_plan_arn=lambda plan: plan,
         subnet_id_in={"usw2-az1": "subnet-11111111", "usw2-az2": "subnet-22222222"}.__getitem__,
         lifecycle_in=lambda _: LifecycleConfig(
             source_s3_uri="s3://scripts/b", on_create="on_create.sh"

@@ -16,6 +16,7 @@ from hyperpod_cdk.facts.instance_types import default_threads_per_core, instance
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig, OverrideVpcConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
+from hyperpod_cdk.schema.arns import TRAINING_PLAN_ARN
 from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cdk.schema.section import Section
 from hyperpod_cdk.storage.section import StorageConfig
@@ -289,13 +290,24 @@ def _group(
 def _existing_of_group(
     group: NodeGroupConfig, *, path: KeyPath, prefix: str, heading: str
 ) -> Iterator[Parameter]:
-    for key, name, label in (
-        ("training_plan_arn", "TrainingPlanArn", "Training plan"),
-        ("execution_role_arn", "ExecutionRoleArn", "Role of the nodes"),
+    # CloudFormation makes no ARN of a text that may be one already.
+    plan = {
+        "AllowedPattern": TRAINING_PLAN_ARN,
+        "Description": "ARN of the SageMaker training plan.",
+    }
+    for key, name, label, changes in (
+        ("training_plan_arn", "TrainingPlanArn", "Training plan", plan),
+        ("execution_role_arn", "ExecutionRoleArn", "Role of the nodes", {}),
     ):
         if getattr(group, key) is not None:
             yield _existing(
-                type(group), key, name=prefix + name, label=label, group=heading, path=path
+                type(group),
+                key,
+                name=prefix + name,
+                label=label,
+                group=heading,
+                path=path,
+                **changes,
             )
     if group.override_vpc is None:
         return
@@ -325,13 +337,14 @@ def _existing(
     label: str,
     group: str = _DEPLOYMENT,
     path: KeyPath = ("cluster",),
+    **changes: str,
 ) -> Parameter:
     """Return a parameter without a default: what exists in one account is in no other."""
     return Parameter(
         name=name,
         label=label,
         group=group,
-        definition=definition(section, key, default=None),
+        definition=definition(section, key, default=None, **changes),
         paths=((*path, key, *index),),
         is_token=True,
     )

@@ -30,6 +30,7 @@ from hyperpod_cli.inspect.preflight.validators.hyperpod_api import hyperpod_api
 from hyperpod_cli.inspect.preflight.validators.instance_offerings import instance_offerings
 from hyperpod_cli.inspect.preflight.validators.network_quotas import network_quotas
 from hyperpod_cli.inspect.preflight.validators.resource_types import resource_types
+from hyperpod_cli.inspect.preflight.validators.subnets import subnets
 from hyperpod_cli.inspect.preflight.validators.training_plans import training_plans, with_plan
 from hyperpod_cli.terminal.errors import OpsError
 from rehearsal.existing_resources.training_plans import TrainingPlan
@@ -371,6 +372,8 @@ def test_training_plans(
     named = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
     found = lines(training_plans, named, target)
     assert [str(said) in line for line in found] == [True] * (said is not None), found
+    by_name = with_group(configure, instance_type=PLANNED, training_plan_arn=name)
+    assert lines(training_plans, by_name, target) == [line.replace(arn, name) for line in found]
     assert lines(training_plans, config, target) == []
     if plan is None or "instance_type" in plan:
         with pytest.raises(OpsError, match="training-plan"):
@@ -404,6 +407,39 @@ def test_a_plan_of_each_status(
         stub.add_response("describe_training_plan", plan)
         planned = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
         found = lines(training_plans, planned, target)
+    assert [str(said) in line for line in found] == [True] * (said is not None), found
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "zones", "said"),
+    [
+        (PLANNED, ["usw2-az1", "usw2-az2"], "are in usw2-az1, usw2-az2: EFA does not work between"),
+        (PLANNED, ["usw2-az1", "usw2-az1"], None),
+        (PLANNED, ["usw2-az1"], None),
+        ("ml.m5.2xlarge", ["usw2-az1", "usw2-az2"], None),
+    ],
+)
+def test_subnets_of_a_group_are_in_one_zone_if_it_has_efa(
+    *,
+    configure: Configure,
+    target: Target,
+    instance_type: str,
+    zones: list[str],
+    said: str | None,
+) -> None:
+    ec2 = target.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.8.0.0/16")["Vpc"]["VpcId"]
+    made = [
+        ec2.create_subnet(
+            VpcId=vpc,
+            CidrBlock=f"10.8.{index}.0/24",
+            AvailabilityZone=f"{REGION}{'abc'[int(zone[-1]) - 1]}",
+        )["Subnet"]["SubnetId"]
+        for index, zone in enumerate(zones)
+    ]
+    own = {"subnet_ids": made}
+    config = with_group(configure, instance_type=instance_type, override_vpc=own)
+    found = lines(subnets, config, target)
     assert [str(said) in line for line in found] == [True] * (said is not None), found
 
 

@@ -38,16 +38,17 @@ def training_plans(config: Config, target: Target) -> Iterator[Problem]:
     groups: dict[str, Groups] = {}
     for where, group in config.cluster.groups_with_paths():
         if group.training_plan_arn is not None:
-            groups.setdefault(group.training_plan_arn, []).append((where, group))
-    for arn, members in groups.items():
-        name = arn.rpartition("/")[2]
+            name = group.training_plan_arn.rpartition("/")[2]
+            groups.setdefault(name, []).append((where, group))
+    for name, members in groups.items():
         command = f"aws sagemaker describe-training-plan --training-plan-name {name}"
         plan = _plan(name, target)
         if plan is None:
-            for where, _ in members:
+            for where, group in members:
                 message = f"does not exist in {target.region}; `aws sagemaker list-training-plans`"
                 path = (*where, "training_plan_arn")
-                yield Problem(finding=error(path, arn, message), command=command)
+                finding = error(path, group.training_plan_arn, message)
+                yield Problem(finding=finding, command=command)
             continue
         for finding in _findings(plan, members, config=config, target=target):
             yield Problem(finding=finding, command=command)
