@@ -1,10 +1,12 @@
 """EFA stays within one availability zone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.hyperpod.node_group import OverrideVpcConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 
 
 def efa_zones(config: Config) -> Iterator[Finding]:
@@ -20,13 +22,9 @@ def efa_zones(config: Config) -> Iterator[Finding]:
     for where, group in config.cluster.groups_with_paths():
         if not group.has_efa_accelerators:
             continue
-        own = group.override_vpc
-        if own is not None and len(own.subnet_ids) > 1:
-            yield warning(
-                (*where, "override_vpc", "subnet_ids"),
-                f"{len(own.subnet_ids)} subnets",
-                f"must be in one zone for {group.name}: EFA does not work between zones",
-            )
+        if group.override_vpc is not None:
+            place = (*where, "override_vpc", "subnet_ids")
+            yield from _own_subnets(group.override_vpc, config.network, where=place)
         subnet = subnet_for(group, config.network)
         if subnet is None:
             continue
@@ -39,3 +37,23 @@ def efa_zones(config: Config) -> Iterator[Finding]:
                 f"puts {group.name} into {subnet.zone}, apart from {first[1]} in {first[0]}: EFA "
                 "does not work between zones, so a job must stay within the groups of one",
             )
+
+
+def _own_subnets(
+    own: OverrideVpcConfig, network: NetworkConfig, *, where: KeyPath
+) -> Iterator[Finding]:
+    """Find subnets in several zones, as far as the network says which zones they are in."""
+    pairs = zip(network.hyperpod_subnets, network.hyperpod_zone_ids, strict=True)
+    known = {subnet.subnet_id: zone for subnet, zone in pairs}
+    zones = {zone for each in own.subnet_ids if (zone := known.get(each)) is not None}
+    if len(zones) > 1:
+        yield error(where, list(own.subnet_ids), in_several_zones(zones))
+    elif len(own.subnet_ids) > 1 and not {*own.subnet_ids} <= known.keys():
+        message = "must be in one zone: EFA does not work between zones; preflight looks at AWS"
+        yield warning(where, f"{len(own.subnet_ids)} subnets", message)
+
+
+def in_several_zones(zones: Iterable[str]) -> str:
+    """Say what is wrong with a group's own subnets in several zones."""
+    listed = ", ".join(sorted(zones))
+    return f"are in {listed}: EFA does not work between zones; name subnets of one, or a group each"

@@ -1,5 +1,7 @@
 """Rules on Regions, zones and addresses."""
 
+from typing import Any
+
 from hyperpod_cdk.checks.closed_network import closed_network
 from hyperpod_cdk.checks.efa_zones import efa_zones
 from hyperpod_cdk.checks.lustre_over_efa import lustre_over_efa
@@ -38,6 +40,21 @@ _PRIVATE = {"endpoint_access": "private"}
 _SMALL = subnets("10.1.0.0/24")  # 251 addresses: three nodes of 81
 _NATIVE = {"resource": "native"}
 _BLOCK = "network.hyperpod_subnets[0].cidr"
+
+
+def _in_zones(*zones: str) -> dict[str, Any]:
+    """Return a network that exists, with the subnets of `own_subnets` in these zones."""
+    ids = own_subnets(len(zones))["subnet_ids"]
+    return {
+        "vpc_id": "vpc-12345678",
+        "eks_subnet_ids": ["subnet-22345678", "subnet-32345678"],
+        "security_group_id": "sg-12345678",
+        "hyperpod_subnets": [
+            {"subnet_id": subnet_id, "availability_zone_id": zone}
+            for subnet_id, zone in zip(ids, zones, strict=True)
+        ],
+    }
+
 
 REGIONS = [
     one(region_offers, "offered", config(group(GPU))),
@@ -175,9 +192,25 @@ EFA_ZONES = [
     ),
     one(
         efa_zones,
-        "subnets of its own",
+        "subnets of its own, whose zones only AWS knows",
         config(group(GPU, instance_count=2, override_vpc=own_subnets(2)), network=TWO_ZONES),
-        in_group(WARNING, "override_vpc.subnet_ids", "must be in one zone for group-0: EFA does"),
+        in_group(WARNING, "override_vpc.subnet_ids", "must be in one zone: EFA does"),
+    ),
+    one(
+        efa_zones,
+        "subnets of its own in one zone",
+        config(group(GPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, ZONE)),
+    ),
+    one(
+        efa_zones,
+        "subnets of its own in two zones",
+        config(group(GPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, OTHER_ZONE)),
+        in_group(ERROR, "override_vpc.subnet_ids", "are in usw2-az1, usw2-az2: EFA does not"),
+    ),
+    one(
+        efa_zones,
+        "subnets of its own in two zones, without EFA",
+        config(group(CPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, OTHER_ZONE)),
     ),
     one(
         efa_zones,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.checks.efa_zones import in_several_zones
 from hyperpod_cdk.checks.node_addresses import addresses_of, groups_in_subnets, too_small
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
@@ -24,7 +25,10 @@ _FEWEST_ADDRESSES = 6
 
 @validator(
     phase=Phase.NETWORK,
-    row="elsewhere, public, cut off, or without addresses for all nodes",
+    row=(
+        "elsewhere, public, cut off, or without addresses for all nodes; those of a group with EFA "
+        "in several zones"
+    ),
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
     reads=[
         "cloudformation:ListStackResources",
@@ -35,10 +39,11 @@ _FEWEST_ADDRESSES = 6
     ],
 )
 def subnets(config: Config, target: Target) -> Iterator[Problem]:
-    """Find subnets that are elsewhere, public, cut off or full.
+    """Find subnets that are elsewhere, public, cut off or full, or a group with EFA across zones.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
     """
+    yield from _groups_across_zones(config, target)
     vpc = existing_vpc(config, target)
     named = dict(_named(config))
     if vpc is None or not named:
@@ -56,6 +61,20 @@ def subnets(config: Config, target: Target) -> Iterator[Problem]:
         *_addresses(config, there, is_new=not deployed(config, target, "hyperpod")),
     ):
         yield _problem(finding, str(named.get(finding.path, finding.value)))
+
+
+def _groups_across_zones(config: Config, target: Target) -> Iterator[Problem]:
+    for where, group in config.cluster.groups_with_paths():
+        own = group.override_vpc
+        if own is None or len(own.subnet_ids) == 1 or not group.has_efa_accelerators:
+            continue
+        # Unlike SubnetIds, a filter lets subnets be missing.
+        filters = [{"Name": "subnet-id", "Values": list(own.subnet_ids)}]
+        found = target.client("ec2").describe_subnets(Filters=filters)["Subnets"]
+        zones = {each["AvailabilityZoneId"] for each in found}
+        if len(zones) > 1:
+            path, ids = (*where, "override_vpc", "subnet_ids"), list(own.subnet_ids)
+            yield _problem(error(path, ids, in_several_zones(zones)), " ".join(ids))
 
 
 def _named(config: Config) -> Iterator[tuple[KeyPath, str]]:
