@@ -47,13 +47,14 @@ def _own_subnets(
     known = {subnet.subnet_id: zone for subnet, zone in pairs}
     zones = {zone for each in own.subnet_ids if (zone := known.get(each)) is not None}
     if len(zones) > 1:
-        yield error(where, list(own.subnet_ids), in_several_zones(zones))
+        yield in_several_zones(own, zones, where=where)
     elif len(own.subnet_ids) > 1 and not {*own.subnet_ids} <= known.keys():
         message = "must be in one zone: EFA does not work between zones; preflight looks at AWS"
         yield warning(where, f"{len(own.subnet_ids)} subnets", message)
 
 
-def in_several_zones(zones: Iterable[str]) -> str:
-    """Say what is wrong with a group's own subnets in several zones."""
+def in_several_zones(own: OverrideVpcConfig, zones: Iterable[str], *, where: KeyPath) -> Finding:
+    """Return the finding about a group's own subnets that are in several zones."""
     listed = ", ".join(sorted(zones))
-    return f"are in {listed}: EFA does not work between zones; name subnets of one, or a group each"
+    message = f"are in {listed}: EFA does not work between zones; name subnets of one of them"
+    return error(where, list(own.subnet_ids), message)

@@ -73,8 +73,8 @@ def _groups_across_zones(config: Config, target: Target) -> Iterator[Problem]:
         found = target.client("ec2").describe_subnets(Filters=filters)["Subnets"]
         zones = {each["AvailabilityZoneId"] for each in found}
         if len(zones) > 1:
-            path, ids = (*where, "override_vpc", "subnet_ids"), list(own.subnet_ids)
-            yield _problem(error(path, ids, in_several_zones(zones)), " ".join(ids))
+            path = (*where, "override_vpc", "subnet_ids")
+            yield _problem(in_several_zones(own, zones, where=path), " ".join(own.subnet_ids))
 
 
 def _named(config: Config) -> Iterator[tuple[KeyPath, str]]:
