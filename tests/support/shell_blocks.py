@@ -74,6 +74,20 @@ ELSEWHERE: Mapping[tuple[str, str], str] = {
     ("docs/verify.md", "export AWS_REGION=us-west-2"): "tests/rehearsal/scenarios/test_default.py",
     ("README.md", "make rehearse"): "tests/rehearsal/test_rehearsal.py",
     ("docs/start-here.md", "make rehearse"): "tests/rehearsal/test_rehearsal.py",
+    **{
+        ("docs/run-a-job.md", command): "tests/rehearsal/examples/test_access.py"
+        for command in (
+            "aws eks update-kubeconfig --name access-eks --region us-west-2",
+            "kubectl apply -f first.yaml",
+            "kubectl apply -f train.yaml",
+            "kubectl get pods --field-selector status.phase=Pending",
+            "kubectl get pvc",
+            "kubectl get nodes -o custom-columns=\\",
+            "read -rs TOKEN",
+            "kubectl apply -f notebook.yaml",
+            "kubectl delete job,pytorchjob,mpijob --all",
+        )
+    },
 }
 """Blocks that another test runs, by that test; those of a page with one test are in `PAGES`."""
 
@@ -139,6 +153,15 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/pipeline.md", "aws codepipeline get-pipeline-state --name ml"): (
         "needs an execution that waits for approval, which the local AWS does not have"
     ),
+    **{
+        ("docs/run-a-job.md", command): "needs a container with a GPU, which no rehearsal has"
+        for command in (
+            "kubectl wait --for=condition=complete job/first --timeout=15m",
+            "kubectl get pods -l training.kubeflow.org/job-name=train -o wide",
+            "kubectl exec train-worker-0 -- nvidia-smi",
+            "kubectl port-forward pod/notebook 8888",
+        )
+    },
     (
         "docs/storage.md",
         "kubectl rollout restart deployment/fsx-csi-controller --namespace kube-system",

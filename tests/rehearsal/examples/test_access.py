@@ -1,6 +1,7 @@
 """config/examples/access.yaml."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 
 from rehearsal.stage import Stage
 from tests.support.aws_cli import Person
+from tests.support.configs import REPOSITORY
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
+from tests.support.shell_blocks import ELSEWHERE, blocks, matches
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]
 
@@ -31,7 +34,6 @@ def _person(name: str, *, stage: Stage, home: Path) -> Person:
 
 @pytest.mark.slow(seconds=8)
 def test_each_principal_may_do_what_its_lists_say(stage: Stage, tmp_path: Path) -> None:
-    assert stage.tools.run("kubectl create namespace team-a")[0]
     assert stage.tools.run("kubectl -n team-a create configmap settings")[0]
     auditor, researcher = (
         _person(name, stage=stage, home=tmp_path / name) for name in ("auditor", "researcher")
@@ -59,6 +61,31 @@ def test_each_principal_may_do_what_its_lists_say(stage: Stage, tmp_path: Path) 
     start = "kubectl -n team-a run one --image=one"
     assert "hostNetwork" in researcher.run(f"{start} {_ON_THE_HOST}").stderr
     assert researcher.run(start).returncode == 0
+
+
+_PAGE = "docs/run-a-job.md"
+_MANIFEST = re.compile(r"^```yaml\n# (\S+\.yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.slow(seconds=8)
+def test_an_editor_runs_jobs_as_the_page_says(stage: Stage, tmp_path: Path) -> None:
+    page = REPOSITORY / _PAGE
+    home = tmp_path / "researcher"
+    researcher = _person("researcher", stage=stage, home=home)
+    for name, text in _MANIFEST.findall(page.read_text("utf-8")):
+        (home / name).write_text(text, "utf-8")
+    run = [each for each in blocks(page) if (_PAGE, each.commands.splitlines()[0]) in ELSEWHERE]
+
+    assert len(run) == sum(name == _PAGE for name, _ in ELSEWHERE)
+    for block in run:
+        if "get nodes" in block.commands:  # for admins
+            ok, printed = stage.tools.run(block.commands.replace("\\\n", ""))
+        else:
+            (home / "block.sh").write_text(block.commands, "utf-8")
+            done = researcher.run(f"cd {home} && echo typed | bash block.sh 2>&1")
+            ok, printed = done.returncode == 0, done.stdout
+        assert ok, (block.commands, printed)
+        assert not block.shown or matches(block.shown, printed), (block.commands, printed)
 
 
 @pytest.mark.slow(seconds=1)
