@@ -17,6 +17,7 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 """A variable in the form of an ARN, such as `${SubnetId}`."""
 
 KINDS: Mapping[str, tuple[str, ...]] = {
+    "codebuild": ("project",),
     "ec2": (
         "elastic-ip",
         "image",
@@ -30,6 +31,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
         "vpc-endpoint",
         "vpc-flow-log",
     ),
+    "ecr": ("repository",),
     "eks": ("access-entry", "addon", "cluster", "podidentityassociation"),
     "fsx": ("association", "file-system"),
     "iam": ("policy", "role"),
@@ -50,6 +52,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 
 KIND_OF_TYPE: Mapping[str, str] = {
+    "AWS::CodeBuild::Project": "project",
     "AWS::EC2::EIP": "elastic-ip",
     "AWS::EC2::FlowLog": "vpc-flow-log",
     "AWS::EC2::InternetGateway": "internet-gateway",
@@ -59,6 +62,7 @@ KIND_OF_TYPE: Mapping[str, str] = {
     "AWS::EC2::Subnet": "subnet",
     "AWS::EC2::VPC": "vpc",
     "AWS::EC2::VPCEndpoint": "vpc-endpoint",
+    "AWS::ECR::Repository": "repository",
     "AWS::EKS::AccessEntry": "access-entry",
     "AWS::EKS::Addon": "addon",
     "AWS::EKS::Cluster": "cluster",

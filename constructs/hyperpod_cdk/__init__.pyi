@@ -91,5 +91,7 @@ from .storage.section import HomeDirectoriesConfig as HomeDirectoriesConfig
 from .storage.section import StorageConfig as StorageConfig
 from .synthesis.logs import LogGroups as LogGroups
 from .synthesis.refusals import TooLargeError as TooLargeError
+from .workloads.section import WorkloadsConfig as WorkloadsConfig
+from .workloads.workloads import TrainingImages as TrainingImages
 
 __version__: str

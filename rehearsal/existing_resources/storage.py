@@ -64,7 +64,9 @@ def _policy(config: Config, key: str) -> str:
         account=account,
         dns_suffix="amazonaws.com",
         log_groups=log_group_names(
-            stack_name=stack_name(config, "platform"), eks_cluster_name=config.eks_cluster_name
+            stack_name=stack_name(config, "platform"),
+            eks_cluster_name=config.eks_cluster_name,
+            project_name=config.repository_name,
         ),
     )
     return policy(administration(partition=partition, account=account), logs)

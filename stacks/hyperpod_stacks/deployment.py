@@ -19,6 +19,7 @@ from hyperpod_stacks.packaged_chart import helm_chart
 from hyperpod_stacks.platform_stack import PlatformStack
 from hyperpod_stacks.storage_stack import StorageStack
 from hyperpod_stacks.table import STACKS, StackKind, stack_names
+from hyperpod_stacks.workloads_stack import WorkloadsStack
 
 
 def add_stacks(
@@ -71,6 +72,7 @@ def add_stacks(
     on_platform: Mapping[StackKind, Callable[..., cdk.Stack]] = {
         "storage": StorageStack,
         "addons": AddonsStack,
+        "workloads": WorkloadsStack,
         "hyperpod": partial(HyperPodStack, chart=chart),
     }
     dependents = {

@@ -18,7 +18,6 @@ from hyperpod_cdk.hyperpod.execution_role import execution_role_of
 from hyperpod_cdk.hyperpod.orchestrator import Eks
 from hyperpod_cdk.lifecycle_scripts.bucket import lifecycle_bucket_of
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
-from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.network.endpoints import VpcEndpoints
 from hyperpod_cdk.network.network import Network, network_of
 from hyperpod_cdk.network.section import FULL_ACCESS
@@ -47,22 +46,30 @@ class PlatformStack(cdk.Stack):
             encryption=config.encryption,
             alias=config.name,
             log_groups=log_group_names(
-                stack_name=construct_id, eks_cluster_name=config.eks_cluster_name
+                stack_name=construct_id,
+                eks_cluster_name=config.eks_cluster_name,
+                project_name=config.repository_name,
             ),
         )
-        log_groups = LogGroups(key=self.keys.logs, retention_days=config.log_retention_days)
+        self.log_groups = log_groups = LogGroups(
+            key=self.keys.logs, retention_days=config.log_retention_days
+        )
         self.cluster = config.cluster.with_volume_key(self.keys.volume_key_arn)
         self.network = network_of(self, "Network", network=config.network, log_groups=log_groups)
         self.security_group = security_group_of(
             self, "ClusterSecurityGroup", network=config.network, vpc=self.network.vpc
         ).security_group
         endpoints = self._endpoints(config) if config.network.closed else []
+        self.in_network = VpcPlacement(
+            vpc=self.network.vpc,
+            subnets=self.network.node_subnets.subnets,
+            security_group=self.security_group,
+            internet_access=[*self.network.internet_access, *endpoints],
+        )
         self.provisioner = Provisioner(
             self,
             "Provisioner",
-            placement=(
-                None if config.eks.is_reachable_from_anywhere else self._in_network(endpoints)
-            ),
+            placement=None if config.eks.is_reachable_from_anywhere else self.in_network,
             log_groups=log_groups,
             environment_key=self.keys.environment,
         )
@@ -173,7 +180,7 @@ class PlatformStack(cdk.Stack):
             "VpcEndpoints",
             vpc=self.network.vpc,
             subnets=self.network.endpoint_subnets,
-            services=list(endpoint_services(storage=config.storage is not None)),
+            services=list(config.endpoint_services),
             s3_endpoint=self.network.s3_endpoint,
             security_group_ids=[
                 self.security_group.security_group_id,
@@ -200,14 +207,6 @@ class PlatformStack(cdk.Stack):
         )
         for principal in sorted({arn for each in editors for arn in each.principals}):
             entries[principal].node.add_dependency(pod_security)
-
-    def _in_network(self, endpoints: list[Construct]) -> VpcPlacement:
-        return VpcPlacement(
-            vpc=self.network.vpc,
-            subnets=self.network.node_subnets.subnets,
-            security_group=self.security_group,
-            internet_access=[*self.network.internet_access, *endpoints],
-        )
 
 
 def add_outputs(stack: cdk.Stack, values: Mapping[str, str | None]) -> None:

@@ -6,10 +6,10 @@ from typing import Literal
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
-from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
+from hyperpod_cdk.workloads.images import base_images
 
-StackKind = Literal["platform", "addons", "storage", "hyperpod"]
+StackKind = Literal["platform", "addons", "storage", "workloads", "hyperpod"]
 
 _ADDONS = {DNS_ADDON: "CoreDNS", FSX_ADDON: "the FSx for Lustre CSI driver"}
 
@@ -78,7 +78,7 @@ def _platform(config: Config) -> Iterator[str]:
 def _network(config: Config) -> str:
     network = config.network
     if network.closed:
-        services = list(endpoint_services(storage=config.storage is not None))
+        services = config.endpoint_services
         return f"VPC {network.vpc_cidr}, closed, {_counted(len(services), 'interface endpoint')}"
     gateways = _counted(network.nat_gateway_count, "NAT gateway")
     if network.vpc_id is None:
@@ -118,6 +118,13 @@ def _kept(files: MaintainedFiles) -> str:
 
 def _addons(config: Config) -> Iterator[str]:
     yield " and ".join(_ADDONS[name] for name in config.addons_that_need_nodes)
+
+
+def _workloads(config: Config) -> Iterator[str]:
+    bases = base_images(config.cluster.instance_types)
+    kinds = " and ".join(base.name for base in bases)
+    place = "in the VPC" if config.builds_in_network else "outside the VPC"
+    yield f"ECR repository {config.repository_name}, and a build {place} of its images: {kinds}"
 
 
 def _hyperpod(config: Config) -> Iterator[str]:
@@ -161,6 +168,11 @@ STACKS: Mapping[StackKind, StackRow] = {
             lifted_by="storage.delete_with_stack and storage.i_understand_all_files_are_deleted "
             "to true",
         ),
+    ),
+    "workloads": StackRow(
+        holds="images that jobs train in, and their build",
+        exists=lambda config: config.workloads is not None,
+        says=_workloads,
     ),
     "hyperpod": StackRow(
         holds="Helm dependencies and HyperPod cluster",

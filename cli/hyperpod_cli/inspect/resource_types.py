@@ -71,6 +71,7 @@ def _file_system(properties: Properties) -> str:
 
 RESOURCE_TYPES: Mapping[str, ResourceType] = {
     STACK: ResourceType(seconds=20),
+    "AWS::CodeBuild::Project": ResourceType(name_in_arn="ProjectName", billed_as=_as("minutes of CodeBuild")),
     "AWS::EC2::EIP": ResourceType(
         seconds=15, part_of=_VPC, is_drawn=False, billed_as=_as("public IPv4 address")
     ),
@@ -90,6 +91,9 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::EC2::VPCCidrBlock": ResourceType(part_of=_VPC),
     "AWS::EC2::VPCEndpoint": ResourceType(seconds=60, part_of=_VPC, billed_as=_endpoint),
     "AWS::EC2::VPCGatewayAttachment": ResourceType(part_of=_VPC),
+    "AWS::ECR::Repository": ResourceType(
+        name_in_arn="RepositoryName", billed_as=_as("images in ECR"), holds_data=True
+    ),
     "AWS::EKS::AccessEntry": ResourceType(
         seconds=5,
         source="https://github.com/DevopsArtFactory/terraform-provisioning/pull/47",

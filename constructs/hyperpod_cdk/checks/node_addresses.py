@@ -7,7 +7,6 @@ from hyperpod_cdk.facts.instance_types import InstanceFacts
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.placement import Subnet, subnet_for
-from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.schema.errors import Finding, error
 
 _MOST_GROUPS_LISTED = 3
@@ -22,7 +21,7 @@ def node_addresses(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
     """
-    services = list(endpoint_services(storage=config.storage is not None))
+    services = config.endpoint_services
     taken = len(services) if config.network.closed else 0
     for subnet, groups in groups_in_subnets(config).items():
         if subnet.free_addresses is None:

@@ -18,6 +18,7 @@ from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
+from hyperpod_cdk.network.endpoint_services import EndpointService, endpoint_services
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.node_health.section import NodeHealthConfig
@@ -36,6 +37,7 @@ from hyperpod_cdk.schema.section import Section, Task, findings_of
 from hyperpod_cdk.schema.tags import Tags
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_cdk.workloads.section import WorkloadsConfig
 
 
 def location_findings(
@@ -182,6 +184,13 @@ class Config(Section):
     node_health: NodeHealthConfig | None = None
     """A health check of your own on each node with GPUs or Trainium. Default: none."""
 
+    workloads: Annotated[
+        WorkloadsConfig | None,
+        Field(examples=[{}]),
+        Task("build the image that jobs run"),
+    ] = None
+    """A repository for the images that jobs train in, and a build that fills it. Default: none."""
+
     tags: Annotated[Tags, Field(examples=[{"team": "other"}]), Task("tag every resource")] = Field(
         default_factory=dict
     )
@@ -218,6 +227,24 @@ class Config(Section):
     def installed_addons(self) -> tuple[str, ...]:
         """The EKS add-ons that the deployment installs."""
         return (*self.eks.addons_among(DAEMON_SET_ADDONS), *self.addons_that_need_nodes)
+
+    @property
+    def builds_in_network(self) -> bool:
+        """Whether images are built in the VPC."""
+        chosen = None if self.workloads is None else self.workloads.build_in_network
+        return self.workloads is not None and (self.network.closed if chosen is None else chosen)
+
+    @property
+    def endpoint_services(self) -> tuple[EndpointService, ...]:
+        """The services that a closed network reaches."""
+        return tuple(
+            endpoint_services(storage=self.storage is not None, builds=self.builds_in_network)
+        )
+
+    @property
+    def repository_name(self) -> str | None:
+        """Name of the repository of training images, and of the project that builds them."""
+        return None if self.workloads is None else f"{self.name}-training"
 
     @cached_property
     def components(self) -> ComponentsConfig:

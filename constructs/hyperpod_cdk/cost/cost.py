@@ -13,7 +13,6 @@ from hyperpod_cdk.facts.kubernetes_support import (
 from hyperpod_cdk.facts.prices import price_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 from hyperpod_cdk.storage.section import StorageConfig
 
@@ -104,7 +103,7 @@ def _named(files: LustreConfig) -> str:
 def _ways_out(config: Config, *, region: str | None) -> Iterator[Charge]:
     network = config.network
     if network.closed:
-        services = len(list(endpoint_services(storage=config.storage is not None)))
+        services = len(config.endpoint_services)
         zones = network.node_zone_count
         item = "interface endpoint"
         yield charge_of(
@@ -194,6 +193,8 @@ def _left_out(config: Config) -> Iterator[str]:
     yield f"traffic through {way_out}, out of AWS and between zones"
     if config.network.allowed_domains is not None:
         yield "domains and queries of Route 53 Resolver DNS Firewall"
+    if config.workloads is not None:
+        yield "images in ECR, and the minutes of CodeBuild that build them"
     yield "logs (EKS, VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "Lambda and Step Functions, which run while stacks are deployed"
     yield "taxes and discounts"

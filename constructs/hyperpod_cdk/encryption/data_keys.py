@@ -73,6 +73,7 @@ class DataKeys:
         file_system: Of the file system.
         node_volumes: Of the nodes' EBS volumes.
         logs: Of log groups.
+        images: Of the repository of training images, and of its builds.
         environment: Of the environment of the provisioner's functions.
     """
 
@@ -81,6 +82,7 @@ class DataKeys:
     file_system: kms.IKey | None = None
     node_volumes: kms.IKey | None = None
     logs: kms.IKey | None = None
+    images: kms.IKey | None = None
     environment: kms.IKey | None = None
 
     @property
@@ -122,6 +124,7 @@ def data_keys(
         file_system=key if encryption.file_system else None,
         node_volumes=key if encryption.node_volumes else None,
         logs=key if encryption.logs else None,
+        images=key if encryption.images else None,
         environment=key,
     )
 

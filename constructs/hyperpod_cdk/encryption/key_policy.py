@@ -18,8 +18,16 @@ _BY_LOGS = (
 _KEPT_CHARACTERS = 15
 
 
-def log_group_names(*, stack_name: str, eks_cluster_name: str) -> tuple[str, ...]:
-    """Return the patterns of the names that a platform stack's log groups have."""
+def log_group_names(
+    *, stack_name: str, eks_cluster_name: str, project_name: str | None
+) -> tuple[str, ...]:
+    """Return the patterns of the names that a deployment's log groups have.
+
+    Args:
+        stack_name: Name of its platform stack.
+        eks_cluster_name: Name of its EKS cluster.
+        project_name: Name of its CodeBuild project, if it has one.
+    """
     # As CDK names a resource that it names uniquely: letters and digits of the path.
     plain = re.sub(r"[^A-Za-z0-9]", "", stack_name)
     # CDK cuts characters out of the middle of a function's name that is too long.
@@ -28,6 +36,7 @@ def log_group_names(*, stack_name: str, eks_cluster_name: str) -> tuple[str, ...
         f"/aws/lambda/{stack_name[:_KEPT_CHARACTERS]}*",
         f"/aws/vendedlogs/states/{plain}*",
         f"{stack_name}-*",
+        *([f"/aws/codebuild/{project_name}"] if project_name else []),
     )
 
 

@@ -38,6 +38,10 @@ class EncryptionConfig(Section):
     """Whether the key encrypts the logs in CloudWatch: of the control plane, the VPC and the
     provisioner. Default: true."""
 
+    images: bool = True
+    """Whether the key encrypts the repository of training images. It cannot be changed once it is
+    deployed. Default: true."""
+
     @property
     def has_key(self) -> bool:
         """Whether there is a key."""

@@ -7,7 +7,7 @@ rehearsal of `config/examples/closed-network.yaml` finds by running it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 S3_SERVICE = "s3"
 """What a gateway endpoint serves, which has no price; all others are interface endpoints."""
@@ -18,11 +18,18 @@ _NODE_POLICY = (
     "https://docs.aws.amazon.com/sagemaker/latest/dg/"
     "security-iam-awsmanpol-AmazonSageMakerClusterInstanceRolePolicy.html"
 )
-_IMAGE_PULLS = (
+# https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html
+ECR_LOGIN = "ecr:GetAuthorizationToken"
+IMAGE_PULLS = (
     "ecr:BatchCheckLayerAvailability",
     "ecr:BatchGetImage",
-    "ecr:GetAuthorizationToken",
     "ecr:GetDownloadUrlForLayer",
+)
+IMAGE_PUSHES = (
+    "ecr:CompleteLayerUpload",
+    "ecr:InitiateLayerUpload",
+    "ecr:PutImage",
+    "ecr:UploadLayerPart",
 )
 
 
@@ -37,6 +44,7 @@ class EndpointService:
         source: Where AWS says so, or the code that calls it.
         actions: What the endpoint lets through, of principals of the deployment's account.
         for_storage: Whether only deployments with a file system need it. Default: all do.
+        for_builds: What it also lets through where images are built in the network.
     """
 
     name: str
@@ -45,6 +53,7 @@ class EndpointService:
     source: str
     actions: tuple[str, ...]
     for_storage: bool = False
+    for_builds: tuple[str, ...] = ()
 
 
 ENDPOINT_SERVICES = (
@@ -74,14 +83,16 @@ ENDPOINT_SERVICES = (
         users=("nodes",),
         why="the login before images are pulled",
         source="https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
-        actions=_IMAGE_PULLS,
+        actions=tuple(sorted((ECR_LOGIN, *IMAGE_PULLS))),
+        for_builds=IMAGE_PUSHES,
     ),
     EndpointService(
         name="ecr.dkr",
         users=("nodes",),
         why="images; their layers come from S3",
         source="https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html",
-        actions=_IMAGE_PULLS,
+        actions=tuple(sorted((ECR_LOGIN, *IMAGE_PULLS))),
+        for_builds=IMAGE_PUSHES,
     ),
     EndpointService(
         name="eks",
@@ -151,8 +162,17 @@ ENDPOINT_SERVICES = (
 )
 
 
-def endpoint_services(*, storage: bool) -> Iterator[EndpointService]:
-    """Yield the services of a deployment."""
+def endpoint_services(*, storage: bool, builds: bool) -> Iterator[EndpointService]:
+    """Yield the services of a deployment.
+
+    A build in the network calls no other services than nodes do: ECR, S3 and CloudWatch Logs. Who
+    starts it is not in the network.
+
+    Args:
+        storage: Whether it has a file system.
+        builds: Whether images are built in the network.
+    """
     for service in ENDPOINT_SERVICES:
         if storage or not service.for_storage:
-            yield service
+            further = service.for_builds if builds else ()
+            yield replace(service, actions=(*service.actions, *further))

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.network.endpoint_services import S3_SERVICE, endpoint_services
+from hyperpod_cdk.network.endpoint_services import S3_SERVICE
 from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.validator import Target
@@ -132,7 +132,7 @@ def deployed(config: Config, target: Target, kind: StackKind = "platform") -> fr
 
 def unserved(config: Config, vpc: Vpc) -> Sequence[str]:
     """Return the services that a network without a way out needs and the VPC has no endpoint of."""
-    needed = [each.name for each in endpoint_services(storage=config.storage is not None)]
+    needed = [each.name for each in config.endpoint_services]
     there = vpc.endpoint_services()
     return [service for service in (S3_SERVICE, *needed) if service not in there]
 

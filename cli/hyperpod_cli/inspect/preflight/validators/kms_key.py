@@ -110,7 +110,9 @@ def _missing(config: Config, policy: Mapping[str, Any], *, target: Target) -> It
     if not config.encryption.logs:
         return
     groups = log_group_names(
-        stack_name=stack_name(config, "platform"), eks_cluster_name=config.eks_cluster_name
+        stack_name=stack_name(config, "platform"),
+        eks_cluster_name=config.eks_cluster_name,
+        project_name=config.repository_name,
     )
     suffix = "amazonaws.com.cn" if target.partition == "aws-cn" else "amazonaws.com"
     wanted = encryption_of_logs(

@@ -1,0 +1,89 @@
+"""AWS's Deep Learning Containers: where each region has them, and which ones images begin with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Accelerator = Literal["GPU", "Neuron"]
+
+_MOST_REGIONS: Final = "763104351884"
+# https://aws.github.io/deep-learning-containers/reference/region_availability/, of
+# https://github.com/aws/deep-learning-containers/blob/e0ecedea/docs/reference/region_availability.md
+REGISTRY_ACCOUNTS: Final[Mapping[str, str]] = {
+    "af-south-1": "626614931356",
+    "ap-east-1": "871362719292",
+    "ap-east-2": "975050140332",
+    "ap-northeast-1": _MOST_REGIONS,
+    "ap-northeast-2": _MOST_REGIONS,
+    "ap-northeast-3": "364406365360",
+    "ap-south-1": _MOST_REGIONS,
+    "ap-south-2": "772153158452",
+    "ap-southeast-1": _MOST_REGIONS,
+    "ap-southeast-2": _MOST_REGIONS,
+    "ap-southeast-3": "907027046896",
+    "ap-southeast-4": "457447274322",
+    "ap-southeast-5": "550225433462",
+    "ap-southeast-6": "633930458069",
+    "ap-southeast-7": "590183813437",
+    "ca-central-1": _MOST_REGIONS,
+    "ca-west-1": "204538143572",
+    "cn-north-1": "727897471807",
+    "cn-northwest-1": "727897471807",
+    "eu-central-1": _MOST_REGIONS,
+    "eu-central-2": "380420809688",
+    "eu-north-1": _MOST_REGIONS,
+    "eu-south-1": "692866216735",
+    "eu-south-2": "503227376785",
+    "eu-west-1": _MOST_REGIONS,
+    "eu-west-2": _MOST_REGIONS,
+    "eu-west-3": _MOST_REGIONS,
+    "il-central-1": "780543022126",
+    "me-central-1": "914824155844",
+    "me-south-1": "217643126080",
+    "mx-central-1": "637423239942",
+    "sa-east-1": _MOST_REGIONS,
+    "us-east-1": _MOST_REGIONS,
+    "us-east-2": _MOST_REGIONS,
+    "us-west-1": _MOST_REGIONS,
+    "us-west-2": _MOST_REGIONS,
+}
+"""By region: the account whose private ECR registry has them. GovCloud is not in the list."""
+
+
+def registry_of(region: str) -> str | None:
+    """Return the host of a region's registry; None if AWS names none."""
+    account = REGISTRY_ACCOUNTS.get(region)
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return None if account is None else f"{account}.dkr.ecr.{region}.{suffix}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BaseImage:
+    """The container that an image of this project begins with; its Dockerfile names it too.
+
+    Attributes:
+        name: How the image, its Dockerfile and its tags are called: `gpu`, `neuron`.
+        repository: Its repository.
+        tag: Its tag.
+    """
+
+    name: str
+    repository: str
+    tag: str
+
+
+# https://aws.github.io/deep-learning-containers/reference/available_images/; the tag of Neuron also
+# in https://github.com/aws-neuron/deep-learning-containers, for trn1, trn2, trn3 and inf2.
+BASE_IMAGES: Final[Mapping[Accelerator, BaseImage]] = {
+    "GPU": BaseImage(
+        name="gpu",
+        repository="pytorch-training",
+        tag="2.7.1-gpu-py312-cu128-ubuntu22.04-ec2",
+    ),
+    "Neuron": BaseImage(
+        name="neuron",
+        repository="pytorch-training-neuronx",
+        tag="2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04",
+    ),
+}
+"""By kind of accelerator."""

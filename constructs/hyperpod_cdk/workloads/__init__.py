@@ -1,0 +1,1 @@
+"""What jobs need besides the cluster: the image that they train in."""
