@@ -39,7 +39,7 @@ class WorkloadsStack(cdk.Stack):
         add_outputs(
             self,
             {
-                "TrainingImageProject": images.project.project_name,
+                "TrainingImageProject": images.project.ref,
                 "TrainingImageRepository": images.repository.repository_uri,
                 **{f"TrainingImage{kind.title()}": uri for kind, uri in images.images.items()},
             },

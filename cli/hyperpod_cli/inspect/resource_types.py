@@ -71,7 +71,9 @@ def _file_system(properties: Properties) -> str:
 
 RESOURCE_TYPES: Mapping[str, ResourceType] = {
     STACK: ResourceType(seconds=20),
-    "AWS::CodeBuild::Project": ResourceType(name_in_arn="ProjectName", billed_as=_as("minutes of CodeBuild")),
+    "AWS::CodeBuild::Project": ResourceType(
+        name_in_arn="ProjectName", billed_as=_as("minutes of CodeBuild")
+    ),
     "AWS::EC2::EIP": ResourceType(
         seconds=15, part_of=_VPC, is_drawn=False, billed_as=_as("public IPv4 address")
     ),

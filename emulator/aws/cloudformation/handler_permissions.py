@@ -46,6 +46,8 @@ _NAMES = {
     # A HyperPod cluster's own name is in no ARN.
     "ClusterName": (("Orchestrator", "Eks", "ClusterArn"), ("ClusterName",), ("Name",)),
     "FunctionName": (("FunctionName",),),
+    "ProjectName": (("Name",),),
+    "RepositoryName": (("RepositoryName",),),
     "LayerName": (("LayerName",),),
     "LogGroupName": (("LogGroupName",),),
     "RoleNameWithPath": (("RoleName",), ("Roles", "*")),
