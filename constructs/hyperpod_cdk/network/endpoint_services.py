@@ -162,7 +162,7 @@ ENDPOINT_SERVICES = (
 )
 
 
-def endpoint_services(*, storage: bool, builds: bool) -> Iterator[EndpointService]:
+def endpoint_services(*, storage: bool, builds: bool = False) -> Iterator[EndpointService]:
     """Yield the services of a deployment.
 
     A build in the network calls no other services than nodes do: ECR, S3 and CloudWatch Logs. Who
@@ -170,7 +170,7 @@ def endpoint_services(*, storage: bool, builds: bool) -> Iterator[EndpointServic
 
     Args:
         storage: Whether it has a file system.
-        builds: Whether images are built in the network.
+        builds: Whether images are built in the network. Default: they are not.
     """
     for service in ENDPOINT_SERVICES:
         if storage or not service.for_storage:

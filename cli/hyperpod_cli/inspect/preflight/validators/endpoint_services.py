@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.network.endpoint_services import endpoint_services as services_of
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cli.aws.session import listed
@@ -30,7 +29,7 @@ def endpoint_services(config: Config, target: Target) -> Iterator[Problem]:
     """Find services without interface endpoints in the region, or in a zone that needs one."""
     if not config.network.closed:
         return
-    needed = [each.name for each in services_of(storage=config.storage is not None)]
+    needed = [each.name for each in config.endpoint_services]
     offered = _offered(needed, target)
     there = {name.partition(f".{target.region}.")[2] for name in offered}
     for service in needed:

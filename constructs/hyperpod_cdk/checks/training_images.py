@@ -1,0 +1,20 @@
+"""There is an image to build: a group has accelerators that one is for."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.workloads.images import base_images
+
+
+def training_images(config: Config) -> Iterator[Finding]:
+    """Find a section of workloads for a cluster in which no group has GPUs or Trainium.
+
+    https://aws.github.io/deep-learning-containers/reference/available_images/
+    """
+    if config.workloads is not None and not base_images(config.cluster.instance_types):
+        message = (
+            "has nothing to build: no instance group has GPUs or Trainium; add one, or leave "
+            "workloads out"
+        )
+        yield error(("workloads",), None, message)

@@ -1,0 +1,101 @@
+"""Rules on the images that jobs train in."""
+
+from typing import Any
+
+from hyperpod_cdk.checks.base_registry import base_registry
+from hyperpod_cdk.checks.package_index import package_index
+from hyperpod_cdk.checks.training_images import training_images
+from tests.support.rule_cases import CPU, ERROR, GPU, TRAINIUM, config, group, one
+
+_MIRROR = "111122223333.dkr.ecr.{}.amazonaws.com/mirror"
+_INDEX = "https://pypi.example.com/simple"
+_CLOSED: dict[str, Any] = {
+    "network": {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]},
+    "eks": {"endpoint_access": "private"},
+}
+
+
+def _names(*domains: str) -> dict[str, Any]:
+    return {"network": {"allowed_domains": list(domains)}}
+
+
+def _gov(**workloads: Any) -> dict[str, Any]:
+    zone = "usgw1-az1"
+    subnets = [{"cidr": "10.1.0.0/16", "availability_zone_id": zone}]
+    zones = [zone, "usgw1-az2"]
+    return {
+        "region": "us-gov-west-1",
+        "network": {"availability_zone_ids": zones, "hyperpod_subnets": subnets},
+        "workloads": workloads,
+    }
+
+
+def _workloads(**changes: Any) -> dict[str, Any]:
+    return {"workloads": changes}
+
+
+CASES = [
+    one(training_images, "none", config(group(CPU))),
+    one(training_images, "Trainium", config(group(CPU), group(TRAINIUM, index=1), **_workloads())),
+    one(
+        training_images,
+        "no accelerators",
+        config(group(CPU), **_workloads()),
+        (ERROR, "workloads", "nothing to build"),
+    ),
+    one(base_registry, "AWS's", config(group(GPU), region="us-west-2", **_workloads())),
+    one(base_registry, "any region", config(group(GPU), **_workloads())),
+    one(
+        base_registry,
+        "GovCloud",
+        config(group(GPU), **_gov()),
+        (ERROR, "workloads.base_registry", "no registry of Deep Learning Containers in us-gov"),
+    ),
+    one(
+        base_registry,
+        "a mirror in GovCloud",
+        config(group(GPU), **_gov(base_registry=_MIRROR.format("us-gov-west-1"))),
+    ),
+    one(
+        base_registry,
+        "another region",
+        config(
+            group(GPU), region="us-west-2", **_workloads(base_registry=_MIRROR.format("us-east-1"))
+        ),
+        (ERROR, "workloads.base_registry", "must be in us-west-2"),
+    ),
+    one(package_index, "outside the VPC", config(group(GPU), **_names(), **_workloads())),
+    one(
+        package_index,
+        "closed",
+        config(group(GPU), **_CLOSED, **_workloads()),
+        (ERROR, "workloads.package_index", "does not reach PyPI"),
+    ),
+    one(
+        package_index,
+        "closed, built outside",
+        config(group(GPU), **_CLOSED, **_workloads(build_in_network=False)),
+    ),
+    one(
+        package_index,
+        "closed, with an index",
+        config(
+            group(GPU),
+            network={**_CLOSED["network"], "allowed_domains": ["pypi.example.com"]},
+            eks=_CLOSED["eks"],
+            **_workloads(package_index=_INDEX),
+        ),
+    ),
+    one(
+        package_index,
+        "names that do not resolve",
+        config(group(GPU), **_names("pypi.org"), **_workloads(build_in_network=True)),
+        (ERROR, "workloads.package_index", "add files.pythonhosted.org there"),
+    ),
+    one(
+        package_index,
+        "an index that does not resolve",
+        config(group(GPU), **_names(), **_workloads(build_in_network=True, package_index=_INDEX)),
+        (ERROR, "workloads.package_index", "add pypi.example.com there"),
+    ),
+]
