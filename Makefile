@@ -40,12 +40,12 @@ ifeq ($(strip $(CONFIG)),)
   $(error CONFIG= names no file; leave it out for the default, config/default.yaml)
 endif
 # A switch that is on with 1 alone would be passed over with anything else.
-$(foreach switch,CHECKS DIGESTS DRY EXPRESS FORCE KEEP MIRROR UNCHECKED UPGRADE YES,\
+$(foreach switch,CHECKS DIGESTS DOCKER DRY EXPRESS FORCE KEEP MIRROR UNCHECKED UPGRADE YES,\
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
-        addon-versions charts charts-check images deployer-policy preflight prices diff deploy verify status destroy destroy-all \
+        addon-versions charts charts-check image images deployer-policy preflight prices diff deploy verify status destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test test-all random-configs check format benchmark picture \
         rehearsal-picture generate lock docs record-release clean histories
 .PHONY: checkov critical-path
@@ -110,6 +110,9 @@ deploy: setup layout ## Show what changes, ask, deploy to your AWS account: CONF
 
 pipeline: setup layout ## Create or change the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml YES=1
 	@hyperpod-cdk pipeline --config '$(PIPELINE)' $(call on,YES)
+
+image: .venv/.installed layout ## Build the images that jobs train in, and say their digests: CONFIG= DOCKER=1
+	@hyperpod-cdk image build --config '$(CONFIG)' $(call on,DOCKER)
 
 ##@ Operate
 

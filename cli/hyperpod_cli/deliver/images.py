@@ -281,7 +281,7 @@ def mirror(
         region = ecr_region(target.host)
         client = None if region is None else ecr(region)
         if client is not None and target.host not in logged_in:
-            user, password = _credentials(client)
+            user, password = ecr_credentials(client)
             execute(
                 "auth", "login", target.host, "--username", user, "--password-stdin",
                 password=password,
@@ -323,7 +323,8 @@ def _crane(*arguments: str, password: str | None = None, run: Run = subprocess.r
     return str(done.stdout).strip()
 
 
-def _credentials(client: AwsClient) -> tuple[str, str]:
+def ecr_credentials(client: AwsClient) -> tuple[str, str]:
+    """Return user and password of the registries of a region."""
     [data] = client.get_authorization_token()["authorizationData"]
     user, _, password = base64.b64decode(data["authorizationToken"]).decode().partition(":")
     return user, password

@@ -1,0 +1,237 @@
+"""Building the images that jobs train in: by the deployment's CodeBuild project, or by Docker."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.facts.deep_learning_containers import registry_of
+from hyperpod_cdk.schema.errors import ConfigError
+from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cdk.workloads.images import TrainingImage, base_images, training_image
+from hyperpod_cli.aws.session import AwsSession, answer_of
+from hyperpod_cli.aws.stacks import outputs_of
+from hyperpod_cli.deliver.images import ecr_credentials
+from hyperpod_cli.terminal.errors import FailedError, OpsError
+from hyperpod_cli.terminal.options import make_command
+from hyperpod_stacks.table import stack_name
+
+_DOCKER = "docker"
+_IN_PROGRESS = "IN_PROGRESS"
+_SUCCEEDED = "SUCCEEDED"
+Say = Callable[[str], None]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingImages:
+    """The training images of a configuration, and the repository that they are for.
+
+    Attributes:
+        config: The configuration.
+        path: Its file.
+        session: Clients of its region.
+        repository: URI of the repository.
+        project: Name of the project that builds them.
+        images: The images, of the files as they are now.
+        deployed: URI of each image, of the files as they were deployed, by the name of its base.
+    """
+
+    config: Config
+    path: Path
+    session: AwsSession
+    repository: str
+    project: str
+    images: tuple[TrainingImage, ...]
+    deployed: Mapping[str, str]
+
+    def uri(self, image: TrainingImage) -> str | None:
+        """Return where an image is, with its digest; None while it is not there."""
+        ecr = self.session.client("ecr")
+        name = self.repository.partition("/")[2]
+        asked = [{"imageTag": image.tag}]
+        found = ecr.batch_get_image(repositoryName=name, imageIds=asked)["images"]
+        return f"{self.repository}@{found[0]['imageId']['imageDigest']}" if found else None
+
+    def missing(self) -> list[TrainingImage]:
+        """Return the images that are not in the repository."""
+        return [image for image in self.images if self.uri(image) is None]
+
+    def lines(self) -> Iterator[str]:
+        """Yield where each image is, as the values of a job name it.
+
+        Raises:
+            FailedError: One is not there.
+        """
+        for image in self.images:
+            uri = self.uri(image)
+            if uri is None:
+                raise FailedError(
+                    f"{self.repository}:{image.tag} is not there though it was built; look at "
+                    f"`aws ecr list-images --repository-name {self.repository.partition('/')[2]} "
+                    f"--region {self.session.region}`"
+                )
+            yield f"{image.tag}: image: {uri}"
+
+    def refuse_changed(self) -> None:
+        """Refuse to build with CodeBuild what it does not have.
+
+        Raises:
+            OpsError: The files are not those that are deployed.
+        """
+        tags = {uri.rpartition(":")[2] for uri in self.deployed.values()}
+        if not tags.issuperset(image.tag for image in self.images):
+            deploy = make_command("deploy", self.path)
+            raise OpsError(
+                "images/training: has changed since it was deployed, and CodeBuild builds what is "
+                f"deployed; run `{deploy} ONLY={stack_name(self.config, 'workloads')}` first, or "
+                "build here with DOCKER=1"
+            )
+
+
+def training_images(config: Config, *, path: Path, session: AwsSession) -> TrainingImages:
+    """Find the training images of a deployment.
+
+    Raises:
+        ConfigError: The configuration has no workloads.
+        OpsError: Its stack is not deployed.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    if config.workloads is None:
+        message = "null has no repository for images; write `workloads: {}`, and deploy it"
+        raise ConfigError([f"{path}: workloads: {message}"])
+    stack = stack_name(config, "workloads")
+    outputs = outputs_of(session.client("cloudformation"), stack)
+    context = asset_directory("images") / "training"
+    bases = base_images(config.cluster.instance_types)
+    deployed = {base.name: outputs.get(f"TrainingImage{base.name.title()}", "") for base in bases}
+    return TrainingImages(
+        config=config,
+        path=path,
+        session=session,
+        repository=outputs["TrainingImageRepository"],
+        project=outputs["TrainingImageProject"],
+        images=tuple(training_image(base, context=context) for base in bases),
+        deployed=deployed,
+    )
+
+
+def build_on_codebuild(
+    found: TrainingImages, *, say: Say, sleep: Callable[[float], None], every: float
+) -> None:
+    """Start the project, and show its log until it ends.
+
+    Args:
+        found: What is built.
+        say: Gets the lines.
+        sleep: Waits so many seconds.
+        every: Seconds between two looks.
+
+    Raises:
+        FailedError: The build failed.
+        ClientError: AWS refused.
+        BotoCoreError: AWS could not be asked.
+    """
+    started = found.session.writing_client("codebuild").start_build(projectName=found.project)
+    build_id = started["build"]["id"]
+    region = found.session.region
+    say(f"Build {build_id} has begun; it takes 20 to 40 minutes, and goes on after Ctrl-C.")
+    codebuild, logs = (found.session.polling_client(name) for name in ("codebuild", "logs"))
+    token: str | None = None
+    while True:
+        [build] = codebuild.batch_get_builds(ids=[build_id])["builds"]
+        token = _say_new_lines(logs, build.get("logs", {}), token=token, say=say)
+        if build["buildStatus"] != _IN_PROGRESS:
+            break
+        sleep(every)
+    if build["buildStatus"] != _SUCCEEDED:
+        raise FailedError(
+            f"build {build_id} ended with {build['buildStatus']}: {_why(build)}; its whole log: "
+            f"aws logs tail {build['logs']['groupName']} --since 3h --region {region}"
+        )
+
+
+def _say_new_lines(logs: Any, log: Mapping[str, str], *, token: str | None, say: Say) -> str | None:  # noqa: ANN401 - a client of boto3
+    """Say what came since the token; return the next one."""
+    if "groupName" not in log or "streamName" not in log:
+        return token
+    asked = {"logGroupName": log["groupName"], "logStreamName": log["streamName"]}
+    while True:
+        further = {"nextToken": token} if token else {}
+        page = answer_of(logs.get_log_events, **asked, startFromHead=True, **further)
+        if page is None:  # no stream yet
+            return token
+        for event in page["events"]:
+            say(event["message"].rstrip("\n"))
+        # The same token again says that the end is reached:
+        # https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_GetLogEvents.html
+        if page["nextForwardToken"] == token:
+            return token
+        token = page["nextForwardToken"]
+
+
+def _why(build: Mapping[str, Any]) -> str:
+    told = [
+        f"{phase['phaseType']}: {context['message']}"
+        for phase in build.get("phases", ())
+        for context in phase.get("contexts", ())
+        if context.get("message")
+    ]
+    return told[-1] if told else "CodeBuild does not say why"
+
+
+def build_with_docker(found: TrainingImages, *, say: Say, run: Run = subprocess.run) -> None:
+    """Build on this machine, and push.
+
+    Args:
+        found: What is built.
+        say: Gets the lines.
+        run: Runs docker. Default: `subprocess.run`.
+
+    Raises:
+        OpsError: Docker is not there, is not running, or has no buildx.
+        FailedError: It failed.
+        ClientError: AWS refused.
+        BotoCoreError: AWS could not be asked.
+    """
+    docker = shutil.which(_DOCKER)
+    if docker is None:
+        raise OpsError(
+            "docker: is not on PATH; install Docker with buildx, or leave out DOCKER=1 and let "
+            "CodeBuild build"
+        )
+    _ask([docker, "info"], "is not running, or not for this user; start it", run=run)
+    _ask([docker, "buildx", "version"], "has no buildx; install docker-buildx-plugin", run=run)
+    section = found.config.workloads
+    assert section is not None  # noqa: S101 - `training_images` refuses it
+    registry = section.base_registry or registry_of(found.session.region)
+    if registry is None:
+        raise OpsError(
+            f"workloads.base_registry: must be set: AWS names no registry of Deep Learning "
+            f"Containers in {found.session.region}"
+        )
+    user, password = ecr_credentials(found.session.client("ecr"))
+    for host in dict.fromkeys(each.partition("/")[0] for each in (registry, found.repository)):
+        command = [docker, "login", "--username", user, "--password-stdin", host]
+        done = run(command, input=password, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise FailedError(f"docker is not logged in to {host}: {' '.join(done.stderr.split())}")
+    for image in found.missing():
+        say(f"Building {found.repository}:{image.tag} ...")
+        _, *words = image.build(
+            repository=found.repository, base_registry=registry, index=section.package_index
+        )
+        context = asset_directory("images") / "training"
+        if run([docker, *words], cwd=context, check=False).returncode:
+            raise FailedError(f"docker buildx build of {image.tag} failed; its last lines say why")
+
+
+def _ask(command: list[str], otherwise: str, *, run: Run) -> None:
+    done = run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        told = " ".join(done.stderr.split())
+        raise OpsError(f"docker: {otherwise}, or leave out DOCKER=1: {told}")
