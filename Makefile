@@ -155,11 +155,12 @@ random-configs: setup-development layout ## Try random configurations: each synt
 histories: setup-development layout ## Simulate deployments that overlap, with faults, and check seven rules: COUNT=100000 SEED=1 PROFILE=calm SUBJECT=release
 	@PYTHONPATH=lambda python -m tests.provisioner.histories --count $(COUNT) --seed $(or $(SEED),1) $(if $(PROFILE),--profile $(PROFILE)) $(if $(SUBJECT),--subject $(SUBJECT))
 
-check: setup-development layout ## Lint, format and types of the Python code; shellcheck of the shell scripts
+check: setup-development layout ## Lint, format and types of the Python code; shellcheck of the shell scripts, hadolint of the Dockerfiles
 	@ruff check .
 	@ruff format --check .
 	@mypy
 	@shellcheck --external-sources .ci/run $$(git ls-files '*.sh')
+	@hadolint $$(git ls-files 'images/*/Dockerfile.*')
 
 checkov: synth .venv/checkov/.installed ## Check the templates with checkov, which it installs first: CONFIG=
 	@.venv/checkov/bin/checkov --file '$(TEMPLATES)'/*.template.json --framework cloudformation --compact --quiet --skip-download

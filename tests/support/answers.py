@@ -18,6 +18,8 @@ _JSON = frozenset({"json", "rest-json"})
 KNOWN = (
     # MiniStack shows a description that there is not as an empty one.
     r"cloudformation\.\w+: Value '' at '[\w.]*description' .* length greater than or equal to 1",
+    # CodeBuild lists projects that there are not as none.
+    r"codebuild\.BatchGetProjects: Value '\[\]' at 'projectsNotFound' .* length greater than",
     # A stack's own events have the stack's statuses, of which the model has some.
     r"cloudformation\.DescribeStackEvents: Value '(REVIEW|\w+_CLEANUP)_IN_PROGRESS' at .* enum",
     # EKS shows tags that there are not as an empty mapping.

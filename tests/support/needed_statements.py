@@ -19,6 +19,7 @@ _S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/example-policies-s3
 _SETUP = "https://github.com/aws/sagemaker-hyperpod-cluster-setup"
 _CSI_DRIVER = "https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/docs/install.md"
 _FSX_KEYS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html"
+_BUILD_ROLE = "https://docs.aws.amazon.com/codebuild/latest/userguide/setting-up-service-role.html"
 _FRAMEWORK = "ProvisionerProviderframework"
 _PROVIDER = (
     "https://github.com/aws/aws-cdk/blob/main/packages/aws-cdk-lib/custom-resources/lib/"
@@ -68,6 +69,13 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     ("FsxCsiDriverRole", "CreateServiceLinkedRole"): _CSI_DRIVER,
     ("FsxCsiDriverRole", "EncryptFileSystems"): _FSX_KEYS,
     ("FsxCsiDriverRole", "LetFsxUseTheKey"): _FSX_KEYS,
+    # The local CodeBuild runs nothing; a test plays a build with the role, but for these.
+    ("TrainingImagesRole", "FindSource"): _BUILD_ROLE,
+    ("TrainingImagesRole", "ReadSource"): _BUILD_ROLE,
+    ("TrainingImagesRole", "WriteLog"): _BUILD_ROLE,
+    ("TrainingImagesRole", "PullBaseImages"): (
+        "https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policy-examples.html"
+    ),
     # Only a cluster that cannot be deleted is asked about.
     ("ProvisionerRole", "FindTaskGovernance"): (
         "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"

@@ -112,10 +112,10 @@ class TrainingImages(Construct):
         folders = f"{folder}/" if folder else ""
         role = self._role(
             bases=[f"{prefix}{folders}{base.repository}" for base in bases],
+            source=source,
             log_group=log_group,
             placement=placement,
         )
-        source.grant_read(role)
         self.project = codebuild.CfnProject(
             self,
             "Project",
@@ -211,7 +211,12 @@ class TrainingImages(Construct):
         return mapping.find_in_map(Aws.REGION, "account")
 
     def _role(
-        self, *, bases: Sequence[str], log_group: logs.ILogGroup, placement: VpcPlacement | None
+        self,
+        *,
+        bases: Sequence[str],
+        source: s3_assets.Asset,
+        log_group: logs.ILogGroup,
+        placement: VpcPlacement | None,
     ) -> iam.Role:
         role = iam.Role(
             self,
@@ -224,6 +229,19 @@ class TrainingImages(Construct):
         acknowledge_inline_policies(role)
         add = partial(statement, self, added_by="`workloads`")
         statements = [
+            # https://docs.aws.amazon.com/codebuild/latest/userguide/setting-up-service-role.html
+            add(
+                sid="FindSource",
+                why="CodeBuild looks at the bucket of what it builds.",
+                actions=["s3:GetBucketAcl", "s3:GetBucketLocation"],
+                resources=[source.bucket.bucket_arn],
+            ),
+            add(
+                sid="ReadSource",
+                why="CodeBuild reads what it builds.",
+                actions=["s3:GetObject", "s3:GetObjectVersion"],
+                resources=[source.bucket.arn_for_objects(source.s3_object_key)],
+            ),
             add(
                 sid="LogInToEcr",
                 why="A build logs in to ECR, which takes no resource for that.",
