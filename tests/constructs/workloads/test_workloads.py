@@ -1,0 +1,71 @@
+"""The section `workloads`, and its resources where the examples have none: a VPC, any region."""
+
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk import ConfigError, WorkloadsConfig
+from tests.conftest import Configure, Synthesize
+
+REGISTRY = "111122223333.dkr.ecr.us-west-2.amazonaws.com/mirror"
+INDEX = "https://pypi.corp.example/simple"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"images_kept": 0}, "must be 1 to 100"),
+        ({"package_index": "http://pypi.corp.example/simple"}, "must be the https:// URL"),
+        ({"package_index": "https://me:secret@pypi.corp.example"}, "without a user or password"),
+        ({"base_registry": f"https://{REGISTRY}"}, "must be a private registry of ECR"),
+        ({"base_registry": "public.ecr.aws/deep-learning-containers"}, "must be a private"),
+    ],
+)
+def test_refused_values(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        WorkloadsConfig(**values)
+
+
+def test_a_closed_network_builds_in_the_vpc_and_lets_pushes_through(
+    configure: Configure, synthesize: Synthesize
+) -> None:
+    templates = synthesize(
+        configure(
+            {
+                "network": {
+                    "closed": True,
+                    "public_subnet_cidrs": [],
+                    "hyperpod_subnets": [{"cidr": "10.1.0.0/24"}],
+                    "allowed_domains": ["pypi.corp.example"],
+                },
+                "eks": {"endpoint_access": "private"},
+                "workloads": {"package_index": INDEX, "base_registry": REGISTRY},
+            }
+        )
+    )
+    workloads = templates["ml-workloads"]
+    [project] = workloads.find_resources("AWS::CodeBuild::Project").values()
+    [policy] = workloads.find_resources("AWS::IAM::Policy").values()
+    statements = {each["Sid"]: each for each in policy["Properties"]["PolicyDocument"]["Statement"]}
+
+    assert project["Properties"]["VpcConfig"].keys() == {"SecurityGroupIds", "Subnets", "VpcId"}
+    assert f"PIP_INDEX_URL={INDEX}" in project["Properties"]["Source"]["BuildSpec"]
+    assert "repository/mirror/pytorch-training" in str(statements["PullBaseImages"]["Resource"])
+    lent = statements["LendInterface"]["Condition"]["StringEquals"]
+    assert lent["ec2:AuthorizedService"] == "codebuild.amazonaws.com"
+    endpoints = templates["ml-platform"].find_resources("AWS::EC2::VPCEndpoint")
+    [registry] = [
+        each["Properties"] for each in endpoints.values() if "ecr.api" in str(each["Properties"])
+    ]
+    assert "ecr:PutImage" in str(registry["PolicyDocument"])
+
+
+def test_a_template_for_any_region_looks_up_the_registry(
+    configure: Configure, synthesize: Synthesize
+) -> None:
+    template = synthesize(configure({"workloads": {}, "region": None}))["ml-workloads"]
+
+    [mapping] = template.find_mappings("*").values()
+    assert mapping["af-south-1"] == {"account": "626614931356"}
+    [project] = template.find_resources("AWS::CodeBuild::Project").values()
+    assert "Fn::FindInMap" in str(project["Properties"]["Environment"])
