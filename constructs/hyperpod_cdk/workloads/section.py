@@ -42,7 +42,7 @@ class WorkloadsConfig(Section):
     names of their repositories. Default: AWS's own in the region."""
 
     package_index: Annotated[
-        PackageIndex | None, Field(examples=["https://pypi.example.com/simple"])
+        PackageIndex | None, Field(examples=["https://registry.example.com/simple"])
     ] = None
     """URL of the index of Python packages that a build installs from. Packages are compared with
     the hashes of images/training/requirements.txt, wherever they come from. Default: PyPI."""
