@@ -1,0 +1,110 @@
+"""What was found, as a table, as JSON and as JUnit's XML."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from rich.table import Table
+
+from hyperpod_cli.terminal.console import styled
+from hyperpod_cli.terminal.output import visible
+
+
+class Result(StrEnum):
+    """What came of a check."""
+
+    OK = "ok"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """What a check found.
+
+    Attributes:
+        check: Its name, such as GPUs.
+        subject: What it was about: a node, several, or a file system.
+        result: What came of it.
+        found: What there is.
+        expected: What there should be, and who says so; may be empty.
+        advice: What to do; may be empty.
+    """
+
+    check: str
+    subject: str
+    result: Result
+    found: str
+    expected: str = ""
+    advice: str = ""
+
+
+_STYLES = {Result.OK: "green", Result.FAILED: "bold red", Result.SKIPPED: "yellow"}
+
+
+def table(findings: Sequence[Finding]) -> Table:
+    """Return a table with a row for each finding; equal ones, but for failures, share a row."""
+    made = Table(box=None, pad_edge=False)
+    for name in ("check", "subject", "result", "found", "expected"):
+        made.add_column(name, overflow="fold")
+    for finding, subjects in _rows(findings):
+        cells = (finding.check, subjects, finding.result, finding.found, finding.expected)
+        made.add_row(*(styled(each, _STYLES[finding.result]) for each in cells))
+    return made
+
+
+def _rows(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
+    def row(finding: Finding) -> tuple[str, ...]:
+        alone = finding.subject if finding.result is Result.FAILED else ""
+        return (finding.check, finding.result, finding.found, finding.expected, alone)
+
+    order = {each.check: number for number, each in reversed([*enumerate(findings)])}
+    for _, equal in groupby(sorted(findings, key=lambda each: (order[each.check], row(each))), row):
+        first, *others = equal
+        yield first, f"{len(others) + 1} of them" if others else first.subject
+
+
+def advice(findings: Sequence[Finding]) -> list[str]:
+    """Return what to do about all that failed, each once."""
+    return [*dict.fromkeys(each.advice for each in findings if each.advice)]
+
+
+def as_json(findings: Sequence[Finding], **more: Any) -> Mapping[str, Any]:
+    """Return the findings for programs.
+
+    Args:
+        findings: The findings.
+        more: What else they are to know.
+    """
+    ok = all(each.result is not Result.FAILED for each in findings)
+    return {"ok": ok, **more, "findings": [asdict(each) for each in findings]}
+
+
+def junit(findings: Sequence[Finding]) -> bytes:
+    """Return the findings as JUnit's XML, which continuous integration reads.
+
+    https://github.com/testmoapp/junitxml
+    """
+    results = [each.result for each in findings]
+    counts = {
+        "tests": str(len(results)),
+        "failures": str(results.count(Result.FAILED)),
+        "skipped": str(results.count(Result.SKIPPED)),
+    }
+    suite = Element("testsuite", name="validate-nodes", **counts)
+    elements = {Result.FAILED: "failure", Result.SKIPPED: "skipped"}
+    for each in findings:
+        told = visible(f"{each.found} (expected: {each.expected})" if each.expected else each.found)
+        case = SubElement(
+            suite, "testcase", classname=visible(each.check), name=visible(each.subject)
+        )
+        if each.result in elements:
+            SubElement(case, elements[each.result], message=told).text = visible(each.advice)
+        else:
+            SubElement(case, "system-out").text = told
+    indent(suite)
+    written: bytes = tostring(suite, encoding="utf-8", xml_declaration=True)
+    return written

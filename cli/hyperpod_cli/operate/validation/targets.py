@@ -1,0 +1,187 @@
+"""Which nodes are tested, and why the others are not."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kubernetes.client import ApiClient, CoreV1Api
+
+from hyperpod_cdk.facts.job_resources import JobResources, job_resources
+from hyperpod_cli.operate.clusters import HyperPodCluster
+from hyperpod_cli.operate.nodes.health import (
+    GROUP_LABEL,
+    HEALTH_LABEL,
+    SCHEDULABLE,
+    is_ready,
+    labels_of,
+    node_objects,
+)
+from hyperpod_cli.terminal.errors import OpsError
+
+EFA_RESOURCE = "vpc.amazonaws.com/efa"
+_DEVICES = ("nvidia.com/gpu", "aws.amazon.com/neuron", EFA_RESOURCE)
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+# The first is the layer farthest from the node:
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-topology.html
+_TOPOLOGY = [f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3)]
+_FINISHED = ("Succeeded", "Failed")
+_PAGE = 500
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """A node.
+
+    Attributes:
+        name: Name of its Node object.
+        group: Its instance group.
+        instance_type: Its instance type.
+        resources: What its type has.
+        offers: The devices that it offers to pods, by the name of the resource.
+        place: The switches above it, the farthest first; nodes in this order stand next to those
+            of the same switch.
+        trouble: Why it cannot be tested; empty if it can.
+    """
+
+    name: str
+    group: str
+    instance_type: str
+    resources: JobResources
+    offers: Mapping[str, int]
+    place: tuple[str, ...]
+    trouble: str
+
+
+def accelerated_groups(cluster: HyperPodCluster, *, group: str | None) -> list[str]:
+    """Return the groups whose nodes have accelerators.
+
+    Args:
+        cluster: The cluster.
+        group: The one that is meant. Default: all.
+
+    Raises:
+        OpsError: There is no such group, or it has no accelerators.
+    """
+    types = {
+        name: [str(each) for each in _types(described)] for name, described in cluster.groups.items()
+    }
+    fitting = [name for name, found in types.items() if any(map(_has_accelerators, found))]
+    known = ", ".join(fitting) or "none"
+    if group is None:
+        if not fitting:
+            raise OpsError(f"{cluster.name}: no group has GPUs or Trainium, so nothing is to be tested")
+        return fitting
+    cluster.group(group)
+    if group not in fitting:
+        raise OpsError(
+            f"--group: {group!r} has {', '.join(types[group])}, without GPUs or Trainium; name one "
+            f"with: {known}"
+        )
+    return [group]
+
+
+def _types(described: Mapping[str, Any]) -> Sequence[str]:
+    single = described.get("InstanceType")
+    return [single] if single else (described.get("InstanceRequirements") or {}).get(
+        "DesiredInstanceTypes", []
+    )
+
+
+def _has_accelerators(instance_type: str) -> bool:
+    resources = job_resources(instance_type)
+    return resources is not None and resources.accelerators > 0
+
+
+def targets(
+    api: ApiClient, *, cluster: str, groups: Sequence[str], busy_too: bool
+) -> list[Target]:
+    """Return the nodes of groups that have accelerators, those of a switch next to each other.
+
+    Args:
+        api: Client of the Kubernetes API.
+        cluster: Name of the HyperPod cluster.
+        groups: Names of instance groups.
+        busy_too: Whether nodes on which pods use accelerators are tested, too, when these end.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+        OpsError: There are no such nodes.
+    """
+    busy = {} if busy_too else _busy(api)
+    found = [
+        target
+        for item in node_objects(api, cluster=cluster)
+        if labels_of(item).get(GROUP_LABEL) in groups
+        and (target := _target(item, busy=busy)) is not None
+    ]
+    if not found:
+        raise OpsError(
+            f"{cluster}: {', '.join(groups)}: has no nodes in Kubernetes now; see `hyperpod-ops "
+            "status` for what they wait for"
+        )
+    return sorted(found, key=lambda each: (each.instance_type, each.place, each.name))
+
+
+def _target(item: Mapping[str, Any], *, busy: Mapping[str, str]) -> Target | None:
+    labels = labels_of(item)
+    instance_type = labels.get(_INSTANCE_TYPE, "")
+    resources = job_resources(instance_type) if _has_accelerators(instance_type) else None
+    if resources is None:
+        return None
+    name = str(item["metadata"]["name"])
+    allocatable = (item.get("status") or {}).get("allocatable") or {}
+    health = labels.get(HEALTH_LABEL, SCHEDULABLE)
+    trouble = busy.get(name, "")
+    if health != SCHEDULABLE:
+        trouble = f"HyperPod has it as {health}"
+    elif not is_ready(item):
+        trouble = "it is not Ready in Kubernetes"
+    elif (item.get("spec") or {}).get("unschedulable"):
+        trouble = "it is cordoned"
+    return Target(
+        name=name,
+        group=labels[GROUP_LABEL],
+        instance_type=instance_type,
+        resources=resources,
+        offers={each: int(allocatable[each]) for each in _DEVICES if allocatable.get(each, "0") != "0"},
+        place=tuple(labels.get(each, "") for each in _TOPOLOGY),
+        trouble=trouble,
+    )
+
+
+def _busy(api: ApiClient) -> dict[str, str]:
+    """Return the pods that use devices, in words, by the name of their node."""
+    found: dict[str, list[str]] = {}
+    for pod in _pods(api):
+        node = pod["spec"].get("nodeName")
+        if node and (pod.get("status") or {}).get("phase") not in _FINISHED and _uses_devices(pod):
+            name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+            found.setdefault(node, []).append(name)
+    return {
+        node: f"busy: {names[0]}" + (f" and {len(names) - 1} more pods" if names[1:] else "")
+        for node, names in found.items()
+    }
+
+
+def _pods(api: ApiClient) -> Iterator[Mapping[str, Any]]:
+    asked: dict[str, str] = {}
+    while True:
+        answer = CoreV1Api(api).list_pod_for_all_namespaces(
+            limit=_PAGE, _preload_content=False, **asked
+        )
+        page = json.loads(answer.data)
+        yield from page["items"]
+        following = page["metadata"].get("continue")
+        if not following:
+            return
+        asked = {"_continue": following}
+
+
+def _uses_devices(pod: Mapping[str, Any]) -> bool:
+    return any(
+        device in ((container.get("resources") or {}).get("limits") or {})
+        for container in pod["spec"]["containers"]
+        for device in _DEVICES
+    )

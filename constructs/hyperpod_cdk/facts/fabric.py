@@ -1,0 +1,42 @@
+"""The least bus bandwidth of NCCL between nodes that somebody has published, by instance type.
+
+A type that is not here has no published floor for which whoever publishes it says how it is
+measured and that it holds; a measurement of one cluster is not a floor of all.
+"""
+
+from dataclasses import dataclass
+
+_AICR = "https://github.com/NVIDIA/aicr/blob/main/recipes/overlays"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BandwidthFloor:
+    """What an all-reduce of all GPUs reaches at its largest sizes, over EFA.
+
+    Attributes:
+        gb_per_second: Bus bandwidth in GB/s, as nccl-tests reports it.
+        source: Who says so.
+    """
+
+    gb_per_second: float
+    source: str
+
+
+# NVIDIA validates clusters by them. Of H100, on ml.p5.48xlarge itself; that of H200, which has as
+# many or faster EFA interfaces, is the same on purpose: "conservative".
+_FLOORS = {
+    "ml.p5.48xlarge": BandwidthFloor(
+        gb_per_second=300, source=f"{_AICR}/h100-eks-training.yaml"
+    ),
+    "ml.p5e.48xlarge": BandwidthFloor(
+        gb_per_second=300, source=f"{_AICR}/h200-eks-training.yaml"
+    ),
+    "ml.p5en.48xlarge": BandwidthFloor(
+        gb_per_second=300, source=f"{_AICR}/h200-eks-training.yaml"
+    ),
+}
+
+
+def bandwidth_floors() -> dict[str, BandwidthFloor]:
+    """Return the published floors by instance type, with its `ml.` prefix."""
+    return dict(_FLOORS)
