@@ -72,7 +72,9 @@ def run(*command: str, seconds: float = _SECONDS) -> Ran:
 
 def table(text: str) -> list[dict[str, str]]:
     """Return the rows of the CSV that nvidia-smi writes, whose first line has the names."""
-    lines = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
+    lines = [
+        [cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()
+    ]
     if not lines:
         return []
     names = [name.split(" [")[0] for name in lines[0]]
@@ -167,9 +169,7 @@ def xids(lines: Iterable[str], *, booted: float, now: float) -> Iterator[Line]:
             seen[told] = seen.get(told, 0) + 1
     told = [f"{each}, {count} times" if count > 1 else each for each, count in seen.items()]
     more = f", and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
-    yield Line(
-        "Xid", FAILED if seen else OK, ", ".join(told[:_MOST_TOLD]) + more or "none", "none"
-    )
+    yield Line("Xid", FAILED if seen else OK, ", ".join(told[:_MOST_TOLD]) + more or "none", "none")
 
 
 def _moment(line: str, *, now: float) -> float | None:

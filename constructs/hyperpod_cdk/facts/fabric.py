@@ -25,15 +25,9 @@ class BandwidthFloor:
 # NVIDIA validates clusters by them. Of H100, on ml.p5.48xlarge itself; that of H200, which has as
 # many or faster EFA interfaces, is the same on purpose: "conservative".
 _FLOORS = {
-    "ml.p5.48xlarge": BandwidthFloor(
-        gb_per_second=300, source=f"{_AICR}/h100-eks-training.yaml"
-    ),
-    "ml.p5e.48xlarge": BandwidthFloor(
-        gb_per_second=300, source=f"{_AICR}/h200-eks-training.yaml"
-    ),
-    "ml.p5en.48xlarge": BandwidthFloor(
-        gb_per_second=300, source=f"{_AICR}/h200-eks-training.yaml"
-    ),
+    "ml.p5.48xlarge": BandwidthFloor(gb_per_second=300, source=f"{_AICR}/h100-eks-training.yaml"),
+    "ml.p5e.48xlarge": BandwidthFloor(gb_per_second=300, source=f"{_AICR}/h200-eks-training.yaml"),
+    "ml.p5en.48xlarge": BandwidthFloor(gb_per_second=300, source=f"{_AICR}/h200-eks-training.yaml"),
 }
 
 

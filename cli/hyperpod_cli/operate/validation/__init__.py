@@ -1,1 +1,1 @@
-"""What nodes and pairs of nodes can do: their devices, the fabric, the file system, a rendezvous."""
+"""What nodes and pairs of nodes can do: devices, the fabric, the file system, a rendezvous."""

@@ -115,9 +115,7 @@ def _by_pairs(nodes: Nodes) -> Search:
     if not fast:
         return Diagnosis(unresolved=nodes)
     found = yield from _confirmed(nodes, fast)
-    links = [
-        ((one,), (two,)) for one, two in pairs if slow[one, two] and not found & {one, two}
-    ]
+    links = [((one,), (two,)) for one, two in pairs if slow[one, two] and not found & {one, two}]
     return Diagnosis(
         slow=tuple(node for node in nodes if node in found), links=tuple(links), unresolved=()
     )
@@ -193,9 +191,7 @@ def _slow_link(nodes: Nodes) -> Generator[list[Nodes], Slow, tuple[Nodes, Nodes]
     return one, two
 
 
-def _narrowed(
-    part: Nodes, others: Nodes, *, before: bool
-) -> Generator[list[Nodes], Slow, Nodes]:
+def _narrowed(part: Nodes, others: Nodes, *, before: bool) -> Generator[list[Nodes], Slow, Nodes]:
     """Return the shortest stretch of a part that has all nodes that are slow with others."""
     shortest, longest = 0, len(part)
     while longest - shortest > 1:

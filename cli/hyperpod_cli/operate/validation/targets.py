@@ -64,13 +64,16 @@ def accelerated_groups(cluster: HyperPodCluster, *, group: str | None) -> list[s
         OpsError: There is no such group, or it has no accelerators.
     """
     types = {
-        name: [str(each) for each in _types(described)] for name, described in cluster.groups.items()
+        name: [str(each) for each in _types(described)]
+        for name, described in cluster.groups.items()
     }
     fitting = [name for name, found in types.items() if any(map(_has_accelerators, found))]
     known = ", ".join(fitting) or "none"
     if group is None:
         if not fitting:
-            raise OpsError(f"{cluster.name}: no group has GPUs or Trainium, so nothing is to be tested")
+            raise OpsError(
+                f"{cluster.name}: no group has GPUs or Trainium, so nothing is to be tested"
+            )
         return fitting
     cluster.group(group)
     if group not in fitting:
@@ -83,8 +86,10 @@ def accelerated_groups(cluster: HyperPodCluster, *, group: str | None) -> list[s
 
 def _types(described: Mapping[str, Any]) -> Sequence[str]:
     single = described.get("InstanceType")
-    return [single] if single else (described.get("InstanceRequirements") or {}).get(
-        "DesiredInstanceTypes", []
+    return (
+        [single]
+        if single
+        else (described.get("InstanceRequirements") or {}).get("DesiredInstanceTypes", [])
     )
 
 
@@ -93,9 +98,7 @@ def _has_accelerators(instance_type: str) -> bool:
     return resources is not None and resources.accelerators > 0
 
 
-def targets(
-    api: ApiClient, *, cluster: str, groups: Sequence[str], busy_too: bool
-) -> list[Target]:
+def targets(api: ApiClient, *, cluster: str, groups: Sequence[str], busy_too: bool) -> list[Target]:
     """Return the nodes of groups that have accelerators, those of a switch next to each other.
 
     Args:
@@ -145,7 +148,9 @@ def _target(item: Mapping[str, Any], *, busy: Mapping[str, str]) -> Target | Non
         group=labels[GROUP_LABEL],
         instance_type=instance_type,
         resources=resources,
-        offers={each: int(allocatable[each]) for each in _DEVICES if allocatable.get(each, "0") != "0"},
+        offers={
+            each: int(allocatable[each]) for each in _DEVICES if allocatable.get(each, "0") != "0"
+        },
         place=tuple(labels.get(each, "") for each in _TOPOLOGY),
         trouble=trouble,
     )

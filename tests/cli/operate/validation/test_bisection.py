@@ -31,7 +31,7 @@ def searched(
 
 
 def most_rounds(count: int) -> float:
-    """All together; pairs, each suspect twice; the rest; halves; two ends of two parts; the rest."""
+    """All; pairs, and each suspect twice; the rest; halves; two ends of two parts; the rest."""
     return 8 + 5 * ceil(log2(count))
 
 

@@ -1,0 +1,368 @@
+"""`validate-nodes`: refuses what cannot work, runs the checks, shows and writes what they found."""
+
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+from kubernetes.client import ApiClient
+
+from hyperpod_cdk.facts.fabric import bandwidth_floors
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
+from hyperpod_cli.operate import job_charts
+from hyperpod_cli.operate.clusters import chosen_cluster
+from hyperpod_cli.operate.validation import fabric
+from hyperpod_cli.operate.validation.bisection import Nodes
+from hyperpod_cli.operate.validation.findings import Finding, Result, advice, as_json, junit, table
+from hyperpod_cli.operate.validation.parsing import node_findings
+from hyperpod_cli.operate.validation.recorded import FOLDER, Measurement, Recorded, recorded
+from hyperpod_cli.operate.validation.targets import Target, accelerated_groups, targets
+from hyperpod_cli.operate.validation.work import JOB, MPI_JOB, MPI_ROLE, Runner, Work
+from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
+from hyperpod_cli.terminal.console import console
+from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, OpsError
+
+CHECKS = ("node", "fabric", "storage", "rendezvous")
+_MPI = ("kubeflow.org/v2beta1", "MPIJob")
+_GPU = "nvidia.com/gpu"
+_FEWEST = 2
+_BACKENDS = ("c10d", "etcd")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """What is checked, and how.
+
+    Attributes:
+        group: The instance group. Default: all with accelerators.
+        checks: Names of checks.
+        namespace: Where the jobs are.
+        claim: Name of the volume claim whose file system is measured.
+        image: Image of the jobs. Default: the chart's.
+        include_busy: Whether to wait for nodes on which pods use accelerators.
+        timeout_minutes: When a job is given up.
+        fresh: Whether to forget what an interrupted run has found.
+        json: File that gets the findings as JSON.
+        junit: File that gets them as JUnit's XML.
+        every_seconds: Pause between two looks.
+    """
+
+    group: str | None = None
+    checks: Sequence[str] = CHECKS
+    namespace: str = "default"
+    claim: str = "fsx-claim"
+    image: str | None = None
+    include_busy: bool = False
+    timeout_minutes: int = 30
+    fresh: bool = False
+    json: Path | None = None
+    junit: Path | None = None
+    every_seconds: float = 5.0
+
+
+def run(options: Options, *, config: Path, cluster: str | None, region: str | None) -> None:
+    """Run the command.
+
+    Args:
+        options: What is checked, and how.
+        config: File of the configuration.
+        cluster: Name of a cluster. Default: the configuration's.
+        region: Its region. Default: the configuration's or the environment's.
+
+    Raises:
+        OpsError: Something cannot be checked, or Kubernetes refused it.
+        Exit: Something failed, or the run was interrupted.
+        ConfigError: The configuration cannot be used.
+        ClientError: AWS refused.
+        BotoCoreError: AWS could not be asked.
+    """
+    for check in options.checks:
+        if check not in CHECKS:
+            raise OpsError(f"--check: {check!r} must be one of: {', '.join(CHECKS)}")
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
+    found = chosen.found()
+    groups = accelerated_groups(found, group=options.group)
+    connect = partial(kubernetes_api, chosen.session, eks_cluster=found.eks_cluster_name)
+    with connect() as api:
+        nodes = targets(api, cluster=found.name, groups=groups, busy_too=options.include_busy)
+        _refuse_what_cannot_work(api, nodes, options)
+    file = FOLDER / f"{chosen.session.region}-{found.name}.json"
+    about = {
+        "cluster": found.name,
+        "groups": groups,
+        "image": options.image,
+        "namespace": options.namespace,
+    }
+    state = recorded(file, about=about, fresh=options.fresh)
+    runner = Runner(
+        connect=connect,
+        namespace=options.namespace,
+        recorded=state,
+        timeout_seconds=60.0 * options.timeout_minutes,
+        every_seconds=options.every_seconds,
+    )
+    if state.submitted:
+        typer.echo(f"{len(state.submitted)} objects of an interrupted run are deleted.")
+        runner.delete([*state.submitted])
+    if state.findings or state.measured:
+        typer.echo(f"Goes on from {file}; --fresh begins anew.")
+    try:
+        findings = [*_Validation(options, nodes, state, runner).findings()]
+    except KeyboardInterrupt:
+        typer.echo(
+            "Interrupted. Its jobs are deleted; what was found is kept: run it again to go on.",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    _tell(findings, state, options)
+    state.done()
+    if any(each.result is Result.FAILED for each in findings):
+        raise typer.Exit(FAILED)
+
+
+def _refuse_what_cannot_work(api: ApiClient, nodes: Sequence[Target], options: Options) -> None:
+    """Refuse, before anything is submitted, what would hang or fail later."""
+    without = [check for check in options.checks if check != "fabric"]
+    others = " ".join(f"--check {check}" for check in without) or "--check node"
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": options.namespace}}
+    if job_charts.found(api, namespace) is None:
+        raise OpsError(f"--namespace: {options.namespace!r} is not in the cluster; create it")
+    if "fabric" in options.checks:
+        for node in nodes:
+            if not node.resources.efa:
+                raise OpsError(
+                    f"--check fabric: {node.instance_type} of group {node.group} has no EFA; name "
+                    f"a group that has with --group, or run the others: {others}"
+                )
+        is_gpu = any(node.resources.accelerator == _GPU for node in nodes)
+        if is_gpu and not job_charts.is_served(api, *_MPI):
+            raise OpsError(
+                f"--check fabric: the cluster does not know {_MPI[1]} of {_MPI[0]}; switch the MPI "
+                "operator on (helm.components.mpi_operator: true) and deploy, or run the others: "
+                f"{others}"
+            )
+    if "storage" in options.checks:
+        names = {"name": options.claim, "namespace": options.namespace}
+        claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": names}
+        there = job_charts.found(api, claim)
+        phase = None if there is None else (there.get("status") or {}).get("phase")
+        if phase != "Bound":
+            raise OpsError(
+                f"--claim: {options.claim!r} is {phase or 'not'} in namespace {options.namespace}, "
+                "not Bound; see `kubectl get pvc -A`, and name one that is, or leave storage out: "
+                + " ".join(f"--check {check}" for check in options.checks if check != "storage")
+            )
+    if all(node.trouble for node in nodes):
+        told = "; ".join(f"{node.name}: {node.trouble}" for node in nodes[:3])
+        raise OpsError(
+            f"nodes: none of {len(nodes)} is idle: {told}; wait until they are, or wait for them "
+            "with --include-busy"
+        )
+
+
+class _Validation:
+    """A run of the checks."""
+
+    def __init__(
+        self, options: Options, nodes: Sequence[Target], state: Recorded, runner: Runner
+    ) -> None:
+        self._options = options
+        self._nodes = nodes
+        self._state = state
+        self._runner = runner
+        self._run = f"validation-{secrets.token_hex(3)}"
+        self._jobs = 0
+
+    def findings(self) -> Iterator[Finding]:
+        """Run the checks, and yield what they find."""
+        for node in self._nodes:
+            if node.trouble:
+                yield Finding(
+                    check="node", subject=node.name, result=Result.SKIPPED, found=node.trouble
+                )
+        able = [node for node in self._nodes if not node.trouble]
+        checks = self._options.checks
+        if "node" in checks:
+            found = [*self._of_nodes(able)]
+            yield from found
+            # They would only let the others wait, or be slow.
+            bad = {each.subject for each in found if each.result is Result.FAILED}
+            able = [node for node in able if node.name not in bad]
+        if "fabric" in checks:
+            yield from self._of_fabric(able)
+        if "storage" in checks and able:
+            yield from self._of_storage(able[0])
+        if "rendezvous" in checks:
+            yield from self._of_rendezvous(able)
+
+    def _work(
+        self, check: str, nodes: Sequence[Target], **values: Any
+    ) -> tuple[str, list[job_charts.Object]]:
+        self._jobs += 1
+        name = f"{self._run}-{self._jobs}"
+        resources = nodes[0].resources
+        image = {} if self._options.image is None else {"image": self._options.image}
+        objects = job_charts.rendered(
+            "validation",
+            name=name,
+            namespace=self._options.namespace,
+            values={
+                "check": check,
+                "nodes": [{"name": node.name, "offers": dict(node.offers)} for node in nodes],
+                "resources": {
+                    "accelerator": resources.accelerator,
+                    "accelerators": resources.accelerators,
+                    "efa": resources.efa,
+                    "hugepages2Mi": f"{resources.hugepages_2mi_mib}Mi",
+                    "cpu": resources.cpu,
+                    "memory": f"{resources.memory_gib}Gi",
+                },
+                "timeoutSeconds": 60 * self._options.timeout_minutes,
+                **image,
+                **values,
+            },
+        )
+        return name, objects
+
+    def _of_nodes(self, nodes: Sequence[Target]) -> Iterator[Finding]:
+        missing = [node for node in nodes if f"node {node.name}" not in self._state.findings]
+        types = {node.instance_type for node in missing}
+        works: list[Work] = []
+        shared: list[job_charts.Object] = []
+        for each in sorted(types):
+            _, objects = self._work("node", [n for n in missing if n.instance_type == each])
+            jobs = [item for item in objects if item["kind"] == "Job"]
+            shared += [item for item in objects if item["kind"] != "Job"]
+            works += [
+                Work(objects=[job], written_by={JOB: job["metadata"]["name"]}) for job in jobs
+            ]
+        if works:
+            typer.echo(f"{len(works)} nodes are looked at.")
+        for work, outcome in self._runner.run(works, shared=shared):
+            name = work.objects[-1]["metadata"]["annotations"]["hyperpod-cdk/node"]
+            lines = [line for each in outcome.lines.values() for line in each]
+            found = [*node_findings(lines, subject=name)]
+            if not found:
+                told = outcome.error or (lines[-1] if lines else "its check wrote nothing")
+                found = [_failed("node", name, told)]
+            self._state.keep(f"node {name}", _advised(found))
+        for node in nodes:
+            yield from self._state.findings[f"node {node.name}"]
+
+    def _of_fabric(self, nodes: Sequence[Target]) -> Iterator[Finding]:
+        for each in sorted({node.instance_type for node in nodes}):
+            of_type = {node.name: node for node in nodes if node.instance_type == each}
+            resources = next(iter(of_type.values())).resources
+            if resources.accelerator != _GPU:
+                yield _skipped(fabric.CHECK, each, "NCCL is of GPUs; on Trainium use nccom-test")
+                continue
+            if len(of_type) < _FEWEST:
+                yield _skipped(fabric.CHECK, each, "takes two idle nodes of a type that are well")
+                continue
+            yield from fabric.fabric_findings(
+                tuple(of_type),
+                floor=bandwidth_floors().get(each),
+                recorded=self._state,
+                measure=partial(self._measured, of_type),
+            )
+
+    def _measured(self, nodes: dict[str, Target], groups: Sequence[Nodes]) -> Iterator[Measurement]:
+        works: dict[int, Nodes] = {}
+        listed = []
+        for group in groups:
+            name, objects = self._work("fabric", [nodes[each] for each in group])
+            launcher = {MPI_JOB: name, MPI_ROLE: "launcher"}
+            work = Work(objects=objects, written_by=launcher, all_pods={MPI_JOB: name})
+            works[id(work)] = group
+            listed.append(work)
+        sizes = sorted({len(group) for group in groups})
+        told = " or ".join(map(str, sizes))
+        typer.echo(f"Round {self._state.rounds}: all-reduce of {len(groups)} groups of {told}.")
+        for work, outcome in self._runner.run(listed):
+            yield fabric.measurement(works[id(work)], outcome)
+
+    def _of_storage(self, node: Target) -> Iterator[Finding]:
+        claim = {"name": self._options.claim, "mountPath": "/fsx"}
+        yield from self._single("storage", [node], subject=self._options.claim, claim=claim)
+
+    def _of_rendezvous(self, nodes: Sequence[Target]) -> Iterator[Finding]:
+        if len(nodes) < _FEWEST:
+            yield _skipped("rendezvous", f"{len(nodes)} nodes", "takes two idle nodes")
+            return
+        for backend in _BACKENDS:
+            subject = f"{len(nodes)} nodes"
+            yield from self._single(
+                "rendezvous", nodes, key=backend, subject=subject, backend=backend
+            )
+
+    def _single(
+        self,
+        check: str,
+        nodes: Sequence[Target],
+        *,
+        subject: str,
+        key: str = "",
+        **values: Any,
+    ) -> Iterator[Finding]:
+        """Run a job whose pods all say the same, or what is wrong."""
+        kept = f"{check} {key} {subject}"
+        if kept not in self._state.findings:
+            typer.echo(f"{' '.join(filter(None, (check, key)))}: {subject}.")
+            name, objects = self._work(check, nodes, **values)
+            count = len(nodes)
+            work = Work(objects=objects, written_by={JOB: name}, pods=count)
+            for _, outcome in self._runner.run([work]):
+                told = [
+                    each
+                    for lines in outcome.lines.values()
+                    for each in node_findings(lines, subject=subject)
+                ]
+                bad = [each for each in told if each.result is Result.FAILED]
+                found = bad[:1] or [*dict.fromkeys(told)][: 2 if check == "storage" else 1]
+                name = " ".join(filter(None, (check, key)))
+                self._state.keep(
+                    kept, found or [_failed(name, subject, outcome.error or "it wrote nothing")]
+                )
+        yield from self._state.findings[kept]
+
+
+def _failed(check: str, subject: str, found: str) -> Finding:
+    return Finding(check=check, subject=subject, result=Result.FAILED, found=found)
+
+
+def _skipped(check: str, subject: str, found: str) -> Finding:
+    return Finding(check=check, subject=subject, result=Result.SKIPPED, found=found)
+
+
+def _advised(found: Sequence[Finding]) -> list[Finding]:
+    """Return findings of a node with what to do about those that failed."""
+    return [
+        replace(each, advice=f"hyperpod-ops replace {each.subject}")
+        if each.result is Result.FAILED
+        else each
+        for each in found
+    ]
+
+
+def _tell(findings: Sequence[Finding], state: Recorded, options: Options) -> None:
+    out = console()
+    out.print(table(findings))
+    failed = sum(each.result is Result.FAILED for each in findings)
+    out.print(
+        f"{len(findings)} findings, {failed} failed. docs/validate-nodes.md says what each means."
+    )
+    for line in advice(findings):
+        out.print(f"  {line}")
+    if options.json is not None:
+        measured = [
+            {"nodes": each.nodes, "gb_per_second": each.bus_bandwidth, "provider": each.provider}
+            for each in state.measured
+        ]
+        content = as_json(findings, **state.about, rounds=state.rounds, measured=measured)
+        replace_file(options.json, json.dumps(content, indent=2) + "\n", mode=PUBLIC)
+    if options.junit is not None:
+        replace_file(options.junit, junit(findings), mode=PUBLIC)

@@ -1,0 +1,243 @@
+"""What nodes do together: an all-reduce of all, and, where that is slow, of fewer and fewer."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from hyperpod_cdk.facts.fabric import BandwidthFloor
+from hyperpod_cli.operate.validation.bisection import Diagnosis, Nodes, next_step
+from hyperpod_cli.operate.validation.findings import Finding, Result
+from hyperpod_cli.operate.validation.parsing import EFA, TCP, nccl_run
+from hyperpod_cli.operate.validation.recorded import Measurement, Recorded
+from hyperpod_cli.operate.validation.work import Outcome
+
+CHECK = "NCCL all-reduce"
+# Without a published floor, a pair is compared with the others: a choice, not a fact of AWS.
+PART_OF_MEDIAN = 0.8
+_MOST_PAIRS = 16
+_PAIR = 2
+
+Measure = Callable[[Sequence[Nodes]], Iterable[Measurement]]
+"""Measures groups at the same time, and yields each when it is done."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expected:
+    """What a group is to reach.
+
+    Attributes:
+        floor: The published floor; None if there is none.
+        compared: The bandwidth that stands in for it, in GB/s; None if pairs cannot be compared.
+    """
+
+    floor: BandwidthFloor | None
+    compared: float | None
+
+    @property
+    def least(self) -> float | None:
+        """The least bus bandwidth in GB/s; None if none is known."""
+        return self.floor.gb_per_second if self.floor is not None else self.compared
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        if self.floor is not None:
+            return f"at least {self.floor.gb_per_second:g} GB/s over EFA ({self.floor.source})"
+        if self.compared is None:
+            return "EFA; no published floor"
+        part = f"{PART_OF_MEDIAN:.0%} of the pairs' median"
+        return f"EFA; no published floor; {part} is {self.compared:.1f} GB/s"
+
+
+def measurement(nodes: Nodes, outcome: Outcome) -> Measurement:
+    """Return what the log of a group's all-reduce says.
+
+    Args:
+        nodes: The group.
+        outcome: What came of its job.
+    """
+    run = nccl_run(line for lines in outcome.lines.values() for line in lines)
+    error = outcome.error
+    if not error and run.wrong:
+        error = f"{run.wrong} wrong values"
+    if not error and run.bus_bandwidth is None:
+        error = run.warning or "nccl-tests measured nothing"
+    on_tcp = {outcome.node_of.get(host, host) for host in run.on_tcp}
+    return Measurement(
+        nodes=nodes,
+        bus_bandwidth=run.bus_bandwidth,
+        provider="+".join(sorted(run.providers)),
+        on_tcp=tuple(sorted(on_tcp)),
+        error=error,
+    )
+
+
+def fabric_findings(
+    nodes: Nodes, *, floor: BandwidthFloor | None, recorded: Recorded, measure: Measure
+) -> list[Finding]:
+    """Measure what nodes of one type do together, and find those that are slow.
+
+    Args:
+        nodes: Names of the nodes, those of a switch next to each other.
+        floor: The published floor of their type; None if there is none.
+        recorded: What was measured before; gets what is measured.
+        measure: Measures groups.
+    """
+    known = {each.nodes: each for each in recorded.measured}
+
+    def run(groups: Sequence[Nodes]) -> None:
+        recorded.rounds += 1
+        for each in measure(groups):
+            known[each.nodes] = each
+            recorded.measured.append(each)
+            recorded.save()
+
+    if nodes not in known:
+        run([nodes])
+    whole = known[nodes]
+    # Which nodes they are is in the log, or it is all of them, for one reason.
+    if whole.provider not in ("", EFA):
+        return [*_not_over_efa(whole, floor)]
+    expected = Expected(floor=floor, compared=None)
+    while True:
+        expected = Expected(floor=floor, compared=_compared(nodes, known))
+        slow = {group: _is_slow(each, expected) for group, each in known.items()}
+        step = next_step(nodes, slow, only_pairs=floor is None and not whole.error)
+        if isinstance(step, Diagnosis):
+            break
+        run(step)
+    return [
+        _finding(whole, _all(nodes), expected),
+        *_pairs(nodes, known, expected),
+        *_diagnosed(step, known, expected),
+    ]
+
+
+def _compared(nodes: Nodes, known: Mapping[Nodes, Measurement]) -> float | None:
+    """Return what a pair is to reach where no floor is published."""
+    found = [
+        each.bus_bandwidth
+        for group in zip(nodes[::2], nodes[1::2], strict=False)
+        if (each := known.get(group)) is not None and each.bus_bandwidth is not None
+    ]
+    return PART_OF_MEDIAN * median(found) if len(found) > 1 else None
+
+
+def _is_slow(each: Measurement, expected: Expected) -> bool:
+    least = expected.least
+    return (
+        bool(each.error)
+        or each.provider != EFA
+        or (least is not None and (each.bus_bandwidth or 0.0) < least)
+    )
+
+
+def _not_over_efa(whole: Measurement, floor: BandwidthFloor | None) -> Iterator[Finding]:
+    expected = Expected(floor=floor, compared=None)
+    advice = (
+        "NCCL did not use EFA: look whether the image has aws-ofi-nccl and libfabric for EFA, and "
+        "whether the nodes' security group lets all traffic from and to itself through "
+        "(docs/validate-nodes.md)"
+    )
+    yield _finding(whole, _all(whole.nodes), expected, advice=advice)
+    if 0 < len(whole.on_tcp) < len(whole.nodes):
+        for node in whole.on_tcp:
+            yield Finding(
+                check="NCCL provider",
+                subject=node,
+                result=Result.FAILED,
+                found=f"{TCP}, while other nodes use EFA",
+                expected=EFA,
+                advice=f"hyperpod-ops replace {node}",
+            )
+
+
+def _finding(each: Measurement, subject: str, expected: Expected, *, advice: str = "") -> Finding:
+    failed = (
+        _is_slow(each, expected)
+        if len(each.nodes) == _PAIR or expected.floor
+        else (bool(each.error) or each.provider != EFA)
+    )
+    return Finding(
+        check=CHECK,
+        subject=subject,
+        result=Result.FAILED if failed else Result.OK,
+        found=_told(each),
+        expected=str(expected),
+        advice=advice,
+    )
+
+
+def _told(each: Measurement) -> str:
+    bandwidth = "" if each.bus_bandwidth is None else f"{each.bus_bandwidth:.1f} GB/s"
+    provider = f"provider {each.provider or 'unknown: the log does not say'}"
+    return ", ".join(part for part in (bandwidth, provider, each.error) if part)
+
+
+def _all(nodes: Nodes) -> str:
+    return " + ".join(nodes) if len(nodes) <= _PAIR else f"all {len(nodes)} nodes"
+
+
+def _pairs(
+    nodes: Nodes, known: Mapping[Nodes, Measurement], expected: Expected
+) -> Iterator[Finding]:
+    pairs = [each for each in known.values() if len(each.nodes) == _PAIR and each.nodes != nodes]
+    pairs = [each for each in pairs if {*each.nodes} <= {*nodes}]
+    fast = [each for each in pairs if not _is_slow(each, expected)]
+    if len(fast) > _MOST_PAIRS:
+        found = sorted(each.bus_bandwidth or 0.0 for each in fast)
+        yield Finding(
+            check=CHECK,
+            subject=f"{len(fast)} pairs",
+            result=Result.OK,
+            found=f"{found[0]:.1f} to {found[-1]:.1f} GB/s, provider {EFA}",
+            expected=str(expected),
+        )
+    for each in pairs:
+        if each not in fast or len(fast) <= _MOST_PAIRS:
+            yield _finding(each, _all(each.nodes), expected)
+
+
+def _diagnosed(
+    found: Diagnosis, known: Mapping[Nodes, Measurement], expected: Expected
+) -> Iterator[Finding]:
+    for node in found.slow:
+        pairs = [each for group, each in known.items() if node in group and len(group) == _PAIR]
+        told = "; ".join(
+            f"{_told(each)} with {next(name for name in each.nodes if name != node)}"
+            for each in pairs
+        )
+        yield Finding(
+            check="slow node",
+            subject=node,
+            result=Result.FAILED,
+            found=told,
+            expected=str(expected),
+            advice=f"hyperpod-ops replace {node}",
+        )
+    for one, two in found.links:
+        yield Finding(
+            check="slow link",
+            subject=f"{_span(one)} with {_span(two)}",
+            result=Result.FAILED,
+            found="slow together, while each side is fast by itself",
+            expected=str(expected),
+            advice="a link between nodes is slow: let jobs run on one side of it, and tell AWS "
+            "Support the names of the nodes and the switches above them (labels "
+            "topology.k8s.aws/network-node-layer-N)",
+        )
+    if found.unresolved:
+        yield Finding(
+            check="slow node",
+            subject=_span(found.unresolved),
+            result=Result.FAILED,
+            found="no two of them are fast together, so no single node can be named",
+            expected=str(expected),
+            advice="what all nodes share is at fault: the image, the security group or the "
+            "placement; or more than half of the nodes are",
+        )
+
+
+def _span(nodes: Nodes) -> str:
+    if len(nodes) == 1:
+        return nodes[0]
+    return f"{nodes[0]} to {nodes[-1]} ({len(nodes)} nodes)"

