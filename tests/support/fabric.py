@@ -1,7 +1,7 @@
-"""A fabric between nodes, some of which or some links of which are slow, and who runs jobs on it.
+"""A fabric between nodes, some of which or some links of which are slow, and who runs its jobs.
 
-The jobs of the chart `validation` run as the Job controller, the MPI operator and the kubelets would
-run them: the program of the chart is really run, with tools that tell what the fabric has.
+The jobs of the chart `validation` run as the Job controller, the MPI operator and kubelets run
+them: the program of the chart is really run, with tools that tell what the fabric has.
 """
 
 import json
@@ -134,7 +134,13 @@ class Player:
         return [self._pod(job, launcher, f"{name}-launcher", node, labels={**labels, **role})]
 
     def _pod(
-        self, job: dict[str, Any], template: dict[str, Any], name: str, node: str, *, labels: Any
+        self,
+        job: dict[str, Any],
+        template: dict[str, Any],
+        name: str,
+        node: str,
+        *,
+        labels: dict[str, str],
     ) -> str:
         metadata = {
             "name": name,
@@ -161,7 +167,9 @@ class Player:
         self._status(name, spec, {"running": {}}, "Running")
         return name
 
-    def _status(self, name: str, spec: Any, state: Mapping[str, Any], phase: str) -> None:
+    def _status(
+        self, name: str, spec: dict[str, Any], state: Mapping[str, Any], phase: str
+    ) -> None:
         container = spec["containers"][0]
         status = {
             "name": container["name"],

@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -118,7 +118,7 @@ def run(options: Options, *, config: Path, cluster: str | None, region: str | No
             err=True,
         )
         raise typer.Exit(INTERRUPTED) from None
-    _tell(findings, state, options)
+    _tell(findings, state, options, types=sorted({node.instance_type for node in nodes}))
     state.done()
     if any(each.result is Result.FAILED for each in findings):
         raise typer.Exit(FAILED)
@@ -348,9 +348,14 @@ def _advised(found: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def _tell(findings: Sequence[Finding], state: Recorded, options: Options) -> None:
+def _tell(
+    findings: Sequence[Finding], state: Recorded, options: Options, *, types: Sequence[str]
+) -> None:
     out = console()
     out.print(table(findings))
+    floors = {name: floor for name, floor in bandwidth_floors().items() if name in types}
+    for name, floor in floors.items():
+        out.print(f"The floor of {name}, {floor.gb_per_second:g} GB/s, is of {floor.source}")
     failed = sum(each.result is Result.FAILED for each in findings)
     out.print(
         f"{len(findings)} findings, {failed} failed. docs/validate-nodes.md says what each means."
@@ -362,7 +367,10 @@ def _tell(findings: Sequence[Finding], state: Recorded, options: Options) -> Non
             {"nodes": each.nodes, "gb_per_second": each.bus_bandwidth, "provider": each.provider}
             for each in state.measured
         ]
-        content = as_json(findings, **state.about, rounds=state.rounds, measured=measured)
+        sources = {name: asdict(floor) for name, floor in floors.items()}
+        content = as_json(
+            findings, **state.about, floors=sources, rounds=state.rounds, measured=measured
+        )
         replace_file(options.json, json.dumps(content, indent=2) + "\n", mode=PUBLIC)
     if options.junit is not None:
         replace_file(options.junit, junit(findings), mode=PUBLIC)

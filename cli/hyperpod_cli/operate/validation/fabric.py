@@ -41,11 +41,11 @@ class Expected:
     def __str__(self) -> str:
         """Return it in words."""
         if self.floor is not None:
-            return f"at least {self.floor.gb_per_second:g} GB/s over EFA ({self.floor.source})"
+            return f"at least {self.floor.gb_per_second:g} GB/s, {EFA}"
         if self.compared is None:
-            return "EFA; no published floor"
-        part = f"{PART_OF_MEDIAN:.0%} of the pairs' median"
-        return f"EFA; no published floor; {part} is {self.compared:.1f} GB/s"
+            return f"{EFA}; no published floor"
+        part = f"{PART_OF_MEDIAN:.0%} of the pairs' median: {self.compared:.1f} GB/s"
+        return f"{EFA}; no published floor; {part}"
 
 
 def measurement(nodes: Nodes, outcome: Outcome) -> Measurement:

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -24,7 +23,7 @@ from tests.support.commands import run
 from tests.support.fabric import Fabric, Player, names
 from tests.support.kubernetes_api import ADMIN, CHART, PRINCIPALS, daemon_set
 
-P5 = "ml.p5.48xlarge"
+P4, P5 = "ml.p4d.24xlarge", "ml.p5.48xlarge"
 DEVICES = {GPU: "8", EFA: "32"}
 
 
@@ -169,13 +168,10 @@ def test_a_healthy_cluster(ready: Site, capsys: pytest.CaptureFixture[str]) -> N
     assert ready.jobs() == []
     assert found["rounds"] == 1
     assert "4 of them" in out
-    suite = ElementTree.parse(ready.folder / "found.xml").getroot()
-    assert (suite.get("failures"), suite.get("tests")) == ("0", str(len(found["findings"])))
-    assert (
-        not (ready.folder / "build" / "validate-nodes").glob("*.json").__iter__().__length_hint__()
-        if False
-        else True
-    )
+    written = (ready.folder / "found.xml").read_text()
+    assert f'tests="{len(found["findings"])}" failures="0"' in written
+    assert written.count("<testcase ") == len(found["findings"])
+    assert [*(ready.folder / "build/validate-nodes").iterdir()] == []
 
 
 def test_tcp_is_a_failure_however_fast(ready: Site) -> None:
@@ -200,8 +196,24 @@ def test_a_slow_node_is_named(ready: Site, capsys: pytest.CaptureFixture[str]) -
     assert [each for each in failed(found) if each[0] == "slow node"] == [("slow node", "n0002")]
     out = capsys.readouterr().out
     assert "hyperpod-ops replace n0002" in out
-    assert "at least 300 GB/s over EFA (https://github.com/NVIDIA/aicr/" in out
+    assert "at least 300 GB/s, efa" in out
+    assert f"The floor of {P5}, 300 GB/s, is of https://github.com/NVIDIA/aicr/" in out
     assert ready.jobs() == []
+
+
+def test_without_a_published_floor_pairs_are_compared(ready: Site) -> None:
+    ready.groups["workers"]["InstanceType"] = P4
+    ready.add(8, kind=P4, capacity={GPU: "8", EFA: "4"})
+    ready.player.fabric = Fabric(slow=["n0004"])
+    code, found = ready.validate("--check", "fabric")
+    assert (code, [each for each in failed(found) if each[0] != "NCCL all-reduce"]) == (
+        FAILED,
+        [("slow node", "n0004")],
+    )
+    assert found["floors"] == {}
+    whole = found["findings"][0]
+    assert (whole["subject"], whole["result"]) == ("all 8 nodes", "ok")
+    assert whole["expected"] == "efa; no published floor; 80% of the pairs' median: 384.0 GB/s"
 
 
 def test_a_missing_gpu_is_named_and_holds_up_nobody(ready: Site) -> None:
