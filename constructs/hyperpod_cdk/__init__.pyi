@@ -69,6 +69,9 @@ from .network.security_group import security_group_of as security_group_of
 from .network.subnets import NodeSubnets as NodeSubnets
 from .node_health.node_health import NodeHealth as NodeHealth
 from .node_health.section import NodeHealthConfig as NodeHealthConfig
+from .operators.operators import Operators as Operators
+from .operators.operators import TrainingOperatorRole as TrainingOperatorRole
+from .operators.section import OperatorsConfig as OperatorsConfig
 from .pipeline.pipeline import DeploymentPipeline as DeploymentPipeline
 from .pipeline.section import PipelineConfig as PipelineConfig
 from .pipeline.section import PipelineFile as PipelineFile

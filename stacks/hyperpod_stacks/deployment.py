@@ -15,6 +15,7 @@ from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.refusals import report
 from hyperpod_stacks.addons_stack import AddonsStack
 from hyperpod_stacks.hyperpod_stack import HyperPodStack
+from hyperpod_stacks.operators_stack import OperatorsStack
 from hyperpod_stacks.packaged_chart import helm_chart
 from hyperpod_stacks.platform_stack import PlatformStack
 from hyperpod_stacks.storage_stack import StorageStack
@@ -31,7 +32,8 @@ def add_stacks(
 ) -> None:
     """Add the stacks of a deployment to an app, or to a stage of one.
 
-    All others depend on the platform alone, so they deploy side by side.
+    All others depend on the platform alone, so they deploy side by side; but operators follow the
+    nodes that they run on.
 
     Args:
         scope: The app, or the stage of an environment of a pipeline.
@@ -74,6 +76,7 @@ def add_stacks(
         "addons": AddonsStack,
         "workloads": WorkloadsStack,
         "hyperpod": partial(HyperPodStack, chart=chart),
+        "operators": OperatorsStack,
     }
     dependents = {
         kind: stack_class(
@@ -89,6 +92,8 @@ def add_stacks(
     }
     for stack in dependents.values():
         stack.add_stack_dependency(platform)
+    if "operators" in dependents:
+        dependents["operators"].add_stack_dependency(dependents["hyperpod"])
     if chart.is_placeholder:
         for each in (platform, *dependents.values()):
             PlaceholderRule(each, "Chart")

@@ -78,7 +78,7 @@ class HyperPodStack(cdk.Stack):
             security_group=platform.security_group,
             lifecycle_scripts=platform.lifecycle_scripts,
             cluster_role=self._cluster_role(platform.cluster),
-            tags=config.tags,
+            tags={**config.tags, **config.operators.cluster_tags},
             depends_on=before_cluster,
         )
         # CloudFormation deletes it first, so it depends on all there is.

@@ -6,12 +6,19 @@ from typing import Literal
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
+from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.workloads.images import base_images
 
-StackKind = Literal["platform", "addons", "storage", "workloads", "hyperpod"]
+StackKind = Literal["platform", "addons", "storage", "workloads", "hyperpod", "operators"]
 
-_ADDONS = {DNS_ADDON: "CoreDNS", FSX_ADDON: "the FSx for Lustre CSI driver"}
+_ADDONS = {
+    DNS_ADDON: "CoreDNS",
+    FSX_ADDON: "the FSx for Lustre CSI driver",
+    CERT_MANAGER: "cert-manager",
+    METRICS_SERVER: "the metrics server",
+    TRAINING_OPERATOR: "the HyperPod training operator",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,6 +134,10 @@ def _workloads(config: Config) -> Iterator[str]:
     yield f"ECR repository {config.repository_name}, and a build {place} of its images: {kinds}"
 
 
+def _operators(config: Config) -> Iterator[str]:
+    yield ", ".join(_ADDONS[name] for name in config.operators.addons)
+
+
 def _hyperpod(config: Config) -> Iterator[str]:
     groups = config.cluster.all_groups
     yield (
@@ -178,6 +189,12 @@ STACKS: Mapping[StackKind, StackRow] = {
         holds="Helm dependencies and HyperPod cluster",
         exists=lambda _config: True,
         says=_hyperpod,
+    ),
+    "operators": StackRow(
+        holds="operators that need nodes",
+        exists=lambda config: bool(config.operators.addons),
+        says=_operators,
+        has_outputs=False,
     ),
 }
 """By kind, in the order in which they are shown."""

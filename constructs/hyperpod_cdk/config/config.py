@@ -22,6 +22,7 @@ from hyperpod_cdk.network.endpoint_services import EndpointService, endpoint_ser
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.node_health.section import NodeHealthConfig
+from hyperpod_cdk.operators.section import OperatorsConfig
 from hyperpod_cdk.schema.arns import DeploymentName, Region, arn_findings
 from hyperpod_cdk.schema.availability_zones import (
     NamedZone,
@@ -181,6 +182,9 @@ class Config(Section):
     cluster: ClusterConfig
     """The HyperPod cluster."""
 
+    operators: OperatorsConfig = OperatorsConfig()
+    """Operators on the nodes, each by a switch. Default: none but those of helm.components."""
+
     node_health: NodeHealthConfig | None = None
     """A health check of your own on each node with GPUs or Trainium. Default: none."""
 
@@ -218,7 +222,7 @@ class Config(Section):
 
     @property
     def addons_that_need_nodes(self) -> tuple[str, ...]:
-        """The EKS add-ons that the deployment installs with the cluster: DNS, the FSx driver."""
+        """The EKS add-ons that the deployment installs beside the cluster: DNS, the FSx driver."""
         wanted = (DNS_ADDON,) if self.storage is None else (DNS_ADDON, FSX_ADDON)
         # On an existing cluster, the driver may also serve file systems of others.
         return self.eks.addons_among((DNS_ADDON, FSX_ADDON) if self.eks.is_existing else wanted)
@@ -226,7 +230,11 @@ class Config(Section):
     @property
     def installed_addons(self) -> tuple[str, ...]:
         """The EKS add-ons that the deployment installs."""
-        return (*self.eks.addons_among(DAEMON_SET_ADDONS), *self.addons_that_need_nodes)
+        return (
+            *self.eks.addons_among(DAEMON_SET_ADDONS),
+            *self.addons_that_need_nodes,
+            *self.operators.addons,
+        )
 
     @property
     def builds_in_network(self) -> bool:

@@ -1,12 +1,14 @@
 """EKS add-ons, each in the version that is pinned for the Kubernetes version."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from aws_cdk import aws_eks_v2
 from constructs import Construct
 
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON, EksConfig
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cdk.synthesis.template_parameters import looked_up
 
 _CONSTRUCT_IDS: Mapping[str, str] = {
@@ -15,6 +17,9 @@ _CONSTRUCT_IDS: Mapping[str, str] = {
     "eks-pod-identity-agent": "PodIdentityAgent",
     DNS_ADDON: "CoreDns",
     FSX_ADDON: "FsxCsiDriver",
+    CERT_MANAGER: "CertManager",
+    METRICS_SERVER: "MetricsServer",
+    TRAINING_OPERATOR: "TrainingOperator",
 }
 
 
@@ -58,6 +63,7 @@ def add_addons(
     *,
     cluster: aws_eks_v2.ICluster,
     kubernetes_version: str,
+    configuration: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Mapping[str, aws_eks_v2.Addon]:
     """Add EKS add-ons to a cluster; return them by name."""
     made = {}
@@ -67,6 +73,7 @@ def add_addons(
             _CONSTRUCT_IDS[name],
             cluster=cluster,
             addon_name=name,
+            configuration_values=(configuration or {}).get(name),
         )
         resource = addon.node.default_child
         assert isinstance(resource, aws_eks_v2.CfnAddon)  # noqa: S101 - what the L2 makes

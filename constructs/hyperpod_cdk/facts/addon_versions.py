@@ -11,9 +11,11 @@ Sources, of which a pin is the newest version that all have:
   https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html, `managing-kube-proxy.html`
   and `managing-vpc-cni.html`.
 
-The Pod Identity Agent of 1.35 is that of all the others. No list names the FSx CSI driver of 1.35:
-the pin is what public Terraform code for EKS 1.35 installs by default (2026-09). EKS has been late
-with this driver for a new Kubernetes version before
+The training operator's version for 1.28 to 1.35 is that of
+https://github.com/awslabs/awsome-distributed-ai/pull/1076 (2026-05). The Pod Identity Agent,
+cert-manager and the metrics server of 1.35 are those of all the others. No list names the FSx CSI
+driver of 1.35: the pin is what public Terraform code for EKS 1.35 installs by default (2026-09).
+EKS has been late with this driver for a new Kubernetes version before
 (https://github.com/aws/containers-roadmap/issues/2625). `make deploy` asks EKS whether it offers
 the pins before it begins.
 """
@@ -22,6 +24,9 @@ from collections.abc import Mapping
 from typing import Final
 
 _OF_EVERY_VERSION: Final = {
+    "amazon-sagemaker-hyperpod-training-operator": "v1.2.1-eksbuild.1",
+    "cert-manager": "v1.19.4-eksbuild.3",
+    "metrics-server": "v0.8.0-eksbuild.3",
     "vpc-cni": "v1.21.1-eksbuild.7",
     "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
 }

@@ -3,7 +3,8 @@
 Names, kinds, labels, tolerations and replicas are those of
 https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html and the pages next to it,
 https://github.com/aws/eks-charts (aws-vpc-cni), https://github.com/aws/eks-pod-identity-agent and
-https://github.com/kubernetes-sigs/aws-fsx-csi-driver (charts, version 1.9.0). Settings and roles of
+https://github.com/kubernetes-sigs/aws-fsx-csi-driver (charts, version 1.9.0), those of
+cert-manager of https://github.com/awslabs/awsome-distributed-ai/pull/926. Settings and roles of
 add-ons are left out: nothing runs in their pods here. Like EKS, it uses server-side apply:
 https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-field-management.html
 """
@@ -108,17 +109,161 @@ def _fsx_csi_driver(image: Callable[[str], str]) -> list[Object]:
     ]
 
 
+_WEBHOOK = "cert-manager-webhook"
+_CERT_MANAGER = "cert-manager"
+
+
+def _cert_manager(image: Callable[[str], str]) -> list[Object]:
+    return [
+        each
+        for name, component in (
+            (_CERT_MANAGER, "controller"),
+            (f"{_CERT_MANAGER}-cainjector", "cainjector"),
+            (_WEBHOOK, "webhook"),
+        )
+        for each in (
+            _account(name, namespace=_CERT_MANAGER),
+            _deployment(
+                name,
+                {"app.kubernetes.io/instance": _CERT_MANAGER, "app.kubernetes.io/name": component},
+                {f"cert-manager-{component}": image(f"eks/cert-manager-{component}")},
+                tolerations=_EVERYWHERE,
+                namespace=_CERT_MANAGER,
+                replicas=1,
+            ),
+        )
+    ]
+
+
+def _webhook() -> Object:
+    return _object("apps/v1", "Deployment", _WEBHOOK, {}, namespace=_CERT_MANAGER)
+
+
+def _metrics_server(image: Callable[[str], str]) -> list[Object]:
+    name = "metrics-server"
+    labels = {"app.kubernetes.io/name": name}
+    containers = {name: image(f"eks/{name}")}
+    return [_account(name), _deployment(name, labels, containers, tolerations=[])]
+
+
+TRAINING_OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
+_TRAINING_NAMESPACE = "aws-hyperpod"
+
+
+def _training_operator(image: Callable[[str], str]) -> list[Object]:
+    name = "hp-training-operator-controller-manager"
+    return [
+        _training_job_definition(),
+        _account(name, namespace=_TRAINING_NAMESPACE),
+        _deployment(
+            name,
+            {"hp-training-control-plane": name},
+            {"manager": image("hyperpod-training-operator")},
+            tolerations=[],
+            namespace=_TRAINING_NAMESPACE,
+            replicas=1,
+        ),
+    ]
+
+
+def _training_job_definition() -> Object:
+    """Return the definition of HyperPodPyTorchJob, by its documented fields.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html,
+    `sagemaker-eks-operator-usage.html` and https://github.com/aws/sagemaker-hyperpod-cli
+    (`HyperPodPytorchJob`).
+    """
+    kind = "HyperPodPyTorchJob"
+    anything: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    text, whole, positive = (
+        {"type": "string"},
+        {"type": "integer", "minimum": 0},
+        {"type": "integer", "minimum": 1},
+    )
+    replicas = {
+        "type": "object",
+        "required": ["name"],
+        "properties": {
+            "name": text,
+            "replicas": whole,
+            "maxReplicas": whole,
+            "spares": whole,
+            "template": anything,
+        },
+    }
+    policy = {
+        "type": "object",
+        "properties": {
+            "cleanPodPolicy": {"type": "string", "enum": ["All", "None", "OnlyComplete"]},
+            "jobMaxRetryCount": whole,
+            "suspend": {"type": "boolean"},
+            "ttlSecondsAfterFinished": whole,
+            "restartPolicy": anything,
+            "logMonitoringConfiguration": {"type": "array", "items": anything},
+        },
+    }
+    elastic = {
+        "type": "object",
+        "properties": {
+            "minReplicas": positive,
+            "maxReplicas": positive,
+            "replicaIncrementStep": positive,
+            "replicaDiscreteValues": {"type": "array", "items": positive},
+            "scalingTimeoutInSeconds": whole,
+            "gracefulShutdownTimeoutInSeconds": whole,
+            "faultyScaleDownTimeoutInSeconds": whole,
+        },
+    }
+    spec = {
+        "type": "object",
+        "required": ["replicaSpecs"],
+        "properties": {
+            "nprocPerNode": {**text, "default": "auto"},
+            "replicaSpecs": {"type": "array", "items": replicas},
+            "runPolicy": policy,
+            "elasticPolicy": elastic,
+        },
+    }
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "subresources": {"status": {}},
+        "schema": {
+            "openAPIV3Schema": {
+                "type": "object",
+                "properties": {"spec": spec, "status": anything},
+            }
+        },
+    }
+    group, plural = "sagemaker.amazonaws.com", f"{kind.lower()}s"
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
+            "versions": [version],
+        },
+    }
+
+
 _OBJECTS: Mapping[str, Callable[[Callable[[str], str]], list[Object]]] = {
     "vpc-cni": _vpc_cni,
     "kube-proxy": _kube_proxy,
     "eks-pod-identity-agent": _pod_identity_agent,
     "coredns": _coredns,
     "aws-fsx-csi-driver": _fsx_csi_driver,
+    "cert-manager": _cert_manager,
+    "metrics-server": _metrics_server,
+    TRAINING_OPERATOR: _training_operator,
 }
 
 
-def _account(name: str) -> Object:
-    return _object("v1", "ServiceAccount", name, {})
+def _account(name: str, *, namespace: str = _NAMESPACE) -> Object:
+    return _object("v1", "ServiceAccount", name, {}, namespace=namespace)
 
 
 def _daemon_set(name: str, labels: Mapping[str, str], images: Mapping[str, str]) -> Object:
@@ -131,9 +276,13 @@ def _deployment(
     images: Mapping[str, str],
     *,
     tolerations: list[Object],
+    namespace: str = _NAMESPACE,
+    replicas: int = 2,
 ) -> Object:
-    workload = _workload("Deployment", name, labels, images, tolerations=tolerations)
-    return {**workload, "spec": {**workload["spec"], "replicas": 2}}
+    workload = _workload(
+        "Deployment", name, labels, images, tolerations=tolerations, namespace=namespace
+    )
+    return {**workload, "spec": {**workload["spec"], "replicas": replicas}}
 
 
 def _workload(
@@ -143,9 +292,10 @@ def _workload(
     images: Mapping[str, str],
     *,
     tolerations: list[Object],
+    namespace: str = _NAMESPACE,
 ) -> Object:
     return {
-        **_object("apps/v1", kind, name, labels),
+        **_object("apps/v1", kind, name, labels, namespace=namespace),
         "spec": {
             "selector": {"matchLabels": dict(labels)},
             "template": {
@@ -161,16 +311,25 @@ def _workload(
     }
 
 
-def _object(api_version: str, kind: str, name: str, labels: Mapping[str, str]) -> Object:
-    metadata = {"name": name, "namespace": _NAMESPACE, "labels": dict(labels)}
+def _object(
+    api_version: str,
+    kind: str,
+    name: str,
+    labels: Mapping[str, str],
+    *,
+    namespace: str = _NAMESPACE,
+) -> Object:
+    metadata = {"name": name, "namespace": namespace, "labels": dict(labels)}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
 _MANAGER = "eks"
 _PLURALS = {
     "CSIDriver": "csidrivers",
+    "CustomResourceDefinition": "customresourcedefinitions",
     "DaemonSet": "daemonsets",
     "Deployment": "deployments",
+    "Namespace": "namespaces",
     "Service": "services",
     "ServiceAccount": "serviceaccounts",
 }
@@ -200,13 +359,29 @@ class AddonManager:
             version: The version of its images.
             region: Where its images are.
         """
-        for item in objects_of(addon_name, version=version, region=region):
+        wanted = objects_of(addon_name, version=version, region=region)
+        names = {item["metadata"].get("namespace", _NAMESPACE) for item in wanted}
+        namespaces = [
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+            for name in sorted(names)
+        ]
+        for item in (*namespaces, *wanted):
             self._call("PATCH", f"{_path(item)}?fieldManager={_MANAGER}&force=true", item)
 
     def remove(self, addon_name: str) -> None:
-        """Delete the objects of an add-on; those that are gone are none."""
+        """Delete the objects of an add-on, but no namespace; those that are gone are none."""
         for item in objects_of(addon_name, version="", region=""):
             self._call("DELETE", _path(item))
+
+    def lacks_webhook(self, addon_name: str) -> bool:
+        """Say whether an add-on has a certificate, and cert-manager no webhook that judges it.
+
+        Kubernetes then refuses the certificate, whoever has installed cert-manager.
+        """
+        if addon_name != TRAINING_OPERATOR:
+            return False
+        webhook = self._call("GET", _path(_webhook()))
+        return webhook is None or not _has_its_pods(webhook)
 
     def is_healthy(self, addon_name: str) -> bool:
         """Say whether all workloads of an add-on are there, and all their pods ready."""

@@ -12,6 +12,10 @@ then on, until there are nodes: https://github.com/aws-ia/terraform-aws-eks-blue
 https://github.com/pulumi/pulumi-eks/issues/1525,
 https://github.com/kubernetes-sigs/cluster-api-provider-aws/pull/5269.
 
+The training operator's add-on brings a certificate, which Kubernetes refuses while no pod of
+cert-manager's webhook runs: https://github.com/cert-manager/cert-manager/issues/5483. How often EKS
+tries again, AWS does not say: here it gives up at once, the worst of what it may do.
+
 An update that EKS gives up is `Failed`, and the add-on keeps what it was updated to:
 https://github.com/hashicorp/terraform-provider-aws/pull/49104. CloudFormation may look at it, as
 the handler's permissions say (`DescribeUpdate`); what it does then is not known. Here it takes it
@@ -36,13 +40,16 @@ from emulator.aws.cloudformation.resource_type import (
 )
 from emulator.aws.eks import access as eks_api
 from emulator.aws.eks.access import EksResponse
-from emulator.aws.eks.addon_objects import AddonManager
+from emulator.aws.eks.addon_objects import TRAINING_OPERATOR, AddonManager
 from emulator.aws.ministack import eks, get_region, provisioners, stacks
 from emulator.aws.settings import Settings
 
 _OFFERED: Mapping[str, Mapping[str, list[str]]] = json.loads(
     Path(__file__).with_name("addon_versions.json").read_text(encoding="utf-8")
 )
+# Announces no rights in DescribeAddonVersions, and is the default.
+# https://github.com/awslabs/awsome-distributed-ai/issues/1075
+_NO_IDENTITY = "v1.2.1-eksbuild.1"
 _DESCRIBE = re.compile(r"/addons/supported-versions")
 
 
@@ -143,9 +150,19 @@ def _fields(properties: Properties) -> dict[str, Any]:
 
 def _settled(properties: Properties) -> Created:
     cluster, name = properties["ClusterName"], properties["AddonName"]
-    while eks_api.answer(eks.describe_addon(cluster, name))["addon"]["status"] in _UNSETTLED:
+    while (addon := _described(cluster, name))["status"] in _UNSETTLED:
         time.sleep(_PAUSE_SECONDS)
+    if addon["status"] == _FAILED:
+        issues = "; ".join(
+            f"{each['code']}: {each['message']}" for each in addon["health"]["issues"]
+        )
+        raise Refused(f"NotStabilized: Add-on {name} is {_FAILED}: {issues}")
     return f"{cluster}|{name}", {"Arn": eks.addons[f"{cluster}/{name}"]["addonArn"]}
+
+
+def _described(cluster_name: str, addon_name: str) -> dict[str, Any]:
+    addon: dict[str, Any] = eks_api.answer(eks.describe_addon(cluster_name, addon_name))["addon"]
+    return addon
 
 
 def _create(properties: Properties) -> Created:
@@ -222,6 +239,17 @@ _ISSUE = {
 }
 
 
+_FAILED = "CREATE_FAILED"
+_WEBHOOK = "cert-manager-webhook.cert-manager.svc"
+_NO_WEBHOOK = {
+    "code": "AdmissionRequestDenied",
+    "message": 'Internal error occurred: failed calling webhook "webhook.cert-manager.io": failed '
+    f'to call webhook: Post "https://{_WEBHOOK}:443/validate?timeout=30s": no endpoints available '
+    'for service "cert-manager-webhook"',
+    "resourceIds": [],
+}
+
+
 def install_addon_health(*, settings: Settings) -> None:
     """Check the versions of add-ons, and let their status follow their pods.
 
@@ -240,10 +268,15 @@ def install_addon_health(*, settings: Settings) -> None:
     created, described = eks.create_addon, eks.describe_addon
     updated, deleted = eks.update_addon, eks.delete_addon
 
-    def put(addon: Mapping[str, Any]) -> None:
+    def put(addon: dict[str, Any], *, status: str) -> None:
+        name, version = addon["addonName"], addon["addonVersion"]
+        looks[addon["addonArn"]] = 0
+        if manager is not None and manager.lacks_webhook(name):
+            addon |= {"status": _FAILED, "health": {"issues": [_NO_WEBHOOK]}}
+            return
         if manager is not None:
-            name, version = addon["addonName"], addon["addonVersion"]
             manager.install(name, version=version, region=get_region())
+        addon["status"] = status
 
     def create(cluster_name: str, body: dict[str, Any]) -> EksResponse:
         refusal = _refusal(cluster_name, body, addon_name=body.get("addonName", ""))
@@ -257,9 +290,7 @@ def install_addon_health(*, settings: Settings) -> None:
             addon["addonVersion"] = default(
                 addon["addonName"], kubernetes_version=eks.clusters[cluster_name]["version"]
             )
-        put(addon)
-        addon["status"] = "CREATING"
-        looks[addon["addonArn"]] = 0
+        put(addon, status="CREATING")
         return describe(cluster_name, addon["addonName"])
 
     def update(cluster_name: str, addon_name: str, body: dict[str, Any]) -> EksResponse:
@@ -269,15 +300,13 @@ def install_addon_health(*, settings: Settings) -> None:
         response: EksResponse = updated(cluster_name, addon_name, body)
         if response[0] < HTTPStatus.BAD_REQUEST:
             addon = eks.addons[f"{cluster_name}/{addon_name}"]
-            put(addon)
-            addon["status"] = "UPDATING"
-            looks[addon["addonArn"]] = 0
+            put(addon, status="UPDATING")
             response = _begun(eks_api.answer(response)["update"])
         return response
 
     def describe(cluster_name: str, addon_name: str) -> EksResponse:
         addon = eks.addons.get(f"{cluster_name}/{addon_name}")
-        if addon is not None:
+        if addon is not None and addon["status"] != _FAILED:
             healthy = manager is None or manager.is_healthy(addon_name)
             looks[addon["addonArn"]] += 1
             if healthy:
@@ -306,8 +335,19 @@ def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> 
         None
         if cluster is None
         else version_problem(body, addon_name=addon_name, kubernetes_version=cluster["version"])
+        or _identity_problem(body, addon_name=addon_name)
     )
     if problem is None:
         return None
     refusal: EksResponse = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
     return refusal
+
+
+def _identity_problem(body: Mapping[str, Any], *, addon_name: str) -> str | None:
+    """Return what EKS says of an association for a version that announces none."""
+    if addon_name != TRAINING_OPERATOR or not body.get("podIdentityAssociations"):
+        return None
+    version = body.get("addonVersion", _NO_IDENTITY)
+    if version != _NO_IDENTITY:
+        return None
+    return f"Pod Identity feature is not supported for addon version: {version}"

@@ -198,6 +198,15 @@ def install_service_models() -> None:
 _CLUSTER_INSTANCE_ROLE = "AmazonSageMakerClusterInstanceRolePolicy"
 _LOG_GROUPS = "arn:aws:logs:*:*:log-group:/aws/sagemaker/Clusters/*"
 _DOCUMENTS: dict[str, list[dict[str, object]]] = {
+    # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerHyperPodTrainingOperatorAccess.html
+    "AmazonSageMakerHyperPodTrainingOperatorAccess": [
+        {
+            "Effect": "Allow",
+            "Action": "sagemaker:DescribeClusterNode",
+            "Resource": "arn:aws:sagemaker:*:*:cluster/*",
+            "Condition": {"StringEquals": {"aws:ResourceTag/SageMaker": "true"}},
+        }
+    ],
     _CLUSTER_INSTANCE_ROLE: [
         {
             "Effect": "Allow",

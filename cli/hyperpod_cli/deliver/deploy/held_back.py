@@ -11,6 +11,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsClient, AwsSession, answer_of
 from hyperpod_cli.aws.stacks import Deployed
@@ -68,7 +69,7 @@ def _changing(stack: Stack, *, former: Deployed | None, config: Config) -> Itera
             continue
         name = resource["Properties"]["AddonName"]
         is_changed = _updated(resource) != _updated(before[logical_id])
-        if is_changed and name in config.addons_that_need_nodes:
+        if is_changed and name in config.installed_addons and name not in DAEMON_SET_ADDONS:
             yield name
 
 

@@ -52,7 +52,8 @@ def destroy(request: Request) -> int:
     client, region = session.polling_client("cloudformation"), session.region
     stacks = stacks_in(request.templates)
     nodes = stack_name(config, "hyperpod")
-    going = stacks if request.everything else [stack for stack in stacks if stack.name == nodes]
+    with_nodes = [stack for stack in stacks if nodes in (stack.name, *stack.needs)]
+    going = stacks if request.everything else with_nodes
     doomed: dict[str, Deployed | None] = {}
     try:
         found = {stack.name: deployed(client, stack.name) for stack in stacks}
@@ -76,7 +77,7 @@ def destroy(request: Request) -> int:
     out, again = console(soft_wrap=True), _command(request)
     for line in lift_protection(client, doomed, region=region, again=again):
         out.print(line)
-    for batch in _batches(there, first=nodes):
+    for batch in _batches(there, first=_names(with_nodes)):
         code = run(
             _cdk(request, batch),
             stacks=batch,
@@ -109,11 +110,11 @@ def _deletions(
     ]
 
 
-def _batches(stacks: Sequence[Stack], *, first: str) -> list[list[Followed]]:
+def _batches(stacks: Sequence[Stack], *, first: Sequence[str]) -> list[list[Followed]]:
     """Return the stacks of each command: the nodes go before anything that they need."""
     batches = (
-        [stack for stack in stacks if stack.name == first],
-        [stack for stack in stacks if stack.name != first],
+        [stack for stack in stacks if stack.name in first],
+        [stack for stack in stacks if stack.name not in first],
     )
     return [_in_reverse(batch) for batch in batches if batch]
 

@@ -1,0 +1,1 @@
+"""Operators on the nodes, as EKS add-ons."""

@@ -1,0 +1,109 @@
+"""The operators as EKS add-ons, in the order in which EKS can install them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from hyperpod_cdk.eks.addons import add_addons
+from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.operators.section import CERT_MANAGER, TRAINING_OPERATOR, OperatorsConfig
+from hyperpod_cdk.synthesis.reasons import acknowledge, managed_policy_nag_id
+
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html
+_NAMESPACE, _SERVICE_ACCOUNT = "aws-hyperpod", "hp-training-operator-controller-manager"
+_MANAGED_POLICY = "AmazonSageMakerHyperPodTrainingOperatorAccess"
+# The node runs deep health checks for hours under a taint, and the training operator waits for the
+# webhook's pod. Each part of the chart has tolerations of its own.
+# https://cert-manager.io/docs/installation/best-practice/ and
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html
+_EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
+_CONFIGURATION: Mapping[str, Mapping[str, Any]] = {
+    CERT_MANAGER: {**_EVERYWHERE, "webhook": _EVERYWHERE, "cainjector": _EVERYWHERE}
+}
+
+
+class Operators(Construct):
+    """The operators that are switched on.
+
+    They need a node: EKS gives up the training operator where cert-manager has no ready pod. Make
+    them after the nodes, and delete them before the namespace `aws-hyperpod` goes, in which the
+    training operator runs.
+
+    Args:
+        cluster: The EKS cluster; with the add-on eks-pod-identity-agent for the training operator.
+        control_plane: The section that describes it, for the Kubernetes version.
+        operators: Which ones.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        control_plane: EksConfig,
+        operators: OperatorsConfig,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        made = add_addons(
+            self,
+            operators.addons,
+            cluster=cluster,
+            kubernetes_version=control_plane.version,
+            configuration=_CONFIGURATION,
+        )
+        training = made.get(TRAINING_OPERATOR)
+        if training is None:
+            return
+        # EKS refuses an association within the add-on for versions that do not announce one, such
+        # as v1.2.1, and a pod gets the role if the association is there before it starts.
+        # https://github.com/awslabs/awsome-distributed-ai/pull/1076
+        training.node.add_dependency(
+            TrainingOperatorRole(self, "TrainingOperatorRole", cluster=cluster)
+        )
+        if CERT_MANAGER in made:
+            # Its webhook judges the certificate among the training operator's objects.
+            training.node.add_dependency(made[CERT_MANAGER])
+
+
+class TrainingOperatorRole(Construct):
+    """The role of the HyperPod training operator, by EKS Pod Identity.
+
+    It looks at nodes of HyperPod clusters with the tag `SageMaker: "true"`.
+
+    Args:
+        cluster: The EKS cluster.
+
+    Attributes:
+        role: The role.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, cluster: eks.ICluster) -> None:
+        super().__init__(scope, construct_id)
+        self.role = iam.Role(
+            self,
+            "Role",
+            description="Looks at the nodes of training jobs",
+            assumed_by=iam.SessionTagsPrincipal(iam.ServicePrincipal("pods.eks.amazonaws.com")),
+            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_MANAGED_POLICY)],
+        )
+        acknowledge(
+            self.role,
+            {
+                managed_policy_nag_id(_MANAGED_POLICY): (
+                    "AWS documents this managed policy as the training operator's, and keeps it."
+                )
+            },
+        )
+        # L1: the L2 service account would be made in addition to that of the add-on.
+        eks.CfnPodIdentityAssociation(
+            self,
+            "Association",
+            cluster_name=cluster.cluster_name,
+            namespace=_NAMESPACE,
+            service_account=_SERVICE_ACCOUNT,
+            role_arn=self.role.role_arn,
+        )

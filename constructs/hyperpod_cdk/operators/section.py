@@ -1,0 +1,47 @@
+"""The `operators` section: what runs on the nodes for jobs, each by a switch."""
+
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+from hyperpod_cdk.schema.section import Section, Task
+
+CERT_MANAGER: Final = "cert-manager"
+METRICS_SERVER: Final = "metrics-server"
+TRAINING_OPERATOR: Final = "amazon-sagemaker-hyperpod-training-operator"
+CLUSTER_TAG: Final = {"SageMaker": "true"}
+"""Tag of the HyperPod cluster without which the training operator may not look at its nodes.
+
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html
+"""
+
+_TASK = Task("run training jobs with the HyperPod training operator")
+
+
+class OperatorsConfig(Section):
+    """Operators on the nodes, each an EKS add-on; the chart's own ones are `helm.components`."""
+
+    cert_manager: Annotated[bool, _TASK] = False
+    """cert-manager, which makes certificates for webhooks; the training operator needs it. Default:
+    false."""
+
+    training_operator: Annotated[bool, _TASK] = False
+    """The HyperPod training operator, which runs each HyperPodPyTorchJob and restarts its processes
+    after a fault. Tags the HyperPod cluster SageMaker: "true". Default: false."""
+
+    metrics_server: Annotated[bool, Task("see what pods and nodes use")] = False
+    """The metrics server, for kubectl top and the HorizontalPodAutoscaler. Default: false."""
+
+    @property
+    def addons(self) -> tuple[str, ...]:
+        """Names of the EKS add-ons, in the order in which they are installed."""
+        wanted: Mapping[str, bool] = {
+            CERT_MANAGER: self.cert_manager,
+            METRICS_SERVER: self.metrics_server,
+            TRAINING_OPERATOR: self.training_operator,
+        }
+        return tuple(name for name, is_wanted in wanted.items() if is_wanted)
+
+    @property
+    def cluster_tags(self) -> Mapping[str, str]:
+        """Tags that the HyperPod cluster needs for them."""
+        return CLUSTER_TAG if self.training_operator else {}
