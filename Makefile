@@ -44,7 +44,7 @@ $(foreach switch,CHECKS DIGESTS DOCKER DRY EXPRESS FORCE KEEP MIRROR UNCHECKED U
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-rehearsal setup-development layout init validate cost synth templates bootstrap \
+.PHONY: help setup setup-rehearsal setup-hyp setup-development layout init validate cost synth templates bootstrap \
         addon-versions charts charts-check image images deployer-policy preflight prices diff deploy verify status destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test test-all random-configs check format benchmark picture \
         rehearsal-picture generate lock docs record-release clean histories
@@ -146,7 +146,7 @@ images: .venv/.installed layout ## List the container images of a configuration,
 test: this-machine setup-development layout ## Run the tests, with one whole deployment, in 6 to 12 minutes
 	@$(PYTEST) -m "not whole"
 
-test-all: this-machine setup-development layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
+test-all: this-machine setup-development setup-hyp layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
 	@$(PYTEST)
 
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
@@ -194,6 +194,7 @@ lock: setup-development ## Pin all that each requirements.in needs in its requir
 	@$(LOCK) requirements-rehearsal.in -c requirements-dev.txt -o requirements-rehearsal.txt
 	@$(LOCK) requirements.in -c requirements-dev.txt -o requirements.txt
 	@$(LOCK) requirements-checkov.in -o requirements-checkov.txt
+	@$(LOCK) requirements-hyp.in -o requirements-hyp.txt
 	@$(LOCK) docs/requirements.in -o docs/requirements.txt
 	@$(LOCK) emulator/requirements.in -o emulator/requirements.txt
 
@@ -212,6 +213,8 @@ clean: ## Remove build output; keep .venv, node_modules and the packaged charts
 # What the targets above need.
 
 setup-rehearsal: setup .venv/.rehearsal .venv/ministack/.installed
+
+setup-hyp: .venv/hyp/.installed
 
 setup-development: setup-rehearsal .venv/.development tests/browser/node_modules/.installed
 
@@ -247,6 +250,12 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@echo "Setting up: checkov into .venv/checkov; a minute the first time ..."
 	@$(PROGRESS) python -m venv .venv/checkov
 	@$(PROGRESS) .venv/checkov/bin/python $(INSTALL) requirements-checkov.txt
+	@touch $@
+
+.venv/hyp/.installed: requirements-hyp.txt | .venv/bin/pip
+	@echo "Setting up: HyperPod's command line into .venv/hyp; half a minute the first time ..."
+	@$(PROGRESS) python -m venv .venv/hyp
+	@$(PROGRESS) .venv/hyp/bin/python $(INSTALL) requirements-hyp.txt
 	@touch $@
 
 .venv/ministack/.installed: emulator/requirements.txt | .venv/.installed

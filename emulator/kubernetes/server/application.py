@@ -116,6 +116,12 @@ class Application:
             "major": major,
             "minor": minor,
             "gitVersion": f"v{kubernetes_version}.0-rehearsal",
+            # Clients check that each is a text.
+            "buildDate": "1970-01-01T00:00:00Z",
+            "compiler": "",
+            "gitCommit": "",
+            "gitTreeState": "clean",
+            "goVersion": "",
             "platform": "linux/amd64",
         }
         self._catalog = catalog

@@ -1,0 +1,110 @@
+"""config/examples/operators.yaml, and what `hyp`, HyperPod's command line, does with it."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rehearsal.stage import Stage
+from tests.support.aws_cli import Person
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
+
+__all__ = ["test_it_deploys_and_holds_what_is_verified"]
+
+EXAMPLES = ["operators"]
+CLUSTER, JOB = "operators-cluster", "hyp-pytorch-job"
+HYP = CONFIG_FOLDER.parent / ".venv" / "hyp" / "bin" / "hyp"
+# After each command hyp tells AWS of its use, which a rehearsal keeps to itself.
+NOWHERE = "HTTPS_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1,localhost"
+POLICY = CONFIG_FOLDER.parent / "docs" / "operators.md"
+
+
+def policy() -> str:
+    """Return the IAM policy that the docs give to those who run hyp."""
+    text = POLICY.read_text("utf-8")
+    return text.partition("```json\n")[2].partition("```")[0]
+
+
+@pytest.fixture
+def engineer(stage: Stage, tmp_path: Path) -> Person:
+    """The admin of the example, who may do no more in AWS than the docs say."""
+    assert HYP.is_file(), "make setup-hyp installs it"
+    iam: Any = stage.environment.clients("iam")
+    iam.put_user_policy(UserName="engineer", PolicyName="Hyp", PolicyDocument=policy())
+    return Person(environment=stage.environment, home=tmp_path, user="engineer")
+
+
+def tried(person: Person, command: str) -> subprocess.CompletedProcess[str]:
+    return person.run(f"{NOWHERE} {HYP} {command}")
+
+
+def hyp(person: Person, command: str) -> str:
+    done = tried(person, command)
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def jobs(stage: Stage) -> dict[str, Any]:
+    ok, said = stage.tools.run("kubectl get hyperpodpytorchjobs -o json")
+    assert ok, said
+    return {item["metadata"]["name"]: item["spec"] for item in json.loads(said)["items"]}
+
+
+@pytest.mark.slow(seconds=1)
+def test_the_training_operator_may_look_at_the_nodes(stage: Stage) -> None:
+    clients = stage.environment.clients
+    (association,) = clients("eks").list_pod_identity_associations(clusterName="operators-eks")[
+        "associations"
+    ]
+    arn = stage.outputs()["operators-hyperpod"]["HyperPodClusterArn"]
+
+    assert association["namespace"] == "aws-hyperpod"
+    assert association["serviceAccount"] == "hp-training-operator-controller-manager"
+    assert {"Key": "SageMaker", "Value": "true"} in clients("sagemaker").list_tags(ResourceArn=arn)[
+        "Tags"
+    ]
+
+
+@pytest.mark.slow(seconds=20)
+def test_hyp_runs_a_job_from_start_to_end(stage: Stage, engineer: Person) -> None:
+    hyp(engineer, f"set-cluster-context --cluster-name {CLUSTER}")
+    assert ":cluster/operators-eks\n" in hyp(engineer, "get-cluster-context")
+
+    (listed,) = json.loads(tried(engineer, "list-cluster").stdout)
+    assert listed["Cluster"] == CLUSTER
+    free = {
+        each["InstanceType"]: each["AcceleratorDevicesAvailable"] for each in listed["Instances"]
+    }
+    assert free == {"ml.g5.12xlarge": 4, "ml.m5.4xlarge": "N/A"}
+
+    said = hyp(
+        engineer,
+        f"create {JOB} --job-name first --image registry.example/training:1 --command "
+        "'[hyperpodrun, --nnodes=1, train.py]' --instance-type ml.g5.12xlarge --node-count 1 "
+        "--tasks-per-node 4 --max-retry 3",
+    )
+    assert "Successfully submitted HyperPodPytorchJob 'first'!" in said
+    assert "Failed to verify" not in said
+    job = jobs(stage)["first"]
+    (replicas,) = job["replicaSpecs"]
+    (container,) = replicas["template"]["spec"]["containers"]
+    assert (job["nprocPerNode"], replicas["replicas"]) == ("4", 1)
+    assert job["runPolicy"]["jobMaxRetryCount"] == 3
+    assert container["command"] == ["hyperpodrun", "--nnodes=1", "train.py"]
+    assert container["resources"]["limits"]["nvidia.com/gpu"] == 4
+
+    assert ["first", "default"] in [
+        row.split()[:2] for row in hyp(engineer, f"list {JOB}").split("\n")
+    ]
+    described = hyp(engineer, f"describe {JOB} --job-name first")
+    assert "Processes per Node: 4" in described
+    assert "registry.example/training:1" in described
+
+    assert "Successful" in hyp(engineer, f"delete {JOB} --job-name first")
+    assert jobs(stage) == {}
+    gone = tried(engineer, f"describe {JOB} --job-name first")
+    assert gone.returncode != 0
+    assert "first" in gone.stdout + gone.stderr
