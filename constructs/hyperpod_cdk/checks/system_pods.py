@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.daemon_sets import room_for_pods
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 
 # Pods of the Deployments of the EKS add-ons and of the HyperPod dependencies' components.
@@ -14,6 +15,13 @@ _COMPONENT_PODS = {
     "mpi_operator": {"MPI operator": 1},
 }
 _STORAGE_PODS = {"FSx CSI controller": 2}
+_OPERATOR_PODS = {
+    CERT_MANAGER: {"cert-manager": 3},
+    METRICS_SERVER: {"metrics server": 2},
+    TRAINING_OPERATOR: {"HyperPod training operator": 1},
+}
+# As it is installed here.
+_TOLERATING_ALL = _OPERATOR_PODS[CERT_MANAGER]
 # CoreDNS, without which no name resolves, tolerates these; the operators do not.
 # https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html
 _TOLERATED_BY_COREDNS = ("CriticalAddonsOnly", "node-role.kubernetes.io/control-plane")
@@ -58,7 +66,8 @@ def _no_group(config: Config) -> Iterator[Finding]:
     ordinary = config.cluster.instance_groups
     dns_has_a_node = any(not _repelling(group, to_coredns=True) for group in ordinary)
     found = warning if dns_has_a_node else error
-    without = [name for name in _pods(config) if not (dns_has_a_node and name in _DNS_PODS)]
+    placed = _TOLERATING_ALL.keys() | (_DNS_PODS.keys() if dns_has_a_node else set())
+    without = [name for name in _pods(config) if name not in placed]
     if without:
         yield found(
             _PATH,
@@ -93,6 +102,8 @@ def _pods(config: Config) -> dict[str, int]:
     pods = dict(_DNS_PODS)
     for component, of_it in _COMPONENT_PODS.items():
         pods |= of_it if on[component] else {}
+    for addon in config.operators.addons:
+        pods |= _OPERATOR_PODS[addon]
     return pods | (_STORAGE_PODS if config.storage is not None else {})
 
 

@@ -8,6 +8,12 @@ from hyperpod_cdk.schema.section import Section, Task
 CERT_MANAGER: Final = "cert-manager"
 METRICS_SERVER: Final = "metrics-server"
 TRAINING_OPERATOR: Final = "amazon-sagemaker-hyperpod-training-operator"
+KEYS: Final[Mapping[str, str]] = {
+    CERT_MANAGER: "cert_manager",
+    METRICS_SERVER: "metrics_server",
+    TRAINING_OPERATOR: "training_operator",
+}
+"""Key of each add-on, in the order in which they are installed."""
 CLUSTER_TAG: Final = {"SageMaker": "true"}
 """Tag of the HyperPod cluster without which the training operator may not look at its nodes.
 
@@ -34,12 +40,7 @@ class OperatorsConfig(Section):
     @property
     def addons(self) -> tuple[str, ...]:
         """Names of the EKS add-ons, in the order in which they are installed."""
-        wanted: Mapping[str, bool] = {
-            CERT_MANAGER: self.cert_manager,
-            METRICS_SERVER: self.metrics_server,
-            TRAINING_OPERATOR: self.training_operator,
-        }
-        return tuple(name for name, is_wanted in wanted.items() if is_wanted)
+        return tuple(name for name, key in KEYS.items() if getattr(self, key))
 
     @property
     def cluster_tags(self) -> Mapping[str, str]:

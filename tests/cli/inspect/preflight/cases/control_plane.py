@@ -91,7 +91,34 @@ def _existing(
     )
 
 
+_OPERATORS = {"cert_manager": True, "training_operator": True}
+_EKS_OPERATORS: Mapping[str, Any] = merged(MINIMUM, {"operators": _OPERATORS})
+
+
+def _with_cert_manager(deployment: Deployment) -> None:
+    deployment.create("platform", "AWS::EKS::Cluster")
+    deployment.client("eks").create_addon(clusterName="ml-eks", addonName="cert-manager")
+
+
 FAILURES = (
+    Failure(
+        validator="operators",
+        name="an operator that somebody has installed",
+        document=_EKS_OPERATORS,
+        before=_with_cert_manager,
+        found="operators.cert_manager: true would install cert-manager, which ml-eks has already",
+        deploy=creating("operators", "AWS::EKS::Addon"),
+        said="Addon already exists",
+    ),
+    Failure(
+        validator="operators",
+        name="no cert-manager on an existing cluster",
+        document=merged(_RESEARCH, {"operators": {"training_operator": True}}),
+        before=everything,
+        found="operators.cert_manager: false leaves out what research does not have",
+        deploy=the_cluster,
+        said=None,
+    ),
     Failure(
         validator="kubernetes-version",
         name="two versions up",

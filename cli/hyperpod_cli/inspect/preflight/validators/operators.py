@@ -1,0 +1,54 @@
+"""The EKS cluster lacks the add-ons of the operators, and has what these need."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.operators.section import CERT_MANAGER, KEYS, TRAINING_OPERATOR
+from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cli.aws.session import answer_of, listed
+from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_stacks.table import stack_name
+
+
+@validator(
+    phase=Phase.EXISTING_RESOURCES,
+    row="the EKS cluster has an operator of `operators` already; warns where an existing one lacks "
+    "cert-manager, which the training operator needs",
+    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html)",
+    reads=["cloudformation:ListStackResources", "eks:DescribeCluster", "eks:ListAddons"],
+)
+def operators(config: Config, target: Target) -> Iterator[Problem]:
+    """Find add-ons that somebody else has installed, of which CloudFormation takes none over."""
+    eks, name = target.client("eks"), config.eks_cluster_name
+    if not config.operators.addons or answer_of(eks.describe_cluster, name=name) is None:
+        return
+    there = {*listed(eks, "list_addons", "addons", clusterName=name)}
+    ours = {
+        identifier.partition("|")[2]
+        for identifier in resources_of(
+            stack_name(config, "operators"), target.client, resource_type="AWS::EKS::Addon"
+        )
+    }
+    command = f"aws eks list-addons --cluster-name {name}"
+    for addon in config.operators.addons:
+        if addon in there - ours:
+            message = (
+                f"would install {addon}, which {name} has already, and CloudFormation takes none "
+                f"over; set it to false, or run `aws eks delete-addon --cluster-name {name} "
+                f"--addon-name {addon} --preserve`"
+            )
+            yield problem(("operators", KEYS[addon]), True, message, command=command)
+    wanted = {*config.operators.addons, *there}
+    if TRAINING_OPERATOR in config.operators.addons and CERT_MANAGER not in wanted:
+        message = (
+            f"leaves out what {name} does not have as an EKS add-on either; unless it has "
+            "cert-manager in another way, set it to true: the training operator needs it"
+        )
+        yield problem(
+            ("operators", KEYS[CERT_MANAGER]),
+            False,
+            message,
+            command=command,
+            severity=Severity.WARNING,
+        )

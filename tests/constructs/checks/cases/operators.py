@@ -1,0 +1,90 @@
+"""Rules on the operators, and what they run on."""
+
+from typing import Any
+
+from hyperpod_cdk.checks.operator_nodes import operator_nodes
+from hyperpod_cdk.checks.system_pods import system_pods
+from hyperpod_cdk.checks.training_operator import training_operator
+from tests.support.rule_cases import ERROR, GPU, TAINT, UNDESCRIBED, WARNING, config, group, one
+
+_METRICS = {"operators": {"metrics_server": True}}
+_ALL: dict[str, Any] = {
+    "operators": {"cert_manager": True, "training_operator": True, "metrics_server": True}
+}
+_TRAINING_ALONE: dict[str, Any] = {"operators": {"training_operator": True}}
+_EXISTING: dict[str, Any] = {
+    "eks": {"cluster_arn": "arn:aws:eks:us-west-2:111122223333:cluster/shared"},
+    "network": {
+        "vpc_id": "vpc-1234567890abcdef0",
+        "security_group_id": "sg-1234567890abcdef0",
+        "hyperpod_subnets": [
+            {"subnet_id": "subnet-1234567890abcdef0", "availability_zone_id": "usw2-az1"}
+        ],
+    },
+}
+_GROUPS, _LARGE = "cluster.instance_groups", "ml.m5.4xlarge"
+
+CASES = [
+    one(training_operator, "off", config(tags={"SageMaker": "no"}, **_METRICS)),
+    one(training_operator, "with all it needs", config(tags={"SageMaker": "true"}, **_ALL)),
+    one(training_operator, "beside an existing one's", config(**_EXISTING, **_TRAINING_ALONE)),
+    one(
+        training_operator,
+        "without cert-manager",
+        config(**_TRAINING_ALONE),
+        (ERROR, "operators.cert_manager", "must be true: the training operator has a certificate"),
+    ),
+    one(
+        training_operator,
+        "with the tag of another value",
+        config(tags={"SageMaker": "no"}, **_ALL),
+        (ERROR, "tags.SageMaker", 'must be "true", or left out'),
+    ),
+    one(operator_nodes, "off", config(group(instance_count=0))),
+    one(operator_nodes, "one large node", config(group(), group(_LARGE, index=1), **_ALL)),
+    one(operator_nodes, "an undescribed type", config(group(UNDESCRIBED), **_ALL)),
+    one(
+        operator_nodes,
+        "no node until one is needed",
+        config(group(instance_count=0), of_cluster={"auto_scaling": "Karpenter"}, **_ALL),
+    ),
+    one(
+        operator_nodes,
+        "no node",
+        config(group(instance_count=0), group(GPU, index=1, instance_count=0), **_METRICS),
+        (ERROR, _GROUPS, "have no node, and EKS gives up operators whose pods find none; set an"),
+    ),
+    one(
+        operator_nodes,
+        "small nodes alone",
+        config(group(), group(_LARGE, index=1, instance_count=0), **_ALL),
+        (WARNING, _GROUPS, "are all smaller than a 4xlarge"),
+    ),
+    one(
+        operator_nodes,
+        "a deployment that does not wait for nodes",
+        config(group(_LARGE), of_cluster={"wait_for": "in_service"}, **_METRICS),
+        (WARNING, "cluster.wait_for", "before there is a node"),
+    ),
+    one(
+        system_pods,
+        "operators and taints everywhere",
+        config(group(_LARGE, taints=[TAINT]), **_ALL),
+        (
+            ERROR,
+            _GROUPS,
+            "no node takes CoreDNS, training operator, MPI operator, metrics server, HyperPod "
+            "training operator, FSx CSI controller",
+        ),
+    ),
+    one(
+        system_pods,
+        "too little room for the operators",
+        config(group("ml.t3.medium", instance_count=6), **_ALL),
+        (
+            WARNING,
+            _GROUPS,
+            "room for 6 pods besides those of DaemonSets, and the cluster's own are 12",
+        ),
+    ),
+]
