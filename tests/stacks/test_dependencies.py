@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.operators.section import CERT_MANAGER, TRAINING_OPERATOR
 from hyperpod_cli.aws.assembly import Address
 from hyperpod_cli.inspect.critical_path import (
     Graph,
@@ -128,8 +129,10 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
         "AWS::IAM::Policy",
         "Custom::HelmRelease",
         "Custom::DeletionCheck",
+        # Operators follow the nodes.
+        *([STACK, ADDON, ADDON] if config.operators.addons else []),
     ]
-    assert chain[-2] in HYPERPOD
+    assert chain[chain.index("Custom::DeletionCheck") - 1] in HYPERPOD
 
 
 @pytest.mark.parametrize("addon", ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"])
@@ -214,6 +217,26 @@ def test_only_the_driver_waits_for_its_role(configure: Configure, assemble: Asse
             "AWS::IAM::Role",
         },
     }
+
+
+def test_the_training_operator_waits_for_its_rights_and_for_certificates(
+    assemble: Assemble,
+) -> None:
+    config = load_config(CONFIG_FOLDER / "examples" / "operators.yaml")
+    assembly = assemble(config)
+    seen = TemplateView(assembly.templates()["operators-operators"])
+    operator = seen.id(ADDON, AddonName=TRAINING_OPERATOR)
+    association = seen.one("AWS::EKS::PodIdentityAssociation")
+
+    assert "PodIdentityAssociations" not in seen.one(ADDON, AddonName=TRAINING_OPERATOR)
+    assert seen.dependencies(operator) == {
+        seen.id("AWS::EKS::PodIdentityAssociation"),
+        seen.id("AWS::IAM::Role"),
+        seen.id(ADDON, AddonName=CERT_MANAGER),
+    }
+    assert association["Namespace"] == "aws-hyperpod"
+    needed = set(assembly.artifact("operators-operators")["dependencies"])
+    assert {"operators-platform", "operators-hyperpod"} <= needed
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)

@@ -172,7 +172,12 @@ def _create(properties: Properties) -> Created:
         **_fields(properties),
     }
     eks_api.answer(eks.create_addon(properties["ClusterName"], body))
-    return _settled(properties)
+    try:
+        return _settled(properties)
+    except Refused:
+        # As CloudFormation's rollback does: it knows the add-on by now.
+        _delete("", properties)
+        raise
 
 
 def _update(_physical_id: str, old: Properties, new: Properties) -> Created:

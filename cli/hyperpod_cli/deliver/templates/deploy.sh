@@ -261,14 +261,19 @@ if [ "$mode" = links ]; then
 fi
 
 deploy platform 3>&1
-processes=()
+processes=() last=()
 for stack in "${stacks[@]:1}"; do
+  if [ "$stack" = operators ]; then # they need a node
+    last=("$stack")
+    continue
+  fi
   deploy "$stack" 3>&1 2>&1 | while IFS= read -r line; do printf '%s: %s\n' "$deployment-$stack" "$line"; done &
   processes+=($!)
 done
 failed=0
 for process in "${processes[@]}"; do wait "$process" || failed=1; done
 [ $failed = 0 ] || exit 1
+for stack in ${last[@]+"${last[@]}"}; do deploy "$stack" 3>&1; done
 [ "$mode" = dry-run ] || aws cloudformation describe-stacks --stack-name "$deployment-platform" \
   --output text \
   --query "Stacks[0].Outputs[?OutputKey=='EKSClusterName' || OutputKey=='GrantAdminCommand'].[OutputKey, OutputValue]"

@@ -9,6 +9,7 @@ from emulator.kubernetes import KubernetesApi
 from emulator.kubernetes.controllers.workloads import UNREACHABLE
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment
 from hyperpod_cli.inspect.verification.subjects.addon_pods import addon_pods
+from hyperpod_cli.inspect.verification.subjects.operators import operators
 from hyperpod_cli.inspect.verification.verify import SUBJECTS, verify
 from tests.cli.inspect.verification.conftest import Deployed, join
 from tests.conftest import Configure
@@ -267,3 +268,34 @@ def test_the_driver_may_be_of_somebody_else(
     driver, csi = addon_pods(deployed(config))
     assert (driver.title, driver.found, csi.ok) == (DRIVER, "is not installed", True)
     assert "Install the driver again" in driver.advice
+
+
+OPERATORS = {
+    "operators": dict.fromkeys(("cert_manager", "training_operator", "metrics_server"), True)
+}
+
+
+@pytest.mark.parametrize("on", [{}, OPERATORS], ids=["off", "on"])
+def test_operators_that_are_on_are_looked_for(
+    on: dict[str, Any], configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
+) -> None:
+    config = configure(on)
+    before = [*operators(deployed(config))]
+    for namespace in ("cert-manager", "aws-hyperpod"):
+        kubernetes.create(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+        )
+    for addon in config.operators.addons:
+        for item in objects_of(addon, version="v1", region="us-west-2"):
+            kubernetes.create(item)
+    without_nodes = [*operators(deployed(config))]
+    join(kubernetes, "n0", cluster="ml-cluster")
+    after = [*operators(deployed(config))]
+
+    assert len(before) == (6 if on else 0)
+    assert {check.found for check in before} == ({"is not installed"} if on else set())
+    assert all(AGAIN in check.advice for check in before)
+    assert [check.title for check in without_nodes if check.ok] == (
+        ["kubectl get crd hyperpodpytorchjobs.sagemaker.amazonaws.com"] if on else []
+    )
+    assert all(check.ok for check in after)

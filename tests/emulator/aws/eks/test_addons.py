@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from emulator.aws.eks.addons import LOOKS
 from emulator.aws.local_aws import LocalAws
 from emulator.kubernetes import Fault, InProcessControlPlane
+from emulator.kubernetes.objects.errors import ApiError
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from tests.support.commands import run
@@ -20,6 +22,7 @@ OFFERED = Path("emulator/aws/eks/addon_versions.json")
 
 
 FSX = "aws-fsx-csi-driver"
+OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
 SYSTEM = "kube-system"
 
 
@@ -122,6 +125,38 @@ def test_an_addon_is_as_healthy_as_its_pods(site: Site, kubernetes: InProcessCon
     assert kubernetes.objects("storage.k8s.io/v1", "CSIDriver") == []
     left = kubernetes.objects("apps/v1", "Deployment", SYSTEM)
     assert "fsx-csi-controller" not in [item["metadata"]["name"] for item in left]
+
+
+def test_the_training_operator_needs_the_pods_of_cert_manager(
+    site: Site, kubernetes: InProcessControlPlane
+) -> None:
+    cluster, version = site.names["Cluster"].rpartition("/")[2], "v1.2.1-eksbuild.1"
+    eks = client(site.aws, "eks")
+    operator = resource(
+        "AWS::EKS::Addon", ClusterName=cluster, AddonName=OPERATOR, AddonVersion=version
+    )
+    eks.create_addon(clusterName=cluster, addonName="cert-manager")
+    with pytest.raises(StackFailedError, match=f"Add-on {OPERATOR} is CREATE_FAILED: Admission"):
+        deploy(site.aws, {"Operator": operator}, {})
+    kubernetes.put_node("n0", instance_type="ml.m5.4xlarge")
+    identity = {"serviceAccount": "hp-training-operator-controller-manager", "roleArn": "a:role"}
+    asked = {"clusterName": cluster, "addonName": OPERATOR, "addonVersion": version}
+    with pytest.raises(ClientError, match=f"not supported for addon version: {version}"):
+        eks.create_addon(**asked, podIdentityAssociations=[identity])
+
+    deploy(site.aws, {"Operator": operator}, {})
+
+    assert (seen(site, "cert-manager"), seen(site, OPERATOR)) == ("ACTIVE", "ACTIVE")
+    job = {
+        "apiVersion": "sagemaker.amazonaws.com/v1",
+        "kind": "HyperPodPyTorchJob",
+        "metadata": {"name": "one", "namespace": "default"},
+    }
+    with pytest.raises(ApiError, match="replicaSpecs: Required value"):
+        kubernetes.create({**job, "spec": {}})
+    for name in (OPERATOR, "cert-manager"):
+        eks.delete_addon(clusterName=cluster, addonName=name)
+    assert kubernetes.objects("apps/v1", "Deployment", "aws-hyperpod") == []
 
 
 @pytest.mark.parametrize("name", [*DAEMON_SET_ADDONS])
