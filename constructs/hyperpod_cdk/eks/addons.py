@@ -1,6 +1,6 @@
 """EKS add-ons, each in the version that is pinned for the Kubernetes version."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from aws_cdk import aws_eks_v2
@@ -64,8 +64,18 @@ def add_addons(
     cluster: aws_eks_v2.ICluster,
     kubernetes_version: str,
     configuration: Mapping[str, Mapping[str, Any]] | None = None,
+    preserved: Container[str] = (),
 ) -> Mapping[str, aws_eks_v2.Addon]:
-    """Add EKS add-ons to a cluster; return them by name."""
+    """Add EKS add-ons to a cluster; return them by name.
+
+    Args:
+        scope: Where they are made.
+        addons: Their names.
+        cluster: The EKS cluster.
+        kubernetes_version: Its version, by which each is pinned.
+        configuration: The values of each by its name. Default: the add-on's own.
+        preserved: Those that stay in the cluster when they are deleted. Default: none.
+    """
     made = {}
     for name in addons:
         addon = made[name] = aws_eks_v2.Addon(
@@ -74,6 +84,7 @@ def add_addons(
             cluster=cluster,
             addon_name=name,
             configuration_values=(configuration or {}).get(name),
+            preserve_on_delete=True if name in preserved else None,
         )
         resource = addon.node.default_child
         assert isinstance(resource, aws_eks_v2.CfnAddon)  # noqa: S101 - what the L2 makes

@@ -23,6 +23,8 @@ _EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
 _CONFIGURATION: Mapping[str, Mapping[str, Any]] = {
     CERT_MANAGER: {**_EVERYWHERE, "webhook": _EVERYWHERE, "cainjector": _EVERYWHERE}
 }
+# Deleting a definition deletes what users have made of its kind.
+_WITH_OBJECTS_OF_USERS = (CERT_MANAGER, TRAINING_OPERATOR)
 
 
 class Operators(Construct):
@@ -30,7 +32,8 @@ class Operators(Construct):
 
     They need a node: EKS gives up the training operator where cert-manager has no ready pod. Make
     them after the nodes, and delete them before the namespace `aws-hyperpod` goes, in which the
-    training operator runs.
+    training operator runs. Deleting cert-manager or the training operator only ends what EKS does
+    for it: what it has put into the cluster stays, with the certificates and jobs of users.
 
     Args:
         cluster: The EKS cluster; with the add-on eks-pod-identity-agent for the training operator.
@@ -54,6 +57,7 @@ class Operators(Construct):
             cluster=cluster,
             kubernetes_version=control_plane.version,
             configuration=_CONFIGURATION,
+            preserved=_WITH_OBJECTS_OF_USERS,
         )
         training = made.get(TRAINING_OPERATOR)
         if training is None:

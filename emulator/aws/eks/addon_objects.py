@@ -152,18 +152,17 @@ _TRAINING_NAMESPACE = "aws-hyperpod"
 
 def _training_operator(image: Callable[[str], str]) -> list[Object]:
     name = "hp-training-operator-controller-manager"
-    return [
-        _training_job_definition(),
-        _account(name, namespace=_TRAINING_NAMESPACE),
-        _deployment(
-            name,
-            {"hp-training-control-plane": name},
-            {"manager": image("hyperpod-training-operator")},
-            tolerations=[],
-            namespace=_TRAINING_NAMESPACE,
-            replicas=1,
-        ),
-    ]
+    deployment = _deployment(
+        name,
+        {"hp-training-control-plane": name},
+        {"manager": image("hyperpod-training-operator")},
+        tolerations=[],
+        namespace=_TRAINING_NAMESPACE,
+        replicas=1,
+    )
+    deployment["spec"]["template"]["spec"]["serviceAccountName"] = name
+    account = _account(name, namespace=_TRAINING_NAMESPACE)
+    return [_training_job_definition(), account, deployment]
 
 
 def _training_job_definition() -> Object:

@@ -36,6 +36,7 @@ from emulator.aws.cloudformation.resource_type import (
     Properties,
     Refused,
     ResourceType,
+    boolean,
     tag_map,
 )
 from emulator.aws.eks import access as eks_api
@@ -133,6 +134,9 @@ def _versions(
     ]
 
 
+# Whether what the add-on has put into Kubernetes stays, when it is deleted.
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_DeleteAddon.html
+_PRESERVE = "_preserve"
 _UNSETTLED = ("CREATING", "UPDATING")
 _PAUSE_SECONDS = 0.2
 _UPDATABLE = {
@@ -219,6 +223,9 @@ def describe_update(cluster_name: str, addon_name: str, identifier: str) -> EksR
 
 
 def _delete(_physical_id: str, properties: Properties) -> None:
+    addon = eks.addons.get(f"{properties['ClusterName']}/{properties['AddonName']}")
+    if addon is not None:
+        addon[_PRESERVE] = boolean(properties.get("PreserveOnDelete", False))
     eks_api.gone_or_answer(eks.delete_addon(properties["ClusterName"], properties["AddonName"]))
 
 
@@ -323,8 +330,9 @@ def install_addon_health(*, settings: Settings) -> None:
         return response
 
     def delete(cluster_name: str, addon_name: str) -> EksResponse:
+        preserved = eks.addons.get(f"{cluster_name}/{addon_name}", {}).get(_PRESERVE)
         response: EksResponse = deleted(cluster_name, addon_name)
-        if manager is not None and response[0] < HTTPStatus.BAD_REQUEST:
+        if manager is not None and response[0] < HTTPStatus.BAD_REQUEST and not preserved:
             manager.remove(addon_name)
         return response
 

@@ -58,6 +58,9 @@ _MOST_NAMED = 5
 # HyperPod runs their pods, and may leave some behind. The service account is of the official chart.
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-install-packages-using-helm-chart.html
 _DEEP_HEALTH_CHECK = ("aws-hyperpod", "deep-health-check-service-account")
+# EKS puts it back with its add-on.
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html
+_TRAINING_OPERATOR = ("aws-hyperpod", "hp-training-operator-controller-manager")
 
 
 class UserObject(NamedTuple):
@@ -180,5 +183,6 @@ def _unowned(rows: Collection[tuple[str, ...]], release: ReleaseId) -> Iterator[
     listed = {row[_UID] for row in rows}
     for kind, namespace, name, _, owners, deleted, account, template_account, *owner in rows:
         counts = not deleted and tuple(owner) != release and listed.isdisjoint(owners.split(","))
-        if counts and not is_deep_health_check(namespace, account or template_account):
+        runs_as = (namespace, account or template_account)
+        if counts and runs_as not in (_DEEP_HEALTH_CHECK, _TRAINING_OPERATOR):
             yield UserObject(kind, namespace, name)

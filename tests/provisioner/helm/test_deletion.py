@@ -139,10 +139,15 @@ def test_what_the_chart_and_kubernetes_made_does_not_count(cloud: Cloud) -> None
 
 
 @pytest.mark.parametrize(
-    ("account", "counts"), [("deep-health-check-service-account", False), ("default", True)]
+    ("account", "counts"),
+    [
+        ("deep-health-check-service-account", False),
+        ("hp-training-operator-controller-manager", False),
+        ("default", True),
+    ],
 )
 @pytest.mark.parametrize("by_job", [False, True])
-def test_what_deep_health_checks_left_does_not_count(
+def test_what_hyperpod_runs_does_not_count(
     cloud: Cloud, account: str, *, counts: bool, by_job: bool
 ) -> None:
     cloud.add_chart("3.0.0", {"templates/a.yaml": yaml.safe_dump(namespace("aws-hyperpod"))})

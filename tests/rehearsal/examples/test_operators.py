@@ -108,3 +108,23 @@ def test_hyp_runs_a_job_from_start_to_end(stage: Stage, engineer: Person) -> Non
     gone = tried(engineer, f"describe {JOB} --job-name first")
     assert gone.returncode != 0
     assert "first" in gone.stdout + gone.stderr
+
+
+@pytest.mark.slow(seconds=15)
+def test_jobs_outlive_the_nodes(stage: Stage) -> None:
+    kept = {
+        "apiVersion": "sagemaker.amazonaws.com/v1",
+        "kind": "HyperPodPyTorchJob",
+        "metadata": {"name": "kept", "namespace": "default"},
+        "spec": {"nprocPerNode": "8", "replicaSpecs": []},
+    }
+    stage.environment.kubernetes.create(kept)
+
+    assert stage.destroy("operators", "hyperpod") is None
+    assert stage.deploy() is None
+
+    eks = stage.environment.clients("eks")
+    for name in stage.config.operators.addons:
+        found = eks.describe_addon(clusterName="operators-eks", addonName=name)["addon"]
+        assert (name, found["status"]) == (name, "ACTIVE")
+    assert jobs(stage) == {"kept": kept["spec"]}
