@@ -46,6 +46,7 @@ NO_OTHER_VALUE = frozenset(
         "network",
         "network.endpoint_policies",
         "network.hyperpod_subnets.route_table_id",
+        "operators",
         "storage.backup_start_time",
         "storage.data_repositories.new_bucket",
         "storage.efa_enabled",

@@ -94,6 +94,7 @@ ELSEWHERE: Mapping[tuple[str, str], str] = {
 PAGES: Mapping[str, str] = {
     "docs/walk-through.md": "tests/rehearsal/test_rehearsal.py",
     "docs/operating.md": "tests/rehearsal/cli/test_commands.py",
+    "docs/operators.md": "tests/rehearsal/examples/test_operators.py",
 }
 """Pages whose blocks one test runs."""
 
