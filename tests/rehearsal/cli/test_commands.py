@@ -3,18 +3,23 @@
 import json
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import yaml
 from kubernetes.client import CoreV1Api
 
 from emulator.hyperpod import Faults
+from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import chosen_cluster, find_cluster, nodes_of
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.aws_cli import Person
+from tests.support.chart_rendering import template
+from tests.support.configs import REPOSITORY
 from tests.support.on_call import CALLS, documented_actions, run
 from tests.support.operator import Operator
 from tests.support.patience import eventually
@@ -476,6 +481,94 @@ def test_events_are_explained(on_call: Operator) -> None:
     assert "which has: worker-group-1, worker-group-2" in run(
         on_call, "events", "--group", "none", code=2
     )
+
+
+LLAMA = "llama2-7b-p4d"
+TRAIN = ("train", "--values", LLAMA, "--group", "worker-group-1", "--nodes", "1", "--every", "0.1")
+
+
+@pytest.mark.slow(seconds=4)
+def test_a_training_job_is_submitted_followed_and_stopped(
+    on_call: Operator, operator: Operator, tmp_path: Path
+) -> None:
+    kubernetes = operator.stage.environment.kubernetes
+    assert isinstance(kubernetes, KubernetesApi)
+    registry = f"{operator.stage.environment.aws.account}.dkr.ecr.us-west-2.amazonaws.com"
+    assert "image: is missing" in run(on_call, *TRAIN, code=2)
+    assert "is not in ECR; build" in run(on_call, *TRAIN, "--image", f"{registry}/train:1", code=2)
+    settings = ("--image", "registry.invalid/train:1", "--set", "rendezvous.backend=etcd")
+    refused = operator.run(*TRAIN, *settings)
+    assert (refused.exit_code, refused.output.count("\n")) == (2, 1)
+    assert "secret: there is no Secret 'hugging-face'" in refused.output
+    metadata = {"name": "hugging-face", "namespace": "default"}
+    kubernetes.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
+    assert "you may not create one" in run(on_call, *TRAIN, *settings, "--yes", code=2)
+    assert "image: registry.invalid/train:1" in run(on_call, *TRAIN, *settings, "--dry-run")
+    values = tmp_path / "added.yaml"
+    values.write_text(operator.output(*TRAIN, *settings, "--dry-run"))
+
+    with kubeflow_operator(kubernetes, LLAMA, writes='{"event":"done","step":1}'):
+        told = operator.output(*TRAIN, *settings, "--yes")
+    assert "1 x ml.g5.12xlarge of worker-group-1" in told
+    assert "USD an hour" in told
+    assert '\n{"event":"done","step":1}\n' in told
+    assert told.splitlines()[-1].startswith(f"{LLAMA} has succeeded. To delete it: hyperpod-cdk")
+
+    # What `helm template | kubectl apply` gives.
+    chart = REPOSITORY / "charts" / "training"
+    files = ("--values", chart / "values" / f"{LLAMA}.yaml", "--values", values)
+    rendered = template("any", chart, *files, *settings[2:], values={}, home=tmp_path)
+    for item in yaml.safe_load_all(rendered):
+        [found] = [
+            each
+            for each in kubernetes.objects(item["apiVersion"], item["kind"], "default")
+            if each["metadata"]["name"] == item["metadata"]["name"]
+        ]
+        assert found["metadata"]["labels"] == item["metadata"]["labels"]
+        assert contained(item["spec"], found["spec"])
+
+    assert "is taken by a PyTorchJob" in operator.run(*TRAIN, *settings).output
+    stop = ("train", "--stop", "--name", LLAMA, "--yes")
+    deleted = f"PyTorchJob {LLAMA}, Deployment {LLAMA}-etcd, Service {LLAMA}-etcd"
+    assert operator.output(*stop) == f"Deleted: {deleted}\n"
+    assert "name: there is no job 'llama2-7b-p4d'" in operator.run(*stop).output
+
+
+@contextmanager
+def kubeflow_operator(kubernetes: KubernetesApi, name: str, *, writes: str) -> Iterator[None]:
+    """Play the operator for a job: its first worker writes a line, and the job succeeds."""
+    job, place = ("kubeflow.org/v1", "PyTorchJob"), {"namespace": "default"}
+    pod = f"{name}-worker-0"
+
+    def play() -> None:
+        eventually(lambda: kubernetes.objects(*job, "default"))
+        labels = {"training.kubeflow.org/job-name": name}
+        metadata = {"name": pod, "labels": labels, **place}
+        [found] = kubernetes.objects(*job, "default")
+        spec = found["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
+        kubernetes.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+        running = {"containerStatuses": [{"name": "pytorch", "state": {"running": {}}}]}
+        kubernetes.set_status("v1", "Pod", pod, running, **place)
+        kubernetes.write_log(pod, f"{writes}\n", container="pytorch", **place)
+        ended = {"conditions": [{"type": "Succeeded", "status": "True"}]}
+        kubernetes.set_status(*job, name, ended, **place)
+        over = {"containerStatuses": [{"name": "pytorch", "state": {"terminated": {}}}]}
+        kubernetes.set_status("v1", "Pod", pod, over, **place)
+
+    player = Thread(target=play)
+    player.start()
+    yield
+    player.join()
+    kubernetes.delete("v1", "Pod", pod, **place)
+
+
+def contained(wanted: object, found: object) -> bool:
+    """Say whether all of an object is in another, to which the API may have added defaults."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return all(key in found and contained(wanted[key], found[key]) for key in wanted)
+    if isinstance(wanted, list) and isinstance(found, list):
+        return len(wanted) == len(found) and all(map(contained, wanted, found))
+    return wanted == found
 
 
 @pytest.mark.slow(seconds=1)

@@ -23,7 +23,7 @@ _SWITCHES = {
 }
 _ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
-    r"(?P<repository>[^:@]+)(?::(?P<tag>[^@]+))?(?:@(?P<digest>sha256:.+))?"
+    r"(?P<repository>[^:@]{2,})(?::(?P<tag>[^@]+))?(?:@(?P<digest>sha256:.+))?"
 )
 _ABSENT = ("ImageNotFoundException", "RepositoryNotFoundException")
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-run-jobs-hyperpod-cli.html
