@@ -145,11 +145,17 @@ def test_a_value_arrives_in_the_pod(
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1000000, "1000000"), (0.00002, "2e-05"), ("a b", "a b"), (True, "true"), (64.5, "64.5")],
+    [(1000000, "1000000"), (0.00002, "2e-05"), ("a b", "a b"), (64.5, "64.5")],
 )
 def test_an_argument_is_written_as_it_is_meant(value: object, text: str, tmp_path: Path) -> None:
     objects = render("llama2-7b-p4d", home=tmp_path, arguments={"option": value})
     assert f"--option={text}" in container_of(objects)["args"]
+
+
+def test_an_option_without_a_value_is_given_or_not(tmp_path: Path) -> None:
+    objects = render("llama2-7b-p4d", home=tmp_path, arguments={"yes": True, "no": False})
+    found = [each for each in container_of(objects)["args"] if each in ("--yes", "--no")]
+    assert found == ["--yes"]
 
 
 def test_own_resources_replace_those_of_the_type(tmp_path: Path) -> None:

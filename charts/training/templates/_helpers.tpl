@@ -96,11 +96,15 @@ spec:
         - {{ . | quote }}
         {{- end }}
         {{- range $option, $value := merge (deepCopy .Values.arguments) (dict "checkpoints" (printf "%s/checkpoints/%s" .Values.claim.mountPath (include "training.name" .))) }}
+        {{- if kindIs "bool" $value }}{{ if $value }}
+        - --{{ $option }}
+        {{- end }}{{ else }}
         - {{ printf "--%s=%s" $option (include "training.text" $value) | quote }}
+        {{- end }}
         {{- end }}
       env:
         - name: HF_HOME
-          value: {{ .Values.claim.mountPath }}/huggingface
+          value: {{ .Values.claim.mountPath }}/hugging-face
         {{- with .Values.secret }}
         - name: HF_TOKEN
           valueFrom:
@@ -108,6 +112,10 @@ spec:
               name: {{ . | quote }}
               key: token
         {{- end }}
+        # Else processes that start again look for those before them, which have gone:
+        # https://github.com/pytorch/pytorch/issues/135712
+        - name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE
+          value: "1"
         {{- if $resources.efa }}
         # Else a fabric that does not work is a job that is slow over TCP.
         - name: FI_PROVIDER
