@@ -95,6 +95,7 @@ PAGES: Mapping[str, str] = {
     "docs/walk-through.md": "tests/rehearsal/test_rehearsal.py",
     "docs/operating.md": "tests/rehearsal/cli/test_commands.py",
     "docs/operators.md": "tests/rehearsal/examples/test_operators.py",
+    "docs/training.md": "tests/rehearsal/cli/test_commands.py",
 }
 """Pages whose blocks one test runs."""
 

@@ -15,11 +15,13 @@ from kubernetes.client import ApiClient
 from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.operate.job_charts import submit
+from hyperpod_cli.operate.training import command
 from hyperpod_cli.operate.training.checks import check, check_image
 from hyperpod_cli.operate.training.following import follow
 from hyperpod_cli.operate.training.request import Given, JobRequest, requested
 from hyperpod_cli.terminal.errors import FailedError, OpsError
 from tests.conftest import Configure
+from tests.support.commands import run_only
 from tests.support.configs import REPOSITORY
 
 IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1"
@@ -400,3 +402,38 @@ def test_a_job_that_is_deleted_has_failed(follower: Follower, ready: KubernetesA
     ready.delete("kubeflow.org/v1", "PyTorchJob", "llama", namespace="default")
     follower.wait()
     assert str(follower.error) == "job: llama was deleted"
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "told"),
+    [
+        (
+            KeyboardInterrupt(),
+            130,
+            "Interrupted. The job goes on. To see it: kubectl logs -n default",
+        ),
+        (
+            OpsError("Kubernetes API: 401 Unauthorized"),
+            1,
+            "401 Unauthorized. The job may go on; to",
+        ),
+        (FailedError("job: llama has failed"), 1, "job: llama has failed"),
+    ],
+)
+def test_what_ends_the_following_leaves_the_job(
+    *,
+    raised: BaseException,
+    code: int,
+    told: str,
+    config: Config,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def follow(*_given: object, **_named: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(command, "follow", follow)
+    request = asked(config)
+    exit_code = run_only(lambda: command._follow(nullcontext, request, stop=STOP, every=1))
+    assert exit_code == code
+    assert told in capsys.readouterr().err

@@ -1,7 +1,11 @@
 """The operator's commands, on one deployment: what only looks comes before what changes."""
 
+import base64
 import json
+import os
 import shlex
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,14 +19,15 @@ from kubernetes.client import CoreV1Api
 from emulator.hyperpod import Faults
 from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
+from hyperpod_cli.helm.layer_binaries import layer_binaries
 from hyperpod_cli.operate.clusters import chosen_cluster, find_cluster, nodes_of
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.aws_cli import Person
-from tests.support.chart_rendering import template
 from tests.support.configs import REPOSITORY
 from tests.support.on_call import CALLS, documented_actions, run
 from tests.support.operator import Operator
-from tests.support.patience import eventually
+from tests.support.patience import PATIENCE_SECONDS, eventually
+from tests.support.shell_blocks import blocks
 from tests.support.terminal_pictures import FOLDER, PICTURES, drawn, settled, shortened
 
 
@@ -496,42 +501,67 @@ def test_a_training_job_is_submitted_followed_and_stopped(
     registry = f"{operator.stage.environment.aws.account}.dkr.ecr.us-west-2.amazonaws.com"
     assert "image: is missing" in run(on_call, *TRAIN, code=2)
     assert "is not in ECR; build" in run(on_call, *TRAIN, "--image", f"{registry}/train:1", code=2)
-    settings = ("--image", "registry.invalid/train:1", "--set", "rendezvous.backend=etcd")
+    settings = ("--image", "registry.invalid/train:1")
     refused = operator.run(*TRAIN, *settings)
     assert (refused.exit_code, refused.output.count("\n")) == (2, 1)
     assert "secret: there is no Secret 'hugging-face'" in refused.output
-    metadata = {"name": "hugging-face", "namespace": "default"}
-    kubernetes.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
+    (tmp_path / "charts").symlink_to(REPOSITORY / "charts")
+    operator.output("kubeconfig", KUBECONFIG="")
+    secret, helm_and_kubectl = (
+        block.commands for block in blocks(REPOSITORY / "docs" / "training.md")
+    )
+    as_a_user(operator, secret, folder=tmp_path, stdin="hf_token\n")
+    [found] = [
+        each
+        for each in kubernetes.objects("v1", "Secret", "default")
+        if each["metadata"]["name"] == "hugging-face"
+    ]
+    assert base64.b64decode(found["data"]["token"]) == b"hf_token"
     assert "you may not create one" in run(on_call, *TRAIN, *settings, "--yes", code=2)
     assert "image: registry.invalid/train:1" in run(on_call, *TRAIN, *settings, "--dry-run")
-    values = tmp_path / "added.yaml"
-    values.write_text(operator.output(*TRAIN, *settings, "--dry-run"))
 
+    job = ("kubeflow.org/v1", "PyTorchJob", "default")
+    as_a_user(operator, helm_and_kubectl, folder=tmp_path, IMAGE=settings[1])
+    [by_hand] = kubernetes.objects(*job)
+    assert "is taken by a PyTorchJob" in operator.run(*TRAIN, *settings).output
+    stop = ("train", "--stop", "--name", LLAMA, "--yes")
+    assert operator.output(*stop) == f"Deleted: PyTorchJob {LLAMA}\n"
+    operator.output(*TRAIN, *settings, "--yes", "--no-follow")
+    [submitted] = kubernetes.objects(*job)
+    assert submitted["spec"] == by_hand["spec"]
+    for key in ("labels", "annotations"):
+        assert submitted["metadata"][key] == by_hand["metadata"][key]
+    operator.output(*stop)
+
+    with_etcd = (*settings, "--set", "rendezvous.backend=etcd")
     with kubeflow_operator(kubernetes, LLAMA, writes='{"event":"done","step":1}'):
-        told = operator.output(*TRAIN, *settings, "--yes")
+        told = operator.output(*TRAIN, *with_etcd, "--yes")
     assert "1 x ml.g5.12xlarge of worker-group-1" in told
     assert "USD an hour" in told
     assert '\n{"event":"done","step":1}\n' in told
     assert told.splitlines()[-1].startswith(f"{LLAMA} has succeeded. To delete it: hyperpod-cdk")
-
-    # What `helm template | kubectl apply` gives.
-    chart = REPOSITORY / "charts" / "training"
-    files = ("--values", chart / "values" / f"{LLAMA}.yaml", "--values", values)
-    rendered = template("any", chart, *files, *settings[2:], values={}, home=tmp_path)
-    for item in yaml.safe_load_all(rendered):
-        [found] = [
-            each
-            for each in kubernetes.objects(item["apiVersion"], item["kind"], "default")
-            if each["metadata"]["name"] == item["metadata"]["name"]
-        ]
-        assert found["metadata"]["labels"] == item["metadata"]["labels"]
-        assert contained(item["spec"], found["spec"])
-
-    assert "is taken by a PyTorchJob" in operator.run(*TRAIN, *settings).output
-    stop = ("train", "--stop", "--name", LLAMA, "--yes")
     deleted = f"PyTorchJob {LLAMA}, Deployment {LLAMA}-etcd, Service {LLAMA}-etcd"
     assert operator.output(*stop) == f"Deleted: {deleted}\n"
     assert "name: there is no job 'llama2-7b-p4d'" in operator.run(*stop).output
+
+
+def as_a_user(
+    operator: Operator, commands: str, *, folder: Path, stdin: str = "", **variables: str
+) -> None:
+    """Run commands of a page, which must succeed, as somebody in a checkout."""
+    folders = [layer_binaries().helm.parent, Path(sys.executable).parent]
+    path = os.pathsep.join([*map(str, folders), os.defpath])
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", commands],
+        env={**operator.environment(), **variables, "PATH": path},
+        cwd=folder,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @contextmanager
@@ -560,15 +590,6 @@ def kubeflow_operator(kubernetes: KubernetesApi, name: str, *, writes: str) -> I
     yield
     player.join()
     kubernetes.delete("v1", "Pod", pod, **place)
-
-
-def contained(wanted: object, found: object) -> bool:
-    """Say whether all of an object is in another, to which the API may have added defaults."""
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        return all(key in found and contained(wanted[key], found[key]) for key in wanted)
-    if isinstance(wanted, list) and isinstance(found, list):
-        return len(wanted) == len(found) and all(map(contained, wanted, found))
-    return wanted == found
 
 
 @pytest.mark.slow(seconds=1)

@@ -28,7 +28,7 @@ from hyperpod_cli.operate.training.request import (
     requested,
 )
 from hyperpod_cli.terminal.console import agreed
-from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, OpsError
+from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, FailedError, OpsError
 
 _API_VERSIONS = dict(zip(JOB_KINDS, ("kubeflow.org/v1", "sagemaker.amazonaws.com/v1"), strict=True))
 
@@ -56,7 +56,7 @@ def run(
 
     Raises:
         OpsError: The job cannot run, or nobody agreed to it.
-        FailedError: It was followed, and has failed.
+        FailedError: It was followed, and has failed, or cannot be followed any more.
         Exit: Nobody agreed to it, or it was not followed to its end.
         ConfigError: The configuration cannot be used.
         ClientError: AWS refused.
@@ -207,4 +207,8 @@ def _follow(connect: Connect, request: JobRequest, *, stop: str, every: float) -
             err=True,
         )
         raise typer.Exit(INTERRUPTED) from None
+    except FailedError:
+        raise
+    except OpsError as error:
+        raise FailedError(f"{error}. The job may go on; to stop it: {stop}") from None
     typer.echo(f"{request.name} has succeeded. To delete it: {stop}")
