@@ -63,7 +63,10 @@ class Text:
         else:
             from transformers import AutoTokenizer  # noqa: PLC0415 - takes seconds
 
-            tokenizer = AutoTokenizer.from_pretrained(model)
+            try:
+                tokenizer = AutoTokenizer.from_pretrained(model)
+            except (OSError, ValueError) as error:
+                raise RefusalError(f"--model {model} has no tokenizer for --dataset") from error
             end = [] if tokenizer.eos_token_id is None else [tokenizer.eos_token_id]
 
             def tokenize(texts: list[str]) -> list[int]:

@@ -78,13 +78,16 @@ def build(options: Options, config: Any, folder: Path | None) -> Any:
     from accelerate import init_empty_weights  # noqa: PLC0415 - takes a second
 
     with init_empty_weights():
-        return AutoModelForCausalLM.from_config(config).float()
+        model = AutoModelForCausalLM.from_config(config).float()
+    model.tie_weights()
+    return model
 
 
 def fill(model: Any, folder: Path, *, device: torch.device, rank: int, processes: int) -> None:
     """Gives a sharded model its memory, and each process reads its own rows of each weight."""
     buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
     model.to_empty(device=device)
+    model.tie_weights()  # which the line above undoes
     for name, buffer in model.named_buffers():
         buffer.copy_(buffers[name])
     files = {}
