@@ -24,6 +24,8 @@ on = $(if $(filter 1,$($(1))),--$(call lower,$(1)))
 INSTALL := -m pip install -q --disable-pip-version-check --require-hashes -r
 LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
   --custom-compile-command 'make lock' $(if $(filter 1,$(UPGRADE)),--upgrade)
+# Where the build of PyTorch for CPUs is, if this machine keeps none.
+TORCH = $(if $(PIP_FIND_LINKS),--find-links '$(PIP_FIND_LINKS)',--extra-index-url https://download.pytorch.org/whl/cpu)
 # No is an answer, which hyperpod-cdk ends with 3 for; make would call that an error.
 asked = || { code=$$?; [ $$code -eq 3 ] || exit $$code; }
 # Of what is quiet for minutes on a slow machine.
@@ -44,7 +46,7 @@ $(foreach switch,CHECKS DIGESTS DOCKER DRY EXPRESS FORCE KEEP MIRROR UNCHECKED U
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-rehearsal setup-hyp setup-development layout init validate cost synth templates bootstrap \
+.PHONY: help setup setup-rehearsal setup-hyp setup-training setup-development layout init validate cost synth templates bootstrap \
         addon-versions charts charts-check image images deployer-policy preflight prices diff deploy verify status destroy destroy-all \
         pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test test-all random-configs check format benchmark picture \
         rehearsal-picture generate lock docs record-release clean histories
@@ -146,7 +148,7 @@ images: .venv/.installed layout ## List the container images of a configuration,
 test: this-machine setup-development layout ## Run the tests, with one whole deployment, in 6 to 12 minutes
 	@$(PYTEST) -m "not whole"
 
-test-all: this-machine setup-development setup-hyp layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
+test-all: this-machine setup-development setup-hyp setup-training layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
 	@$(PYTEST)
 
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
@@ -195,6 +197,7 @@ lock: setup-development ## Pin all that each requirements.in needs in its requir
 	@$(LOCK) requirements.in -c requirements-dev.txt -o requirements.txt
 	@$(LOCK) requirements-checkov.in -o requirements-checkov.txt
 	@$(LOCK) requirements-hyp.in -o requirements-hyp.txt
+	@$(LOCK) $(TORCH) requirements-training.in -o requirements-training.txt
 	@$(LOCK) docs/requirements.in -o docs/requirements.txt
 	@$(LOCK) emulator/requirements.in -o emulator/requirements.txt
 
@@ -215,6 +218,8 @@ clean: ## Remove build output; keep .venv, node_modules and the packaged charts
 setup-rehearsal: setup .venv/.rehearsal .venv/ministack/.installed
 
 setup-hyp: .venv/hyp/.installed
+
+setup-training: .venv/training/.installed ## Install PyTorch for CPUs and what the training script needs into .venv/training
 
 setup-development: setup-rehearsal .venv/.development tests/browser/node_modules/.installed
 
@@ -256,6 +261,12 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@echo "Setting up: HyperPod's command line into .venv/hyp; half a minute the first time ..."
 	@$(PROGRESS) python -m venv .venv/hyp
 	@$(PROGRESS) .venv/hyp/bin/python $(INSTALL) requirements-hyp.txt
+	@touch $@
+
+.venv/training/.installed: requirements-training.txt | .venv/bin/pip
+	@echo "Setting up: PyTorch and the training script's packages into .venv/training; a minute the first time ..."
+	@$(PROGRESS) python -m venv .venv/training
+	@$(PROGRESS) .venv/training/bin/python $(INSTALL) requirements-training.txt $(TORCH)
 	@touch $@
 
 .venv/ministack/.installed: emulator/requirements.txt | .venv/.installed
