@@ -155,7 +155,7 @@ class KubernetesApi:
 
     It validates objects strictly against the schemas of the Kubernetes version and keeps the
     status of workloads, volumes and definitions; it runs no containers, evaluates no CEL rules of
-    custom schemas and calls no webhooks. Only DaemonSets have pods.
+    custom schemas and calls no webhooks. Only DaemonSets have pods, and those that a client makes.
     """
 
     def __init__(self, *, kubernetes_version: str = "1.34", authenticate: Authenticate) -> None:
