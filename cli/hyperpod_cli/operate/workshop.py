@@ -113,6 +113,12 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, A
         index = zones.index(zone)
         return None if index == 0 else subnets[index]
 
+    def training_plan(name: str) -> str:
+        if name.startswith("arn:"):
+            return name
+        place, _, _ = outputs["EKSClusterArn"].partition(":cluster/")
+        return f"{place.replace(':eks:', ':sagemaker:')}:training-plan/{name}"
+
     prefix = config.scripts_prefix
 
     def scripts_at(place: str) -> LifecycleConfig:
@@ -124,6 +130,7 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, A
     defaults = ClusterDefaults(
         execution_role_arn=outputs["SageMakerIAMRoleArn"],
         security_group_id=outputs["SecurityGroupId"],
+        training_plan_arn=training_plan,
         subnet_id_in=further_subnet,
         lifecycle=scripts_at(prefix),
         lifecycle_in=lambda own: scripts_at(folder_prefix(own, prefix=prefix)),
