@@ -185,7 +185,7 @@ def test_editors_get_in_once_their_pods_are_held_to_the_standard(assemble: Assem
 
     assert waiting == {arn for each in config.eks.editors for arn in each.principals}
     assert json.loads(platform.one("Custom::HelmRelease")["Values"]) == {
-        "namespaces": ["dev-*", "team-a"],
+        "namespaces": ["dev-*", "hyperpod-team-a"],
         "privileged": [],
     }
 

@@ -17,7 +17,6 @@ from hyperpod_cli.operate.workshop import cluster_config, exports, variables
 from hyperpod_cli.terminal.errors import OpsError
 from tests.conftest import Assemble, Configure
 from tests.support.configs import EVERY_FIELD, KEY, SHIPPED
-
 from tests.support.template_view import TemplateView
 
 OUTPUTS = {

@@ -34,23 +34,23 @@ def _person(name: str, *, stage: Stage, home: Path) -> Person:
 
 @pytest.mark.slow(seconds=8)
 def test_each_principal_may_do_what_its_lists_say(stage: Stage, tmp_path: Path) -> None:
-    assert stage.tools.run("kubectl -n team-a create configmap settings")[0]
+    assert stage.tools.run("kubectl -n hyperpod-team-a create configmap settings")[0]
     auditor, researcher = (
         _person(name, stage=stage, home=tmp_path / name) for name in ("auditor", "researcher")
     )
     may: list[tuple[Person, str]] = [
         (auditor, "kubectl get pods,configmaps -A"),
         (researcher, "kubectl get pods,configmaps -A"),
-        (researcher, "kubectl -n team-a create secret generic token"),
-        (researcher, "kubectl -n team-a delete configmap settings"),
+        (researcher, "kubectl -n hyperpod-team-a create secret generic token"),
+        (researcher, "kubectl -n hyperpod-team-a delete configmap settings"),
     ]
     may_not = [
-        (auditor, "kubectl -n team-a delete configmap settings"),
-        (auditor, "kubectl -n team-a get secrets"),
+        (auditor, "kubectl -n hyperpod-team-a delete configmap settings"),
+        (auditor, "kubectl -n hyperpod-team-a get secrets"),
         (auditor, "kubectl get nodes"),
         (researcher, "kubectl create configmap settings"),
         (researcher, "kubectl -n kube-system get secrets"),
-        (researcher, "kubectl delete namespace team-a"),
+        (researcher, "kubectl delete namespace hyperpod-team-a"),
     ]
 
     for person, command in may_not:
@@ -58,7 +58,7 @@ def test_each_principal_may_do_what_its_lists_say(stage: Stage, tmp_path: Path) 
     for person, command in may:
         done = person.run(command)
         assert done.returncode == 0, (person.user, command, done.stderr)
-    start = "kubectl -n team-a run one --image=one"
+    start = "kubectl -n hyperpod-team-a run one --image=one"
     assert "hostNetwork" in researcher.run(f"{start} {_ON_THE_HOST}").stderr
     assert researcher.run(start).returncode == 0
 
