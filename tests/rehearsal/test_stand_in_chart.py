@@ -62,6 +62,31 @@ OBJECTS = {
         "kubeflow/training-operator",
     },
 }
+_PLUGIN = {
+    "app.kubernetes.io/name": "nvidia-device-plugin",
+    "app.kubernetes.io/instance": RELEASE,
+}
+# Which pods each object has, as the pinned charts render it: an upgrade from the stand-in to the
+# official chart cannot change it. The first link is for all that have no other.
+# https://github.com/aws/sagemaker-hyperpod-cli/tree/011ca927123e02b35a399935bbb3ab1905fe33c7/helm_chart/HyperPodHelmChart
+SELECTORS = {
+    "health-monitoring-agent": {"app": "health-monitoring-agent"},
+    "health-monitoring-agent-non-nvidia": {"app": "health-monitoring-agent-non-nvidia"},
+    "neuron-device-plugin-daemonset": {"name": "neuron-device-plugin-ds"},
+    # https://github.com/aws/eks-charts/blob/18e37d7b/stable/aws-efa-k8s-device-plugin/templates/daemonset.yaml
+    f"{RELEASE}-aws-efa-k8s-device-plugin": {"name": f"{RELEASE}-aws-efa-k8s-device-plugin"},
+    # https://github.com/NVIDIA/k8s-device-plugin/tree/v0.16.1/deployments/helm/nvidia-device-plugin/templates
+    f"{RELEASE}-nvidia-device-plugin": _PLUGIN,
+    f"{RELEASE}-nvidia-device-plugin-mps-control-daemon": _PLUGIN,
+    f"{RELEASE}-mpi-operator": {
+        "app": "mpi-operator",
+        "app.kubernetes.io/component": "mpijob",
+        "app.kubernetes.io/instance": RELEASE,
+        "app.kubernetes.io/name": "mpi-operator",
+        "kustomize.component": "mpi-operator",
+    },
+    f"{RELEASE}-training-operators": {"control-plane": "kubeflow-training-operator"},
+}
 # The verify commands of the documents this project starts from.
 VERIFY = [
     "get ds health-monitoring-agent -n aws-hyperpod",
@@ -106,6 +131,15 @@ def identified(objects: list[dict[str, Any]]) -> dict[str, set[str]]:
 
 def test_it_renders_the_objects_of_the_official_chart(default: dict[str, set[str]]) -> None:
     assert default == OBJECTS
+
+
+def test_its_selectors_are_those_of_the_official_chart(cluster: Cluster) -> None:
+    found = [each for each in rendered(cluster) if each["kind"] in ("DaemonSet", "Deployment")]
+    selectors = {each["metadata"]["name"]: each["spec"]["selector"] for each in found}
+    labels = {each["metadata"]["name"]: each["spec"]["template"]["metadata"] for each in found}
+
+    assert selectors == {name: {"matchLabels": wanted} for name, wanted in SELECTORS.items()}
+    assert labels == {name: {"labels": wanted} for name, wanted in SELECTORS.items()}
 
 
 @pytest.mark.parametrize("command", VERIFY)

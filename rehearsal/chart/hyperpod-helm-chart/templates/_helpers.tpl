@@ -26,8 +26,9 @@ nodeAffinity:
             values: {{ toJson . }}
 {{- end }}
 
-{{/* A DaemonSet: name, namespace, image; optional affinity, tolerations, nodeSelector, account. */}}
+{{/* A DaemonSet: name, namespace, image; optional affinity, tolerations, nodeSelector, account, and labels: the official selector. */}}
 {{- define "stand-in.daemonset" -}}
+{{- $labels := .labels | default (dict "name" .name) -}}
 apiVersion: apps/v1
 kind: DaemonSet
 metadata:
@@ -37,12 +38,10 @@ metadata:
     app.kubernetes.io/name: {{ .name }}
 spec:
   selector:
-    matchLabels:
-      name: {{ .name }}
+    matchLabels: {{ toJson $labels }}
   template:
     metadata:
-      labels:
-        name: {{ .name }}
+      labels: {{ toJson $labels }}
     spec:
       {{- with .account }}
       serviceAccountName: {{ . }}
