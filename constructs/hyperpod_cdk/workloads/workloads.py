@@ -271,6 +271,7 @@ class TrainingImages(Construct):
             statements += _network_statements(self, placement, add=add)
         for each in statements:
             role.add_to_policy(each)
+        acknowledge(role, {wildcard_nag_id(role, "*"): "These actions take no resource."})
         return role
 
 
@@ -320,10 +321,8 @@ def _network_statements(
             actions=["ec2:CreateNetworkInterfacePermission"],
             resources=[interfaces],
             conditions={
-                "StringEquals": {
-                    "ec2:AuthorizedService": "codebuild.amazonaws.com",
-                    "ec2:Subnet": subnets,
-                }
+                "StringEquals": {"ec2:AuthorizedService": "codebuild.amazonaws.com"},
+                "ArnEquals": {"ec2:Subnet": subnets},
             },
         ),
     ]

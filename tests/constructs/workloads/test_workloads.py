@@ -51,8 +51,9 @@ def test_a_closed_network_builds_in_the_vpc_and_lets_pushes_through(
     assert project["Properties"]["VpcConfig"].keys() == {"SecurityGroupIds", "Subnets", "VpcId"}
     assert f"PIP_INDEX_URL={INDEX}" in project["Properties"]["Source"]["BuildSpec"]
     assert "repository/mirror/pytorch-training" in str(statements["PullBaseImages"]["Resource"])
-    lent = statements["LendInterface"]["Condition"]["StringEquals"]
-    assert lent["ec2:AuthorizedService"] == "codebuild.amazonaws.com"
+    lent = statements["LendInterface"]["Condition"]
+    assert lent["StringEquals"] == {"ec2:AuthorizedService": "codebuild.amazonaws.com"}
+    assert "subnet/" in str(lent["ArnEquals"]["ec2:Subnet"])
     endpoints = templates["ml-platform"].find_resources("AWS::EC2::VPCEndpoint")
     [registry] = [
         each["Properties"] for each in endpoints.values() if "ecr.api" in str(each["Properties"])
