@@ -182,7 +182,7 @@ def test_recipes_synthesize(chart: Path, tmp_path: Path) -> None:
     for number, config in enumerate(together):
         directory = tmp_path / str(number)
         assembly = synthesized(config, chart=chart, directory=directory)
-        assert len(assembly.templates()) == 4
+        assert len(assembly.templates()) == 4 + (config.workloads is not None)
     assert len(together) < 6
 
 

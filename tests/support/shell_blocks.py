@@ -111,6 +111,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "reaches GitHub; tests/test_examples.py synthesizes the three apps"
     ),
     ("CONTRIBUTING.md", "make test"): "runs this test",
+    ("docs/images.md", "make deploy CONFIG=config/mine.yaml"): (
+        "asks on a terminal; tests/rehearsal/examples/test_workloads.py runs the command of make image"
+    ),
     ("docs/destroy.md", "make destroy CONFIG=config/mine.yaml"): (
         "asks on a terminal; docs/walk-through.md runs both with FORCE=1"
     ),
