@@ -10,6 +10,7 @@ from typing import Protocol
 from emulator.aws.local_aws import ACCOUNT, AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
+from rehearsal.existing_resources.base_images import base_images
 from rehearsal.existing_resources.eks_clusters import eks_clusters
 from rehearsal.existing_resources.networks import existing_networks, own_networks
 from rehearsal.existing_resources.roles import node_roles, principals
@@ -40,6 +41,7 @@ _SUBJECTS: tuple[Callable[[Config], Iterable[ExistingResource]], ...] = (
     file_systems,
     eks_clusters,
     own_networks,
+    base_images,
 )
 """What each subject names; one that others are made in is before them."""
 

@@ -112,7 +112,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ),
     ("CONTRIBUTING.md", "make test"): "runs this test",
     ("docs/images.md", "make deploy CONFIG=config/mine.yaml"): (
-        "asks on a terminal; tests/rehearsal/examples/test_workloads.py runs the command of make image"
+        "asks on a terminal; tests/rehearsal/examples/test_workloads.py deploys and builds"
     ),
     ("docs/destroy.md", "make destroy CONFIG=config/mine.yaml"): (
         "asks on a terminal; docs/walk-through.md runs both with FORCE=1"

@@ -1,0 +1,63 @@
+"""What training images begin with is where a build looks for it, and may be pulled."""
+
+from collections.abc import Iterator
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.facts.deep_learning_containers import registry_of
+from hyperpod_cdk.schema.errors import KeyPath, Severity
+from hyperpod_cdk.workloads.images import base_images as bases_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_shared.aws_errors import code
+
+_KEY: KeyPath = ("workloads", "base_registry")
+_REFUSED = ("AccessDeniedException", "RepositoryNotFoundException", "RegistryNotFoundException")
+
+
+@validator(
+    phase=Phase.EXISTING_RESOURCES,
+    row="warns of `workloads` without the container that an image begins with",
+    source="[Deep Learning Containers](https://aws.github.io/deep-learning-containers/reference/region_availability/)",
+    reads=["ecr:BatchGetImage"],
+)
+def base_images(config: Config, target: Target) -> Iterator[Problem]:
+    """Find base images that are not in their registry, or that the registry does not let see.
+
+    The deployment would succeed, and `make image` fail.
+    """
+    if config.workloads is None:
+        return
+    registry = config.workloads.base_registry or registry_of(target.region)
+    if registry is None:
+        message = f"must be set: AWS names no registry of these containers in {target.region}"
+        command = "aws ecr describe-repositories"
+        yield problem(_KEY, None, message, command=command)
+        return
+    host, _, folder = registry.partition("/")
+    account = host.partition(".")[0]
+    for base in bases_of(config.cluster.instance_types):
+        name = "/".join(part for part in (folder, base.repository) if part)
+        why = _missing(target, account=account, repository=name, tag=base.tag)
+        if why is not None:
+            message = (
+                f"leaves make image without {host}/{name}:{base.tag} ({why}); name a registry of "
+                "this region that has a copy"
+            )
+            look = f"aws ecr batch-get-image --registry-id {account} --repository-name {name}"
+            command = f"{look} --image-ids imageTag={base.tag} --region {target.region}"
+            value = config.workloads.base_registry
+            yield problem(_KEY, value, message, command=command, severity=Severity.WARNING)
+
+
+def _missing(target: Target, *, account: str, repository: str, tag: str) -> str | None:
+    """Return why an image cannot be pulled; None if it can."""
+    try:
+        found = target.client("ecr").batch_get_image(
+            registryId=account, repositoryName=repository, imageIds=[{"imageTag": tag}]
+        )
+    except ClientError as refused:
+        if code(refused) not in _REFUSED:
+            raise
+        return code(refused)
+    return None if found["images"] else "no such tag"
