@@ -69,6 +69,7 @@ from .network.security_group import security_group_of as security_group_of
 from .network.subnets import NodeSubnets as NodeSubnets
 from .node_health.node_health import NodeHealth as NodeHealth
 from .node_health.section import NodeHealthConfig as NodeHealthConfig
+from .node_health.section import RecurringHealthConfig as RecurringHealthConfig
 from .operators.operators import Operators as Operators
 from .operators.operators import TrainingOperatorRole as TrainingOperatorRole
 from .operators.section import OperatorsConfig as OperatorsConfig

@@ -33,7 +33,7 @@ FAILING_SINCE = "hyperpod-cdk/health-check-fails-since"
 _CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _TIMEOUT_SECONDS = 30
 _PAGE = 100
-_MERGE_PATCH = "application/merge-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
 
 
 class Settings(NamedTuple):
@@ -89,13 +89,13 @@ def decide(
         settings: The limits.
         now: The time, as that of the marks.
     """
-    pending = {_name(node) for node in nodes if _health(node) in MARKS.values()}
+    pending = {name_of(node) for node in nodes if _health(node) in MARKS.values()}
     counting = {
         name: moment
         for name, moment in marks.items()
         if name in pending or now - moment < settings.settle_seconds
     }
-    judged = {_name(node) for node in nodes if _health(node) == HEALTHY and _is_ready(node)}
+    judged = {name_of(node) for node in nodes if is_judged(node)}
     failing = {
         pod["spec"]["nodeName"]: since
         for pod in pods
@@ -122,6 +122,11 @@ def _failing_since(pod: Object) -> float | None:
     return max(_seconds(moment) for moment in [*started, ready["lastTransitionTime"]])
 
 
+def is_judged(node: Object) -> bool:
+    """Tell whether a node is one of HyperPod's that is well, as far as HyperPod knows."""
+    return _health(node) == HEALTHY and _is_ready(node)
+
+
 def _is_ready(node: Object) -> bool:
     """Tell whether its kubelet answers: else every pod of it counts as not ready."""
     ready = _condition(node.get("status") or {})
@@ -138,7 +143,8 @@ def _health(node: Object) -> str | None:
     return value
 
 
-def _name(item: Object) -> str:
+def name_of(item: Object) -> str:
+    """Return the name of an object."""
     return str(item["metadata"]["name"])
 
 
@@ -193,6 +199,21 @@ class Api:
             answer: Object = json.load(response)
         return answer
 
+    def done(self, method: str, path: str, body: Object, **options: str) -> bool:
+        """Write, and tell whether it was as it was read.
+
+        Raises:
+            OSError: It refused otherwise, cannot be reached, or broke the connection off.
+            HTTPException: It broke its answer off.
+        """
+        try:
+            self.call(method, path, body, **options)
+        except HTTPError as error:
+            if error.code not in {HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND}:
+                raise
+            return False
+        return True
+
     def items(self, path: str) -> Iterator[Object]:
         """Yield what a list has, a page in memory at a time: a node takes up to 65 KiB.
 
@@ -234,7 +255,7 @@ def look(api: Api, settings: Settings, *, now: float) -> Decision | None:
     decision = decide(nodes=nodes, pods=pods, marks=marks, settings=settings, now=now)
     if decision.marks != marks:
         data = {name: _moment(moment) for name, moment in decision.marks.items()}
-        if not _done(api, "PUT", ledger_path, {**ledger, "data": data}):
+        if not api.done("PUT", ledger_path, {**ledger, "data": data}):
             return None
     for node in nodes:
         _write(api, node, decision=decision, action=settings.action)
@@ -269,7 +290,7 @@ def _used_of_pod(item: Object) -> Object:
 
 def _write(api: Api, node: Object, *, decision: Decision, action: str) -> None:
     """Annotate a node that fails, and label one that is to be marked."""
-    name, metadata = _name(node), node["metadata"]
+    name, metadata = name_of(node), node["metadata"]
     since = decision.failing.get(name)
     wanted = None if since is None else _moment(since)
     changes: Object = {}
@@ -281,20 +302,9 @@ def _write(api: Api, node: Object, *, decision: Decision, action: str) -> None:
         changes["resourceVersion"] = metadata["resourceVersion"]
     if changes:
         path = f"/api/v1/nodes/{name}"
-        done = _done(api, "PATCH", path, {"metadata": changes}, content_type=_MERGE_PATCH)
+        done = api.done("PATCH", path, {"metadata": changes}, content_type=MERGE_PATCH)
         outcome = "" if done else ": it has changed, and is left alone"
         print(f"node {name}: {json.dumps(changes)}{outcome}")  # noqa: T201 - its log
-
-
-def _done(api: Api, method: str, path: str, body: Object, **options: str) -> bool:
-    """Write, and tell whether it was as it was read."""
-    try:
-        api.call(method, path, body, **options)
-    except HTTPError as error:
-        if error.code not in {HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND}:
-            raise
-        return False
-    return True
 
 
 def attempt(api: Api, settings: Settings, *, now: float) -> bool:
@@ -315,6 +325,18 @@ def attempt(api: Api, settings: Settings, *, now: float) -> bool:
     return True
 
 
+def of_this_pod() -> Api:
+    """Return the API of the cluster that this runs in, with the pod's own account."""
+    host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
+    context = ssl.create_default_context(cafile=str(_CREDENTIALS / "ca.crt"))
+    # EKS's certificates lack an authority key identifier, which Python 3.13 asks for.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    bracketed = f"[{host}]" if ":" in host else host
+    return Api(
+        url=f"https://{bracketed}:{port}", token_file=_CREDENTIALS / "token", context=context
+    )
+
+
 def main() -> None:
     """Look for ever."""
     environment = os.environ
@@ -328,12 +350,7 @@ def main() -> None:
         max_at_once=int(environment["MAX_AT_ONCE"]),
         settle_seconds=60.0 * int(environment["SETTLE_MINUTES"]),
     )
-    host, port = environment["KUBERNETES_SERVICE_HOST"], environment["KUBERNETES_SERVICE_PORT"]
-    context = ssl.create_default_context(cafile=str(_CREDENTIALS / "ca.crt"))
-    # EKS's certificates lack an authority key identifier, which Python 3.13 asks for.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    bracketed = f"[{host}]" if ":" in host else host
-    api = Api(url=f"https://{bracketed}:{port}", token_file=_CREDENTIALS / "token", context=context)
+    api = of_this_pod()
     while True:
         attempt(api, settings, now=time.time())
         time.sleep(settings.interval_seconds)

@@ -167,9 +167,11 @@ def xids(lines: Iterable[str], *, booted: float, now: float) -> Iterator[Line]:
         if written is None or written >= booted:
             told = f"Xid {found[2]} on {found[1]}"
             seen[told] = seen.get(told, 0) + 1
-    told = [f"{each}, {count} times" if count > 1 else each for each, count in seen.items()]
-    more = f", and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
-    yield Line("Xid", FAILED if seen else OK, ", ".join(told[:_MOST_TOLD]) + more or "none", "none")
+    errors = [f"{each}, {count} times" if count > 1 else each for each, count in seen.items()]
+    more = f", and {len(errors) - _MOST_TOLD} more" if len(errors) > _MOST_TOLD else ""
+    yield Line(
+        "Xid", FAILED if seen else OK, ", ".join(errors[:_MOST_TOLD]) + more or "none", "none"
+    )
 
 
 def _moment(line: str, *, now: float) -> float | None:

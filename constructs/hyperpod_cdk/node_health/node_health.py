@@ -7,8 +7,14 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
 from hyperpod_cdk.facts.instance_types import is_accelerated
+from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cdk.helm.release import HelmRelease
-from hyperpod_cdk.node_health.section import NAMESPACE, RELEASE, NodeHealthConfig
+from hyperpod_cdk.node_health.section import (
+    NAMESPACE,
+    RELEASE,
+    NodeHealthConfig,
+    RecurringHealthConfig,
+)
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.refusals import refuse_large_request
@@ -30,7 +36,8 @@ class NodeHealth(Construct):
 
     Raises:
         TooLargeError: The script is too large to reach the provisioner.
-        ValueError: No instance type has accelerators, or HyperPod has no such type.
+        ValueError: No instance type has accelerators, or HyperPod has no such type; or nothing is
+            known of their devices, which recurring checks count.
     """
 
     def __init__(
@@ -53,6 +60,8 @@ class NodeHealth(Construct):
             "script": Path(health.script).read_bytes().decode(),
             "instanceTypes": accelerated,
         }
+        if health.recurring is not None:
+            values["recurring"] = _recurring(health.recurring, accelerated)
         refuse_large_request(
             self,
             values,
@@ -69,3 +78,22 @@ class NodeHealth(Construct):
             namespace=NAMESPACE,
             values=values,
         )
+
+
+def _recurring(recurring: RecurringHealthConfig, accelerated: Collection[str]) -> dict[str, object]:
+    """Return the chart's values: what nodes must have is known of each type that EC2 describes."""
+    program = asset_directory("charts") / "validation" / "files" / "node_check.py"
+    expected = {name: found for name in accelerated if (found := job_resources(name)) is not None}
+    if not expected:
+        raise ValueError(
+            f"node_health.recurring: nothing is known of the devices of {', '.join(accelerated)}"
+        )
+    devices = {"nvidia.com/gpu": "gpus", "aws.amazon.com/neuron": "neuron", None: "gpus"}
+    return {
+        **recurring.to_request(),
+        "program": program.read_text("utf-8"),
+        "arguments": {
+            name: [f"--{devices[found.accelerator]}={found.accelerators}", f"--efa={found.efa}"]
+            for name, found in expected.items()
+        },
+    }

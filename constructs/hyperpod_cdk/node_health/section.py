@@ -20,6 +20,10 @@ _SHORTEST_INTERVAL, _LONGEST_INTERVAL = 10, 86_400
 _MOST_FAILURES = 100
 _MOST_AT_ONCE = 25
 _MOST_CHARACTERS = 100_000
+CHECK_IMAGE: Final = (
+    "public.ecr.aws/hpc-cloud/nccl-tests:cuda13.0.2-efa1.48.0-ofiv1.19.0-ncclv2.30.4-1-testsv2.18.3"
+)
+"""Image that checks devices: https://gallery.ecr.aws/hpc-cloud/nccl-tests"""
 
 Image = Annotated[
     str,
@@ -29,6 +33,42 @@ Image = Annotated[
         "hexadecimal digits",
     ),
 ]
+
+
+Schedule = Annotated[
+    str,
+    Matching(
+        pattern=r"([\d*/,-]+ ){4}[\d*/,-]+",
+        rule="must be five fields of cron in UTC, by numbers: minute, hour, day of the month, "
+        "month and day of the week, such as 0 3 * * *",
+    ),
+]
+
+
+class RecurringHealthConfig(Section):
+    """Checks of idle nodes between jobs: devices, EFA, ECC and Xid errors, as validate-nodes does.
+
+    A node that fails gets the taint hyperpod-cdk/quarantine, until `hyperpod-ops release` takes it
+    away.
+    """
+
+    schedule: Annotated[
+        Schedule, Api("schedule"), Field(examples=["0 3 * * *"]), Task("check nodes between jobs")
+    ]
+    """When, in cron's five fields and UTC:
+    https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#schedule-syntax"""
+
+    image: Annotated[str, Api("image")] = CHECK_IMAGE
+    """Image of the check: it needs python3, and for EFA fi_info. Default: AWS's nccl-tests."""
+
+    max_quarantined: Annotated[
+        int, Between(1, _MOST_AT_ONCE), Api("maxQuarantined"), Task("check nodes between jobs")
+    ] = 1
+    """How many nodes are in quarantine at most; 1 to 25. Default: 1."""
+
+    timeout_seconds: Annotated[int, Between(60, 3600), Api("timeoutSeconds")] = 600
+    """When a check that has not ended says nothing about its node, in seconds, 60 to 3600. Default:
+    600."""
 
 
 class NodeHealthConfig(Section):
@@ -75,6 +115,9 @@ class NodeHealthConfig(Section):
     ] = None
     """Image of the check and of the controller, by digest: it needs sh, python3, and what the
     script calls. Default: Python on Alpine, as charts/node-health pins it."""
+
+    recurring: RecurringHealthConfig | None = None
+    """Checks of idle nodes between jobs. Default: none."""
 
     @field_validator("script")
     @classmethod

@@ -8,6 +8,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+import yaml
 from aws_cdk import aws_eks_v2 as eks
 
 from hyperpod_cdk import (
@@ -16,11 +17,13 @@ from hyperpod_cdk import (
     NodeHealth,
     NodeHealthConfig,
     Provisioner,
+    RecurringHealthConfig,
     TooLargeError,
     load_config,
 )
 from hyperpod_cdk.config.daemon_sets import daemon_sets
 from hyperpod_cdk.facts.instance_types import instance_facts
+from hyperpod_cdk.node_health.section import CHECK_IMAGE
 from tests.conftest import Assemble
 from tests.constructs.conftest import View
 from tests.support.chart_rendering import template
@@ -95,6 +98,37 @@ def test_options(
         "image": DIGEST,
     }
     assert template("mine", CHART, values=values, home=tmp_path)
+
+
+def test_recurring_checks_know_what_nodes_must_have(
+    stack: cdk.Stack, arguments: dict[str, Any], script: str, view: View, tmp_path: Path
+) -> None:
+    health = NodeHealthConfig(
+        script=script, recurring=RecurringHealthConfig(schedule="0 3 * * 1-5", max_quarantined=2)
+    )
+    NodeHealth(stack, "Health", health=health, **arguments)
+
+    values = json.loads(view().one(RELEASE)["Values"])
+    program = (CHART.parent / "validation" / "files" / "node_check.py").read_text("utf-8")
+
+    assert values["recurring"] == {
+        "schedule": "0 3 * * 1-5",
+        "image": CHECK_IMAGE,
+        "program": program,
+        "arguments": {GPU: ["--gpus=8", "--efa=32"], TRAINIUM: ["--neuron=16", "--efa=16"]},
+        "maxQuarantined": 2,
+        "timeoutSeconds": 600,
+    }
+    assert template("health", CHART, values=values, home=tmp_path)
+    # The two charts run the same image.
+    pinned = yaml.safe_load((CHART.parent / "validation" / "values.yaml").read_text("utf-8"))
+    assert pinned["image"] == CHECK_IMAGE
+
+
+@pytest.mark.parametrize("schedule", ["daily", "0 3 * *", "0 3 * * MON", "@daily", "0 3 * * *\n"])
+def test_a_schedule_is_five_numbers(schedule: str) -> None:
+    with pytest.raises(ConfigError, match="must be five fields of cron in UTC"):
+        RecurringHealthConfig(schedule=schedule)
 
 
 def test_a_type_with_accelerators_is_needed(

@@ -64,6 +64,21 @@ CASES = [
     one(node_health_image, "copied", config(group(GPU), **_CLOSED, **_health(image=_IMAGE))),
     one(
         node_health_image,
+        "recurring, default image",
+        config(group(GPU), **_CLOSED, **_health(image=_IMAGE, recurring={"schedule": "0 3 * * *"})),
+        (WARNING, "node_health.recurring.image", "copy the image of public.ecr.aws/hpc-cloud"),
+    ),
+    one(
+        node_health_image,
+        "recurring, own image",
+        config(
+            group(GPU),
+            **_CLOSED,
+            **_health(image=_IMAGE, recurring={"schedule": "0 3 * * *", "image": _IMAGE}),
+        ),
+    ),
+    one(
+        node_health_image,
         "default image beside a closed network",
         config(group(GPU), **_CLOSED, **_health()),
         (WARNING, "node_health.image", "in a public registry"),

@@ -1,0 +1,91 @@
+"""`release`: shows why nodes are in quarantine, asks, and takes them out of it.
+
+The chart node-health puts them there: `charts/node-health/files/recurring.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+from kubernetes.client import ApiClient, CoreV1Api
+
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
+from hyperpod_cli.operate.clusters import chosen_cluster
+from hyperpod_cli.operate.nodes.health import node_objects
+from hyperpod_cli.terminal.console import agreed
+from hyperpod_cli.terminal.errors import DECLINED, OpsError
+
+TAINT = "hyperpod-cdk/quarantine"
+WHY = "hyperpod-cdk/quarantined-because"
+
+
+def quarantined(item: Mapping[str, Any]) -> str | None:
+    """Return why a node is in quarantine; None if it is not.
+
+    Args:
+        item: The Node object, as the API has it.
+    """
+    taints = (item.get("spec") or {}).get("taints") or ()
+    if all(taint["key"] != TAINT for taint in taints):
+        return None
+    return str((item["metadata"].get("annotations") or {}).get(WHY, "nobody has said why"))
+
+
+def run(
+    names: Sequence[str], *, config: Path, cluster: str | None, region: str | None, yes: bool
+) -> None:
+    """Run the command.
+
+    Args:
+        names: Instance IDs, or names of Node objects.
+        config: File of the configuration.
+        cluster: Name of a cluster. Default: the configuration's.
+        region: Its region. Default: the configuration's or the environment's.
+        yes: Whether not to ask.
+
+    Raises:
+        OpsError: A node is not in quarantine, or Kubernetes refused it.
+        Exit: Nobody agreed to it.
+        ConfigError: The configuration cannot be used.
+        ClientError: AWS refused.
+        BotoCoreError: AWS could not be asked.
+    """
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
+    found = chosen.found()
+    connect = partial(kubernetes_api, chosen.session, eks_cluster=found.eks_cluster_name)
+    with connect() as api:
+        there = {
+            str(item["metadata"]["name"]): (item, why)
+            for item in node_objects(api, cluster=found.name)
+            if (why := quarantined(item)) is not None
+        }
+    wanted = [f"hyperpod-{name.removeprefix('hyperpod-')}" for name in dict.fromkeys(names)]
+    for name in wanted:
+        if name not in there:
+            known = ", ".join(there) or "none"
+            raise OpsError(
+                f"node: {name!r} is not in quarantine in {found.name}; these are: {known}"
+            )
+    for name in wanted:
+        typer.echo(f"{name}: {there[name][1]}")
+    if not agreed("Let jobs run there again?", yes=yes):
+        typer.echo("Nothing was done.")
+        raise typer.Exit(DECLINED)
+    with connect() as api:
+        for name in wanted:
+            _release(api, there[name][0])
+            typer.echo(f"{name}: released")
+
+
+def _release(api: ApiClient, item: Mapping[str, Any]) -> None:
+    metadata = item["metadata"]
+    left = [taint for taint in item["spec"]["taints"] if taint["key"] != TAINT]
+    # Only if nobody has changed the node since, as its list of taints is written as a whole.
+    version = metadata["resourceVersion"]
+    body = {
+        "metadata": {"annotations": {WHY: None}, "resourceVersion": version},
+        "spec": {"taints": left or None},
+    }
+    CoreV1Api(api).patch_node(metadata["name"], body, _preload_content=False)

@@ -1,0 +1,85 @@
+"""Nodes leave the quarantine by consent."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiClient, Configuration
+
+from emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_cli.operate.nodes import quarantine
+from hyperpod_cli.terminal.errors import REFUSED
+from tests.support.clusters import described
+from tests.support.commands import run
+from tests.support.kubernetes_api import ADMIN, PRINCIPALS
+from tests.support.loaded import loaded
+from tests.support.node_health import CHART, controller
+
+OTHER = {"key": "team", "value": "a", "effect": "NoSchedule"}
+TAINT = {"key": quarantine.TAINT, "value": "failed", "effect": "NoSchedule"}
+EKS = {"Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/ml"}}}
+
+
+@pytest.fixture
+def kubernetes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KubernetesApi]:
+    """Return a cluster with a node in quarantine, and one that is not."""
+    with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as api:
+
+        @contextmanager
+        def client(*_given: object, **_named: object) -> Iterator[ApiClient]:
+            (tmp_path / "ca.pem").write_text(api.ca_pem)
+            configuration = Configuration(host=api.url)
+            configuration.api_key = {"authorization": f"Bearer {ADMIN}"}
+            configuration.ssl_ca_cert = str(tmp_path / "ca.pem")
+            with ApiClient(configuration) as made:
+                yield made
+
+        chosen = SimpleNamespace(session=None, found=lambda: described({"a": (2, 2)}, **EKS))
+        monkeypatch.setattr(quarantine, "chosen_cluster", lambda *_given, **_named: chosen)
+        monkeypatch.setattr(quarantine, "kubernetes_api", client)
+        labels = {"sagemaker.amazonaws.com/cluster-name": "ml-cluster"}
+        for name, taints in (("hyperpod-i-1", [OTHER, TAINT]), ("hyperpod-i-2", [OTHER])):
+            api.put_node(name, instance_type="ml.p5.48xlarge", labels=labels, taints=taints)
+        why = {"metadata": {"annotations": {quarantine.WHY: "GPUs: 7 (expected: 8)"}}}
+        api.merge("v1", "Node", "hyperpod-i-1", why)
+        yield api
+
+
+def node(api: KubernetesApi, name: str) -> dict[str, Any]:
+    (found,) = [each for each in api.objects("v1", "Node") if each["metadata"]["name"] == name]
+    return found
+
+
+@pytest.mark.parametrize("name", ["i-1", "hyperpod-i-1"])
+def test_a_node_is_released(
+    kubernetes: KubernetesApi, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert run("release", name, "--yes") == 0
+    assert "hyperpod-i-1: GPUs: 7 (expected: 8)" in capsys.readouterr().out
+    found = node(kubernetes, "hyperpod-i-1")
+    assert found["spec"]["taints"] == [OTHER]
+    assert quarantine.WHY not in found["metadata"].get("annotations", {})
+
+
+def test_nobody_is_released_unasked(
+    kubernetes: KubernetesApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("release", "i-1") == REFUSED
+    assert "--yes: is missing" in capsys.readouterr().err
+    assert node(kubernetes, "hyperpod-i-1")["spec"]["taints"] == [OTHER, TAINT]
+
+
+@pytest.mark.usefixtures("kubernetes")
+def test_a_node_that_is_not_in_quarantine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("release", "i-1", "i-2", "--yes") == REFUSED
+    told = "node: 'hyperpod-i-2' is not in quarantine in ml-cluster; these are: hyperpod-i-1"
+    assert told in capsys.readouterr().err
+
+
+def test_the_chart_and_the_command_mean_the_same() -> None:
+    controller()
+    recurring = loaded("recurring", CHART / "files" / "recurring.py")
+    assert (recurring.TAINT, recurring.WHY) == (quarantine.TAINT, quarantine.WHY)
