@@ -196,13 +196,13 @@ def test_every_command_is_described() -> None:
 
 
 def test_the_commands_that_take_a_cluster_are_named() -> None:
-    [names] = re.findall(r"((?:`[a-z]+`,?\s(?:and )?)+)also take\s`--cluster`", _OPERATING)
+    [names] = re.findall(r"((?:`[a-z-]+`,?\s(?:and )?)+)also take\s`--cluster`", _OPERATING)
     taking = {
         name
         for name, command in _COMMANDS.items()
         if any("--cluster" in each.opts for each in command.params)
     }
-    assert set(re.findall(r"[a-z]+(?=`)", names)) == taking
+    assert set(re.findall(r"[a-z-]+(?=`)", names)) == taking
 
 
 _FAILED_DEPLOYMENTS = (REPOSITORY / "docs" / "failed-deployments.md").read_text("utf-8")

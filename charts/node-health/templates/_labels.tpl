@@ -34,8 +34,7 @@ spec:
       restartPolicy: Never
       priorityClassName: {{ $name }}
       tolerations:
-        - { key: nvidia.com/gpu, operator: Exists }
-        - { key: aws.amazon.com/neuron, operator: Exists }
+        - { operator: Exists, effect: NoSchedule }
       containers:
         - name: check
           image: {{ .Values.recurring.image }}

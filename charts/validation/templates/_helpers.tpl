@@ -10,15 +10,13 @@ allowPrivilegeEscalation: false
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{- /* What each pod has: no API, no second try, only the nodes that are meant, quarantined or not. */}}
+{{- /* What each pod has: no API, no second try, only the nodes that are meant, tainted or not. */}}
 {{- define "validation.pod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
 restartPolicy: Never
 tolerations:
-  - { key: hyperpod-cdk/quarantine, operator: Exists }
-  - { key: nvidia.com/gpu, operator: Exists }
-  - { key: aws.amazon.com/neuron, operator: Exists }
+  - { operator: Exists, effect: NoSchedule }
 {{- end }}
 
 {{- define "validation.affinity" -}}

@@ -597,6 +597,10 @@ def test_the_page_names_what_the_commands_call(on_call: Operator) -> None:
     run(on_call, "list")
     run(on_call, "env")
     run(on_call, "cluster-config")
+    assert "'none' is not in namespace default" in run(
+        on_call, "validate-nodes", "--check", "storage", "--claim", "none", code=2
+    )
+    assert "is not in quarantine" in run(on_call, "release", "i-0", "--yes", code=2)
     # In IAM's spelling: the service's prefix is that of its endpoint for all of these.
     documented = documented_actions()
     assert set(CALLS) == set(documented), (
