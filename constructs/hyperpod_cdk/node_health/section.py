@@ -58,7 +58,9 @@ class RecurringHealthConfig(Section):
     """When, in cron's five fields and UTC:
     https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#schedule-syntax"""
 
-    image: Annotated[str, Api("image")] = CHECK_IMAGE
+    image: Annotated[
+        str, Api("image"), Field(min_length=1, examples=["registry.example/nccl-tests:1"])
+    ] = CHECK_IMAGE
     """Image of the check: it needs python3, and for EFA fi_info. Default: AWS's nccl-tests."""
 
     max_quarantined: Annotated[
