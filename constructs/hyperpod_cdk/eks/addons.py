@@ -8,18 +8,13 @@ from constructs import Construct
 
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON, EksConfig
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cdk.synthesis.template_parameters import looked_up
 
+# Of those that are deployed; others are called as EKS calls them.
 _CONSTRUCT_IDS: Mapping[str, str] = {
-    "vpc-cni": "VpcCni",
-    "kube-proxy": "KubeProxy",
     "eks-pod-identity-agent": "PodIdentityAgent",
     DNS_ADDON: "CoreDns",
     FSX_ADDON: "FsxCsiDriver",
-    CERT_MANAGER: "CertManager",
-    METRICS_SERVER: "MetricsServer",
-    TRAINING_OPERATOR: "TrainingOperator",
 }
 
 
@@ -80,7 +75,7 @@ def add_addons(
     for name in addons:
         addon = made[name] = aws_eks_v2.Addon(
             scope,
-            _CONSTRUCT_IDS[name],
+            _CONSTRUCT_IDS.get(name) or "".join(map(str.capitalize, name.split("-"))),
             cluster=cluster,
             addon_name=name,
             configuration_values=(configuration or {}).get(name),

@@ -111,14 +111,17 @@ def test_the_documented_commands_of_hyp_run_a_job(stage: Stage, engineer: Person
 
 
 @pytest.mark.slow(seconds=15)
-def test_jobs_outlive_the_nodes(stage: Stage) -> None:
+def test_jobs_outlive_the_nodes(stage: Stage, tmp_path: Path) -> None:
+    spec = {"nprocPerNode": "8", "replicaSpecs": []}
     kept = {
         "apiVersion": "sagemaker.amazonaws.com/v1",
         "kind": "HyperPodPyTorchJob",
         "metadata": {"name": "kept", "namespace": "default"},
-        "spec": {"nprocPerNode": "8", "replicaSpecs": []},
+        "spec": spec,
     }
-    stage.environment.kubernetes.create(kept)
+    file = tmp_path / "job.json"
+    file.write_text(json.dumps(kept), "utf-8")
+    assert stage.tools.run(f"kubectl create -f {file}")[0]
 
     assert stage.destroy("operators", "hyperpod") is None
     assert stage.deploy() is None
@@ -127,4 +130,4 @@ def test_jobs_outlive_the_nodes(stage: Stage) -> None:
     for name in stage.config.operators.addons:
         found = eks.describe_addon(clusterName="operators-eks", addonName=name)["addon"]
         assert (name, found["status"]) == (name, "ACTIVE")
-    assert jobs(stage) == {"kept": kept["spec"]}
+    assert jobs(stage) == {"kept": spec}

@@ -7,7 +7,7 @@ from hyperpod_cdk.checks.system_pods import system_pods
 from hyperpod_cdk.checks.training_operator import training_operator
 from tests.support.rule_cases import ERROR, GPU, TAINT, UNDESCRIBED, WARNING, config, group, one
 
-_METRICS = {"operators": {"metrics_server": True}}
+_METRICS: dict[str, Any] = {"operators": {"metrics_server": True}}
 _ALL: dict[str, Any] = {
     "operators": {"cert_manager": True, "training_operator": True, "metrics_server": True}
 }
