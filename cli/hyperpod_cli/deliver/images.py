@@ -103,9 +103,9 @@ def listed_addons(config: Config) -> Iterator[tuple[str, str | None]]:
 
     https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html
     """
-    names = _ADDONS if config.storage is None else (*_ADDONS, _FSX_DRIVER)
+    driver = () if config.storage is None else (_FSX_DRIVER,)
     pinned = ADDON_VERSIONS.get(config.eks.version, {})
-    for name in names:
+    for name in (*_ADDONS, *driver, *config.operators.addons):
         yield name, pinned.get(name)
 
 

@@ -1,6 +1,7 @@
 """config/examples/operators.yaml, and what `hyp`, HyperPod's command line, does with it."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from rehearsal.stage import Stage
 from tests.support.aws_cli import Person
+from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 from tests.support.shell_blocks import shell_blocks
@@ -17,6 +19,8 @@ __all__ = ["test_it_deploys_and_holds_what_is_verified"]
 
 EXAMPLES = ["operators"]
 HYP = CONFIG_FOLDER.parent / ".venv" / "hyp" / "bin" / "hyp"
+CDK = CONFIG_FOLDER.parent / "node_modules" / ".bin"
+LOOK = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
 # After each command hyp tells AWS of its use, which a rehearsal keeps to itself.
 NOWHERE = "HTTPS_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1,localhost"
 PAGE = CONFIG_FOLDER.parent / "docs" / "operators.md"
@@ -111,7 +115,9 @@ def test_the_documented_commands_of_hyp_run_a_job(stage: Stage, engineer: Person
 
 
 @pytest.mark.slow(seconds=15)
-def test_jobs_outlive_the_nodes(stage: Stage, tmp_path: Path) -> None:
+def test_jobs_outlive_the_nodes(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spec = {"nprocPerNode": "8", "replicaSpecs": []}
     kept = {
         "apiVersion": "sagemaker.amazonaws.com/v1",
@@ -122,11 +128,26 @@ def test_jobs_outlive_the_nodes(stage: Stage, tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_text(json.dumps(kept), "utf-8")
     assert stage.tools.run(f"kubectl create -f {file}")[0]
+    eks = stage.environment.clients("eks")
+    deployer = f"arn:aws:iam::{stage.environment.aws.account}:user/{stage.deployer.user}"
+    entry = {"clusterName": "operators-eks", "principalArn": deployer}
+    eks.create_access_entry(**entry)
+    eks.associate_access_policy(**entry, policyArn=LOOK, accessScope={"type": "cluster"})
+    for name, value in {
+        **stage.environment.aws.environment(),
+        **stage.deployer.environment(),
+        "PATH": os.pathsep.join([str(CDK), os.environ["PATH"]]),
+    }.items():
+        monkeypatch.setenv(name, value)
 
-    assert stage.destroy("operators", "hyperpod") is None
+    # The training operator's pods are nobody's loss.
+    assert run("deletion-check", "--config", stage.config_path) == 0
+    places = ("--templates", stage.work_directory / "cdk.out", "--config", stage.config_path)
+    assert run("destroy", "--force", *places) == 0
+    assert (stage.status("operators"), stage.status("hyperpod")) == (None, None)
+    assert stage.status("addons") == "CREATE_COMPLETE"
     assert stage.deploy() is None
 
-    eks = stage.environment.clients("eks")
     for name in stage.config.operators.addons:
         found = eks.describe_addon(clusterName="operators-eks", addonName=name)["addon"]
         assert (name, found["status"]) == (name, "ACTIVE")
