@@ -319,6 +319,7 @@ def test_an_app_of_twelve_lines_deploys_everything(
     assert len(example.read_text("utf-8").splitlines()) <= 12
     charts = installed / "hyperpod_cdk" / "_assets" / "charts"
     assert {"pins.yaml", "value_checks.yaml"} <= {path.name for path in charts.iterdir()}
+    assert (charts / "training" / "files" / "resources.json").is_file()
     # Its own checks of values are read when a chart is packaged.
     code = "import hyperpod_cli.deliver.charts.inspection"
     subprocess.run([python, "-c", code], cwd=outside, env=given, check=True)

@@ -104,6 +104,110 @@ def test_kubectl_uses_the_kubeconfig(on_call: Operator, operator: Operator) -> N
     assert "'other' is not in" in run(on_call, "kubeconfig", "--cluster", "other", code=2)
 
 
+LLAMA = "llama2-7b-p4d"
+TRAIN = ("train", "--values", LLAMA, "--group", "worker-group-1", "--nodes", "1", "--every", "0.1")
+
+
+@pytest.mark.slow(seconds=4)
+def test_a_training_job_is_submitted_followed_and_stopped(
+    on_call: Operator, operator: Operator, tmp_path: Path
+) -> None:
+    kubernetes = operator.stage.environment.kubernetes
+    assert isinstance(kubernetes, KubernetesApi)
+    registry = f"{operator.stage.environment.aws.account}.dkr.ecr.us-west-2.amazonaws.com"
+    assert "image: is missing" in run(on_call, *TRAIN, code=2)
+    assert "is not in ECR; build" in run(on_call, *TRAIN, "--image", f"{registry}/train:1", code=2)
+    settings = ("--image", "registry.invalid/train:1")
+    refused = operator.run(*TRAIN, *settings)
+    assert (refused.exit_code, refused.output.count("\n")) == (2, 1)
+    assert "secret: there is no Secret 'hugging-face'" in refused.output
+    (tmp_path / "charts").symlink_to(REPOSITORY / "charts")
+    operator.output("kubeconfig", KUBECONFIG="")
+    secret, helm_and_kubectl = (
+        block.commands for block in blocks(REPOSITORY / "docs" / "training.md")
+    )
+    as_a_user(operator, secret, folder=tmp_path, stdin="hf_token\n")
+    [found] = [
+        each
+        for each in kubernetes.objects("v1", "Secret", "default")
+        if each["metadata"]["name"] == "hugging-face"
+    ]
+    assert base64.b64decode(found["data"]["token"]) == b"hf_token"
+    assert "you may not create one" in run(on_call, *TRAIN, *settings, "--yes", code=2)
+    assert "image: registry.invalid/train:1" in run(on_call, *TRAIN, *settings, "--dry-run")
+
+    job = ("kubeflow.org/v1", "PyTorchJob", "default")
+    as_a_user(operator, helm_and_kubectl, folder=tmp_path, IMAGE=settings[1])
+    [by_hand] = kubernetes.objects(*job)
+    assert "is taken by a PyTorchJob" in operator.run(*TRAIN, *settings).output
+    stop = ("train", "--stop", "--name", LLAMA, "--yes")
+    assert operator.output(*stop) == f"Deleted: PyTorchJob {LLAMA}\n"
+    operator.output(*TRAIN, *settings, "--yes", "--no-follow")
+    [submitted] = kubernetes.objects(*job)
+    assert submitted["spec"] == by_hand["spec"]
+    for key in ("labels", "annotations"):
+        assert submitted["metadata"][key] == by_hand["metadata"][key]
+    operator.output(*stop)
+
+    with_etcd = (*settings, "--set", "rendezvous.backend=etcd")
+    with kubeflow_operator(kubernetes, LLAMA, writes='{"event":"done","step":1}'):
+        told = operator.output(*TRAIN, *with_etcd, "--yes")
+    assert "1 x ml.g5.12xlarge of worker-group-1" in told
+    assert "USD an hour" in told
+    assert '\n{"event":"done","step":1}\n' in told
+    assert told.splitlines()[-1].startswith(f"{LLAMA} has succeeded. To delete it: hyperpod-cdk")
+    deleted = f"PyTorchJob {LLAMA}, Deployment {LLAMA}-etcd, Service {LLAMA}-etcd"
+    assert operator.output(*stop) == f"Deleted: {deleted}\n"
+    assert "name: there is no job 'llama2-7b-p4d'" in operator.run(*stop).output
+
+
+def as_a_user(
+    operator: Operator, commands: str, *, folder: Path, stdin: str = "", **variables: str
+) -> None:
+    """Run commands of a page, which must succeed, as somebody in a checkout."""
+    folders = [layer_binaries().helm.parent, Path(sys.executable).parent]
+    path = os.pathsep.join([*map(str, folders), os.defpath])
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", commands],
+        env={**operator.environment(), **variables, "PATH": path},
+        cwd=folder,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@contextmanager
+def kubeflow_operator(kubernetes: KubernetesApi, name: str, *, writes: str) -> Iterator[None]:
+    """Play the operator for a job: its first worker writes a line, and the job succeeds."""
+    job, place = ("kubeflow.org/v1", "PyTorchJob"), {"namespace": "default"}
+    pod = f"{name}-worker-0"
+
+    def play() -> None:
+        eventually(lambda: kubernetes.objects(*job, "default"))
+        labels = {"training.kubeflow.org/job-name": name}
+        metadata = {"name": pod, "labels": labels, **place}
+        [found] = kubernetes.objects(*job, "default")
+        spec = found["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
+        kubernetes.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+        running = {"containerStatuses": [{"name": "pytorch", "state": {"running": {}}}]}
+        kubernetes.set_status("v1", "Pod", pod, running, **place)
+        kubernetes.write_log(pod, f"{writes}\n", container="pytorch", **place)
+        ended = {"conditions": [{"type": "Succeeded", "status": "True"}]}
+        kubernetes.set_status(*job, name, ended, **place)
+        over = {"containerStatuses": [{"name": "pytorch", "state": {"terminated": {}}}]}
+        kubernetes.set_status("v1", "Pod", pod, over, **place)
+
+    player = Thread(target=play)
+    player.start()
+    yield
+    player.join()
+    kubernetes.delete("v1", "Pod", pod, **place)
+
+
 @pytest.mark.slow(seconds=1)
 def test_the_log_of_a_node_says_what_it_was_doing(on_call: Operator) -> None:
     on_call.stage.environment.lifecycle_logs.wait()
@@ -486,110 +590,6 @@ def test_events_are_explained(on_call: Operator) -> None:
     assert "which has: worker-group-1, worker-group-2" in run(
         on_call, "events", "--group", "none", code=2
     )
-
-
-LLAMA = "llama2-7b-p4d"
-TRAIN = ("train", "--values", LLAMA, "--group", "worker-group-1", "--nodes", "1", "--every", "0.1")
-
-
-@pytest.mark.slow(seconds=4)
-def test_a_training_job_is_submitted_followed_and_stopped(
-    on_call: Operator, operator: Operator, tmp_path: Path
-) -> None:
-    kubernetes = operator.stage.environment.kubernetes
-    assert isinstance(kubernetes, KubernetesApi)
-    registry = f"{operator.stage.environment.aws.account}.dkr.ecr.us-west-2.amazonaws.com"
-    assert "image: is missing" in run(on_call, *TRAIN, code=2)
-    assert "is not in ECR; build" in run(on_call, *TRAIN, "--image", f"{registry}/train:1", code=2)
-    settings = ("--image", "registry.invalid/train:1")
-    refused = operator.run(*TRAIN, *settings)
-    assert (refused.exit_code, refused.output.count("\n")) == (2, 1)
-    assert "secret: there is no Secret 'hugging-face'" in refused.output
-    (tmp_path / "charts").symlink_to(REPOSITORY / "charts")
-    operator.output("kubeconfig", KUBECONFIG="")
-    secret, helm_and_kubectl = (
-        block.commands for block in blocks(REPOSITORY / "docs" / "training.md")
-    )
-    as_a_user(operator, secret, folder=tmp_path, stdin="hf_token\n")
-    [found] = [
-        each
-        for each in kubernetes.objects("v1", "Secret", "default")
-        if each["metadata"]["name"] == "hugging-face"
-    ]
-    assert base64.b64decode(found["data"]["token"]) == b"hf_token"
-    assert "you may not create one" in run(on_call, *TRAIN, *settings, "--yes", code=2)
-    assert "image: registry.invalid/train:1" in run(on_call, *TRAIN, *settings, "--dry-run")
-
-    job = ("kubeflow.org/v1", "PyTorchJob", "default")
-    as_a_user(operator, helm_and_kubectl, folder=tmp_path, IMAGE=settings[1])
-    [by_hand] = kubernetes.objects(*job)
-    assert "is taken by a PyTorchJob" in operator.run(*TRAIN, *settings).output
-    stop = ("train", "--stop", "--name", LLAMA, "--yes")
-    assert operator.output(*stop) == f"Deleted: PyTorchJob {LLAMA}\n"
-    operator.output(*TRAIN, *settings, "--yes", "--no-follow")
-    [submitted] = kubernetes.objects(*job)
-    assert submitted["spec"] == by_hand["spec"]
-    for key in ("labels", "annotations"):
-        assert submitted["metadata"][key] == by_hand["metadata"][key]
-    operator.output(*stop)
-
-    with_etcd = (*settings, "--set", "rendezvous.backend=etcd")
-    with kubeflow_operator(kubernetes, LLAMA, writes='{"event":"done","step":1}'):
-        told = operator.output(*TRAIN, *with_etcd, "--yes")
-    assert "1 x ml.g5.12xlarge of worker-group-1" in told
-    assert "USD an hour" in told
-    assert '\n{"event":"done","step":1}\n' in told
-    assert told.splitlines()[-1].startswith(f"{LLAMA} has succeeded. To delete it: hyperpod-cdk")
-    deleted = f"PyTorchJob {LLAMA}, Deployment {LLAMA}-etcd, Service {LLAMA}-etcd"
-    assert operator.output(*stop) == f"Deleted: {deleted}\n"
-    assert "name: there is no job 'llama2-7b-p4d'" in operator.run(*stop).output
-
-
-def as_a_user(
-    operator: Operator, commands: str, *, folder: Path, stdin: str = "", **variables: str
-) -> None:
-    """Run commands of a page, which must succeed, as somebody in a checkout."""
-    folders = [layer_binaries().helm.parent, Path(sys.executable).parent]
-    path = os.pathsep.join([*map(str, folders), os.defpath])
-    done = subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", commands],
-        env={**operator.environment(), **variables, "PATH": path},
-        cwd=folder,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@contextmanager
-def kubeflow_operator(kubernetes: KubernetesApi, name: str, *, writes: str) -> Iterator[None]:
-    """Play the operator for a job: its first worker writes a line, and the job succeeds."""
-    job, place = ("kubeflow.org/v1", "PyTorchJob"), {"namespace": "default"}
-    pod = f"{name}-worker-0"
-
-    def play() -> None:
-        eventually(lambda: kubernetes.objects(*job, "default"))
-        labels = {"training.kubeflow.org/job-name": name}
-        metadata = {"name": pod, "labels": labels, **place}
-        [found] = kubernetes.objects(*job, "default")
-        spec = found["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
-        kubernetes.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
-        running = {"containerStatuses": [{"name": "pytorch", "state": {"running": {}}}]}
-        kubernetes.set_status("v1", "Pod", pod, running, **place)
-        kubernetes.write_log(pod, f"{writes}\n", container="pytorch", **place)
-        ended = {"conditions": [{"type": "Succeeded", "status": "True"}]}
-        kubernetes.set_status(*job, name, ended, **place)
-        over = {"containerStatuses": [{"name": "pytorch", "state": {"terminated": {}}}]}
-        kubernetes.set_status("v1", "Pod", pod, over, **place)
-
-    player = Thread(target=play)
-    player.start()
-    yield
-    player.join()
-    kubernetes.delete("v1", "Pod", pod, **place)
 
 
 @pytest.mark.slow(seconds=1)

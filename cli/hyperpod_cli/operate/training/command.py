@@ -14,7 +14,6 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import charge_of
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.stacks import described_stack, documented_outputs
-from hyperpod_cli.inspect.cost import rounded
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
 from hyperpod_cli.operate.job_charts import Connect, Object, delete, submit
 from hyperpod_cli.operate.training.checks import check, check_image
@@ -186,7 +185,7 @@ def _shown(request: JobRequest, *, region: str) -> Iterator[str]:
     )
     note = f" ({charge.note})" if charge.note else ""
     about = "about " if charge.is_estimate else ""
-    amount = "unknown" if charge.usd is None else f"{about}{rounded(charge.usd)} USD an hour"
+    amount = "unknown" if charge.usd is None else f"{about}{charge.usd:,.2f} USD an hour"
     yield f"  its nodes  {amount}{note}, On-Demand, billed with or without the job"
 
 
