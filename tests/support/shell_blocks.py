@@ -88,6 +88,13 @@ ELSEWHERE: Mapping[tuple[str, str], str] = {
             "kubectl delete job,pytorchjob,mpijob --all",
         )
     },
+    ("docs/node-health.md", "hyperpod-ops release i-0123456789abcdef0"): (
+        "tests/cli/operate/test_quarantine.py"
+    ),
+    (
+        "docs/validate-nodes.md",
+        "hyperpod-ops validate-nodes --group workers --json found.json --junit found.xml",
+    ): "tests/cli/operate/validation/test_validate_nodes.py",
 }
 """Blocks that another test runs, by that test; those of a page with one test are in `PAGES`."""
 

@@ -111,7 +111,11 @@ def run(options: Options, *, config: Path, cluster: str | None, region: str | No
     if state.findings or state.measured:
         typer.echo(f"Goes on from {file}; --fresh begins anew.")
     try:
-        findings = [*_Validation(options, nodes, state, runner).findings()]
+        try:
+            findings = [*_Validation(options, nodes, state, runner).findings()]
+        finally:
+            if state.submitted:
+                runner.delete([*state.submitted])
     except KeyboardInterrupt:
         typer.echo(
             "Interrupted. Its jobs are deleted; what was found is kept: run it again to go on.",
@@ -279,9 +283,9 @@ class _Validation:
             work = Work(objects=objects, written_by=launcher, all_pods={MPI_JOB: name})
             works[id(work)] = group
             listed.append(work)
-        sizes = sorted({len(group) for group in groups})
-        told = " or ".join(map(str, sizes))
-        typer.echo(f"Round {self._state.rounds}: all-reduce of {len(groups)} groups of {told}.")
+        sizes = " or ".join(str(size) for size in sorted({len(group) for group in groups}))
+        several = f"{len(groups)} groups of " if len(groups) > 1 else ""
+        typer.echo(f"Round {self._state.rounds}: all-reduce of {several}{sizes} nodes.")
         for work, outcome in self._runner.run(listed):
             yield fabric.measurement(works[id(work)], outcome)
 

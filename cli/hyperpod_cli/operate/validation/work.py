@@ -17,7 +17,7 @@ from hyperpod_cli.operate.job_charts import (
     submit,
 )
 from hyperpod_cli.operate.validation.recorded import Recorded
-from hyperpod_cli.terminal.errors import TransientError
+from hyperpod_cli.terminal.errors import FailedError, TransientError
 
 LABELS = {"app.kubernetes.io/name": "validation"}
 JOB = "batch.kubernetes.io/job-name"
@@ -93,7 +93,8 @@ class Runner:
             shared: What all of them need. Default: nothing.
 
         Raises:
-            OpsError: The API was not reached, or refused something.
+            OpsError: The API was not reached, or refused something; or the image cannot be pulled,
+                which holds for every job.
         """
         waiting = [*works]
         nodes: dict[str, str] = {}
@@ -106,8 +107,10 @@ class Runner:
                 is_late = self.clock() >= deadline
                 with suppress(TransientError):
                     for work, outcome in self._ended(waiting, nodes, is_late=is_late):
-                        self.delete(work.objects)
                         waiting.remove(work)
+                        # What is not deleted now is kept in mind, and deleted at the end.
+                        with suppress(TransientError):
+                            self.delete(work.objects)
                         yield work, outcome
                 if waiting:
                     self.sleep(self.every_seconds)
@@ -154,8 +157,8 @@ class Runner:
                     pod["spec"].get("nodeName", ""): [*self._log(pod).lines()] for pod in ended
                 }
                 yield work, Outcome(lines=lines, node_of=dict(nodes))
-            elif error := next(filter(None, map(_unpulled, every)), ""):
-                yield work, Outcome(lines={}, node_of=dict(nodes), error=error)
+            elif unpulled := next(filter(None, map(_unpulled, every)), ""):
+                raise FailedError(unpulled)
             elif is_late or not own:
                 error = self._failure(work) or (_why(every) if is_late else "")
                 if error:

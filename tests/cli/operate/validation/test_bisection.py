@@ -5,13 +5,14 @@ from itertools import combinations
 from math import ceil, log2
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hyperpod_cli.operate.validation.bisection import Diagnosis, Nodes, next_step
 from tests.support.fabric import Fabric, names
 
 MOST = 40
+UNTIMED = settings(deadline=None)
 
 
 def searched(
@@ -35,11 +36,13 @@ def most_rounds(count: int) -> float:
     return 8 + 5 * ceil(log2(count))
 
 
+@UNTIMED
 @given(count=st.integers(2, 200))
 def test_a_fast_fabric_takes_one_round(count: int) -> None:
     assert searched(Fabric(), names(count), most=1) == Diagnosis()
 
 
+@UNTIMED
 @given(count=st.integers(5, 200), data=st.data())
 def test_one_and_two_slow_nodes_are_found(count: int, data: st.DataObject) -> None:
     nodes = names(count)
@@ -49,6 +52,7 @@ def test_one_and_two_slow_nodes_are_found(count: int, data: st.DataObject) -> No
         assert found == Diagnosis(slow=tuple(sorted(slow)))
 
 
+@UNTIMED
 @given(count=st.integers(6, 200), data=st.data())
 def test_two_switches_with_a_slow_link_between_them_are_found(
     count: int, data: st.DataObject
@@ -62,6 +66,7 @@ def test_two_switches_with_a_slow_link_between_them_are_found(
     assert found == Diagnosis(links=((one, two),))
 
 
+@UNTIMED
 @given(count=st.integers(8, 100), data=st.data())
 def test_a_slow_node_hides_no_slow_link(count: int, data: st.DataObject) -> None:
     nodes = names(count)
@@ -72,6 +77,7 @@ def test_a_slow_node_hides_no_slow_link(count: int, data: st.DataObject) -> None
     assert found == Diagnosis(slow=(slow,), links=(((pair[0],), (pair[1],)),))
 
 
+@UNTIMED
 @given(count=st.integers(4, 40), data=st.data())
 def test_without_the_order_of_switches_no_fault_is_missed(count: int, data: st.DataObject) -> None:
     """The nodes of a switch stand anywhere: more nodes are named, and the rest is fast."""

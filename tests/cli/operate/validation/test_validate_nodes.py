@@ -260,6 +260,41 @@ def mpi_jobs(site: Site) -> list[dict[str, Any]]:
     return site.kubernetes.objects("kubeflow.org/v2beta1", "MPIJob")
 
 
+def test_an_interruption_while_a_log_is_read_leaves_nothing(
+    ready: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_given: object) -> None:
+        assert ready.jobs()
+        raise KeyboardInterrupt
+
+    ready.player.fabric = Fabric(slow=["n0001"])
+    kept = command.fabric.measurement
+    monkeypatch.setattr(
+        command.fabric,
+        "measurement",
+        lambda *given: kept(*given) if len(given[0]) > 2 else interrupted(),
+    )
+    code, _ = ready.validate("--check", "fabric")
+    assert (code, ready.jobs()) == (INTERRUPTED, [])
+
+
+def test_an_image_that_cannot_be_pulled_ends_it_in_a_line(
+    ready: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = Player._status
+
+    def unpulled(player: Player, name: str, spec: Any, _state: object, _phase: str) -> None:  # noqa: ANN401
+        waits = {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}}
+        started(player, name, spec, waits, "Pending")
+
+    monkeypatch.setattr(Player, "_status", unpulled)
+    monkeypatch.setattr(Player, "_end", lambda *_given: None)
+    code, _ = ready.validate("--image", "registry.invalid/none:1")
+    assert (code, ready.jobs()) == (FAILED, [])
+    told = "image registry.invalid/none:1: ImagePullBackOff: not found; name one that the nodes can"
+    assert told in capsys.readouterr().err
+
+
 def test_what_a_killed_run_left_is_deleted(ready: Site) -> None:
     class Killed(BaseException):
         pass
