@@ -14,7 +14,7 @@ from kubernetes.client import ApiClient, Configuration
 
 from emulator.hardware import EFA, GPU
 from emulator.kubernetes import KubernetesApi, static_tokens
-from hyperpod_cli.operate.validation import command
+from hyperpod_cli.operate.validation import command, fabric
 from hyperpod_cli.operate.validation.work import Runner
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
 from tests.support.chart_rendering import template
@@ -228,8 +228,8 @@ def test_a_missing_gpu_is_named_and_holds_up_nobody(ready: Site) -> None:
     )
     code, found = ready.validate()
     assert (code, failed(found)) == (FAILED, [("GPUs", "n0001")])
-    (fabric,) = [each for each in found["findings"] if each["check"] == "NCCL all-reduce"]
-    assert fabric["subject"] == "all 3 nodes"
+    (whole,) = [each for each in found["findings"] if each["check"] == "NCCL all-reduce"]
+    assert whole["subject"] == "all 3 nodes"
 
 
 def test_it_goes_on_after_an_interruption(ready: Site, capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,9 +268,9 @@ def test_an_interruption_while_a_log_is_read_leaves_nothing(
         raise KeyboardInterrupt
 
     ready.player.fabric = Fabric(slow=["n0001"])
-    kept = command.fabric.measurement
+    kept = fabric.measurement
     monkeypatch.setattr(
-        command.fabric,
+        fabric,
         "measurement",
         lambda *given: kept(*given) if len(given[0]) > 2 else interrupted(),
     )
