@@ -110,6 +110,7 @@ def test_precompiling_is_a_job_of_its_own(tmp_path: Path) -> None:
     objects = render("trainium", home=tmp_path, precompile=True)
     assert objects["PyTorchJob"]["metadata"]["name"] == "job-precompile"
     assert container_of(objects)["command"] == ["neuron_parallel_compile", "torchrun"]
+    assert "--max-steps=10" in container_of(objects)["args"]
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,13 @@ spec:
         {{- range .Values.entrypoint }}
         - {{ . | quote }}
         {{- end }}
-        {{- range $option, $value := merge (deepCopy .Values.arguments) (dict "checkpoints" (printf "%s/checkpoints/%s" .Values.claim.mountPath (include "training.name" .))) }}
+        {{- $checkpoints := printf "%s/checkpoints/%s" .Values.claim.mountPath (include "training.name" .) }}
+        {{- $arguments := merge (deepCopy .Values.arguments) (dict "checkpoints" $checkpoints) }}
+        {{- if .Values.precompile }}
+        # As many as see every graph; nothing is trained.
+        {{- $_ := set $arguments "max-steps" 10 }}
+        {{- end }}
+        {{- range $option, $value := $arguments }}
         {{- if kindIs "bool" $value }}{{ if $value }}
         - --{{ $option }}
         {{- end }}{{ else }}
