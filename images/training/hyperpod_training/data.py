@@ -104,14 +104,17 @@ def open_samples(options: Options, *, vocabulary: int, model: Path | None) -> Sa
     if arrays := sorted(folder.glob("*.npy")):
         samples = Tokens(arrays, length=length)
     else:
-        first = os.environ["LOCAL_RANK"] == "0"
-        if not first:
+        # Neuron's trainer sets the processes up later.
+        together, first = dist.is_initialized(), os.environ["LOCAL_RANK"] == "0"
+        if together and not first:
             dist.barrier()
         samples = Text(_rows(options.dataset), length=length, model=model)
-        if first:
+        if together and first:
             dist.barrier()
     if not len(samples):
-        raise RefusalError(f"--dataset {options.dataset} is shorter than --sequence-length {length}")
+        raise RefusalError(
+            f"--dataset {options.dataset} is shorter than --sequence-length {length}"
+        )
     return samples
 
 

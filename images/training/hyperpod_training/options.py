@@ -82,7 +82,9 @@ def read_options(arguments: list[str] | None = None) -> Options:
     if options.learning_rate <= 0:
         raise RefusalError(f"--learning-rate {options.learning_rate} is not above 0")
     if "RANK" not in os.environ:
-        raise RefusalError("start it with torchrun: torchrun --nproc-per-node N -m hyperpod_training …")
+        raise RefusalError(
+            "start it with torchrun: torchrun --nproc-per-node N -m hyperpod_training …"
+        )
     shared = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     if shared and int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0")):
         # https://github.com/pytorch/pytorch/issues/135712: the new processes read the old ones' keys.
