@@ -47,9 +47,11 @@ class Run:
         self.errors = checkpoints.with_suffix(".stderr")
         with self.errors.open("w") as errors:
             self.agent = subprocess.Popen(
-                [BIN / "torchrun", "--standalone", "--max-restarts", "2"]
-                + ["--nproc-per-node", str(processes), "-m", "hyperpod_training"]
-                + ["--checkpoints", str(checkpoints), *pairs],
+                [
+                    *[str(BIN / "torchrun"), "--standalone", "--max-restarts", "2"],
+                    *["--nproc-per-node", str(processes), "-m", "hyperpod_training"],
+                    *["--checkpoints", str(checkpoints), *pairs],
+                ],
                 cwd=CONTEXT,
                 stdout=subprocess.PIPE,
                 stderr=errors,

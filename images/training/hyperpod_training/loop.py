@@ -25,11 +25,14 @@ class Strategy(Protocol):
 
     device: torch.device
 
-    def step(self, batches: list[torch.Tensor], *, global_batch_size: int) -> torch.Tensor: ...
+    def step(self, batches: list[torch.Tensor], *, global_batch_size: int) -> torch.Tensor:
+        """Takes one step; returns this process's part of the loss."""
 
-    def write(self, folder: Path, *, group: dist.ProcessGroup) -> "Future[Any]": ...
+    def write(self, folder: Path, *, group: dist.ProcessGroup) -> "Future[Any]":
+        """Begins to write a checkpoint into an empty folder."""
 
-    def read(self, folder: Path, *, group: dist.ProcessGroup) -> None: ...
+    def read(self, folder: Path, *, group: dist.ProcessGroup) -> None:
+        """Reads what `write` has written."""
 
 
 def say(event: str, **fields: object) -> None:

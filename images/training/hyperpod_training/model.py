@@ -90,7 +90,7 @@ def fill(model: Any, folder: Path, *, device: torch.device, rank: int, processes
     model.tie_weights()  # which the line above undoes
     for name, buffer in model.named_buffers():
         buffer.copy_(buffers[name])
-    files = {}
+    files: dict[str, Path] = {}
     for file in folder.glob("*.safetensors"):
         with safe_open(file, "pt") as weights:
             files |= dict.fromkeys(weights.keys(), file)

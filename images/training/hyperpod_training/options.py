@@ -87,7 +87,7 @@ def read_options(arguments: list[str] | None = None) -> Options:
         )
     shared = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     if shared and int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0")):
-        # https://github.com/pytorch/pytorch/issues/135712: the new processes read the old ones' keys.
+        # The new processes read the old ones' keys: https://github.com/pytorch/pytorch/issues/135712
         raise RefusalError(
             "set TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 in the environment of torchrun: without it,"
             " what --max-restarts starts again waits for processes that are dead"

@@ -1,6 +1,5 @@
 """DeepSpeed's ZeRO-3: each process holds a part of each parameter, gradient and optimizer state."""
 
-import os
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
