@@ -42,6 +42,8 @@ def test_each_principal_may_do_what_its_lists_say(stage: Stage, tmp_path: Path) 
         (auditor, "kubectl get pods,configmaps -A"),
         (researcher, "kubectl get pods,configmaps -A"),
         (researcher, "kubectl -n hyperpod-team-a create secret generic token"),
+        (researcher, "kubectl -n hyperpod-team-a auth can-i create pytorchjobs.kubeflow.org"),
+        (researcher, "kubectl -n hyperpod-team-a auth can-i create mpijobs.kubeflow.org"),
         (researcher, "kubectl -n hyperpod-team-a delete configmap settings"),
     ]
     may_not = [
