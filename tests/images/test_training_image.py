@@ -115,7 +115,8 @@ def test_its_commands_install_by_hash_and_import(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert "--uid 10000" in (tmp_path / "useradd").read_text(encoding="utf-8")
-    listing = [python / "bin" / "python", "-m", "pip", "list", "--path", own, "--format", "json"]
+    program = str(python / "bin" / "python")
+    listing = [program, "-m", "pip", "list", "--path", str(own), "--format", "json"]
     added = json.loads(subprocess.run(listing, capture_output=True, check=True).stdout)
     assert {"torch"}.isdisjoint(each["name"] for each in added)
 
