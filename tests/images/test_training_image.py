@@ -33,7 +33,7 @@ Instruction = tuple[str, str]
 
 
 def _instructions(base: BaseImage) -> list[Instruction]:
-    with (CONTEXT / f"Dockerfile.{base.name}").open("rb") as file:
+    with (CONTEXT / f"Dockerfile.{base.name}").open(encoding="utf-8") as file:
         structure = DockerfileParser(fileobj=file).structure
     return [(each["instruction"], each["value"]) for each in structure]
 
