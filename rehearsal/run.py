@@ -178,6 +178,7 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
         if report.error is not None:
             return
     stage.progress.say(f"Scenario {scenario.name}: {scenario.summary}")
+    stage.training = None
     for check in scenario.play(stage):
         _note(check, stage=stage, report=report)
         report.error = check.message if check.message is not None else report.error

@@ -28,7 +28,7 @@ LONGEST_SECONDS = 600.0
 
 def lacks_training() -> str | None:
     """Return what to install so that this machine can train; None if it can."""
-    if (_ENVIRONMENT / "bin" / "torchrun").exists():
+    if (_ENVIRONMENT / ".installed").exists():
         return None
     return "PyTorch, which is not installed: run `make setup-training`"
 

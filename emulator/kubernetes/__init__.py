@@ -1,8 +1,8 @@
 """A Kubernetes API server in this process, for rehearsals and tests.
 
-It is frozen: it gets no new behavior by hand, but for what training jobs need, which has a source
-at each rule and runs only where a rehearsal asks for it (`training_operator.py`). What helm, kubectl or the provisioner will need
-beyond it comes from a real API server behind `control_plane.ControlPlane`.
+It is frozen: it gets no new behavior by hand. What helm, kubectl or the provisioner will need
+beyond it comes from a real API server behind `control_plane.ControlPlane`. What a training job
+needs has a source at each rule, and runs where a rehearsal asks for it (`training_operator.py`).
 """
 
 from emulator.kubernetes.control_plane import WRITES, ControlPlane, Fault, unreachable

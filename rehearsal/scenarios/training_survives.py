@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import yaml
 
 from emulator.kubernetes import KubernetesApi
-from emulator.kubernetes.training_operator import JOB_LABEL
+from emulator.kubernetes.training_operator import API_VERSION, JOB_LABEL, KIND
 from hyperpod_cdk import Config
 from rehearsal.kept_rehearsal import operator_credentials
 from rehearsal.report import Fact
@@ -65,8 +66,7 @@ def _training_survives(stage: Stage) -> Iterator[Fact]:
     yield succeeds(f"a deployment with {_NODES} nodes of {_TYPE} works", stage.deploy())
     yield all_nodes_run(stage)
     with TrainingCluster(api, stage.work_directory / "training") as cluster:
-        with ThreadPoolExecutor(max_workers=1) as user:
-            submitted = user.submit(_train, stage)
+        with _submitted(stage, api) as submitted:
             with stage.progress.step("hyperpod-cdk train, until a node fails"):
                 cluster.wait(lambda: submitted.done() or _reaches(cluster, _FAULT_AFTER))
             if submitted.done():
@@ -81,21 +81,40 @@ def _training_survives(stage: Stage) -> Iterator[Fact]:
             failed = before[max(before)]
             fault = cluster.fail(failed)
             stage.progress.say(f"  {failed}: NVRM: Xid 74 in /var/log/messages")
+            with stage.progress.step("Waiting until the job goes on"):
+                cluster.wait(
+                    lambda: submitted.done() or _resumed(cluster.said(), fault) is not None
+                )
+            # Those that still run when the first ends are deleted, if the job says so.
+            new = _nodes_of(api).get(max(before), "no node")
             with stage.progress.step("Waiting for the job's end"):
                 code, told = submitted.result(timeout=LONGEST_SECONDS)
-        new = _nodes_of(api).get(max(before), "no node")
         yield Fact(
             check=f"HyperPod replaced {failed} by {new}, and the job went on there",
             ok=failed not in _known_nodes(api) and new in _known_nodes(api),
         )
         said = [*cluster.said()]
-        yield from _judged(said, fault=fault)
+        judged = [*_judged(said, fault=fault)]
+        yield from judged
         yield succeeds("hyperpod-cdk train follows the job to its end", told if code else None)
-        stage.training = _report(said, fault=fault, failed=failed, new=new)
-        for what, fact in stage.training.facts.items():
-            stage.progress.say(f"  {what}: {fact}")
+        if all(each.ok for each in judged):
+            stage.training = _report(said, fault=fault, failed=failed, new=new)
+            for what, fact in stage.training.facts.items():
+                stage.progress.say(f"  {what}: {fact}")
         deleted, told = stage.tools.run(f"kubectl delete pytorchjob {_JOB}")
         yield succeeds("the job is deleted", None if deleted else told)
+
+
+@contextmanager
+def _submitted(stage: Stage, api: KubernetesApi) -> Iterator[Future[tuple[int, str]]]:
+    """Submit the job and follow it; what interrupts that deletes it, so that nobody follows it."""
+    with ThreadPoolExecutor(max_workers=1) as user:
+        submitted = user.submit(_train, stage)
+        try:
+            yield submitted
+        finally:
+            for job in () if submitted.done() else api.objects(API_VERSION, KIND, _NAMESPACE):
+                api.delete(API_VERSION, KIND, job["metadata"]["name"], namespace=_NAMESPACE)
 
 
 def _train(stage: Stage) -> tuple[int, str]:
@@ -126,9 +145,13 @@ def _reaches(cluster: TrainingCluster, step: int) -> bool:
     return any(each.name == "step" and each.step >= step for each in cluster.said())
 
 
+def _resumed(said: Iterable[Said], fault: float) -> Said | None:
+    return next((each for each in said if each.name == "resumed" and each.time > fault), None)
+
+
 def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
     """Yield the checks of what the training program said before the fault and after it."""
-    resumed = next((each for each in said if each.name == "resumed" and each.time > fault), None)
+    resumed = _resumed(said, fault)
     yield Fact(check="the job goes on from a checkpoint", ok=resumed is not None)
     if resumed is None:
         return
@@ -151,7 +174,8 @@ def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
 
 
 def _report(said: list[Said], *, fault: float, failed: str, new: str) -> TrainingReport:
-    resumed = next(each for each in said if each.name == "resumed" and each.time > fault)
+    resumed = _resumed(said, fault)
+    assert resumed is not None  # noqa: S101 - it was judged
     steps = [each for each in said if each.name == "step"]
     begun = steps[0].time
     last = max((each for each in steps if each.time < resumed.time), key=lambda each: each.step)

@@ -1,0 +1,107 @@
+"""What the scenario training-survives judges, draws, and asks of the machine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from rehearsal import __main__ as command
+from rehearsal import training
+from rehearsal.scenarios import training_survives
+from rehearsal.training import Said, TrainingReport
+from rehearsal.training_picture import picture
+
+FAULT = 100.0
+SAVED, LAST, END = 80, 105, training_survives._STEPS
+
+
+def loss(step: int) -> float:
+    return 10.0 / step
+
+
+def said(
+    *, resumed: int = SAVED, begins: int = SAVED + 1, missing: int = 0, worse: int = 0
+) -> Iterator[Said]:
+    """Yield what a job says that is interrupted once.
+
+    Args:
+        resumed: Step of the checkpoint from which it goes on.
+        begins: Its first step afterwards.
+        missing: A step that it does not do before the fault.
+        worse: A step that has another loss afterwards.
+    """
+    for step in range(1, LAST + 1):
+        if step != missing:
+            fields = {"event": "step", "step": step, "loss": loss(step)}
+            yield Said(FAULT - LAST + step, fields)
+    yield Said(FAULT - 1, {"event": "saved", "step": SAVED})
+    yield Said(FAULT + 10, {"event": "resumed", "step": resumed})
+    for step in range(begins, END + 1):
+        changed = loss(step) + (1.0 if step == worse else 0.0)
+        yield Said(FAULT + step, {"event": "step", "step": step, "loss": changed})
+    yield Said(FAULT + END, {"event": "done", "step": END})
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdicts"),
+    [
+        ({}, [True, True, True]),
+        ({"resumed": 40, "begins": 41}, [True, False, True]),
+        ({"begins": SAVED + 2}, [True, False, False]),
+        ({"missing": 50}, [True, False, True]),
+        ({"worse": 90}, [True, True, False]),
+        ({"worse": END}, [True, True, False]),
+    ],
+)
+def test_a_job_survives_only_if_it_goes_on_where_its_checkpoint_ends(
+    changes: dict[str, int], verdicts: list[bool]
+) -> None:
+    facts = [*training_survives._judged([*said(**changes)], fault=FAULT)]
+    assert [fact.ok for fact in facts] == verdicts
+
+
+def test_a_job_that_does_not_go_on_has_not_survived() -> None:
+    before = [each for each in said() if each.time < FAULT]
+    [fact] = training_survives._judged(before, fault=FAULT)
+    assert not fact.ok
+
+
+def report() -> TrainingReport:
+    return training_survives._report([*said()], fault=FAULT, failed="old", new="new")
+
+
+def test_the_report_says_what_the_fault_cost() -> None:
+    made = report()
+    assert (made.checkpoint, made.lost_steps) == (SAVED, LAST - SAVED)
+    # Its last step before the fault came at 100 s, and again at 205 s.
+    assert made.lost_minutes == 1.75
+    assert made.facts == {
+        "Trained": f"{END} steps on 2 nodes",
+        "Replaced": "old by new",
+        "Lost": "25 steps and 105 s of this machine, since the checkpoint of step 80",
+    }
+
+
+def test_the_picture_has_the_steps_before_and_after_the_fault() -> None:
+    drawn = ElementTree.fromstring(picture(report()))  # noqa: S314 - our own
+    space = "{http://www.w3.org/2000/svg}"
+    lines = [each.attrib["points"].split() for each in drawn.iter(f"{space}polyline")]
+    assert [len(points) for points in lines] == [LAST, END - SAVED]
+    texts = [each.text for each in drawn.iter(f"{space}text")]
+    assert "a GPU node fails" in texts
+    assert f"{LAST - SAVED} steps are done again" in texts
+
+
+def test_without_pytorch_one_line_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(training, "_ENVIRONMENT", tmp_path)
+    options = ["--scenario", "training-survives", "--work-directory", str(tmp_path / "work")]
+    monkeypatch.setattr("sys.argv", ["rehearsal", "run", *options])
+    assert command.main() == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line == (
+        "Scenario training-survives needs PyTorch, which is not installed: "
+        "run `make setup-training`."
+    )
