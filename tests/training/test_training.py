@@ -159,6 +159,7 @@ config = transformers.LlamaConfig(
 model = transformers.LlamaForCausalLM(config)
 model.save_pretrained(folder / "model", max_shard_size="30KB")
 tokens = numpy.random.default_rng(1).integers(0, 258, 16 * 6).astype("uint16")
+tokens[0] = 257
 (folder / "tokens").mkdir()
 numpy.save(folder / "tokens" / "a.npy", tokens)
 batch = torch.tensor(tokens.astype("int64")).view(6, 16)
