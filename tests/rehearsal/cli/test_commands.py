@@ -183,23 +183,23 @@ def as_a_user(
 @contextmanager
 def kubeflow_operator(kubernetes: KubernetesApi, name: str, *, writes: str) -> Iterator[None]:
     """Play the operator for a job: its first worker writes a line, and the job succeeds."""
-    job, place = ("kubeflow.org/v1", "PyTorchJob"), {"namespace": "default"}
+    job, namespace = ("kubeflow.org/v1", "PyTorchJob"), "default"
     pod = f"{name}-worker-0"
 
     def play() -> None:
-        eventually(lambda: kubernetes.objects(*job, "default"))
+        eventually(lambda: kubernetes.objects(*job, namespace))
         labels = {"training.kubeflow.org/job-name": name}
-        metadata = {"name": pod, "labels": labels, **place}
-        [found] = kubernetes.objects(*job, "default")
+        metadata = {"name": pod, "labels": labels, "namespace": namespace}
+        [found] = kubernetes.objects(*job, namespace)
         spec = found["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
         kubernetes.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
         running = {"containerStatuses": [{"name": "pytorch", "state": {"running": {}}}]}
-        kubernetes.set_status("v1", "Pod", pod, running, **place)
-        kubernetes.write_log(pod, f"{writes}\n", container="pytorch", **place)
+        kubernetes.set_status("v1", "Pod", pod, running, namespace=namespace)
+        kubernetes.write_log(pod, f"{writes}\n", container="pytorch", namespace=namespace)
         ended = {"conditions": [{"type": "Succeeded", "status": "True"}]}
-        kubernetes.set_status(*job, name, ended, **place)
+        kubernetes.set_status(*job, name, ended, namespace=namespace)
         over = {"containerStatuses": [{"name": "pytorch", "state": {"terminated": {}}}]}
-        kubernetes.set_status("v1", "Pod", pod, over, **place)
+        kubernetes.set_status("v1", "Pod", pod, over, namespace=namespace)
 
     player = Thread(target=play)
     player.start()
