@@ -205,7 +205,7 @@ def kubeflow_operator(kubernetes: KubernetesApi, name: str, *, writes: str) -> I
     player.start()
     yield
     player.join()
-    kubernetes.delete("v1", "Pod", pod, **place)
+    kubernetes.delete("v1", "Pod", pod, namespace=namespace)
 
 
 @pytest.mark.slow(seconds=1)
