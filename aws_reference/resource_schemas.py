@@ -34,7 +34,7 @@ _CREATE_ONLY_NOT_IN_THE_SCHEMA: Mapping[str, tuple[PropertyPath, ...]] = {
 
 # FSx has a legacy type, whose schema does not say so:
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-fsx-filesystem.html
-_TAGS_NOT_IN_THE_SCHEMA = {"AWS::FSx::FileSystem": "Tags"}
+_TAGS_NOT_IN_THE_SCHEMA = {"AWS::CodeBuild::Project": "Tags", "AWS::FSx::FileSystem": "Tags"}
 
 # FSx gives its service-linked role the rights on a linked bucket with those of the caller,
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/setting-up.html#fsx-adding-permissions-s3,

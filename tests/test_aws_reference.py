@@ -1,5 +1,6 @@
 """What AWS publishes of its resources, as it is read."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -161,9 +162,15 @@ def test_replaces_when_a_create_only_property_changes(
     assert found == ([] if replacing is None else [tuple(replacing.split("/"))])
 
 
+def _outermost(paths: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield the properties that are in no other one."""
+    found = set(paths)
+    yield from (path for path in found if not {path[:end] for end in range(len(path))} & found)
+
+
 @pytest.mark.parametrize("name", schemas())
 def test_every_create_only_property_replaces(name: str) -> None:
-    for path in schema(name).create_only:
+    for path in _outermost(schema(name).create_only):
         before: Any = "a"
         after: Any = "b"
         for key in reversed(path):

@@ -148,18 +148,28 @@ WORDS = {
     "connect": ["worker-group-1", "--print"],
     "delete": ["worker-group-1", "--yes"],
     "destroy": ["--force"],
+    "image": ["build"],
     "logs": ["worker-group-1"],
     "reboot": ["worker-group-1", "--yes"],
+    "release": ["i-0123456789abcdef0", "--yes"],
     "replace": ["worker-group-1", "--yes"],
     "review": ["assembly", "output"],
     "scale": ["worker-group-1", "3"],
+    "train": ["--values", "llama2-7b-g5", "--group", "worker-group-1", "--yes"],
 }
+OF = {"image": "examples/workloads.yaml"}
+"""The configuration of a command that does nothing with the default one."""
+OF_KUBERNETES = "asks Kubernetes, which no one reaches here"
 SILENT = {
     "addon-versions": "shows versions that the answer has as this project pins them",
     "cluster-config": "reads outputs by their names",
+    "image": "reads outputs by their names",
     "pipeline": "describes no pipeline",
+    "release": OF_KUBERNETES,
     "review": "reads what a pipeline has synthesized",
     "scale": "names its own stacks",
+    "train": OF_KUBERNETES,
+    "validate-nodes": OF_KUBERNETES,
 }
 """The commands that call AWS and show no answer here."""
 # They write files, or ask AWS nothing.
@@ -247,7 +257,7 @@ def test_nothing_that_aws_says_controls_the_terminal(
         monkeypatch.setenv(variable, "x")
     # Answers of every member at once, as AWS gives none, may be too much for a command.
     with suppress(Exception):
-        run(name, *WORDS.get(name, ()), "--config", CONFIG_FOLDER / "default.yaml")
+        run(name, *WORDS.get(name, ()), "--config", CONFIG_FOLDER / OF.get(name, "default.yaml"))
     text = "".join(capfd.readouterr())
     assert is_clean(text)
     assert shown in text or not commands()[name].calls or name in SILENT

@@ -44,6 +44,7 @@ NOT_NEEDED = {
 GLOBAL_KEYS = {"aws:CalledVia"}
 # Attributes and references of the templates' resources, as ARNs.
 ARNS = {
+    "<ECR::Repository.Arn>": "arn:aws:ecr:us-west-2:1:repository/x",
     "<EKS::Cluster.Arn>": "arn:aws:eks:us-west-2:1:cluster/x",
     "<IAM::Role.Arn>": "arn:aws:iam::1:role/x",
     "<Lambda::Function.Arn>": "arn:aws:lambda:us-west-2:1:function:x",
@@ -100,8 +101,8 @@ def is_of(resource: str, form: str) -> bool:
         if is_last and index < len(found) - 1:
             if resource.endswith(":*"):  # a version of a function, a stream of a log group
                 return len(found) == len(wanted) + 1
-            # Keys of objects, paths of roles and names of log groups have slashes.
-            return part in ("${ObjectName}", "${RoleNameWithPath}")
+            # Keys of objects, paths of roles, names of repositories and log groups have slashes.
+            return part in ("${ObjectName}", "${RepositoryName}", "${RoleNameWithPath}")
         if not part.startswith("${") and found[index] not in ("*", part):
             return False
     return len(found) <= len(wanted) or found[-1] == "*"

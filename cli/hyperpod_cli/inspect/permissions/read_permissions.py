@@ -65,10 +65,12 @@ class _Read:
     eks_cluster: str
     stacks: Sequence[str]
 
-    def arn(self, service: str, resource: str) -> str:
-        """Return the ARN of a resource of the deployment's account and region."""
+    def arn(self, service: str, resource: str, *, account: str | None = None) -> str:
+        """Return the ARN of a resource of the region, by default in the deployment's account."""
         where = self.names.environment
-        return f"arn:{where.partition}:{service}:{where.region}:{where.account}:{resource}"
+        return (
+            f"arn:{where.partition}:{service}:{where.region}:{account or where.account}:{resource}"
+        )
 
     def own_stacks(self) -> Iterator[str]:
         """Yield the stacks."""
@@ -190,6 +192,14 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
         "LookAtTrainingPlans",
         "sagemaker:DescribeTrainingPlan",
         lambda read: [read.arn("sagemaker", "training-plan/*")],
+    ),
+    (
+        "LookAtBaseImages",
+        "ecr:BatchGetImage",
+        # Of AWS's account in the region, or of a copy.
+        lambda read: read.if_made(
+            "AWS::ECR::Repository", read.arn("ecr", "repository/*", account="*")
+        ),
     ),
     ("LookForBucket", "s3:(GetEncryptionConfiguration|ListBucket)", _Read.own_buckets),
     ("LookAtScripts", "s3:GetObject", lambda read: read.own_buckets("/*")),

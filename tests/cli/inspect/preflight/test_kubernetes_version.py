@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cli.inspect.preflight.validators.kubernetes_support import support_findings
 from hyperpod_cli.inspect.preflight.validators.kubernetes_version import kubernetes_version_findings
 from tests.conftest import Configure
@@ -19,6 +20,7 @@ PINS = ADDON_VERSIONS["1.34"]
 WITHOUT_DNS = {name: version for name, version in PINS.items() if name != "coredns"}
 WITHOUT_FSX = {name: version for name, version in PINS.items() if name != "aws-fsx-csi-driver"}
 COREDNS = PINS["coredns"]
+OPERATORS = {CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR}
 
 
 class Eks:
@@ -86,7 +88,11 @@ def test_a_version_is_the_next_one_or_the_same(configure: Configure, deployed: s
         (
             Eks(offered={"aws-fsx-csi-driver": PINS["aws-fsx-csi-driver"]}),
             {"storage": None},
-            ", ".join(f"{name} {version}" for name, version in sorted(WITHOUT_FSX.items())),
+            ", ".join(
+                f"{name} {version}"
+                for name, version in sorted(WITHOUT_FSX.items())
+                if name not in OPERATORS
+            ),
         ),
         (Eks(offered=WITHOUT_FSX), {"storage": None}, None),
         # An add-on that is there already is not touched.
