@@ -25,7 +25,7 @@ INSTALL := -m pip install -q --disable-pip-version-check --require-hashes -r
 LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
   --custom-compile-command 'make lock' $(if $(filter 1,$(UPGRADE)),--upgrade)
 # What the images' containers have: a PyTorch of their own, and what it brings.
-IN_CONTAINER := numpy pip setuptools torch triton $(foreach part,cublas cuda-cupti cuda-nvrtc cuda-runtime cudnn cufft \
+IN_CONTAINER := mpmath networkx numpy pip setuptools sympy torch triton $(foreach part,cublas cuda-cupti cuda-nvrtc cuda-runtime cudnn cufft \
   cufile curand cusolver cusparse cusparselt nccl nvjitlink nvtx,nvidia-$(part)-cu12)
 LOCK_IMAGE = uv pip compile --quiet --python-platform x86_64-manylinux_2_28 --generate-hashes --no-annotate \
   --custom-compile-command 'make lock' $(if $(filter 1,$(UPGRADE)),--upgrade)
