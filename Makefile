@@ -24,6 +24,11 @@ on = $(if $(filter 1,$($(1))),--$(call lower,$(1)))
 INSTALL := -m pip install -q --disable-pip-version-check --require-hashes -r
 LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
   --custom-compile-command 'make lock' $(if $(filter 1,$(UPGRADE)),--upgrade)
+# What the images' containers have: a PyTorch of their own, and what it brings.
+IN_CONTAINER := mpmath networkx numpy pip setuptools sympy torch triton $(foreach part,cublas cuda-cupti cuda-nvrtc cuda-runtime cudnn cufft \
+  cufile curand cusolver cusparse cusparselt nccl nvjitlink nvtx,nvidia-$(part)-cu12)
+LOCK_IMAGE = uv pip compile --quiet --python-platform x86_64-manylinux_2_28 --generate-hashes --no-annotate \
+  --custom-compile-command 'make lock' $(if $(filter 1,$(UPGRADE)),--upgrade)
 # Where the build of PyTorch for CPUs is, if this machine keeps none.
 TORCH = $(if $(PIP_FIND_LINKS),--find-links '$(PIP_FIND_LINKS)',--extra-index-url https://download.pytorch.org/whl/cpu)
 # No is an answer, which hyperpod-cdk ends with 3 for; make would call that an error.
@@ -200,6 +205,10 @@ lock: setup-development ## Pin all that each requirements.in needs in its requir
 	@$(LOCK) requirements-checkov.in -o requirements-checkov.txt
 	@$(LOCK) requirements-hyp.in -o requirements-hyp.txt
 	@$(LOCK) $(TORCH) requirements-training.in -o requirements-training.txt
+	@$(LOCK_IMAGE) --python-version 3.12 -c images/training/container-gpu.txt images/training/requirements-gpu.in \
+	  $(addprefix --no-emit-package ,$(filter-out numpy,$(IN_CONTAINER))) -o images/training/requirements-gpu.txt
+	@$(LOCK_IMAGE) --python-version 3.11 -c images/training/container-neuron.txt images/training/requirements-neuron.in \
+	  $(addprefix --no-emit-package ,$(IN_CONTAINER)) -o images/training/requirements-neuron.txt
 	@$(LOCK) docs/requirements.in -o docs/requirements.txt
 	@$(LOCK) emulator/requirements.in -o emulator/requirements.txt
 

@@ -1,6 +1,8 @@
 """What the chart training renders with the real helm, and the values it refuses."""
 
 import json
+import os
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from tests.support.kubernetes_api import running_cluster
 CHART = REPOSITORY / "charts" / "training"
 DEFINITIONS = REPOSITORY / "rehearsal/chart/hyperpod-helm-chart/charts/training-operators/crds"
 VARIANTS = sorted(path.stem for path in (CHART / "values").glob("*.yaml"))
+_DEVICES = ("nvidia.com", "aws.amazon.com")
 IMAGE = {"image": "registry.invalid/train:1"}
 
 
@@ -56,6 +59,11 @@ def test_each_variant(variant: str, tmp_path: Path, snapshot: SnapshotAssertion)
             "limits": container["resources"]["limits"],
         }
     )
+    # By an argument: Kubeflow's operator 1.7.0 passes over nprocPerNode of a job without a master.
+    limits = container["resources"]["limits"]
+    accelerators = next(int(limits[name]) for name in limits if name.split("/")[0] in _DEVICES)
+    processes = accelerators * (2 if variant == "trainium" else 1)
+    assert f"--nproc-per-node={processes}" in container["args"]
     # What only the operators' definitions describe is around an ordinary pod.
     pod = {"apiVersion": "v1", "kind": "Pod", **template_of(objects)}
     pod["metadata"]["name"] = "worker"
@@ -104,6 +112,29 @@ def test_the_token_is_a_reference_alone(tmp_path: Path) -> None:
 
     objects = render("llama2-7b-p4d", home=tmp_path, **{"secret": ""})
     assert "HF_TOKEN" not in json.dumps(objects)
+
+
+def test_the_folders_are_made_for_the_user_that_trains(tmp_path: Path) -> None:
+    changed = {"user": os.getuid(), "claim": {"mountPath": str(tmp_path)}, "secret": ""}
+    environment = {"NEURON_COMPILE_CACHE_URL": f"{tmp_path}/neuron-cache"}
+    objects = render("trainium", home=tmp_path, **changed, env=environment)
+    [folders] = template_of(objects)["spec"]["initContainers"]
+    [user] = folders["env"]
+
+    # As root, which may chown; here, to the user that it is.
+    command = [*folders["command"], *folders["args"]]
+    for _ in range(2):
+        subprocess.run(command, env={**os.environ, user["name"]: user["value"]}, check=True)
+
+    assert container_of(objects)["securityContext"]["runAsUser"] == os.getuid()
+    given = {each["name"]: each.get("value") for each in container_of(objects)["env"]}
+    [checkpoints] = (
+        each.partition("=")[2]
+        for each in container_of(objects)["args"]
+        if each.startswith("--checkpoints=")
+    )
+    for folder in (checkpoints, given["HF_HOME"], given["NEURON_COMPILE_CACHE_URL"]):
+        assert Path(folder).stat().st_uid == os.getuid()
 
 
 def test_precompiling_is_a_job_of_its_own(tmp_path: Path) -> None:

@@ -70,11 +70,39 @@ spec:
               - key: sagemaker.amazonaws.com/node-health-status
                 operator: In
                 values: [Schedulable]
+  initContainers:
+    # A new file system belongs to root, and the job does not run as root.
+    - name: folders
+      image: {{ .Values.image | quote }}
+      securityContext:
+        runAsUser: 0
+        allowPrivilegeEscalation: false
+        capabilities:
+          drop: [ALL]
+          add: [CHOWN, DAC_OVERRIDE]
+      command: [sh, -c, 'mkdir -p "$@" && chown "$USER_ID" "$@"', folders]
+      args:
+        {{- range $folder := list (include "training.arguments" . | fromJson).checkpoints (printf "%s/hugging-face" .Values.claim.mountPath) .Values.env.NEURON_COMPILE_CACHE_URL | compact }}
+        - {{ $folder | quote }}
+        {{- end }}
+      env:
+        - name: USER_ID
+          value: {{ int .Values.user | quote }}
+      resources:
+        requests:
+          cpu: 100m
+          memory: 128Mi
+        limits:
+          memory: 128Mi
+      volumeMounts:
+        - name: claim
+          mountPath: {{ .Values.claim.mountPath }}
   containers:
     # By this name, the Kubeflow operator finds where its variables belong.
     - name: pytorch
       image: {{ required "image: is missing; name an image that has the training program" .Values.image | quote }}
       securityContext:
+        runAsUser: {{ int .Values.user }}
         allowPrivilegeEscalation: false
       {{- if eq .Values.kind "HyperPodPyTorchJob" }}
       command: [hyperpodrun]
@@ -89,14 +117,15 @@ spec:
       args:
         {{- if eq .Values.kind "HyperPodPyTorchJob" }}
         - --nnodes={{ int .Values.nodes }}
-        - --nproc-per-node={{ include "training.processes" . }}
         - --rdzv-backend=hyperpod
         {{- end }}
+        # Kubeflow's operator 1.7.0 tells nprocPerNode to jobs with a master alone:
+        # https://github.com/kubeflow/training-operator/blob/v1.7.0/pkg/controller.v1/pytorch/envvar.go
+        - --nproc-per-node={{ include "training.processes" . }}
         {{- range .Values.entrypoint }}
         - {{ . | quote }}
         {{- end }}
-        {{- $checkpoints := printf "%s/checkpoints/%s" .Values.claim.mountPath (include "training.name" .) }}
-        {{- $arguments := merge (deepCopy .Values.arguments) (dict "checkpoints" $checkpoints) }}
+        {{- $arguments := include "training.arguments" . | fromJson }}
         {{- if .Values.precompile }}
         # As many as see every graph; nothing is trained.
         {{- $_ := set $arguments "max-steps" 10 }}
@@ -158,6 +187,11 @@ spec:
     - name: shared-memory
       emptyDir:
         medium: Memory
+{{- end }}
+
+{{- define "training.arguments" -}}
+{{- $checkpoints := printf "%s/checkpoints/%s" .Values.claim.mountPath (include "training.name" .) }}
+{{- merge (deepCopy .Values.arguments) (dict "checkpoints" $checkpoints) | toJson }}
 {{- end }}
 
 {{- define "training.processes" -}}

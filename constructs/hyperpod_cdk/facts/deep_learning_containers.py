@@ -73,7 +73,8 @@ class BaseImage:
 
 
 # https://aws.github.io/deep-learning-containers/reference/available_images/; the tag of Neuron also
-# in https://github.com/aws-neuron/deep-learning-containers, for trn1, trn2, trn3 and inf2.
+# in https://github.com/aws-neuron/deep-learning-containers, for trn1, trn2 and inf2: the last one of
+# the PyTorch that optimum-neuron 0.4.5 is for, https://pypi.org/project/optimum-neuron/0.4.5
 BASE_IMAGES: Final[Mapping[Accelerator, BaseImage]] = {
     "GPU": BaseImage(
         name="gpu",
@@ -83,7 +84,7 @@ BASE_IMAGES: Final[Mapping[Accelerator, BaseImage]] = {
     "Neuron": BaseImage(
         name="neuron",
         repository="pytorch-training-neuronx",
-        tag="2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04",
+        tag="2.8.0-neuronx-py311-sdk2.26.1-ubuntu22.04",
     ),
 }
 """By kind of accelerator."""

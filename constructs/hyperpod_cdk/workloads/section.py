@@ -45,7 +45,7 @@ class WorkloadsConfig(Section):
         PackageIndex | None, Field(examples=["https://registry.example.com/simple"])
     ] = None
     """URL of the index of Python packages that a build installs from. Packages are compared with
-    the hashes of images/training/requirements.txt, wherever they come from. Default: PyPI."""
+    the hashes of images/training/requirements-*.txt, wherever they come from. Default: PyPI."""
 
     build_in_network: bool | None = None
     """Whether builds run in the VPC, in the subnets and the security group of the nodes. Default:

@@ -54,7 +54,7 @@ def reach(api: KubernetesApi, *phases: str) -> None:
         # 1.7.0 gives `nprocPerNode` to no job without a master.
         ({"nprocPerNode": "8"}, {"PET_NNODES": "2"}),
         (
-            {"elasticPolicy": {}},
+            {"elasticPolicy": {}, "nprocPerNode": "8"},
             {
                 "PET_RDZV_ENDPOINT": "job-worker-0:23456",
                 "PET_RDZV_BACKEND": "c10d",

@@ -1,0 +1,106 @@
+"""What the training script refuses when it has begun: one process of PyTorch tells all."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.configs import REPOSITORY
+
+PYTHON = REPOSITORY / ".venv" / "training" / "bin" / "python"
+
+pytestmark = [pytest.mark.whole, pytest.mark.slow(seconds=20)]
+
+PROGRAM = """
+import json, os, pathlib, sys
+from concurrent.futures import Future
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import httpx
+import torch.distributed as dist
+from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
+from hyperpod_training import checkpoints, model, options
+from hyperpod_training.strategies import neuron
+
+folder = pathlib.Path(sys.argv[1])
+told = {}
+os.environ |= {"RANK": "0", "WORLD_SIZE": "1"}
+
+
+def tell(name, begin):
+    try:
+        begin()
+    except options.RefusalError as refusal:
+        told[name] = str(refusal)
+
+
+def read(**changes):
+    given = {"model": "meta/gated", "dataset": "synthetic", "checkpoints": folder / "run"} | changes
+    return options.read_options([f"--{name}={value}" for name, value in given.items()])
+
+
+def fetch(error):
+    answer = httpx.Response(403, request=httpx.Request("GET", "https://huggingface.invalid"))
+    with patch.object(model, "snapshot_download", side_effect=error("refused", response=answer)):
+        model.fetch(read())
+
+
+def run(seed):
+    same = {"identity": read(seed=seed).identity(), "say": lambda *_, **__: None}
+    return checkpoints.Checkpoints(folder / "run", keep=1, **same)
+
+
+def write(checkpoint, group):
+    (checkpoint / "part").write_text("weights")
+    done = Future()
+    done.set_result(None)
+    return done
+
+
+tell("gated, no token", lambda: fetch(GatedRepoError))
+os.environ["HF_TOKEN"] = "hf_secret"
+tell("gated, token", lambda: fetch(GatedRepoError))
+tell("no model", lambda: fetch(RepositoryNotFoundError))
+with patch.object(os, "access", return_value=False):
+    tell("unwritable", read)
+for name, place in (("made", None), ("gpt2", folder)):
+    family = SimpleNamespace(model_type=name)
+    tell(name, lambda: neuron.check(read(strategy="neuron"), family, place))
+neuron.check(read(strategy="neuron"), SimpleNamespace(model_type="llama"), folder)
+dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=0, world_size=1)
+first = run(1)
+first.save(1, write)
+first.wait()
+tell("other seed", lambda: run(2).resume(lambda *_, **__: None))
+assert run(1).resume(lambda *_, **__: None) == 1
+print(json.dumps(told))
+"""
+
+
+def test_each_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [PYTHON, "-c", PROGRAM, tmp_path],
+        cwd=REPOSITORY / "images" / "training",
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+
+    parts = {
+        "gated, no token": "HF_TOKEN is not set: put a token into the job's Secret",
+        "gated, token": "has no access to it: ask for it at https://huggingface.co/meta/gated",
+        "no model": "is neither a folder, nor `tiny`, nor a model at Hugging Face",
+        "unwritable": f"--checkpoints {tmp_path}/run cannot be written by user {os.getuid()}",
+        "made": "--model meta/gated is made at start",
+        "gpt2": "is of the family gpt2; optimum-neuron 0.4.5 trains",
+        "other seed": "step-00000001 is of a run with --seed 1, and this one has 2",
+    }
+    assert {name: parts[name] in told.get(name, "") for name in parts} == dict.fromkeys(parts, True)
+    assert not [line for line in told.values() if "\n" in line or "hf_secret" in line]
