@@ -26,14 +26,18 @@ from tests.support.kubernetes_api import config_map
 CLASSES = {"classes": [{"name": "training", "value": 1}]}
 
 
-def test_a_chart_is_rendered_with_what_wins(tmp_path: Path) -> None:
+def test_settings_win_over_values_and_these_over_files(tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"
-    file.write_text("classes: [{name: mine, value: 2}]")
-    arguments: list[str | Path] = ["--values", file, "--set", "classes[0].value=3"]
+    file.write_text("classes: [{name: of-a-file, value: 2}]")
     [item] = rendered(
-        "priority-classes", name="a", namespace="b", values=CLASSES, overrides=arguments
+        "priority-classes",
+        name="a",
+        namespace="b",
+        values=CLASSES,
+        files=[file],
+        settings=["classes[0].value=3"],
     )
-    assert (item["metadata"]["name"], item["value"]) == ("mine", 3)
+    assert (item["metadata"]["name"], item["value"]) == ("training", 3)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -13,10 +12,11 @@ from hyperpod_cdk.facts.instance_types import instance_facts, is_accelerated
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.storage.claim_section import READ_ONLY
-from hyperpod_cli.operate.job_charts import Object, chart_folder, rendered
+from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cli.operate.job_charts import Object, rendered
 from hyperpod_cli.terminal.errors import OpsError
 
-CHART = "training"
+_CHART = "training"
 JOB_KINDS = ("PyTorchJob", "HyperPodPyTorchJob")
 _PRIORITY_CLASS = "training"
 _CLAIM = "fsx-claim"
@@ -139,17 +139,14 @@ def requested(given: Given, *, config: Config, image: str | None) -> JobRequest:
     }
     if given.group is not None:
         added |= {key: configured[key] for key in ("group", "instanceType")}
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "added.yaml"
-        file.write_text(yaml.safe_dump(added), encoding="utf-8")
-        arguments = [part for each in (*files, file) for part in ("--values", each)]
-        objects = rendered(
-            CHART,
-            name=CHART,
-            namespace=given.namespace or claim_place(config)[0],
-            values={},
-            overrides=[*arguments, *(part for each in given.settings for part in ("--set", each))],
-        )
+    objects = rendered(
+        _CHART,
+        name=_CHART,
+        namespace=given.namespace or claim_place(config)[0],
+        values=added,
+        files=files,
+        settings=given.settings,
+    )
     return JobRequest(group=group, added=added, objects=objects)
 
 
@@ -187,7 +184,7 @@ def _file(name: str) -> Path:
     path = Path(name)
     if path.is_file():
         return path.resolve()
-    folder = chart_folder(CHART) / "values"
+    folder = asset_directory("charts") / _CHART / "values"
     own = folder / f"{name}.yaml"
     if own.is_file() and own.parent == folder:
         return own
@@ -205,7 +202,7 @@ def _merged(files: Sequence[Path]) -> dict[str, Any]:
             why = " ".join(str(error).split())
             raise OpsError(f"--values: {file} cannot be read as YAML: {why}") from None
         if not isinstance(document, dict | None):
-            raise OpsError(f"--values: {file} must hold keys and values of the chart {CHART}")
+            raise OpsError(f"--values: {file} must hold keys and values of the chart {_CHART}")
         said |= document or {}
     return said
 
