@@ -11,7 +11,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.facts.deep_learning_containers import registry_of
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cdk.workloads.images import TrainingImage, base_images, training_image
+from hyperpod_cdk.workloads.images import TrainingImage, base_images, image_output, training_image
 from hyperpod_cli.aws.session import AwsSession, answer_of
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.deliver.images import ecr_credentials
@@ -108,7 +108,7 @@ def training_images(config: Config, *, path: Path, session: AwsSession) -> Train
     outputs = outputs_of(session.client("cloudformation"), stack)
     context = asset_directory("images") / "training"
     bases = base_images(config.cluster.instance_types)
-    deployed = {base.name: outputs.get(f"TrainingImage{base.name.title()}", "") for base in bases}
+    deployed = {base.name: outputs.get(image_output(base.name), "") for base in bases}
     return TrainingImages(
         config=config,
         path=path,

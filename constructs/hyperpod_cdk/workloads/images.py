@@ -26,6 +26,11 @@ def base_images(instance_types: Sequence[str]) -> tuple[BaseImage, ...]:
     return tuple(BASE_IMAGES[kind] for kind in BASE_IMAGES if kind in kinds)
 
 
+def image_output(name: str) -> str:
+    """Return the output of the stack that has the URI of an image, by the name of its base."""
+    return f"TrainingImage{name.title()}"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingImage:
     """An image that jobs train in.

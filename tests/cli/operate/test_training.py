@@ -42,7 +42,7 @@ def given(*files: str, **options: Any) -> Given:
 
 
 def asked(config: Config, *files: str, **options: Any) -> JobRequest:
-    return requested(given(*files, **options), config=config, image=IMAGE)
+    return requested(given(*files, **options), config=config, built_image=lambda _: IMAGE)
 
 
 def test_the_configuration_fills_in_what_the_values_do_not_say(config: Config) -> None:
@@ -122,7 +122,7 @@ def test_bad_input_is_one_line(
 
 def test_a_missing_image_says_where_it_comes_from(config: Config) -> None:
     with pytest.raises(OpsError, match=r"^values: image: is missing; name an image that has"):
-        requested(given(), config=config, image=None)
+        requested(given(), config=config, built_image=lambda _: None)
 
 
 @pytest.mark.parametrize(

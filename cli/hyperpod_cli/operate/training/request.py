@@ -1,6 +1,6 @@
 """What a training job asks for: the values that are given, and what the configuration says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.facts.instance_types import instance_facts, is_accelerated
+from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.storage.claim_section import READ_ONLY
@@ -17,9 +17,39 @@ from hyperpod_cli.operate.job_charts import Object, rendered
 from hyperpod_cli.terminal.errors import OpsError
 
 _CHART = "training"
-JOB_KINDS = ("PyTorchJob", "HyperPodPyTorchJob")
 _PRIORITY_CLASS = "training"
 _CLAIM = "fsx-claim"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobKind:
+    """A kind of job that the chart renders.
+
+    Attributes:
+        api_version: Its group and version.
+        switch: The key of the configuration that installs its operator.
+        name_label: What the operator labels the pods of a job with, by the job's name.
+    """
+
+    api_version: str
+    switch: str
+    name_label: str
+
+
+# https://github.com/kubeflow/training-operator/blob/v1.8.1/pkg/apis/kubeflow.org/v1/common_types.go
+# https://github.com/aws/sagemaker-hyperpod-cli/blob/main/src/sagemaker/hyperpod/training/hyperpod_pytorch_job.py
+JOB_KINDS: Mapping[str, JobKind] = {
+    "PyTorchJob": JobKind(
+        api_version="kubeflow.org/v1",
+        switch="helm.components.training_operator",
+        name_label="training.kubeflow.org/job-name",
+    ),
+    "HyperPodPyTorchJob": JobKind(
+        api_version="sagemaker.amazonaws.com/v1",
+        switch="operators.training_operator",
+        name_label="HPJob",
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,13 +142,16 @@ class JobRequest:
         return found
 
 
-def requested(given: Given, *, config: Config, image: str | None) -> JobRequest:
+def requested(
+    given: Given, *, config: Config, built_image: Callable[[str], str | None]
+) -> JobRequest:
     """Return the job that is asked for.
 
     Args:
         given: What the user gives.
         config: The configuration of the deployment.
-        image: The image that the deployment has for the group's accelerators, if it has one.
+        built_image: Returns what the deployment has built for an instance type, if anything; it is
+            asked for a job that names no image.
 
     Raises:
         OpsError: The values are none, the chart refuses them, or no group fits.
@@ -127,10 +160,12 @@ def requested(given: Given, *, config: Config, image: str | None) -> JobRequest:
     said = _merged(files)
     group = _group(given, said, config=config)
     options = {"name": given.name, "image": given.image, "nodes": given.nodes}
+    of_group = _of_group(group, said, named=given.group is not None)
+    named = given.image or said.get("image")
     configured = {
-        **_of_group(group, said, named=given.group is not None),
+        **of_group,
         **_of_config(config),
-        "image": image,
+        "image": None if named else built_image(of_group["instanceType"]),
         "name": files[-1].stem,
     }
     added = {
@@ -148,23 +183,6 @@ def requested(given: Given, *, config: Config, image: str | None) -> JobRequest:
         settings=given.settings,
     )
     return JobRequest(group=group, added=added, objects=objects)
-
-
-def accelerator_kind(given: Given, *, config: Config) -> str:
-    """Return what the nodes of a job have: `Gpu` or `Neuron`.
-
-    Args:
-        given: What the user gives.
-        config: The configuration of the deployment.
-
-    Raises:
-        OpsError: The values are none, or no group fits.
-    """
-    said = _merged([_file(each) for each in given.files])
-    group = _group(given, said, config=config)
-    facts = instance_facts(_type_of(group, said, named=given.group is not None))
-    device = facts.accelerator if facts else None
-    return "Neuron" if device and device.kind == "Neuron" else "Gpu"
 
 
 def claim_place(config: Config) -> tuple[str, str]:
