@@ -1,6 +1,6 @@
 """Charts whose objects are a job: rendered by the real helm, submitted to a Kubernetes API."""
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -114,10 +114,7 @@ def write(kubernetes: KubernetesApi, name: str, *lines: str) -> None:
 
 
 def log_of(api: ApiClient, name: str) -> Log:
-    def connect() -> AbstractContextManager[ApiClient]:
-        return nullcontext(api)
-
-    return Log(connect, namespace="default", pod=name, container="main")
+    return Log(lambda: nullcontext(api), namespace="default", pod=name, container="main")
 
 
 def test_a_log_is_followed_over_silence_until_the_container_ends(
