@@ -3,7 +3,6 @@
 from contextlib import nullcontext
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
 from kubernetes.client import ApiClient
@@ -38,22 +37,6 @@ def test_settings_win_over_values_and_these_over_files(tmp_path: Path) -> None:
         settings=["classes[0].value=3"],
     )
     assert (item["metadata"]["name"], item["value"]) == ("training", 3)
-
-
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        ({"classes": []}, "values: - at '/classes': minItems: got 0, want 1"),
-        (
-            {"classes": [*CLASSES["classes"], *CLASSES["classes"]]},
-            "values: classes: training is listed twice: names must differ",
-        ),
-    ],
-)
-def test_values_that_a_chart_refuses_are_one_line(values: dict[str, Any], told: str) -> None:
-    with pytest.raises(OpsError) as refused:
-        rendered("priority-classes", name="a", namespace="b", values=values)
-    assert refused.value.lines == (told,)
 
 
 def test_objects_are_submitted_found_and_deleted(api: ApiClient) -> None:
