@@ -110,7 +110,7 @@ deploy: setup layout ## Show what changes, ask, deploy to your AWS account: CONF
 pipeline: setup layout ## Create or change the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml YES=1
 	@hyperpod-cdk pipeline --config '$(PIPELINE)' $(call on,YES)
 
-image: .venv/.installed layout ## Build the images that jobs train in, and say their digests: CONFIG= DOCKER=1
+image: .venv/.installed layout ## Build the images that jobs train in, and print their digests: CONFIG= DOCKER=1
 	@hyperpod-cdk image build --config '$(CONFIG)' $(call on,DOCKER)
 
 ##@ Operate

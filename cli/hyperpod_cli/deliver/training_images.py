@@ -70,7 +70,7 @@ class TrainingImages:
             uri = self.uri(image)
             if uri is None:
                 raise FailedError(
-                    f"{self.repository}:{image.tag} is not there though it was built; look at "
+                    f"{self.repository}:{image.tag} was built, and is not there; look at "
                     f"`aws ecr list-images --repository-name {self.repository.partition('/')[2]} "
                     f"--region {self.session.region}`"
                 )
@@ -139,7 +139,7 @@ def build_on_codebuild(
     started = found.session.writing_client("codebuild").start_build(projectName=found.project)
     build_id = started["build"]["id"]
     region = found.session.region
-    say(f"Build {build_id} has begun; it takes 20 to 40 minutes, and goes on after Ctrl-C.")
+    say(f"Build {build_id} has started. It takes 20 to 40 minutes, also after Ctrl-C.")
     codebuild, logs = (found.session.polling_client(name) for name in ("codebuild", "logs"))
     token: str | None = None
     while True:

@@ -201,7 +201,8 @@ def _follow(connect: Connect, request: JobRequest, *, stop: str, every: float) -
     except KeyboardInterrupt:
         which = f"-n {request.namespace} -l app.kubernetes.io/instance={request.name}"
         typer.echo(
-            f"Interrupted. The job goes on. To see it: kubectl logs {which} --prefix -f\n"
+            "Interrupted. The job keeps running. To see its logs: "
+            f"kubectl logs {which} --prefix -f\n"
             f"To stop it: {stop}",
             err=True,
         )
@@ -209,5 +210,5 @@ def _follow(connect: Connect, request: JobRequest, *, stop: str, every: float) -
     except FailedError:
         raise
     except OpsError as error:
-        raise FailedError(f"{error}. The job may go on; to stop it: {stop}") from None
+        raise FailedError(f"{error}. The job may still be running; to stop it: {stop}") from None
     typer.echo(f"{request.name} has succeeded. To delete it: {stop}")

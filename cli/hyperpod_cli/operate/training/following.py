@@ -116,7 +116,7 @@ def _state(job: Object, worker: Object | None) -> str:
     """Return why a job does not run, in a line; empty for one that does."""
     if worker is None:
         queue = (job["metadata"].get("labels") or {}).get("kueue.x-k8s.io/queue-name")
-        return f"waits in the queue {queue}" if queue else "waits for its operator to make pods"
+        return f"waits in the queue {queue}" if queue else "waits for its operator to create pods"
     for status in _statuses(worker):
         waiting = status["state"].get("waiting")
         if waiting:

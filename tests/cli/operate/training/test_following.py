@@ -76,7 +76,7 @@ def follower(api: ApiClient, config: Config, ready: KubernetesApi) -> Iterator[F
 def test_a_job_is_followed_from_the_queue_to_its_end(
     follower: Follower, ready: KubernetesApi
 ) -> None:
-    follower.until_told("waits for its operator to make pods")
+    follower.until_told("waits for its operator to create pods")
     for number in (1, 0):
         pod(ready, f"llama-worker-{number}")
     set_worker(ready, "waiting", reason="ImagePullBackOff", message="Back-off pulling image a")
@@ -112,12 +112,12 @@ def test_a_job_that_is_deleted_has_failed(follower: Follower, ready: KubernetesA
         (
             KeyboardInterrupt(),
             130,
-            "Interrupted. The job goes on. To see it: kubectl logs -n default",
+            "Interrupted. The job keeps running. To see its logs: kubectl logs",
         ),
         (
             OpsError("Kubernetes API: 401 Unauthorized"),
             1,
-            "401 Unauthorized. The job may go on; to",
+            "401 Unauthorized. The job may still be running",
         ),
         (FailedError("job: llama has failed"), 1, "job: llama has failed"),
     ],
