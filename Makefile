@@ -51,11 +51,8 @@ $(foreach switch,CHECKS DIGESTS DOCKER DRY EXPRESS FORCE KEEP MIRROR UNCHECKED U
   $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-rehearsal setup-hyp setup-training setup-development layout init validate cost synth templates bootstrap \
-        addon-versions charts charts-check image images deployer-policy preflight prices diff deploy verify status destroy destroy-all \
-        pipeline rehearse rehearse-fault rehearse-matrix rehearse-pipeline this-machine test test-all random-configs check format benchmark picture \
-        rehearsal-picture generate lock docs record-release clean histories
-.PHONY: checkov critical-path
+# No target is a file, but those with a dot or a slash in their names.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help: ## Show this help
 	@awk -f tools/help.awk $(firstword $(MAKEFILE_LIST))
@@ -118,7 +115,7 @@ deploy: setup layout ## Show what changes, ask, deploy to your AWS account: CONF
 pipeline: setup layout ## Create or change the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml YES=1
 	@hyperpod-cdk pipeline --config '$(PIPELINE)' $(call on,YES)
 
-image: .venv/.installed layout ## Build the images that jobs train in, and say their digests: CONFIG= DOCKER=1
+image: .venv/.installed layout ## Build the images that jobs train in, and print their digests: CONFIG= DOCKER=1
 	@hyperpod-cdk image build --config '$(CONFIG)' $(call on,DOCKER)
 
 ##@ Operate
@@ -228,8 +225,7 @@ clean: ## Remove build output; keep .venv, node_modules and the packaged charts
 
 setup-rehearsal: setup .venv/.rehearsal .venv/ministack/.installed
 
-setup-hyp: .venv/hyp/.installed
-
+setup-hyp: .venv/hyp/.installed ## Install HyperPod's own command line into .venv/hyp
 setup-training: .venv/training/.installed ## Install PyTorch for CPUs and what the training script needs into .venv/training
 
 setup-development: setup-rehearsal .venv/.development tests/browser/node_modules/.installed
@@ -256,34 +252,17 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@$(PROGRESS) python $(INSTALL) requirements-rehearsal.txt
 	@touch $@
 
-.venv/docs/.installed: docs/requirements.txt | .venv/bin/pip
-	@echo "Setting up: the docs site's tools into .venv/docs ..."
-	@$(PROGRESS) python -m venv .venv/docs
-	@$(PROGRESS) .venv/docs/bin/python $(INSTALL) docs/requirements.txt
-	@touch $@
-
-.venv/checkov/.installed: requirements-checkov.txt | .venv/bin/pip
-	@echo "Setting up: checkov into .venv/checkov; a minute the first time ..."
-	@$(PROGRESS) python -m venv .venv/checkov
-	@$(PROGRESS) .venv/checkov/bin/python $(INSTALL) requirements-checkov.txt
-	@touch $@
-
-.venv/hyp/.installed: requirements-hyp.txt | .venv/bin/pip
-	@echo "Setting up: HyperPod's command line into .venv/hyp; half a minute the first time ..."
-	@$(PROGRESS) python -m venv .venv/hyp
-	@$(PROGRESS) .venv/hyp/bin/python $(INSTALL) requirements-hyp.txt
-	@touch $@
-
-.venv/training/.installed: requirements-training.txt | .venv/bin/pip
-	@echo "Setting up: PyTorch and the training script's packages into .venv/training; a minute the first time ..."
-	@$(PROGRESS) python -m venv .venv/training
-	@$(PROGRESS) .venv/training/bin/python $(INSTALL) requirements-training.txt $(TORCH)
-	@touch $@
-
-.venv/ministack/.installed: emulator/requirements.txt | .venv/.installed
-	@echo "Setting up: the local AWS into .venv/ministack ..."
-	@$(PROGRESS) python -m venv .venv/ministack
-	@$(PROGRESS) .venv/ministack/bin/python $(INSTALL) emulator/requirements.txt
+# What has versions of its own is in an environment of its own.
+.venv/checkov/.installed: requirements-checkov.txt
+.venv/docs/.installed: docs/requirements.txt
+.venv/hyp/.installed: requirements-hyp.txt
+.venv/ministack/.installed: emulator/requirements.txt
+.venv/training/.installed: requirements-training.txt
+.venv/training/.installed: INDEX = $(TORCH)
+$(foreach name,checkov docs hyp ministack training,.venv/$(name)/.installed): | .venv/bin/pip
+	@echo "Setting up: what $< lists into $(@D); a minute the first time ..."
+	@$(PROGRESS) python -m venv $(@D)
+	@$(PROGRESS) $(@D)/bin/python $(INSTALL) $< $(INDEX)
 	@touch $@
 
 .venv/.development: requirements-dev.txt | .venv/.rehearsal

@@ -62,7 +62,7 @@ class TrainingReport:
         back_seconds: When its last step before the fault was reached again.
         checkpoint: Step of the checkpoint from which it went on.
         lost_steps: Steps that were done again.
-        lost_minutes: Time until it was where it had been at the fault.
+        lost_seconds: Time until it was where it had been at the fault.
         failed_node: The node that failed.
         new_node: The node in its place.
     """
@@ -73,14 +73,14 @@ class TrainingReport:
     back_seconds: float
     checkpoint: int
     lost_steps: int
-    lost_minutes: float
+    lost_seconds: float
     failed_node: str
     new_node: str
 
     @property
     def facts(self) -> dict[str, str]:
         """What a report says of it, by name."""
-        lost = f"{self.lost_steps} steps and {60 * self.lost_minutes:.0f} s of this machine"
+        lost = f"{self.lost_steps} steps and {self.lost_seconds:.0f} s of this machine"
         return {
             "Trained": f"{self.points[-1][1]} steps on {self.nodes} nodes",
             "Replaced": f"{self.failed_node} by {self.new_node}",

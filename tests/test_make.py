@@ -179,13 +179,6 @@ def test_a_rehearsal_says_where_it_cannot_run_before_it_installs_anything(
     assert not (tmp_path / ".venv").exists()
 
 
-def test_every_target_without_a_file_is_phony() -> None:
-    text = (REPOSITORY / "Makefile").read_text("utf-8").replace("\\\n", " ")
-    declared = re.findall(r"^\.PHONY: (.*)$", text, re.MULTILINE)
-    phony = {name for names in declared for name in names.split()}
-    assert set(re.findall(r"^([a-z][a-z-]*):", text, re.MULTILINE)) == phony
-
-
 SCRIPT = REPOSITORY / "tools" / "progress.sh"
 
 

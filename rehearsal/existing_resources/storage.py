@@ -12,11 +12,10 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.encryption.key_policy import (
     administration,
     encryption_of_logs,
-    log_group_names,
 )
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import AwsClient
-from hyperpod_stacks.table import stack_name
+from hyperpod_stacks.table import log_groups_of
 from rehearsal.existing_resources.networks import all_traffic_of, default_vpc
 from rehearsal.existing_resources.roles import policy
 
@@ -63,11 +62,7 @@ def _policy(config: Config, key: str) -> str:
         region=region,
         account=account,
         dns_suffix="amazonaws.com",
-        log_groups=log_group_names(
-            stack_name=stack_name(config, "platform"),
-            eks_cluster_name=config.eks_cluster_name,
-            project_name=config.repository_name,
-        ),
+        log_groups=log_groups_of(config),
     )
     return policy(administration(partition=partition, account=account), logs)
 

@@ -187,7 +187,7 @@ def _report(said: list[Said], *, fault: float, failed: str, new: str) -> Trainin
         back_seconds=round(back.time - begun, 2),
         checkpoint=resumed.step,
         lost_steps=last.step - resumed.step,
-        lost_minutes=round((back.time - last.time) / 60, 2),
+        lost_seconds=round(back.time - last.time, 2),
         failed_node=failed,
         new_node=new,
     )

@@ -90,10 +90,9 @@ def add_stacks(
         for kind, stack_class in on_platform.items()
         if kind in names
     }
-    for stack in dependents.values():
-        stack.add_stack_dependency(platform)
-    if "operators" in dependents:
-        dependents["operators"].add_stack_dependency(dependents["hyperpod"])
+    for kind, stack in dependents.items():
+        for other in (platform, *(dependents[each] for each in STACKS[kind].follows)):
+            stack.add_stack_dependency(other)
     if chart.is_placeholder:
         for each in (platform, *dependents.values()):
             PlaceholderRule(each, "Chart")

@@ -13,7 +13,6 @@ from hyperpod_cdk.eks.cluster import eks_cluster_of
 from hyperpod_cdk.eks.pod_security import EditorsPodSecurity
 from hyperpod_cdk.eks.section import EditorsConfig
 from hyperpod_cdk.encryption.data_keys import data_keys
-from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.hyperpod.execution_role import execution_role_of
 from hyperpod_cdk.hyperpod.orchestrator import Eks
 from hyperpod_cdk.lifecycle_scripts.bucket import lifecycle_bucket_of
@@ -25,6 +24,7 @@ from hyperpod_cdk.network.security_group import DefaultSecurityGroup, security_g
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
 from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from hyperpod_cdk.synthesis.logs import LogGroups
+from hyperpod_stacks.table import log_groups_of
 
 
 class PlatformStack(cdk.Stack):
@@ -45,11 +45,7 @@ class PlatformStack(cdk.Stack):
             "EncryptionKey",
             encryption=config.encryption,
             alias=config.name,
-            log_groups=log_group_names(
-                stack_name=construct_id,
-                eks_cluster_name=config.eks_cluster_name,
-                project_name=config.repository_name,
-            ),
+            log_groups=log_groups_of(config),
         )
         self.log_groups = log_groups = LogGroups(
             key=self.keys.logs, retention_days=config.log_retention_days

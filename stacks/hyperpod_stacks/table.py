@@ -6,6 +6,7 @@ from typing import Literal
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
+from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.workloads.images import base_images
@@ -42,6 +43,7 @@ class StackRow:
         holds: What it is for, as its template describes it.
         exists: Whether a configuration has it.
         says: What it deploys, a line each.
+        follows: What it comes after besides the platform, and is deleted before.
         has_outputs: Whether there is something in it that others look up.
         protection: What keeps it from being deleted, if the configuration can.
     """
@@ -49,6 +51,7 @@ class StackRow:
     holds: str
     exists: Callable[[Config], bool]
     says: Callable[[Config], Iterator[str]]
+    follows: tuple[StackKind, ...] = ()
     has_outputs: bool = True
     protection: Protection | None = None
 
@@ -56,6 +59,15 @@ class StackRow:
 def stack_name(config: Config, kind: StackKind) -> str:
     """Return the name of a stack."""
     return f"{config.name}-{kind}"
+
+
+def log_groups_of(config: Config) -> tuple[str, ...]:
+    """Return the patterns of the names that a deployment's log groups have."""
+    return log_group_names(
+        stack_name=stack_name(config, "platform"),
+        eks_cluster_name=config.eks_cluster_name,
+        project_name=config.repository_name,
+    )
 
 
 def stack_names(config: Config) -> dict[StackKind, str]:
@@ -194,6 +206,7 @@ STACKS: Mapping[StackKind, StackRow] = {
         holds="operators that need nodes",
         exists=lambda config: bool(config.operators.addons),
         says=_operators,
+        follows=("hyperpod",),
         has_outputs=False,
     ),
 }

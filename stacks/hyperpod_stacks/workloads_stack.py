@@ -6,6 +6,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.workloads.images import image_output
 from hyperpod_cdk.workloads.workloads import TrainingImages
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
@@ -41,6 +42,6 @@ class WorkloadsStack(cdk.Stack):
             {
                 "TrainingImageProject": images.project.ref,
                 "TrainingImageRepository": images.repository.repository_uri,
-                **{f"TrainingImage{kind.title()}": uri for kind, uri in images.images.items()},
+                **{image_output(base): uri for base, uri in images.images.items()},
             },
         )

@@ -75,7 +75,7 @@ def test_the_report_says_what_the_fault_cost() -> None:
     made = report()
     assert (made.checkpoint, made.lost_steps) == (SAVED, LAST - SAVED)
     # Its last step before the fault came at 100 s, and again at 205 s.
-    assert made.lost_minutes == 1.75
+    assert made.lost_seconds == 105
     assert made.facts == {
         "Trained": f"{END} steps on 2 nodes",
         "Replaced": "old by new",

@@ -11,7 +11,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.facts.deep_learning_containers import registry_of
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cdk.workloads.images import TrainingImage, base_images, training_image
+from hyperpod_cdk.workloads.images import TrainingImage, base_images, image_output, training_image
 from hyperpod_cli.aws.session import AwsSession, answer_of
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.deliver.images import ecr_credentials
@@ -70,7 +70,7 @@ class TrainingImages:
             uri = self.uri(image)
             if uri is None:
                 raise FailedError(
-                    f"{self.repository}:{image.tag} is not there though it was built; look at "
+                    f"{self.repository}:{image.tag} was built, and is not there; look at "
                     f"`aws ecr list-images --repository-name {self.repository.partition('/')[2]} "
                     f"--region {self.session.region}`"
                 )
@@ -108,7 +108,7 @@ def training_images(config: Config, *, path: Path, session: AwsSession) -> Train
     outputs = outputs_of(session.client("cloudformation"), stack)
     context = asset_directory("images") / "training"
     bases = base_images(config.cluster.instance_types)
-    deployed = {base.name: outputs.get(f"TrainingImage{base.name.title()}", "") for base in bases}
+    deployed = {base.name: outputs.get(image_output(base.name), "") for base in bases}
     return TrainingImages(
         config=config,
         path=path,
@@ -139,7 +139,7 @@ def build_on_codebuild(
     started = found.session.writing_client("codebuild").start_build(projectName=found.project)
     build_id = started["build"]["id"]
     region = found.session.region
-    say(f"Build {build_id} has begun; it takes 20 to 40 minutes, and goes on after Ctrl-C.")
+    say(f"Build {build_id} has started. It takes 20 to 40 minutes, also after Ctrl-C.")
     codebuild, logs = (found.session.polling_client(name) for name in ("codebuild", "logs"))
     token: str | None = None
     while True:

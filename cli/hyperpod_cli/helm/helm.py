@@ -155,16 +155,18 @@ class Helm:
         values: Mapping[str, Any],
         release: str = RELEASE,
         namespace: str = NAMESPACE,
-        overrides: Sequence[str | Path] = (),
+        files: Sequence[Path] = (),
+        settings: Sequence[str] = (),
     ) -> str:
         """Render a chart, CRDs included.
 
         Args:
             chart: The chart.
-            values: Merged over the chart's own.
+            values: Merged over the chart's own, and over those of files.
             release: Name of the release.
             namespace: Its namespace.
-            overrides: Further arguments, whose values win over those. Default: none.
+            files: Files of values. Default: none.
+            settings: `KEY=VALUE`, which win over all others. Default: none.
 
         Raises:
             CommandError: It does not render.
@@ -178,9 +180,8 @@ class Helm:
             "--namespace",
             namespace,
             "--include-crds",
-            "--values",
-            file,
-            *overrides,
+            *(part for each in (*files, file) for part in ("--values", each)),
+            *(part for each in settings for part in ("--set", each)),
         )
 
     def _run(self, *arguments: str | Path, timeout_seconds: int = 120) -> str:

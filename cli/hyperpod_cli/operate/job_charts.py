@@ -23,24 +23,11 @@ Connect = Callable[[], AbstractContextManager[ApiClient]]
 """Makes a client of the Kubernetes API; `kubernetes_api` with its arguments, as a token expires."""
 
 _FIELD_MANAGER = "hyperpod-cdk"
-_JSON = {"Accept": "application/json"}
 # https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
 _METADATA = {"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
 # A line of the log is longer ago than this only where the job hangs or its node has died.
 _SILENCE_SECONDS = 60.0
 _OVERLAP_LINES = 1000
-
-
-def chart_folder(chart: str) -> Path:
-    """Return the folder of a chart of this project.
-
-    Args:
-        chart: Its name, such as `training`.
-
-    Raises:
-        FileNotFoundError: The installation is incomplete.
-    """
-    return asset_directory("charts") / chart
 
 
 def rendered(
@@ -49,7 +36,8 @@ def rendered(
     name: str,
     namespace: str,
     values: Mapping[str, Any],
-    overrides: Sequence[str | Path] = (),
+    files: Sequence[Path] = (),
+    settings: Sequence[str] = (),
 ) -> list[Object]:
     """Return the objects of a chart.
 
@@ -57,8 +45,9 @@ def rendered(
         chart: Name of the chart.
         name: Name of the release.
         namespace: Where its objects are.
-        values: Merged over the chart's own.
-        overrides: Arguments of helm that win over them, such as `--values FILE` and `--set KEY=V`.
+        values: Merged over the chart's own, and over those of files.
+        files: Files of values.
+        settings: `KEY=VALUE`, as `helm --set` takes them; they win over all others.
 
     Raises:
         OpsError: The values are not what the chart takes.
@@ -68,9 +57,10 @@ def rendered(
         helm = Helm(binary=helm_binary(), home=Path(home))
         try:
             text = helm.template(
-                chart_folder(chart),
+                asset_directory("charts") / chart,
                 values=values,
-                overrides=overrides,
+                files=files,
+                settings=settings,
                 release=name,
                 namespace=namespace,
             )
@@ -101,7 +91,7 @@ def submit(api: ApiClient, objects: Iterable[Object]) -> None:
             "PATCH",
             _path(api, item),
             query_params=[("fieldManager", _FIELD_MANAGER), ("fieldValidation", "Strict")],
-            header_params={**_JSON, "Content-Type": "application/apply-patch+yaml"},
+            headers={"Content-Type": "application/apply-patch+yaml"},
             body=item,
         )
 
@@ -117,15 +107,8 @@ def delete(api: ApiClient, objects: Iterable[Object]) -> list[Object]:
         ApiException: Kubernetes refused.
         HTTPError: Kubernetes cannot be reached.
     """
-    return [item for item in objects if _deleted(api, item)]
-
-
-def _deleted(api: ApiClient, item: Object) -> bool:
-    path = _path_if_served(api, item)
-    if path is None:
-        return False
-    asked = {"query_params": [("propagationPolicy", "Background")], "header_params": _JSON}
-    return _if_found(lambda: _call(api, "DELETE", path, **asked)) is not None
+    asked = {"query_params": [("propagationPolicy", "Background")]}
+    return [item for item in objects if _asked(api, "DELETE", item, **asked) is not None]
 
 
 def found(api: ApiClient, item: Object) -> Object | None:
@@ -139,10 +122,7 @@ def found(api: ApiClient, item: Object) -> Object | None:
         ApiException: Kubernetes refused to say.
         HTTPError: Kubernetes cannot be reached.
     """
-    path = _path_if_served(api, item)
-    if path is None:
-        return None
-    return _if_found(lambda: _call(api, "GET", path, header_params=_JSON))
+    return _asked(api, "GET", item)
 
 
 def exists(api: ApiClient, item: Object) -> bool:
@@ -156,10 +136,7 @@ def exists(api: ApiClient, item: Object) -> bool:
         ApiException: Kubernetes refused to say.
         HTTPError: Kubernetes cannot be reached.
     """
-    path = _path_if_served(api, item)
-    if path is None:
-        return False
-    return _if_found(lambda: _call(api, "GET", path, header_params=_METADATA)) is not None
+    return _asked(api, "GET", item, headers=_METADATA) is not None
 
 
 def is_served(api: ApiClient, api_version: str, kind: str) -> bool:
@@ -278,10 +255,24 @@ def _lines(answer: HTTPResponse) -> Iterator[str]:
         yield rest.decode("utf-8", "replace")
 
 
-def _call(api: ApiClient, method: str, path: str, **asked: Any) -> Object:
+def _asked(api: ApiClient, method: str, item: Object, **asked: Any) -> Object | None:
+    """Return what is said of an object; None if it, or its kind, is not there."""
+    path = _path_if_served(api, item)
+    return None if path is None else _if_found(lambda: _call(api, method, path, **asked))
+
+
+def _call(
+    api: ApiClient,
+    method: str,
+    path: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    **asked: Any,
+) -> Object:
     answer = api.call_api(
         path,
         method,
+        header_params={"Accept": "application/json", **(headers or {})},
         auth_settings=["BearerToken"],
         _preload_content=False,
         _return_http_data_only=True,
@@ -305,7 +296,7 @@ def _group_path(api_version: str) -> str:
 
 def _resource(api: ApiClient, api_version: str, kind: str) -> Object | None:
     path = _group_path(api_version)
-    listed = _if_found(lambda: _call(api, "GET", path, header_params=_JSON)) or {"resources": ()}
+    listed = _if_found(lambda: _call(api, "GET", path)) or {"resources": ()}
     named = (each for each in listed["resources"] if "/" not in each["name"])
     return next((each for each in named if each["kind"] == kind), None)
 

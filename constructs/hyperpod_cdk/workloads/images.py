@@ -4,12 +4,13 @@ import hashlib
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 from hyperpod_cdk.facts.deep_learning_containers import BASE_IMAGES, BaseImage
 from hyperpod_cdk.facts.instance_types import instance_facts
 
-CONTEXT_EXCLUDES = ("**/__pycache__", ".*")
+CONTEXT_EXCLUDES = ("__pycache__", ".*")
 """Names in the build context that are neither sent nor part of a tag."""
 _PLATFORM = "linux/amd64"
 _DIGITS = 16
@@ -24,6 +25,11 @@ def base_images(instance_types: Sequence[str]) -> tuple[BaseImage, ...]:
     found = (instance_facts(name) for name in instance_types)
     kinds = {facts.accelerator.kind for facts in found if facts and facts.accelerator}
     return tuple(BASE_IMAGES[kind] for kind in BASE_IMAGES if kind in kinds)
+
+
+def image_output(name: str) -> str:
+    """Return the output of the stack that has the URI of an image, by the name of its base."""
+    return f"TrainingImage{name.title()}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +84,7 @@ def training_image(base: BaseImage, *, context: Path) -> TrainingImage:
 def _files(context: Path, *, dockerfile: str) -> Iterator[tuple[str, bytes]]:
     for path in sorted(context.rglob("*")):
         relative = path.relative_to(context)
-        hidden = any(part == "__pycache__" or part.startswith(".") for part in relative.parts)
+        hidden = any(fnmatch(part, each) for part in relative.parts for each in CONTEXT_EXCLUDES)
         is_other = path.name.startswith("Dockerfile.") and path.name != dockerfile
         if path.is_file() and not hidden and not is_other:
             yield relative.as_posix(), path.read_bytes()

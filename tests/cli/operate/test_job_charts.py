@@ -1,9 +1,8 @@
 """Charts whose objects are a job: rendered by the real helm, submitted to a Kubernetes API."""
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
 from kubernetes.client import ApiClient
@@ -26,30 +25,18 @@ from tests.support.kubernetes_api import config_map
 CLASSES = {"classes": [{"name": "training", "value": 1}]}
 
 
-def test_a_chart_is_rendered_with_what_wins(tmp_path: Path) -> None:
+def test_settings_win_over_values_and_these_over_files(tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"
-    file.write_text("classes: [{name: mine, value: 2}]")
-    arguments: list[str | Path] = ["--values", file, "--set", "classes[0].value=3"]
+    file.write_text("classes: [{name: of-a-file, value: 2}]")
     [item] = rendered(
-        "priority-classes", name="a", namespace="b", values=CLASSES, overrides=arguments
+        "priority-classes",
+        name="a",
+        namespace="b",
+        values=CLASSES,
+        files=[file],
+        settings=["classes[0].value=3"],
     )
-    assert (item["metadata"]["name"], item["value"]) == ("mine", 3)
-
-
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        ({"classes": []}, "values: - at '/classes': minItems: got 0, want 1"),
-        (
-            {"classes": [*CLASSES["classes"], *CLASSES["classes"]]},
-            "values: classes: training is listed twice: names must differ",
-        ),
-    ],
-)
-def test_values_that_a_chart_refuses_are_one_line(values: dict[str, Any], told: str) -> None:
-    with pytest.raises(OpsError) as refused:
-        rendered("priority-classes", name="a", namespace="b", values=values)
-    assert refused.value.lines == (told,)
+    assert (item["metadata"]["name"], item["value"]) == ("training", 3)
 
 
 def test_objects_are_submitted_found_and_deleted(api: ApiClient) -> None:
@@ -110,10 +97,7 @@ def write(kubernetes: KubernetesApi, name: str, *lines: str) -> None:
 
 
 def log_of(api: ApiClient, name: str) -> Log:
-    def connect() -> AbstractContextManager[ApiClient]:
-        return nullcontext(api)
-
-    return Log(connect, namespace="default", pod=name, container="main")
+    return Log(lambda: nullcontext(api), namespace="default", pod=name, container="main")
 
 
 def test_a_log_is_followed_over_silence_until_the_container_ends(

@@ -33,9 +33,9 @@ def image(
     ] = False,
     every: Every = 5,
 ) -> None:
-    """Build the images that jobs train in, and say their digests.
+    """Build the images that jobs train in, and print their digests.
 
-    CodeBuild does it, or Docker. An image whose files have not changed is not built again.
+    CodeBuild builds them, or Docker. An image whose files have not changed is not built again.
     """
     import time
 

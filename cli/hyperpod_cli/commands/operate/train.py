@@ -54,7 +54,10 @@ def train(
         training.stop(name, namespace=namespace, config=config, region=region, yes=yes)
         return
     if not values:
-        raise OpsError("--values: is missing; name a file, or one of the chart: llama2-7b-p4d")
+        raise OpsError(
+            "--values: is missing; name a file of values, or one of the chart's, such as "
+            "llama2-7b-p4d"
+        )
     given = Given(
         files=values,
         settings=settings or (),

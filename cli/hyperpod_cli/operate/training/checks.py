@@ -12,15 +12,10 @@ from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.job_charts import Object, exists, is_served
 from hyperpod_cli.operate.nodes.health import is_ready, labels_of, node_objects
-from hyperpod_cli.operate.training.request import JobRequest
+from hyperpod_cli.operate.training.request import JOB_KINDS, JobRequest
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_denied
 
-# By the kind of the job: the key that installs its operator.
-_SWITCHES = {
-    "PyTorchJob": "helm.components.training_operator",
-    "HyperPodPyTorchJob": "operators.training_operator",
-}
 _ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
     r"(?P<repository>[^:@]{2,})(?::(?P<tag>[^@]+))?(?:@(?P<digest>sha256:.+))?"
@@ -84,8 +79,8 @@ def check(api: ApiClient, request: JobRequest, *, cluster: str, stop: str) -> li
     job = request.job
     if not is_served(api, job["apiVersion"], job["kind"]):
         raise OpsError(
-            f"kind: the cluster does not know {job['kind']}; set {_SWITCHES[job['kind']]}: true "
-            "and deploy"
+            f"kind: the cluster does not know {job['kind']}; set "
+            f"{JOB_KINDS[job['kind']].switch}: true and deploy"
         )
     where = request.namespace
     if _is_absent(api, "v1", "Namespace", where):

@@ -12,6 +12,7 @@ from kubernetes.client import ApiException
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import charge_of
+from hyperpod_cdk.workloads.images import base_images, image_output
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.stacks import described_stack, documented_outputs
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
@@ -22,14 +23,12 @@ from hyperpod_cli.operate.training.request import (
     JOB_KINDS,
     Given,
     JobRequest,
-    accelerator_kind,
     claim_place,
     requested,
 )
 from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, FailedError, OpsError
-
-_API_VERSIONS = dict(zip(JOB_KINDS, ("kubeflow.org/v1", "sagemaker.amazonaws.com/v1"), strict=True))
+from hyperpod_stacks.table import stack_name
 
 
 def run(
@@ -62,10 +61,9 @@ def run(
         BotoCoreError: AWS could not be asked.
     """
     chosen, configured = _chosen(config, region=region)
-    image = None
-    if given.image is None:
-        image = _built_image(chosen, configured, given)
-    request = requested(given, config=configured, image=image)
+    request = requested(
+        given, config=configured, built_image=partial(_built_image, chosen, configured)
+    )
     connect = _connect(chosen, configured)
     stop = _stop_command(chosen, name=request.name, namespace=request.namespace)
     check_image(request, session=chosen.session)
@@ -121,8 +119,8 @@ def stop(
     metadata = {"name": name, "namespace": where}
     server = {"name": f"{name}-etcd", "namespace": where}
     jobs: list[Object] = [
-        {"apiVersion": version, "kind": kind, "metadata": metadata}
-        for kind, version in _API_VERSIONS.items()
+        {"apiVersion": found.api_version, "kind": kind, "metadata": metadata}
+        for kind, found in JOB_KINDS.items()
     ]
     servers: list[Object] = [
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": server},
@@ -157,12 +155,14 @@ def _stop_command(chosen: Chosen, *, name: str, namespace: str) -> str:
     return shlex.join(["hyperpod-cdk", "train", "--stop", "--name", name, *where])
 
 
-def _built_image(chosen: Chosen, config: Config, given: Given) -> str | None:
-    """Return the image that the deployment has built for the job's accelerators."""
+def _built_image(chosen: Chosen, config: Config, instance_type: str) -> str | None:
+    """Return the image that the deployment has built for the accelerators of an instance type."""
     cloudformation = chosen.session.client("cloudformation")
-    stack = described_stack(cloudformation, f"{config.name}-workloads")
-    kind = accelerator_kind(given, config=config)
-    return documented_outputs(stack).get(f"TrainingImage{kind}") if stack else None
+    stack = described_stack(cloudformation, stack_name(config, "workloads"))
+    outputs = documented_outputs(stack) if stack else {}
+    return next(
+        (outputs.get(image_output(base.name)) for base in base_images([instance_type])), None
+    )
 
 
 def _shown(request: JobRequest, *, region: str) -> Iterator[str]:
@@ -201,7 +201,8 @@ def _follow(connect: Connect, request: JobRequest, *, stop: str, every: float) -
     except KeyboardInterrupt:
         which = f"-n {request.namespace} -l app.kubernetes.io/instance={request.name}"
         typer.echo(
-            f"Interrupted. The job goes on. To see it: kubectl logs {which} --prefix -f\n"
+            "Interrupted. The job keeps running. To see its logs: "
+            f"kubectl logs {which} --prefix -f\n"
             f"To stop it: {stop}",
             err=True,
         )
@@ -209,5 +210,5 @@ def _follow(connect: Connect, request: JobRequest, *, stop: str, every: float) -
     except FailedError:
         raise
     except OpsError as error:
-        raise FailedError(f"{error}. The job may go on; to stop it: {stop}") from None
+        raise FailedError(f"{error}. The job may still be running; to stop it: {stop}") from None
     typer.echo(f"{request.name} has succeeded. To delete it: {stop}")

@@ -4,15 +4,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_cli.operate.job_charts import Connect, Log, Object, condition, found, pods
+from hyperpod_cli.operate.training.request import JOB_KINDS
 from hyperpod_cli.terminal.errors import FailedError, TransientError
 
-# What the operators label the pods of a job with, and the conditions of one that has ended.
-# https://github.com/kubeflow/training-operator/blob/v1.8.1/pkg/apis/kubeflow.org/v1/common_types.go
-# https://github.com/aws/sagemaker-hyperpod-cli/blob/main/src/sagemaker/hyperpod/training/hyperpod_pytorch_job.py
-_NAME_LABELS = {
-    "PyTorchJob": "training.kubeflow.org/job-name",
-    "HyperPodPyTorchJob": "HPJob",
-}
+# Of a PyTorchJob, and of a HyperPodPyTorchJob: the sources are those of JOB_KINDS.
 _SUCCEEDED = ("Succeeded", "Completed", "Complete")
 _FIXES = {
     "ImagePullBackOff": "push the image, or let the nodes' role pull it, and submit another job",
@@ -73,7 +68,7 @@ def follow(
 def _look(connect: Connect, job: Object) -> tuple[Object | None, Object | None]:
     """Return the job and its first worker, as they are now."""
     metadata = job["metadata"]
-    labels = {_NAME_LABELS[job["kind"]]: metadata["name"]}
+    labels = {JOB_KINDS[job["kind"]].name_label: metadata["name"]}
     with connect() as api:
         now = found(api, job)
         workers = pods(api, namespace=metadata["namespace"], labels=labels) if now else []
@@ -121,7 +116,7 @@ def _state(job: Object, worker: Object | None) -> str:
     """Return why a job does not run, in a line; empty for one that does."""
     if worker is None:
         queue = (job["metadata"].get("labels") or {}).get("kueue.x-k8s.io/queue-name")
-        return f"waits in the queue {queue}" if queue else "waits for its operator to make pods"
+        return f"waits in the queue {queue}" if queue else "waits for its operator to create pods"
     for status in _statuses(worker):
         waiting = status["state"].get("waiting")
         if waiting:

@@ -1,25 +1,55 @@
 """What a training job asks for: the values that are given, and what the configuration says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.facts.instance_types import instance_facts, is_accelerated
+from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.storage.claim_section import READ_ONLY
-from hyperpod_cli.operate.job_charts import Object, chart_folder, rendered
+from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cli.operate.job_charts import Object, rendered
 from hyperpod_cli.terminal.errors import OpsError
 
-CHART = "training"
-JOB_KINDS = ("PyTorchJob", "HyperPodPyTorchJob")
+_CHART = "training"
 _PRIORITY_CLASS = "training"
 _CLAIM = "fsx-claim"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobKind:
+    """A kind of job that the chart renders.
+
+    Attributes:
+        api_version: Its group and version.
+        switch: The key of the configuration that installs its operator.
+        name_label: What the operator labels the pods of a job with, by the job's name.
+    """
+
+    api_version: str
+    switch: str
+    name_label: str
+
+
+# https://github.com/kubeflow/training-operator/blob/v1.8.1/pkg/apis/kubeflow.org/v1/common_types.go
+# https://github.com/aws/sagemaker-hyperpod-cli/blob/main/src/sagemaker/hyperpod/training/hyperpod_pytorch_job.py
+JOB_KINDS: Mapping[str, JobKind] = {
+    "PyTorchJob": JobKind(
+        api_version="kubeflow.org/v1",
+        switch="helm.components.training_operator",
+        name_label="training.kubeflow.org/job-name",
+    ),
+    "HyperPodPyTorchJob": JobKind(
+        api_version="sagemaker.amazonaws.com/v1",
+        switch="operators.training_operator",
+        name_label="HPJob",
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,13 +142,16 @@ class JobRequest:
         return found
 
 
-def requested(given: Given, *, config: Config, image: str | None) -> JobRequest:
+def requested(
+    given: Given, *, config: Config, built_image: Callable[[str], str | None]
+) -> JobRequest:
     """Return the job that is asked for.
 
     Args:
         given: What the user gives.
         config: The configuration of the deployment.
-        image: The image that the deployment has for the group's accelerators, if it has one.
+        built_image: Returns what the deployment has built for an instance type, if anything; it is
+            asked for a job that names no image.
 
     Raises:
         OpsError: The values are none, the chart refuses them, or no group fits.
@@ -127,10 +160,12 @@ def requested(given: Given, *, config: Config, image: str | None) -> JobRequest:
     said = _merged(files)
     group = _group(given, said, config=config)
     options = {"name": given.name, "image": given.image, "nodes": given.nodes}
+    of_group = _of_group(group, said, named=given.group is not None)
+    named = given.image or said.get("image")
     configured = {
-        **_of_group(group, said, named=given.group is not None),
+        **of_group,
         **_of_config(config),
-        "image": image,
+        "image": None if named else built_image(of_group["instanceType"]),
         "name": files[-1].stem,
     }
     added = {
@@ -139,35 +174,15 @@ def requested(given: Given, *, config: Config, image: str | None) -> JobRequest:
     }
     if given.group is not None:
         added |= {key: configured[key] for key in ("group", "instanceType")}
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "added.yaml"
-        file.write_text(yaml.safe_dump(added), encoding="utf-8")
-        arguments = [part for each in (*files, file) for part in ("--values", each)]
-        objects = rendered(
-            CHART,
-            name=CHART,
-            namespace=given.namespace or claim_place(config)[0],
-            values={},
-            overrides=[*arguments, *(part for each in given.settings for part in ("--set", each))],
-        )
+    objects = rendered(
+        _CHART,
+        name=_CHART,
+        namespace=given.namespace or claim_place(config)[0],
+        values=added,
+        files=files,
+        settings=given.settings,
+    )
     return JobRequest(group=group, added=added, objects=objects)
-
-
-def accelerator_kind(given: Given, *, config: Config) -> str:
-    """Return what the nodes of a job have: `Gpu` or `Neuron`.
-
-    Args:
-        given: What the user gives.
-        config: The configuration of the deployment.
-
-    Raises:
-        OpsError: The values are none, or no group fits.
-    """
-    said = _merged([_file(each) for each in given.files])
-    group = _group(given, said, config=config)
-    facts = instance_facts(_type_of(group, said, named=given.group is not None))
-    device = facts.accelerator if facts else None
-    return "Neuron" if device and device.kind == "Neuron" else "Gpu"
 
 
 def claim_place(config: Config) -> tuple[str, str]:
@@ -187,7 +202,7 @@ def _file(name: str) -> Path:
     path = Path(name)
     if path.is_file():
         return path.resolve()
-    folder = chart_folder(CHART) / "values"
+    folder = asset_directory("charts") / _CHART / "values"
     own = folder / f"{name}.yaml"
     if own.is_file() and own.parent == folder:
         return own
@@ -205,7 +220,7 @@ def _merged(files: Sequence[Path]) -> dict[str, Any]:
             why = " ".join(str(error).split())
             raise OpsError(f"--values: {file} cannot be read as YAML: {why}") from None
         if not isinstance(document, dict | None):
-            raise OpsError(f"--values: {file} must hold keys and values of the chart {CHART}")
+            raise OpsError(f"--values: {file} must hold keys and values of the chart {_CHART}")
         said |= document or {}
     return said
 

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs, log_group_names
+from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import AwsClient, answer_of
@@ -18,7 +18,7 @@ from hyperpod_cli.inspect.preflight.validator import (
     problem,
     validator,
 )
-from hyperpod_stacks.table import stack_name
+from hyperpod_stacks.table import log_groups_of
 
 _PATH: KeyPath = ("encryption", "kms_key_arn")
 # What the services ask for on behalf of who deploys, the provisioner and the nodes.
@@ -109,11 +109,7 @@ def _missing(config: Config, policy: Mapping[str, Any], *, target: Target) -> It
         yield administration(partition=target.partition, account=target.account)
     if not config.encryption.logs:
         return
-    groups = log_group_names(
-        stack_name=stack_name(config, "platform"),
-        eks_cluster_name=config.eks_cluster_name,
-        project_name=config.repository_name,
-    )
+    groups = log_groups_of(config)
     suffix = "amazonaws.com.cn" if target.partition == "aws-cn" else "amazonaws.com"
     wanted = encryption_of_logs(
         partition=target.partition,

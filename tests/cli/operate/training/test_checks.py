@@ -1,0 +1,147 @@
+"""What is looked at before a job is submitted."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from kubernetes.client import ApiClient
+
+from emulator.kubernetes import KubernetesApi
+from hyperpod_cdk import Config
+from hyperpod_cli.operate.job_charts import submit
+from hyperpod_cli.operate.training.checks import check, check_image
+from hyperpod_cli.operate.training.request import JobRequest
+from hyperpod_cli.terminal.errors import OpsError
+from tests.cli.operate.training.conftest import IMAGE, STOP, asked, pod
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("ImageNotFoundException", f"image: {IMAGE} is not in ECR; build and push it"),
+        ("RepositoryNotFoundException", f"image: {IMAGE} is not in ECR; build and push it"),
+        ("AccessDeniedException", ""),
+    ],
+)
+def test_an_image_of_ecr_is_looked_up(code: str, told: str, config: Config) -> None:
+    looked_up: list[Mapping[str, Any]] = []
+
+    def describe_images(**which: Any) -> None:
+        looked_up.append(which)
+        raise ClientError({"Error": {"Code": code, "Message": "no"}}, "DescribeImages")
+
+    def client(service: str, region_name: str) -> SimpleNamespace:
+        assert (service, region_name) == ("ecr", "us-west-2")
+        return SimpleNamespace(describe_images=describe_images)
+
+    session: Any = SimpleNamespace(session=SimpleNamespace(client=client))
+    if told:
+        with pytest.raises(OpsError) as refused:
+            check_image(asked(config), session=session)
+        assert refused.value.lines[0].startswith(told)
+    else:
+        check_image(asked(config), session=session)
+    [which] = looked_up
+    assert which["imageIds"] == [{"imageTag": "1"}]
+    check_image(asked(config, image="registry.invalid/a"), session=session)
+    assert len(looked_up) == 1
+
+
+def busy(kubernetes: KubernetesApi, node: str) -> None:
+    resources = {"limits": {"nvidia.com/gpu": "8"}}
+    pod(kubernetes, f"other-{node[-1]}", nodeName=node, container={"resources": resources})
+
+
+def notes(api: ApiClient, request: JobRequest) -> list[str]:
+    return check(api, request, cluster="ml-cluster", stop=STOP)
+
+
+@pytest.mark.usefixtures("ready")
+def test_a_job_that_can_run_has_nothing_but_a_hint(api: ApiClient, config: Config) -> None:
+    [hint] = notes(api, asked(config))
+    assert hint.startswith("HyperPod resumes jobs after it has replaced a node in the namespaces")
+    assert notes(api, asked(config, settings=["autoResume.maxRetries=0"])) == []
+
+
+def test_what_does_not_keep_a_job_from_running_is_told(
+    ready: KubernetesApi, api: ApiClient, config: Config
+) -> None:
+    busy(ready, "hyperpod-i-1")
+    told = notes(api, asked(config, settings=["autoResume.maxRetries=0"]))
+    assert told == [
+        "a100 has 2 healthy of type ml.p4d.24xlarge, and 1 of them are idle: the job waits for 2."
+    ]
+    told = notes(api, asked(config, group="slow", settings=["autoResume.maxRetries=0"]))
+    assert told[0].startswith("ml.g5.4xlarge has no EFA: 2 nodes exchange gradients over TCP")
+
+
+@pytest.mark.parametrize(
+    ("missing", "options", "told"),
+    [
+        (
+            ("v1", "Secret", "hugging-face"),
+            {},
+            "secret: there is no Secret 'hugging-face' in the namespace default; kubectl create "
+            "secret generic hugging-face -n default --from-file=token=FILE",
+        ),
+        (
+            ("v1", "PersistentVolumeClaim", "fsx-claim"),
+            {},
+            "claim: there is no PersistentVolumeClaim 'fsx-claim' in the namespace default; add "
+            "{namespace: default} to storage.claims and deploy",
+        ),
+        (
+            ("scheduling.k8s.io/v1", "PriorityClass", "training"),
+            {},
+            "priorityClass: there is no PriorityClass 'training'",
+        ),
+        (
+            (
+                "apiextensions.k8s.io/v1",
+                "CustomResourceDefinition",
+                "pytorchjobs.kubeflow.org",
+            ),
+            {},
+            "kind: the cluster does not know PyTorchJob; set helm.components.training_operator: ",
+        ),
+        (
+            None,
+            {"settings": ["kind=HyperPodPyTorchJob"]},
+            "kind: the cluster does not know HyperPodPyTorchJob; set operators.training_operator: ",
+        ),
+        (None, {"namespace": "team"}, "--namespace: 'team' does not exist; create it"),
+        (
+            ("v1", "Node", "hyperpod-i-1"),
+            {},
+            "nodes: 2 are asked for, and a100 has 1 healthy of type ml.p4d.24xlarge, 0 of them idle"
+            "; give --nodes, or `hyperpod-ops scale a100 2`",
+        ),
+    ],
+)
+def test_what_is_missing_is_one_line(
+    *,
+    missing: tuple[str, str, str] | None,
+    options: dict[str, Any],
+    told: str,
+    ready: KubernetesApi,
+    api: ApiClient,
+    config: Config,
+) -> None:
+    busy(ready, "hyperpod-i-0")
+    if missing is not None:
+        cluster_wide = missing[1] in ("PriorityClass", "CustomResourceDefinition", "Node")
+        ready.delete(*missing, namespace="" if cluster_wide else "default")
+    with pytest.raises(OpsError) as refused:
+        notes(api, asked(config, **options))
+    [line] = refused.value.lines
+    assert line.startswith(told)
+
+
+@pytest.mark.usefixtures("ready")
+def test_a_name_that_is_taken_is_refused(api: ApiClient, config: Config) -> None:
+    request = asked(config)
+    submit(api, request.objects)
+    with pytest.raises(OpsError, match=r"^name: 'llama' is taken by a PyTorchJob in .*: stop it$"):
+        notes(api, request)

@@ -1,0 +1,141 @@
+"""A job while it is followed, and what ends that."""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiClient
+
+from emulator.kubernetes import KubernetesApi
+from hyperpod_cdk import Config
+from hyperpod_cli.operate.job_charts import submit
+from hyperpod_cli.operate.training import command
+from hyperpod_cli.operate.training.following import follow
+from hyperpod_cli.operate.training.request import JobRequest
+from hyperpod_cli.terminal.errors import FailedError, OpsError
+from tests.cli.operate.training.conftest import STOP, asked, pod
+from tests.support.commands import run_only
+
+
+class Follower:
+    """Follows the job `llama` in a thread, as a user does in a terminal."""
+
+    def __init__(self, api: ApiClient, request: JobRequest) -> None:
+        self.shown: list[str] = []
+        self.told: list[str] = []
+        self.error: Exception | None = None
+        self._thread = Thread(target=self._follow, args=(api, request))
+        self._thread.start()
+
+    def _follow(self, api: ApiClient, request: JobRequest) -> None:
+        try:
+            follow(
+                lambda: nullcontext(api),
+                request.job,
+                show=self.shown.append,
+                tell=self.told.append,
+                seconds=0.05,
+            )
+        except OpsError as error:
+            self.error = error
+
+    def wait(self) -> None:
+        self._thread.join(30)
+        assert not self._thread.is_alive()
+
+    def until_told(self, text: str) -> None:
+        for _ in range(600):
+            if any(text in line for line in self.told):
+                return
+            Event().wait(0.05)
+        raise AssertionError(f"{text} is not among {self.told}")
+
+
+def set_worker(kubernetes: KubernetesApi, state: str, **detail: Any) -> None:
+    status = {"containerStatuses": [{"name": "pytorch", "state": {state: detail}}]}
+    kubernetes.set_status("v1", "Pod", "llama-worker-0", status, namespace="default")
+
+
+def set_job(kubernetes: KubernetesApi, kind: str, message: str = "") -> None:
+    status = {"conditions": [{"type": kind, "status": "True", "message": message}]}
+    kubernetes.set_status("kubeflow.org/v1", "PyTorchJob", "llama", status, namespace="default")
+
+
+@pytest.fixture
+def follower(api: ApiClient, config: Config, ready: KubernetesApi) -> Iterator[Follower]:
+    assert ready.objects("kubeflow.org/v1", "PyTorchJob") == []
+    request = asked(config)
+    submit(api, request.objects)
+    made = Follower(api, request)
+    yield made
+    made.wait()
+
+
+def test_a_job_is_followed_from_the_queue_to_its_end(
+    follower: Follower, ready: KubernetesApi
+) -> None:
+    follower.until_told("waits for its operator to create pods")
+    for number in (1, 0):
+        pod(ready, f"llama-worker-{number}")
+    set_worker(ready, "waiting", reason="ImagePullBackOff", message="Back-off pulling image a")
+    follower.until_told(
+        "llama-worker-0: ImagePullBackOff: Back-off pulling image a: push the image, or let"
+    )
+    set_worker(ready, "running")
+    line = '{"event":"step","step":1}'
+    ready.write_log("llama-worker-0", f"{line}\n", namespace="default", container="pytorch")
+    set_job(ready, "Succeeded")
+    set_worker(ready, "terminated", exitCode=0)
+    follower.wait()
+    assert (follower.shown, follower.error) == ([line], None)
+
+
+def test_a_job_that_failed_says_why(follower: Follower, ready: KubernetesApi) -> None:
+    set_job(ready, "Failed", "PyTorchJob llama is failed: 1 Worker replica(s) failed.")
+    follower.wait()
+    assert isinstance(follower.error, FailedError)
+    assert follower.error.code == 1
+    assert "job: llama has failed: PyTorchJob llama is failed" in follower.error.lines[0]
+
+
+def test_a_job_that_is_deleted_has_failed(follower: Follower, ready: KubernetesApi) -> None:
+    ready.delete("kubeflow.org/v1", "PyTorchJob", "llama", namespace="default")
+    follower.wait()
+    assert str(follower.error) == "job: llama was deleted"
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "told"),
+    [
+        (
+            KeyboardInterrupt(),
+            130,
+            "Interrupted. The job keeps running. To see its logs: kubectl logs",
+        ),
+        (
+            OpsError("Kubernetes API: 401 Unauthorized"),
+            1,
+            "401 Unauthorized. The job may still be running",
+        ),
+        (FailedError("job: llama has failed"), 1, "job: llama has failed"),
+    ],
+)
+def test_what_ends_the_following_leaves_the_job(
+    *,
+    raised: BaseException,
+    code: int,
+    told: str,
+    config: Config,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def follow(*_given: object, **_named: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(command, "follow", follow)
+    request = asked(config)
+    exit_code = run_only(lambda: command._follow(nullcontext, request, stop=STOP, every=1))
+    assert exit_code == code
+    assert told in capsys.readouterr().err

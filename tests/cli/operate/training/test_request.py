@@ -1,0 +1,91 @@
+"""What a job asks for: values, options and configuration, and what is refused of them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk import Config
+from hyperpod_cli.operate.training.request import requested
+from hyperpod_cli.terminal.errors import OpsError
+from tests.cli.operate.training.conftest import IMAGE, asked, given
+
+
+def test_the_configuration_fills_in_what_the_values_do_not_say(config: Config) -> None:
+    request = asked(config)
+
+    assert request.added == {
+        "claim": {"name": "fsx-claim"},
+        "group": "a100",
+        "image": IMAGE,
+        "name": "llama",
+        "priorityClass": "training",
+    }
+    assert (request.name, request.namespace, request.nodes) == ("llama", "default", 2)
+    assert request.node_labels == {
+        "node.kubernetes.io/instance-type": "ml.p4d.24xlarge",
+        "sagemaker.amazonaws.com/instance-group-name": "a100",
+        "sagemaker.amazonaws.com/node-health-status": "Schedulable",
+    }
+
+
+def test_options_win_over_values_and_settings_over_both(config: Config, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("{instanceType: ml.p4d.24xlarge, nodes: 1, image: a:1, claim: {name: other}}")
+    settings = ["nodes=3", "arguments.max-steps=5"]
+    request = asked(config, str(file), name=None, group="slow", nodes=2, settings=settings)
+
+    assert (request.name, request.nodes, request.instance_type) == ("mine", 3, "ml.g5.4xlarge")
+    assert request.container["image"] == "a:1"
+    assert "--max-steps=5" in request.container["args"]
+    claims = [each.get("persistentVolumeClaim") for each in request.pod["volumes"]]
+    assert claims[0] == {"claimName": "other"}
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "told"),
+    [
+        (
+            ["no-such"],
+            {},
+            "--values: 'no-such' is no file, and none of the chart's: deepspeed-zero3",
+        ),
+        (
+            [],
+            {"group": "cpu"},
+            "group: cpu (ml.m5.2xlarge) has no accelerators to train on; groups",
+        ),
+        (
+            [],
+            {"group": "gpus"},
+            "group: 'gpus' is not in the configuration, which has: a100 (ml.p4d",
+        ),
+        (["trainium"], {}, "instanceType: ml.trn1.32xlarge is of no group of ml-cluster; name one"),
+        ([], {"settings": ["nodes=many"]}, "values: - at '/nodes': got string, want integer"),
+        ([], {"settings": ["node=1"]}, "values: - at '': additional properties 'node' not allowed"),
+        ([], {"settings": ["nodes"]}, 'values: failed parsing --set data: key "nodes" has no'),
+        (
+            [],
+            {"settings": ["env.HF_TOKEN=x"]},
+            "values: env.HF_TOKEN: a token does not belong",
+        ),
+        ([], {"name": "Llama"}, "values: - at '/name': 'Llama' does not match pattern"),
+        (
+            ["smddp"],
+            {"group": "slow"},
+            "values: arguments.backend: smddp is for ml.p4d.24xlarge and",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(
+    files: list[str], options: dict[str, Any], told: str, config: Config
+) -> None:
+    with pytest.raises(OpsError) as refused:
+        asked(config, *files, **options)
+    [line] = refused.value.lines
+    assert line.startswith(told)
+
+
+def test_a_missing_image_says_where_it_comes_from(config: Config) -> None:
+    with pytest.raises(OpsError, match=r"^values: image: is missing; name an image that has"):
+        requested(given(), config=config, built_image=lambda _: None)
