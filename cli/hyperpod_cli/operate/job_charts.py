@@ -15,6 +15,8 @@ from urllib3 import HTTPResponse
 from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
 from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.aws.stacks import described_stack, documented_outputs
 from hyperpod_cli.helm.helm import CommandError, Helm, helm_binary
 from hyperpod_cli.terminal.errors import OpsError
 
@@ -41,6 +43,22 @@ def chart_folder(chart: str) -> Path:
         FileNotFoundError: The installation is incomplete.
     """
     return asset_directory("charts") / chart
+
+
+def built_image(session: AwsSession, *, deployment: str, accelerator: str) -> str | None:
+    """Return the training image that a deployment has built; None if it has none.
+
+    Args:
+        session: The account and the region.
+        deployment: Name of the deployment.
+        accelerator: What its nodes have: `Gpu` or `Neuron`.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    stack = described_stack(session.client("cloudformation"), f"{deployment}-workloads")
+    return documented_outputs(stack).get(f"TrainingImage{accelerator}") if stack else None
 
 
 def rendered(

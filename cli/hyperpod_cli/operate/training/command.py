@@ -13,9 +13,8 @@ from kubernetes.client import ApiException
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import charge_of
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
-from hyperpod_cli.aws.stacks import described_stack, documented_outputs
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
-from hyperpod_cli.operate.job_charts import Connect, Object, delete, submit
+from hyperpod_cli.operate.job_charts import Connect, Object, built_image, delete, submit
 from hyperpod_cli.operate.training.checks import check, check_image
 from hyperpod_cli.operate.training.following import follow
 from hyperpod_cli.operate.training.request import (
@@ -64,7 +63,8 @@ def run(
     chosen, configured = _chosen(config, region=region)
     image = None
     if given.image is None:
-        image = _built_image(chosen, configured, given)
+        kind = accelerator_kind(given, config=configured)
+        image = built_image(chosen.session, deployment=configured.name, accelerator=kind)
     request = requested(given, config=configured, image=image)
     connect = _connect(chosen, configured)
     stop = _stop_command(chosen, name=request.name, namespace=request.namespace)
@@ -155,14 +155,6 @@ def _connect(chosen: Chosen, config: Config) -> Connect:
 def _stop_command(chosen: Chosen, *, name: str, namespace: str) -> str:
     where = ["--namespace", namespace, *chosen.options]
     return shlex.join(["hyperpod-cdk", "train", "--stop", "--name", name, *where])
-
-
-def _built_image(chosen: Chosen, config: Config, given: Given) -> str | None:
-    """Return the image that the deployment has built for the job's accelerators."""
-    cloudformation = chosen.session.client("cloudformation")
-    stack = described_stack(cloudformation, f"{config.name}-workloads")
-    kind = accelerator_kind(given, config=config)
-    return documented_outputs(stack).get(f"TrainingImage{kind}") if stack else None
 
 
 def _shown(request: JobRequest, *, region: str) -> Iterator[str]:

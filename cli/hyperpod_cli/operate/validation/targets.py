@@ -19,8 +19,8 @@ from hyperpod_cli.operate.nodes.health import (
 )
 from hyperpod_cli.terminal.errors import OpsError
 
-EFA_RESOURCE = "vpc.amazonaws.com/efa"
-_DEVICES = ("nvidia.com/gpu", "aws.amazon.com/neuron", EFA_RESOURCE)
+GPU = "nvidia.com/gpu"
+_DEVICES = (GPU, "aws.amazon.com/neuron", "vpc.amazonaws.com/efa")
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 # The first is the layer farthest from the node:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-topology.html
