@@ -45,20 +45,21 @@ def chart_folder(chart: str) -> Path:
     return asset_directory("charts") / chart
 
 
-def built_image(session: AwsSession, *, deployment: str, accelerator: str) -> str | None:
-    """Return the training image that a deployment has built; None if it has none.
+def built_images(session: AwsSession, *, deployment: str) -> dict[str, str]:
+    """Return the training images that a deployment has built, by what nodes have: Gpu or Neuron.
 
     Args:
         session: The account and the region.
         deployment: Name of the deployment.
-        accelerator: What its nodes have: `Gpu` or `Neuron`.
 
     Raises:
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
     stack = described_stack(session.client("cloudformation"), f"{deployment}-workloads")
-    return documented_outputs(stack).get(f"TrainingImage{accelerator}") if stack else None
+    outputs = documented_outputs(stack) if stack else {}
+    images = {kind: outputs.get(f"TrainingImage{kind}") for kind in ("Gpu", "Neuron")}
+    return {kind: image for kind, image in images.items() if image}
 
 
 def rendered(

@@ -14,7 +14,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import charge_of
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
-from hyperpod_cli.operate.job_charts import Connect, Object, built_image, delete, submit
+from hyperpod_cli.operate.job_charts import Connect, Object, built_images, delete, submit
 from hyperpod_cli.operate.training.checks import check, check_image
 from hyperpod_cli.operate.training.following import follow
 from hyperpod_cli.operate.training.request import (
@@ -64,7 +64,7 @@ def run(
     image = None
     if given.image is None:
         kind = accelerator_kind(given, config=configured)
-        image = built_image(chosen.session, deployment=configured.name, accelerator=kind)
+        image = built_images(chosen.session, deployment=configured.name).get(kind)
     request = requested(given, config=configured, image=image)
     connect = _connect(chosen, configured)
     stop = _stop_command(chosen, name=request.name, namespace=request.namespace)

@@ -13,8 +13,8 @@ import typer
 from hyperpod_cdk.facts.fabric import bandwidth_floors
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate import job_charts
-from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
-from hyperpod_cli.operate.job_charts import built_image
+from hyperpod_cli.operate.clusters import chosen_cluster
+from hyperpod_cli.operate.job_charts import built_images
 from hyperpod_cli.operate.validation import fabric
 from hyperpod_cli.operate.validation.bisection import Nodes
 from hyperpod_cli.operate.validation.findings import (
@@ -67,6 +67,8 @@ def run(options: Options, *, config: Path, cluster: str | None, region: str | No
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     groups = accelerated_groups(found, group=options.group)
+    deployment = chosen.config.name if chosen.config is not None else None
+    images = built_images(chosen.session, deployment=deployment) if deployment else {}
     connect = partial(kubernetes_api, chosen.session, eks_cluster=found.eks_cluster_name)
     with connect() as api:
         nodes = targets(api, cluster=found.name, groups=groups, busy_too=options.include_busy)
@@ -94,7 +96,7 @@ def run(options: Options, *, config: Path, cluster: str | None, region: str | No
         typer.echo(f"Continuing from {file}. To start over, use --fresh.")
     try:
         try:
-            validation = _Validation(options, nodes, state, runner, images=_images(chosen, nodes))
+            validation = _Validation(options, nodes, state, runner, images=images)
             findings = [*validation.findings()]
         finally:
             if state.submitted:
@@ -110,21 +112,6 @@ def run(options: Options, *, config: Path, cluster: str | None, region: str | No
     state.done()
     if not is_ok(findings):
         raise typer.Exit(FAILED)
-
-
-def _images(chosen: Chosen, nodes: Sequence[Target]) -> dict[str, str]:
-    """Return the training images of the deployment, by the resource that their nodes offer."""
-    if chosen.config is None:
-        return {}
-    found = {
-        accelerator: built_image(
-            chosen.session,
-            deployment=chosen.config.name,
-            accelerator="Gpu" if accelerator == GPU else "Neuron",
-        )
-        for accelerator in {str(node.resources.accelerator) for node in nodes}
-    }
-    return {accelerator: image for accelerator, image in found.items() if image}
 
 
 class _Validation:
@@ -176,7 +163,8 @@ class _Validation:
         name = f"{self._run}-{self._jobs}"
         resources = nodes[0].resources
         own = check == "fabric" or (check == "node" and resources.accelerator == GPU)
-        built = None if own else self._images.get(str(resources.accelerator))
+        kind = "Gpu" if resources.accelerator == GPU else "Neuron"
+        built = None if own else self._images.get(kind)
         image = self._options.image or built
         objects = job_charts.rendered(
             "validation",
