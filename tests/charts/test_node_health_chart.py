@@ -72,6 +72,7 @@ def test_the_controller_reads_pods_and_changes_nodes_and_its_own_marks(tmp_path:
     ("values", "told"),
     [
         ({"script": "exit 0"}, "script"),
+        ({"script": None}, "script"),
         ({"instanceTypes": []}, "instanceTypes"),
         ({"instanceTypes": ["p5.48xlarge"]}, "instanceTypes"),
         ({"action": "delete"}, "action"),

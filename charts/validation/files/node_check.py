@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -20,6 +21,10 @@ from typing import Any, NamedTuple
 
 OK, FAILED, SKIPPED = "ok", "failed", "skipped"
 _SECONDS = 120
+# Where EFA's installer and Neuron's packages put tools, should the image not say so:
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
+# https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/neuron-ls.html
+_FOLDERS = ("/opt/amazon/efa/bin", "/opt/aws/neuron/bin")
 # Errors of programs, after which a GPU is as good as before; NVIDIA's device plugin passes over
 # them: https://github.com/NVIDIA/k8s-device-plugin/blob/main/internal/rm/health.go
 _PROGRAMS_XIDS = frozenset({13, 31, 43, 45, 68, 109})
@@ -53,11 +58,12 @@ class Ran(NamedTuple):
 
 def run(*command: str, seconds: float = _SECONDS) -> Ran:
     """Run a program; a node on which it hangs has failed."""
-    if shutil.which(command[0]) is None:
+    program = shutil.which(command[0], path=os.pathsep.join([*os.get_exec_path(), *_FOLDERS]))
+    if program is None:
         return Ran(None, f"the image has no {command[0]}")
     try:
         done = subprocess.run(  # noqa: S603 - commands of this file, without a shell
-            command,
+            [program, *command[1:]],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             timeout=seconds,

@@ -21,8 +21,9 @@ def shell_findings(config: Config) -> Iterator[str]:
         [str(Path(folder, key)) for key in script_keys(Path(folder)) if _is_shell(key)]
         for folder in folders
     ]
-    if config.node_health is not None and _is_shell(config.node_health.script):
-        listed.append([config.node_health.script])
+    check = config.node_health.script if config.node_health is not None else None
+    if check is not None and _is_shell(check):
+        listed.append([check])
     if linter is None:
         return
     for scripts in listed:

@@ -14,7 +14,11 @@ from kubernetes.client import ApiClient, ApiException, CoreV1Api
 from urllib3 import HTTPResponse
 from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
+from hyperpod_cdk.facts.deep_learning_containers import BASE_IMAGES
 from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cdk.workloads.images import image_output
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.aws.stacks import described_stack, documented_outputs
 from hyperpod_cli.helm.helm import CommandError, Helm, helm_binary
 from hyperpod_cli.terminal.errors import OpsError
 
@@ -28,6 +32,23 @@ _METADATA = {"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 # A line of the log is longer ago than this only where the job hangs or its node has died.
 _SILENCE_SECONDS = 60.0
 _OVERLAP_LINES = 1000
+
+
+def built_images(session: AwsSession, *, deployment: str) -> dict[str, str]:
+    """Return the training images that a deployment has built, by the names of their bases.
+
+    Args:
+        session: The account and the region.
+        deployment: Name of the deployment.
+
+    Raises:
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    stack = described_stack(session.client("cloudformation"), f"{deployment}-workloads")
+    outputs = documented_outputs(stack) if stack else {}
+    images = {base.name: outputs.get(image_output(base.name)) for base in BASE_IMAGES.values()}
+    return {name: image for name, image in images.items() if image}
 
 
 def rendered(

@@ -16,7 +16,7 @@ def node_health_types(config: Config) -> Iterator[Finding]:
     if config.node_health is None or any(map(is_accelerated, config.cluster.instance_types)):
         return
     yield error(
-        ("node_health", "script"),
-        config.node_health.script,
+        ("node_health",),
+        None,
         "runs on no node, since no instance group has GPUs or Trainium; leave node_health out",
     )

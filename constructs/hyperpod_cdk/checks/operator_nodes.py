@@ -13,8 +13,9 @@ _GROUPS = ("cluster", "instance_groups")
 def operator_nodes(config: Config) -> Iterator[Finding]:
     """Find operators without a node, with small ones alone, or that may come before their node.
 
-    The smallest type that AWS names for an add-on of HyperPod is a 4xlarge; on smaller ones, users
-    ran out of pods (https://github.com/awslabs/ai-on-sagemaker-hyperpod/issues/142).
+    AWS names a 4xlarge as the smallest type for the observability add-on of HyperPod, and none for
+    the operators; on smaller ones, users ran out of pods
+    (https://github.com/awslabs/ai-on-sagemaker-hyperpod/issues/142).
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-setup.html
     """

@@ -41,12 +41,13 @@ def daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
         config: Tells whether the FSx CSI driver, the components and the user's health check
             are installed.
     """
+    has_script = config.node_health is not None and config.node_health.script is not None
     unlisted = unlisted_daemon_sets(facts, config=config)
     return (
         *ADD_ON_DAEMON_SETS.values(),
         *(STORAGE_ADD_ON_DAEMON_SETS.values() if config.storage is not None else ()),
         *(name for name in _of_components(facts, config=config) if name not in unlisted),
-        *((_NODE_HEALTH,) if config.node_health is not None and facts.accelerator else ()),
+        *((_NODE_HEALTH,) if has_script and facts.accelerator else ()),
     )
 
 

@@ -57,9 +57,10 @@ class NodeHealth(Construct):
             raise ValueError("instance_types: none of them has GPUs or Trainium")
         values = {
             **health.to_request(),
-            "script": Path(health.script).read_bytes().decode(),
             "instanceTypes": accelerated,
         }
+        if health.script is not None:
+            values["script"] = Path(health.script).read_bytes().decode()
         if health.recurring is not None:
             values["recurring"] = _recurring(health.recurring, accelerated)
         refuse_large_request(

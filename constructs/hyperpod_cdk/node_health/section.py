@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from hyperpod_cdk.schema.limits import Between, Matching, OneOf
 from hyperpod_cdk.schema.section import Api, Section, Task
@@ -74,11 +74,12 @@ class RecurringHealthConfig(Section):
 
 
 class NodeHealthConfig(Section):
-    """A script that runs on each node with GPUs or Trainium, and what follows when it fails."""
+    """A script on each node with GPUs or Trainium, checks of idle nodes between jobs, or both."""
 
-    script: Annotated[str, Task("check nodes by a script of your own")]
+    script: Annotated[str | None, Task("check nodes by a script of your own")] = None
     """The script, relative to the folder of the configuration file: its first line says what runs
-    it, and it fails by its exit code. At most 100,000 characters."""
+    it, and it fails by its exit code. At most 100,000 characters. Default: none, for recurring
+    checks alone."""
 
     interval_seconds: Annotated[
         int, Between(_SHORTEST_INTERVAL, _LONGEST_INTERVAL), Api("intervalSeconds")
@@ -123,12 +124,20 @@ class NodeHealthConfig(Section):
 
     @field_validator("script")
     @classmethod
-    def _find_script(cls, value: str, info: ValidationInfo) -> str:
+    def _find_script(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            return None
         script = (Path((info.context or {}).get("folder", "")) / value).absolute()
         message = next(_problems(script), None)
         if message is not None:
             raise ValueError(message)
         return str(script)
+
+    @model_validator(mode="after")
+    def _check_something(self) -> Self:
+        if self.script is None and self.recurring is None:
+            raise ValueError("checks nothing; set script, recurring or both, or leave it out")
+        return self
 
 
 def _problems(script: Path) -> Iterator[str]:

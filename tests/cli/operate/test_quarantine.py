@@ -10,7 +10,8 @@ import pytest
 from kubernetes.client import ApiClient, Configuration
 
 from emulator.kubernetes import KubernetesApi, static_tokens
-from hyperpod_cli.operate.nodes import quarantine
+from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.nodes import health, quarantine
 from hyperpod_cli.terminal.errors import REFUSED
 from tests.support.clusters import described
 from tests.support.commands import run
@@ -19,7 +20,7 @@ from tests.support.loaded import loaded
 from tests.support.node_health import CHART, controller
 
 OTHER = {"key": "team", "value": "a", "effect": "NoSchedule"}
-TAINT = {"key": quarantine.TAINT, "value": "failed", "effect": "NoSchedule"}
+TAINT = {"key": health.QUARANTINE, "value": "failed", "effect": "NoSchedule"}
 EKS = {"Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/ml"}}}
 
 
@@ -43,7 +44,7 @@ def kubernetes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kube
         labels = {"sagemaker.amazonaws.com/cluster-name": "ml-cluster"}
         for name, taints in (("hyperpod-i-1", [OTHER, TAINT]), ("hyperpod-i-2", [OTHER])):
             api.put_node(name, instance_type="ml.p5.48xlarge", labels=labels, taints=taints)
-        why = {"metadata": {"annotations": {quarantine.WHY: "GPUs: 7 (expected: 8)"}}}
+        why = {"metadata": {"annotations": {health.QUARANTINED_BECAUSE: "GPUs: 7 (expected: 8)"}}}
         api.merge("v1", "Node", "hyperpod-i-1", why)
         yield api
 
@@ -61,7 +62,25 @@ def test_a_node_is_released(
     assert "hyperpod-i-1: GPUs: 7 (expected: 8)" in capsys.readouterr().out
     found = node(kubernetes, "hyperpod-i-1")
     assert found["spec"]["taints"] == [OTHER]
-    assert quarantine.WHY not in found["metadata"].get("annotations", {})
+    assert health.QUARANTINED_BECAUSE not in found["metadata"].get("annotations", {})
+
+
+def test_a_status_says_why_and_what_to_do(kubernetes: KubernetesApi) -> None:
+    assert kubernetes
+    with vars(quarantine)["kubernetes_api"]() as api:
+        known = health.health_of_nodes(api, cluster="ml-cluster")
+    told = {
+        name: health.trouble_of(
+            Node(id=name, group="a", instance_type="ml.p5.48xlarge", status="Running", message=""),
+            known[f"hyperpod-{name}"],
+            recovers=True,
+        )
+        for name in ("i-1", "i-2")
+    }
+    why = (
+        "in quarantine: GPUs: 7 (expected: 8); once it is repaired, run `hyperpod-ops release i-1`"
+    )
+    assert told == {"i-1": why, "i-2": ""}
 
 
 def test_nobody_is_released_unasked(
@@ -82,4 +101,4 @@ def test_a_node_that_is_not_in_quarantine(capsys: pytest.CaptureFixture[str]) ->
 def test_the_chart_and_the_command_mean_the_same() -> None:
     controller()
     recurring = loaded("recurring", CHART / "files" / "recurring.py")
-    assert (recurring.TAINT, recurring.WHY) == (quarantine.TAINT, quarantine.WHY)
+    assert (recurring.TAINT, recurring.WHY) == (health.QUARANTINE, health.QUARANTINED_BECAUSE)

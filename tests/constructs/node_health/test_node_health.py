@@ -288,3 +288,21 @@ def test_a_mistake_of_a_file_is_one_line() -> None:
     (line,) = lines_for(document)
 
     assert line.startswith("node_health.script: 'node-health/gpus.sh' must be a script; ")
+
+
+def test_recurring_checks_alone_need_no_script_and_no_controller(
+    stack: cdk.Stack, arguments: dict[str, Any], view: View, tmp_path: Path
+) -> None:
+    health = NodeHealthConfig(recurring=RecurringHealthConfig(schedule="0 3 * * *"))
+    NodeHealth(stack, "Health", health=health, **arguments)
+
+    values = json.loads(view().one(RELEASE)["Values"])
+    rendered = yaml.safe_load_all(template("health", CHART, values=values, home=tmp_path))
+    kinds = {item["kind"] for item in rendered if item}
+    assert "CronJob" in kinds
+    assert not kinds & {"DaemonSet", "Deployment"}
+
+
+def test_a_section_that_checks_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="checks nothing; set script, recurring or both"):
+        NodeHealthConfig()

@@ -54,6 +54,13 @@ def test_status_shows_groups_and_health(on_call: Operator, operator: Operator) -
 
 
 @pytest.mark.slow(seconds=1)
+def test_nodes_are_not_validated_without_a_claim(on_call: Operator) -> None:
+    assert "'none' is not in namespace default" in run(
+        on_call, "validate-nodes", "--check", "storage", "--claim", "none", code=2
+    )
+
+
+@pytest.mark.slow(seconds=1)
 def test_a_node_is_connected_to(
     on_call: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -597,9 +604,6 @@ def test_the_page_names_what_the_commands_call(on_call: Operator) -> None:
     run(on_call, "list")
     run(on_call, "env")
     run(on_call, "cluster-config")
-    assert "'none' is not in namespace default" in run(
-        on_call, "validate-nodes", "--check", "storage", "--claim", "none", code=2
-    )
     assert "is not in quarantine" in run(on_call, "release", "i-0", "--yes", code=2)
     # In IAM's spelling: the service's prefix is that of its endpoint for all of these.
     documented = documented_actions()

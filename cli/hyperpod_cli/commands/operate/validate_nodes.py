@@ -17,7 +17,7 @@ from hyperpod_cli.terminal.options import (
 
 
 @command(
-    calls=["sagemaker:DescribeCluster", "eks:DescribeCluster"],
+    calls=["sagemaker:DescribeCluster", "eks:DescribeCluster", "cloudformation:DescribeStacks"],
     in_kubernetes="list nodes and pods, read namespaces and claims, create and delete jobs",
 )
 def validate_nodes(
@@ -46,7 +46,10 @@ def validate_nodes(
         str, typer.Option("--claim", help="The volume claim that is measured.")
     ] = "fsx-claim",
     image: Annotated[
-        str | None, typer.Option("--image", help="Image of the jobs. Default: AWS's nccl-tests.")
+        str | None,
+        typer.Option(
+            "--image", help="Image of the jobs. Default: AWS's nccl-tests, and your training image."
+        ),
     ] = None,
     include_busy: Annotated[
         bool, typer.Option("--include-busy", help="Wait for nodes that run jobs, too.")
@@ -67,7 +70,8 @@ def validate_nodes(
 
     Devices, EFA, NCCL, the file system, a rendezvous. Only idle nodes are taken.
     """
-    from hyperpod_cli.operate.validation.command import CHECKS, Options, run
+    from hyperpod_cli.operate.validation.command import run
+    from hyperpod_cli.operate.validation.request import CHECKS, Options
 
     options = Options(
         group=group,

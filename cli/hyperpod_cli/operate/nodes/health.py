@@ -4,7 +4,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resilienc
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,22 +30,20 @@ def node_objects(api: ApiClient, *, cluster: str) -> Iterator[Mapping[str, Any]]
         ApiException: Kubernetes refused to say.
         HTTPError: Kubernetes cannot be reached.
     """
-    core = CoreV1Api(api)
-    asked: dict[str, str] = {}
+    selector = f"{CLUSTER_LABEL}={cluster}"
+    return _listed(CoreV1Api(api).list_node, label_selector=selector)
+
+
+def _listed(operation: Callable[..., Any], **asked: str) -> Iterator[Mapping[str, Any]]:
     while True:
         # As JSON: the client's models of 1,000 nodes take seconds.
-        answer = core.list_node(
-            label_selector=f"{CLUSTER_LABEL}={cluster}",
-            limit=_PAGE,
-            _preload_content=False,
-            **asked,
-        )
+        answer = operation(**asked, limit=_PAGE, _preload_content=False)
         page = json.loads(answer.data)
         yield from page["items"]
         following = page["metadata"].get("continue")
         if not following:
             return
-        asked = {"_continue": following}
+        asked["_continue"] = following
 
 
 def labels_of(item: Mapping[str, Any]) -> Mapping[str, str]:
@@ -68,6 +66,8 @@ def is_ready(item: Mapping[str, Any]) -> bool:
 
 
 _FINISHED = ("Succeeded", "Failed")
+# nvidia.com/gpu, or a part of one; aws.amazon.com/neuron, neuroncore and neurondevice.
+_DEVICES = ("nvidia.com/", "aws.amazon.com/neuron", "vpc.amazonaws.com/efa")
 _MIRROR = "kubernetes.io/config.mirror"
 
 
@@ -95,6 +95,31 @@ def pods_on(api: ApiClient, node: str) -> list[str]:
     )
 
 
+def device_pods(api: ApiClient) -> dict[str, list[str]]:
+    """Return the pods that have GPUs, Neuron devices or EFA, by the name of their node.
+
+    Args:
+        api: Client of the Kubernetes API.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    unfinished = ",".join(f"status.phase!={phase}" for phase in _FINISHED)
+    found: dict[str, list[str]] = {}
+    for pod in _listed(CoreV1Api(api).list_pod_for_all_namespaces, field_selector=unfinished):
+        node = pod["spec"].get("nodeName")
+        if node and _has_devices(pod["spec"]):
+            name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+            found.setdefault(node, []).append(name)
+    return found
+
+
+def _has_devices(spec: Mapping[str, Any]) -> bool:
+    limits = ((each.get("resources") or {}).get("limits") or {} for each in spec["containers"])
+    return any(name.startswith(_DEVICES) for each in limits for name in each)
+
+
 def _is_users(item: Mapping[str, Any]) -> bool:
     metadata = item["metadata"]
     owners = {owner["kind"] for owner in metadata.get("ownerReferences") or ()}
@@ -109,6 +134,11 @@ HEALTH_LABEL = "sagemaker.amazonaws.com/node-health-status"
 DEEP_HEALTH_CHECK_LABEL = "sagemaker.amazonaws.com/deep-health-check-status"
 _FAULT_LABELS = ("sagemaker.amazonaws.com/fault-type", "sagemaker.amazonaws.com/fault-reason")
 SCHEDULABLE = "Schedulable"
+# The chart node-health puts nodes there: charts/node-health/files/recurring.py.
+QUARANTINE = "hyperpod-cdk/quarantine"
+"""Taint of a node that has failed a recurring check."""
+QUARANTINED_BECAUSE = "hyperpod-cdk/quarantined-because"
+"""Its annotation, which says why."""
 RUNNING = "Running"
 NOT_READY = "not Ready in Kubernetes"
 # What HyperPod does next, if it recovers nodes itself, and what its users do otherwise.
@@ -131,6 +161,7 @@ class Health:
         fault: Type and reason of a fault that was found; may be empty.
         ready: Whether it is Ready.
         boot_id: What the kernel drew at its last start; may be empty.
+        quarantined: Why it is in quarantine; empty if it is not.
     """
 
     status: str = ""
@@ -138,6 +169,7 @@ class Health:
     fault: str = ""
     ready: bool = True
     boot_id: str = ""
+    quarantined: str = ""
 
 
 def health_of_nodes(api: ApiClient, *, cluster: str) -> dict[str, Health]:
@@ -162,7 +194,21 @@ def _health(item: Mapping[str, Any]) -> Health:
         fault=": ".join(labels[name] for name in _FAULT_LABELS if labels.get(name)),
         ready=is_ready(item),
         boot_id=((item.get("status") or {}).get("nodeInfo") or {}).get("bootID", ""),
+        quarantined=quarantined(item) or "",
     )
+
+
+def quarantined(item: Mapping[str, Any]) -> str | None:
+    """Return why a node is in quarantine; None if it is not.
+
+    Args:
+        item: The Node object, as the API has it.
+    """
+    taints = (item.get("spec") or {}).get("taints") or ()
+    if all(taint["key"] != QUARANTINE for taint in taints):
+        return None
+    annotations = item["metadata"].get("annotations") or {}
+    return str(annotations.get(QUARANTINED_BECAUSE, "nobody has said why"))
 
 
 def trouble_of(node: Node, health: Health | None, *, recovers: bool) -> str:
@@ -190,7 +236,14 @@ def _trouble_of(health: Health, *, name: str, recovers: bool) -> str:
         return _CHECKED
     if health.status not in ("", SCHEDULABLE):
         return f"{health.status}{fault}"
-    return "" if health.ready else NOT_READY
+    if not health.ready:
+        return NOT_READY
+    why = health.quarantined
+    return (
+        f"in quarantine: {why}; once it is repaired, run `hyperpod-ops release {name}`"
+        if why
+        else ""
+    )
 
 
 ABSENT = "runs, and has no Node in Kubernetes (yet)"

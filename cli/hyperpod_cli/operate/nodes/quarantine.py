@@ -13,24 +13,14 @@ from kubernetes.client import ApiClient, CoreV1Api
 
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import chosen_cluster
-from hyperpod_cli.operate.nodes.health import node_objects
+from hyperpod_cli.operate.nodes.health import (
+    QUARANTINE,
+    QUARANTINED_BECAUSE,
+    node_objects,
+    quarantined,
+)
 from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import DECLINED, OpsError
-
-TAINT = "hyperpod-cdk/quarantine"
-WHY = "hyperpod-cdk/quarantined-because"
-
-
-def quarantined(item: Mapping[str, Any]) -> str | None:
-    """Return why a node is in quarantine; None if it is not.
-
-    Args:
-        item: The Node object, as the API has it.
-    """
-    taints = (item.get("spec") or {}).get("taints") or ()
-    if all(taint["key"] != TAINT for taint in taints):
-        return None
-    return str((item["metadata"].get("annotations") or {}).get(WHY, "nobody has said why"))
 
 
 def run(
@@ -81,11 +71,11 @@ def run(
 
 def _release(api: ApiClient, item: Mapping[str, Any]) -> None:
     metadata = item["metadata"]
-    left = [taint for taint in item["spec"]["taints"] if taint["key"] != TAINT]
+    left = [taint for taint in item["spec"]["taints"] if taint["key"] != QUARANTINE]
     # Only if nobody has changed the node since, as its list of taints is written as a whole.
     version = metadata["resourceVersion"]
     body = {
-        "metadata": {"annotations": {WHY: None}, "resourceVersion": version},
+        "metadata": {"annotations": {QUARANTINED_BECAUSE: None}, "resourceVersion": version},
         "spec": {"taints": left or None},
     }
     CoreV1Api(api).patch_node(metadata["name"], body, _preload_content=False)

@@ -1,17 +1,16 @@
 """What would keep a training job from running, looked for before it is submitted."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from http import HTTPStatus
 
 from botocore.exceptions import ClientError
-from kubernetes.client import ApiClient, ApiException, CoreV1Api
+from kubernetes.client import ApiClient, ApiException
 
 from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.job_charts import Object, exists, is_served
-from hyperpod_cli.operate.nodes.health import is_ready, labels_of, node_objects
+from hyperpod_cli.operate.job_charts import exists, is_served
+from hyperpod_cli.operate.nodes.health import device_pods, is_ready, labels_of, node_objects
 from hyperpod_cli.operate.training.request import JOB_KINDS, JobRequest
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_denied
@@ -166,13 +165,13 @@ def _of_nodes(api: ApiClient, request: JobRequest, *, cluster: str) -> Iterator[
             for each in node_objects(api, cluster=cluster)
             if request.node_labels.items() <= labels_of(each).items() and is_ready(each)
         }
-        busy = _busy(api)
+        busy = device_pods(api)
     except ApiException as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         yield "Which nodes are idle is not known: you may not list nodes and all namespaces' pods."
         return
-    idle = len(nodes.keys() - busy)
+    idle = len(nodes.keys() - busy.keys())
     there = f"{request.group.name} has {len(nodes)} healthy of type {request.instance_type}"
     if request.nodes > len(nodes):
         raise OpsError(
@@ -181,23 +180,3 @@ def _of_nodes(api: ApiClient, request: JobRequest, *, cluster: str) -> Iterator[
         )
     if request.nodes > idle:
         yield f"{there}, and {idle} of them are idle: the job waits for {request.nodes}."
-
-
-def _busy(api: ApiClient) -> set[str]:
-    """Return the names of nodes whose accelerators pods have."""
-    answer = CoreV1Api(api).list_pod_for_all_namespaces(
-        field_selector="status.phase!=Succeeded,status.phase!=Failed", _preload_content=False
-    )
-    pods: list[Object] = json.loads(answer.data)["items"]
-    return {str(pod["spec"].get("nodeName", "")) for pod in pods if _has_accelerator(pod["spec"])}
-
-
-def _has_accelerator(spec: Object) -> bool:
-    limits: Iterator[Mapping[str, str]] = (
-        (each.get("resources") or {}).get("limits") or {} for each in spec["containers"]
-    )
-    return any(
-        name.startswith(("nvidia.com/", "aws.amazon.com/neuron"))
-        for each in limits
-        for name in each
-    )

@@ -12,11 +12,10 @@ from kubernetes.client import ApiException
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import charge_of
-from hyperpod_cdk.workloads.images import base_images, image_output
+from hyperpod_cdk.workloads.images import base_images
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
-from hyperpod_cli.aws.stacks import described_stack, documented_outputs
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
-from hyperpod_cli.operate.job_charts import Connect, Object, delete, submit
+from hyperpod_cli.operate.job_charts import Connect, Object, built_images, delete, submit
 from hyperpod_cli.operate.training.checks import check, check_image
 from hyperpod_cli.operate.training.following import follow
 from hyperpod_cli.operate.training.request import (
@@ -28,7 +27,6 @@ from hyperpod_cli.operate.training.request import (
 )
 from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, FailedError, OpsError
-from hyperpod_stacks.table import stack_name
 
 
 def run(
@@ -157,12 +155,8 @@ def _stop_command(chosen: Chosen, *, name: str, namespace: str) -> str:
 
 def _built_image(chosen: Chosen, config: Config, instance_type: str) -> str | None:
     """Return the image that the deployment has built for the accelerators of an instance type."""
-    cloudformation = chosen.session.client("cloudformation")
-    stack = described_stack(cloudformation, stack_name(config, "workloads"))
-    outputs = documented_outputs(stack) if stack else {}
-    return next(
-        (outputs.get(image_output(base.name)) for base in base_images([instance_type])), None
-    )
+    images = built_images(chosen.session, deployment=config.name)
+    return next((images.get(base.name) for base in base_images([instance_type])), None)
 
 
 def _shown(request: JobRequest, *, region: str) -> Iterator[str]:

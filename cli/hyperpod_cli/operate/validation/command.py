@@ -2,66 +2,48 @@
 
 import json
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
-from kubernetes.client import ApiClient
 
+from hyperpod_cdk.facts.deep_learning_containers import BASE_IMAGES
 from hyperpod_cdk.facts.fabric import bandwidth_floors
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate import job_charts
 from hyperpod_cli.operate.clusters import chosen_cluster
+from hyperpod_cli.operate.job_charts import built_images
 from hyperpod_cli.operate.validation import fabric
 from hyperpod_cli.operate.validation.bisection import Nodes
-from hyperpod_cli.operate.validation.findings import Finding, Result, advice, as_json, junit, table
+from hyperpod_cli.operate.validation.findings import (
+    Finding,
+    Result,
+    advice,
+    as_json,
+    counted,
+    is_ok,
+    junit,
+    summary,
+    table,
+)
 from hyperpod_cli.operate.validation.parsing import node_findings
 from hyperpod_cli.operate.validation.recorded import FOLDER, Measurement, Recorded, recorded
-from hyperpod_cli.operate.validation.targets import Target, accelerated_groups, targets
+from hyperpod_cli.operate.validation.request import CHECKS, Options, refuse_what_cannot_work
+from hyperpod_cli.operate.validation.targets import GPU, Target, accelerated_groups, targets
 from hyperpod_cli.operate.validation.work import JOB, MPI_JOB, MPI_ROLE, Runner, Work
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, OpsError
 
-CHECKS = ("node", "fabric", "storage", "rendezvous")
-_MPI = ("kubeflow.org/v2beta1", "MPIJob")
-_GPU = "nvidia.com/gpu"
 _FEWEST = 2
 _BACKENDS = ("c10d", "etcd")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
-    """What is checked, and how.
-
-    Attributes:
-        group: The instance group. Default: all with accelerators.
-        checks: Names of checks.
-        namespace: Where the jobs are.
-        claim: Name of the volume claim whose file system is measured.
-        image: Image of the jobs. Default: the chart's.
-        include_busy: Whether to wait for nodes on which pods use accelerators.
-        timeout_minutes: When a job is given up.
-        fresh: Whether to forget what an interrupted run has found.
-        json: File that gets the findings as JSON.
-        junit: File that gets them as JUnit's XML.
-        every_seconds: Pause between two looks.
-    """
-
-    group: str | None = None
-    checks: Sequence[str] = CHECKS
-    namespace: str = "default"
-    claim: str = "fsx-claim"
-    image: str | None = None
-    include_busy: bool = False
-    timeout_minutes: int = 30
-    fresh: bool = False
-    json: Path | None = None
-    junit: Path | None = None
-    every_seconds: float = 5.0
+_LACKS = (
+    "for what the image lacks, build the training image (docs/images.md), or name an image that "
+    "has it with --image"
+)
 
 
 def run(options: Options, *, config: Path, cluster: str | None, region: str | None) -> None:
@@ -86,10 +68,12 @@ def run(options: Options, *, config: Path, cluster: str | None, region: str | No
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     groups = accelerated_groups(found, group=options.group)
+    deployment = chosen.config.name if chosen.config is not None else None
+    images = built_images(chosen.session, deployment=deployment) if deployment else {}
     connect = partial(kubernetes_api, chosen.session, eks_cluster=found.eks_cluster_name)
     with connect() as api:
         nodes = targets(api, cluster=found.name, groups=groups, busy_too=options.include_busy)
-        _refuse_what_cannot_work(api, nodes, options)
+        refuse_what_cannot_work(api, nodes, options)
     file = FOLDER / f"{chosen.session.region}-{found.name}.json"
     about = {
         "cluster": found.name,
@@ -106,78 +90,48 @@ def run(options: Options, *, config: Path, cluster: str | None, region: str | No
         every_seconds=options.every_seconds,
     )
     if state.submitted:
-        typer.echo(f"{len(state.submitted)} objects of an interrupted run are deleted.")
+        left = counted(len(state.submitted), "object")
+        typer.echo(f"Deleting {left} that an interrupted run left behind.")
         runner.delete([*state.submitted])
     if state.findings or state.measured:
-        typer.echo(f"Goes on from {file}; --fresh begins anew.")
+        typer.echo(f"Continuing from {file}. To start over, use --fresh.")
     try:
         try:
-            findings = [*_Validation(options, nodes, state, runner).findings()]
+            validation = _Validation(options, nodes, state, runner, images=images)
+            findings = [*validation.findings()]
         finally:
             if state.submitted:
                 runner.delete([*state.submitted])
     except KeyboardInterrupt:
         typer.echo(
-            "Interrupted. Its jobs are deleted; what was found is kept: run it again to go on.",
+            "Interrupted. The jobs are deleted, and the results are kept. To continue, run the "
+            "command again.",
             err=True,
         )
         raise typer.Exit(INTERRUPTED) from None
     _tell(findings, state, options, types=sorted({node.instance_type for node in nodes}))
     state.done()
-    if any(each.result is Result.FAILED for each in findings):
+    if not is_ok(findings):
         raise typer.Exit(FAILED)
-
-
-def _refuse_what_cannot_work(api: ApiClient, nodes: Sequence[Target], options: Options) -> None:
-    """Refuse, before anything is submitted, what would hang or fail later."""
-    without = [check for check in options.checks if check != "fabric"]
-    others = " ".join(f"--check {check}" for check in without) or "--check node"
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": options.namespace}}
-    if job_charts.found(api, namespace) is None:
-        raise OpsError(f"--namespace: {options.namespace!r} is not in the cluster; create it")
-    if "fabric" in options.checks:
-        for node in nodes:
-            if not node.resources.efa:
-                raise OpsError(
-                    f"--check fabric: {node.instance_type} of group {node.group} has no EFA; name "
-                    f"a group that has with --group, or run the others: {others}"
-                )
-        is_gpu = any(node.resources.accelerator == _GPU for node in nodes)
-        if is_gpu and not job_charts.is_served(api, *_MPI):
-            raise OpsError(
-                f"--check fabric: the cluster does not know {_MPI[1]} of {_MPI[0]}; switch the MPI "
-                "operator on (helm.components.mpi_operator: true) and deploy, or run the others: "
-                f"{others}"
-            )
-    if "storage" in options.checks:
-        names = {"name": options.claim, "namespace": options.namespace}
-        claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": names}
-        there = job_charts.found(api, claim)
-        phase = None if there is None else (there.get("status") or {}).get("phase")
-        if phase != "Bound":
-            raise OpsError(
-                f"--claim: {options.claim!r} is {phase or 'not'} in namespace {options.namespace}, "
-                "not Bound; see `kubectl get pvc -A`, and name one that is, or leave storage out: "
-                + " ".join(f"--check {check}" for check in options.checks if check != "storage")
-            )
-    if all(node.trouble for node in nodes):
-        told = "; ".join(f"{node.name}: {node.trouble}" for node in nodes[:3])
-        raise OpsError(
-            f"nodes: none of {len(nodes)} is idle: {told}; wait until they are, or wait for them "
-            "with --include-busy"
-        )
 
 
 class _Validation:
     """A run of the checks."""
 
     def __init__(
-        self, options: Options, nodes: Sequence[Target], state: Recorded, runner: Runner
+        self,
+        options: Options,
+        nodes: Sequence[Target],
+        state: Recorded,
+        runner: Runner,
+        *,
+        images: Mapping[str, str],
     ) -> None:
         self._options = options
         self._nodes = nodes
         self._state = state
         self._runner = runner
+        self._images = images
         self._run = f"validation-{secrets.token_hex(3)}"
         self._jobs = 0
 
@@ -209,7 +163,10 @@ class _Validation:
         self._jobs += 1
         name = f"{self._run}-{self._jobs}"
         resources = nodes[0].resources
-        image = {} if self._options.image is None else {"image": self._options.image}
+        own = check == "fabric" or (check == "node" and resources.accelerator == GPU)
+        base = BASE_IMAGES["GPU" if resources.accelerator == GPU else "Neuron"]
+        built = None if own else self._images.get(base.name)
+        image = self._options.image or built
         objects = job_charts.rendered(
             "validation",
             name=name,
@@ -226,7 +183,7 @@ class _Validation:
                     "memory": f"{resources.memory_gib}Gi",
                 },
                 "timeoutSeconds": 60 * self._options.timeout_minutes,
-                **image,
+                **({"image": image} if image else {}),
                 **values,
             },
         )
@@ -245,15 +202,15 @@ class _Validation:
                 Work(objects=[job], written_by={JOB: job["metadata"]["name"]}) for job in jobs
             ]
         if works:
-            typer.echo(f"{len(works)} nodes are looked at.")
+            typer.echo(f"Checking {counted(len(works), 'node')}.")
         for work, outcome in self._runner.run(works, shared=shared):
             name = work.objects[-1]["metadata"]["annotations"]["hyperpod-cdk/node"]
             lines = [line for each in outcome.lines.values() for line in each]
             found = [*node_findings(lines, subject=name)]
             if not found:
-                told = outcome.error or (lines[-1] if lines else "its check wrote nothing")
+                told = outcome.error or (lines[-1] if lines else "the check wrote nothing")
                 found = [_failed("node", name, told)]
-            self._state.keep(f"node {name}", _advised(found))
+            self._state.keep(f"node {name}", _advised(found, node=name))
         for node in nodes:
             yield from self._state.findings[f"node {node.name}"]
 
@@ -261,11 +218,11 @@ class _Validation:
         for each in sorted({node.instance_type for node in nodes}):
             of_type = {node.name: node for node in nodes if node.instance_type == each}
             resources = next(iter(of_type.values())).resources
-            if resources.accelerator != _GPU:
-                yield _skipped(fabric.CHECK, each, "NCCL is of GPUs; on Trainium use nccom-test")
+            if resources.accelerator != GPU:
+                yield _skipped(fabric.CHECK, each, "NCCL runs on GPUs; on Trainium, use nccom-test")
                 continue
             if len(of_type) < _FEWEST:
-                yield _skipped(fabric.CHECK, each, "takes two idle nodes of a type that are well")
+                yield _skipped(fabric.CHECK, each, "needs two idle, healthy nodes of this type")
                 continue
             yield from fabric.fabric_findings(
                 tuple(of_type),
@@ -285,7 +242,7 @@ class _Validation:
             listed.append(work)
         sizes = " or ".join(str(size) for size in sorted({len(group) for group in groups}))
         several = f"{len(groups)} groups of " if len(groups) > 1 else ""
-        typer.echo(f"Round {self._state.rounds}: all-reduce of {several}{sizes} nodes.")
+        typer.echo(f"Round {self._state.rounds}: all-reduce across {several}{sizes} nodes.")
         for work, outcome in self._runner.run(listed):
             yield fabric.measurement(works[id(work)], outcome)
 
@@ -295,7 +252,9 @@ class _Validation:
 
     def _of_rendezvous(self, nodes: Sequence[Target]) -> Iterator[Finding]:
         if len(nodes) < _FEWEST:
-            yield _skipped("rendezvous", f"{len(nodes)} nodes", "takes two idle nodes")
+            yield _skipped(
+                "rendezvous", counted(len(nodes), "node"), "needs two idle, healthy nodes"
+            )
             return
         for backend in _BACKENDS:
             subject = f"{len(nodes)} nodes"
@@ -315,7 +274,7 @@ class _Validation:
         """Run a job whose pods all say the same, or what is wrong."""
         kept = f"{check} {key} {subject}"
         if kept not in self._state.findings:
-            typer.echo(f"{' '.join(filter(None, (check, key)))}: {subject}.")
+            typer.echo(f"Checking {' '.join(filter(None, (check, key)))}: {subject}.")
             name, objects = self._work(check, nodes, **values)
             count = len(nodes)
             work = Work(objects=objects, written_by={JOB: name}, pods=count)
@@ -329,7 +288,8 @@ class _Validation:
                 found = bad[:1] or [*dict.fromkeys(told)][: 2 if check == "storage" else 1]
                 name = " ".join(filter(None, (check, key)))
                 self._state.keep(
-                    kept, found or [_failed(name, subject, outcome.error or "it wrote nothing")]
+                    kept,
+                    found or [_failed(name, subject, outcome.error or "the check wrote nothing")],
                 )
         yield from self._state.findings[kept]
 
@@ -342,14 +302,15 @@ def _skipped(check: str, subject: str, found: str) -> Finding:
     return Finding(check=check, subject=subject, result=Result.SKIPPED, found=found)
 
 
-def _advised(found: Sequence[Finding]) -> list[Finding]:
-    """Return findings of a node with what to do about those that failed."""
-    return [
-        replace(each, advice=f"hyperpod-ops replace {each.subject}")
-        if each.result is Result.FAILED
-        else each
-        for each in found
-    ]
+def _advised(found: Sequence[Finding], *, node: str = "") -> list[Finding]:
+    """Return findings with what to do about those that failed on a node, or lack a program."""
+
+    def to_do(each: Finding) -> str:
+        if each.result is Result.FAILED and node:
+            return f"hyperpod-ops replace {node}"
+        return _LACKS if each.found.startswith("the image has no") else ""
+
+    return [replace(each, advice=to_do(each)) for each in found]
 
 
 def _tell(
@@ -360,10 +321,7 @@ def _tell(
     floors = {name: floor for name, floor in bandwidth_floors().items() if name in types}
     for name, floor in floors.items():
         out.print(f"The floor of {name}, {floor.gb_per_second:g} GB/s, is of {floor.source}")
-    failed = sum(each.result is Result.FAILED for each in findings)
-    out.print(
-        f"{len(findings)} findings, {failed} failed. docs/validate-nodes.md says what each means."
-    )
+    out.print(f"{summary(findings)} docs/validate-nodes.md says what each means.")
     for line in advice(findings):
         out.print(f"  {line}")
     if options.json is not None:

@@ -64,12 +64,33 @@ def _rows(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
     order = {each.check: number for number, each in reversed([*enumerate(findings)])}
     for _, equal in groupby(sorted(findings, key=lambda each: (order[each.check], row(each))), row):
         first, *others = equal
-        yield first, f"{len(others) + 1} of them" if others else first.subject
+        yield first, f"{first.subject} and {len(others)} more" if others else first.subject
 
 
 def advice(findings: Sequence[Finding]) -> list[str]:
-    """Return what to do about all that failed, each once."""
+    """Return what to do about all that failed, or that was skipped, each once."""
     return [*dict.fromkeys(each.advice for each in findings if each.advice)]
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things in words."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def is_ok(findings: Sequence[Finding]) -> bool:
+    """Say whether something was checked, and nothing of it failed."""
+    results = {each.result for each in findings}
+    return Result.OK in results and Result.FAILED not in results
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """Return how many checks passed, failed and were skipped, in a sentence."""
+    results = [each.result for each in findings]
+    ok, bad, skipped = (results.count(each) for each in Result)
+    told = f"{counted(len(findings), 'check')}: {ok:,} ok, {bad:,} failed, {skipped:,} skipped."
+    if is_ok(findings) or bad:
+        return told
+    return f"{told} Nothing was checked, which counts as a failure."
 
 
 def as_json(findings: Sequence[Finding], **more: Any) -> Mapping[str, Any]:
@@ -79,8 +100,13 @@ def as_json(findings: Sequence[Finding], **more: Any) -> Mapping[str, Any]:
         findings: The findings.
         more: What else they are to know.
     """
-    ok = all(each.result is not Result.FAILED for each in findings)
-    return {"ok": ok, **more, "findings": [asdict(each) for each in findings]}
+    complete = all(each.result is not Result.SKIPPED for each in findings)
+    return {
+        "ok": is_ok(findings),
+        "complete": complete,
+        **more,
+        "findings": [asdict(each) for each in findings],
+    }
 
 
 def junit(findings: Sequence[Finding]) -> bytes:

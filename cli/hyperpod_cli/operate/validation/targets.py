@@ -1,11 +1,10 @@
 """Which nodes are tested, and why the others are not."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kubernetes.client import ApiClient, CoreV1Api
+from kubernetes.client import ApiClient
 
 from hyperpod_cdk.facts.job_resources import JobResources, job_resources
 from hyperpod_cli.operate.clusters import HyperPodCluster
@@ -13,20 +12,19 @@ from hyperpod_cli.operate.nodes.health import (
     GROUP_LABEL,
     HEALTH_LABEL,
     SCHEDULABLE,
+    device_pods,
     is_ready,
     labels_of,
     node_objects,
 )
 from hyperpod_cli.terminal.errors import OpsError
 
-EFA_RESOURCE = "vpc.amazonaws.com/efa"
-_DEVICES = ("nvidia.com/gpu", "aws.amazon.com/neuron", EFA_RESOURCE)
+GPU = "nvidia.com/gpu"
+_DEVICES = (GPU, "aws.amazon.com/neuron", "vpc.amazonaws.com/efa")
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 # The first is the layer farthest from the node:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-topology.html
 _TOPOLOGY = [f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3)]
-_FINISHED = ("Succeeded", "Failed")
-_PAGE = 500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,35 +156,7 @@ def _target(item: Mapping[str, Any], *, busy: Mapping[str, str]) -> Target | Non
 
 def _busy(api: ApiClient) -> dict[str, str]:
     """Return the pods that use devices, in words, by the name of their node."""
-    found: dict[str, list[str]] = {}
-    for pod in _pods(api):
-        node = pod["spec"].get("nodeName")
-        if node and (pod.get("status") or {}).get("phase") not in _FINISHED and _uses_devices(pod):
-            name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-            found.setdefault(node, []).append(name)
     return {
-        node: f"busy: {names[0]}" + (f" and {len(names) - 1} more pods" if names[1:] else "")
-        for node, names in found.items()
+        node: f"busy: {names[0]}" + (f" and {len(names) - 1} more" if names[1:] else "")
+        for node, names in device_pods(api).items()
     }
-
-
-def _pods(api: ApiClient) -> Iterator[Mapping[str, Any]]:
-    asked: dict[str, str] = {}
-    while True:
-        answer = CoreV1Api(api).list_pod_for_all_namespaces(
-            limit=_PAGE, _preload_content=False, **asked
-        )
-        page = json.loads(answer.data)
-        yield from page["items"]
-        following = page["metadata"].get("continue")
-        if not following:
-            return
-        asked = {"_continue": following}
-
-
-def _uses_devices(pod: Mapping[str, Any]) -> bool:
-    return any(
-        device in ((container.get("resources") or {}).get("limits") or {})
-        for container in pod["spec"]["containers"]
-        for device in _DEVICES
-    )

@@ -24,6 +24,9 @@ JOB = "batch.kubernetes.io/job-name"
 # Of the MPI operator's pods: https://github.com/kubeflow/mpi-operator/blob/master/pkg/apis/kubeflow/v2beta1/types.go
 MPI_JOB, MPI_ROLE = "training.kubeflow.org/job-name", "training.kubeflow.org/job-role"
 _UNPULLED = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName")
+# containerd's, of an image without the command:
+# https://github.com/containerd/containerd/blob/main/internal/cri/server/helpers.go
+_UNSTARTED = "StartError"
 _ENDED = ("Succeeded", "Failed")
 
 
@@ -152,13 +155,13 @@ class Runner:
             own = _having(there, work.written_by)
             every = _having(there, work.all_pods or work.written_by)
             ended = [pod for pod in own if (pod.get("status") or {}).get("phase") in _ENDED]
+            if unusable := next(filter(None, map(_unusable, every)), ""):
+                raise FailedError(unusable)
             if len(ended) == work.pods:
                 lines = {
                     pod["spec"].get("nodeName", ""): [*self._log(pod).lines()] for pod in ended
                 }
                 yield work, Outcome(lines=lines, node_of=dict(nodes))
-            elif unpulled := next(filter(None, map(_unpulled, every)), ""):
-                raise FailedError(unpulled)
             elif is_late or not own:
                 error = self._failure(work) or (_why(every) if is_late else "")
                 if error:
@@ -191,15 +194,18 @@ def _having(there: Sequence[Object], labels: Mapping[str, str]) -> list[Object]:
     return [pod for pod in there if labels.items() <= pod["metadata"]["labels"].items()]
 
 
-def _unpulled(pod: Object) -> str:
-    """Return why an image cannot be pulled, which no waiting mends; empty if it can."""
+def _unusable(pod: Object) -> str:
+    """Return why an image cannot be pulled, or has no such command; empty if it can be used."""
     for each in (pod.get("status") or {}).get("containerStatuses") or ():
-        waits = (each.get("state") or {}).get("waiting") or {}
-        if waits.get("reason") in _UNPULLED:
-            return (
-                f"image {each['image']}: {waits['reason']}: {waits.get('message', 'no reason')}; "
-                "name one that the nodes can pull with --image"
-            )
+        state = each.get("state") or {}
+        for told in (state.get("waiting") or {}, state.get("terminated") or {}):
+            reason = told.get("reason")
+            if reason in (*_UNPULLED, _UNSTARTED):
+                needed = "the nodes can pull" if reason in _UNPULLED else "has this command"
+                why = " ".join(told.get("message", "no reason").split())
+                return (
+                    f"image {each['image']}: {reason}: {why}; with --image, name one that {needed}"
+                )
     return ""
 
 

@@ -20,6 +20,7 @@ from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
 from tests.support.chart_rendering import template
 from tests.support.clusters import described
 from tests.support.commands import run
+from tests.support.configs import REPOSITORY
 from tests.support.fabric import Fabric, Player, names
 from tests.support.kubernetes_api import ADMIN, CHART, PRINCIPALS, daemon_set
 
@@ -34,6 +35,7 @@ class Site:
         self.kubernetes = kubernetes
         self.folder = folder
         self.groups: dict[str, dict[str, Any]] = {"workers": {}}
+        self.built: dict[str, str] = {}
         self.player = Player(api=kubernetes, fabric=Fabric(), folder=folder / "bin")
         authority = folder / "ca.pem"
         authority.write_text(kubernetes.ca_pem)
@@ -64,7 +66,17 @@ class Site:
                 "Orchestrator": orchestrator,
             }
         )
-        return SimpleNamespace(session=SimpleNamespace(region="us-west-2"), found=lambda: found)
+        outputs = [
+            {"OutputKey": f"TrainingImage{key}", "OutputValue": value}
+            for key, value in self.built.items()
+        ]
+        stacks = {"Stacks": [{"StackName": "ml-workloads", "Outputs": outputs}]}
+        client = SimpleNamespace(describe_stacks=lambda **_asked: stacks)
+        return SimpleNamespace(
+            session=SimpleNamespace(region="us-west-2", client=lambda _name: client),
+            config=SimpleNamespace(name="ml") if self.built else None,
+            found=lambda: found,
+        )
 
     @contextmanager
     def client(self) -> Iterator[ApiClient]:
@@ -167,7 +179,9 @@ def test_a_healthy_cluster(ready: Site, capsys: pytest.CaptureFixture[str]) -> N
     assert told["rendezvous etcd-v2"].startswith("4 nodes met")
     assert ready.jobs() == []
     assert found["rounds"] == 1
-    assert "4 of them" in out
+    assert "n0000 and 3 more" in out
+    assert "Round 1: all-reduce across 4 nodes." in out
+    assert "ok, 0 failed, 4 skipped." in out
     written = (ready.folder / "found.xml").read_text()
     assert f'tests="{len(found["findings"])}" failures="0"' in written
     assert written.count("<testcase ") == len(found["findings"])
@@ -242,14 +256,14 @@ def test_it_goes_on_after_an_interruption(ready: Site, capsys: pytest.CaptureFix
     ready.player.before_tick = interrupt
     code, _ = ready.validate("--check", "node", "--check", "fabric")
     assert (code, ready.jobs()) == (INTERRUPTED, [])
-    assert "run it again to go on" in capsys.readouterr().err
+    assert "run the command again" in capsys.readouterr().err
     before = {*ready.player.started}
 
     ready.player.before_tick = lambda _player: None
     code, found = ready.validate("--check", "node", "--check", "fabric")
     assert code == FAILED
     assert {each[1] for each in failed(found) if each[0] == "slow node"} == {"n0000", "n0003"}
-    assert "Goes on from" in capsys.readouterr().out
+    assert "Continuing from" in capsys.readouterr().out
     again = {name for name in ready.player.started if name not in before}
     assert again
     assert not [name for name in again if name.endswith(("-1-0", "-1-1", "-1-2", "-1-3"))]
@@ -291,8 +305,68 @@ def test_an_image_that_cannot_be_pulled_ends_it_in_a_line(
     monkeypatch.setattr(Player, "_end", lambda *_given: None)
     code, _ = ready.validate("--image", "registry.invalid/none:1")
     assert (code, ready.jobs()) == (FAILED, [])
-    told = "image registry.invalid/none:1: ImagePullBackOff: not found; name one that the nodes can"
+    told = "image registry.invalid/none:1: ImagePullBackOff: not found; with --image, name one"
     assert told in capsys.readouterr().err
+
+
+def test_an_image_without_python_ends_it_in_a_line(
+    ready: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = Player._status
+    why = 'exec: "python3": executable file not found in $PATH: unknown'
+
+    def unstarted(player: Player, name: str, spec: Any, _state: object, _phase: str) -> None:  # noqa: ANN401
+        ends = {"terminated": {"exitCode": 128, "reason": "StartError", "message": why}}
+        ended(player, name, spec, ends, "Failed")
+
+    monkeypatch.setattr(Player, "_status", unstarted)
+    code, _ = ready.validate("--image", "registry.invalid/bare:1")
+    assert (code, ready.jobs()) == (FAILED, [])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(f"{why}; with --image, name one that has this command")
+
+
+def images_of(site: Site, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict[str, set[str]]:
+    """Return the images with which each check ran."""
+    used: dict[str, set[str]] = {}
+    started = Player._pod
+
+    def noted(player: Player, job: Any, template: Any, *given: Any, **named: Any) -> str:  # noqa: ANN401
+        container = template["spec"]["containers"][0]
+        check = container["command"][2] if job["kind"] == "Job" else "fabric"
+        used.setdefault(check, set()).add(container["image"])
+        return started(player, job, template, *given, **named)
+
+    monkeypatch.setattr(Player, "_pod", noted)
+    site.validate(*arguments)
+    return used
+
+
+def test_what_takes_pytorch_runs_in_the_training_image(
+    ready: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default = yaml.safe_load((REPOSITORY / "charts/validation/values.yaml").read_text())["image"]
+    built = "111122223333.dkr.ecr.us-west-2.amazonaws.com/training:gpu"
+    ready.built = {"Gpu": built, "Neuron": "neuron"}
+    with monkeypatch.context() as patch:
+        assert images_of(ready, patch) == {
+            "node": {default},
+            "fabric": {default},
+            "storage": {built},
+            "rendezvous": {built},
+        }
+    used = images_of(ready, monkeypatch, "--image", "mine:1")
+    assert (len(used), {image for each in used.values() for image in each}) == (4, {"mine:1"})
+
+
+def test_nothing_checked_is_a_failure(ready: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    for node in names(4)[1:]:
+        user_pod(ready, node)
+    code, found = ready.validate("--check", "fabric")
+    assert (code, found["ok"], found["complete"]) == (FAILED, False, False)
+    out = capsys.readouterr().out
+    assert "0 ok, 0 failed, 4 skipped. Nothing was checked" in out
+    assert (ready.folder / "found.xml").read_text().count("<skipped message=") == 4
 
 
 def test_what_a_killed_run_left_is_deleted(ready: Site) -> None:
@@ -320,7 +394,7 @@ def user_pod(site: Site, node: str) -> None:
         {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"name": "llama", "namespace": "default"},
+            "metadata": {"name": f"llama-{node}", "namespace": "default"},
             "spec": {"nodeName": node, "containers": [container]},
         }
     )
@@ -331,7 +405,7 @@ def test_busy_nodes_are_named_and_left_alone(ready: Site) -> None:
     code, found = ready.validate("--check", "node", "--check", "fabric")
     assert code == 0
     skipped = [each for each in found["findings"] if each["subject"] == "n0003"]
-    assert [each["found"] for each in skipped] == ["busy: default/llama"]
+    assert [each["found"] for each in skipped] == ["busy: default/llama-n0003"]
     assert "all 3 nodes" in {each["subject"] for each in found["findings"]}
 
 
@@ -386,7 +460,7 @@ def _all_busy(site: Site) -> None:
         (_nodes_only, [], "--check fabric: the cluster does not know MPIJob of kubeflow.org/v2b"),
         (_no_claim, [], "--claim: 'fsx-claim' is not in namespace default, not Bound; see"),
         (_no_claim, ["-n", "other"], "--namespace: 'other' is not in the cluster; create it"),
-        (_all_busy, [], "nodes: none of 1 is idle: n0000: busy: default/llama; wait until they"),
+        (_all_busy, [], "nodes: none of 1 is idle: n0000: busy: default/llama-n0000"),
         (_none, ["--check", "gpu"], "--check: 'gpu' must be one of: node, fabric, storage, rend"),
     ],
 )

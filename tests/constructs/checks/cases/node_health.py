@@ -40,7 +40,7 @@ CASES = [
         node_health_types,
         "no accelerators",
         config(group(CPU), **_health()),
-        (ERROR, "node_health.script", "runs on no node"),
+        (ERROR, "node_health", "runs on no node"),
     ),
     one(
         node_health_action,

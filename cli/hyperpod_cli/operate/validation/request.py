@@ -1,0 +1,97 @@
+"""What is asked for, and refusals of what would hang or fail later."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kubernetes.client import ApiClient
+
+from hyperpod_cli.operate import job_charts
+from hyperpod_cli.operate.validation.targets import GPU, Target
+from hyperpod_cli.terminal.errors import OpsError
+
+CHECKS = ("node", "fabric", "storage", "rendezvous")
+_MPI = ("kubeflow.org/v2beta1", "MPIJob")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """What is checked, and how.
+
+    Attributes:
+        group: The instance group. Default: all with accelerators.
+        checks: Names of checks.
+        namespace: Where the jobs are.
+        claim: Name of the volume claim whose file system is measured.
+        image: Image of the jobs. Default: the chart's, and the deployment's training image for what
+            takes PyTorch, fio or Neuron's tools.
+        include_busy: Whether to wait for nodes on which pods use accelerators.
+        timeout_minutes: When a job is given up.
+        fresh: Whether to forget what an interrupted run has found.
+        json: File that gets the findings as JSON.
+        junit: File that gets them as JUnit's XML.
+        every_seconds: Pause between two looks.
+    """
+
+    group: str | None = None
+    checks: Sequence[str] = CHECKS
+    namespace: str = "default"
+    claim: str = "fsx-claim"
+    image: str | None = None
+    include_busy: bool = False
+    timeout_minutes: int = 30
+    fresh: bool = False
+    json: Path | None = None
+    junit: Path | None = None
+    every_seconds: float = 5.0
+
+
+def refuse_what_cannot_work(api: ApiClient, nodes: Sequence[Target], options: Options) -> None:
+    """Refuse, before anything is submitted, what would hang or fail later.
+
+    Args:
+        api: Client of the Kubernetes API.
+        nodes: The nodes that are meant.
+        options: What is checked.
+
+    Raises:
+        OpsError: Something is missing, or no node is idle.
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    without = [check for check in options.checks if check != "fabric"]
+    others = " ".join(f"--check {check}" for check in without) or "--check node"
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": options.namespace}}
+    if job_charts.found(api, namespace) is None:
+        raise OpsError(f"--namespace: {options.namespace!r} is not in the cluster; create it")
+    if "fabric" in options.checks:
+        for node in nodes:
+            if not node.resources.efa:
+                raise OpsError(
+                    f"--check fabric: {node.instance_type} of group {node.group} has no EFA; name "
+                    f"a group that has with --group, or run the others: {others}"
+                )
+        is_gpu = any(node.resources.accelerator == GPU for node in nodes)
+        if is_gpu and not job_charts.is_served(api, *_MPI):
+            raise OpsError(
+                f"--check fabric: the cluster does not know {_MPI[1]} of {_MPI[0]}; switch the MPI "
+                "operator on (helm.components.mpi_operator: true) and deploy, or run the others: "
+                f"{others}"
+            )
+    if "storage" in options.checks:
+        names = {"name": options.claim, "namespace": options.namespace}
+        claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": names}
+        there = job_charts.found(api, claim)
+        phase = None if there is None else (there.get("status") or {}).get("phase")
+        if phase != "Bound":
+            raise OpsError(
+                f"--claim: {options.claim!r} is {phase or 'not'} in namespace {options.namespace}, "
+                "not Bound; see `kubectl get pvc -A`, and name one that is, or leave storage out: "
+                + " ".join(f"--check {check}" for check in options.checks if check != "storage")
+            )
+    if all(node.trouble for node in nodes):
+        told = "; ".join(f"{node.name}: {node.trouble}" for node in nodes[:3])
+        raise OpsError(
+            f"nodes: none of {len(nodes)} is idle: {told}; wait until they are, or wait for them "
+            "with --include-busy"
+        )
