@@ -72,8 +72,8 @@ class BaseImage:
     tag: str
 
 
-# https://aws.github.io/deep-learning-containers/reference/available_images/; the tag of Neuron also
-# in https://github.com/aws-neuron/deep-learning-containers, for trn1, trn2 and inf2: the last one of
+# https://aws.github.io/deep-learning-containers/reference/available_images/; Neuron's also in
+# https://github.com/aws-neuron/deep-learning-containers, for trn1, trn2 and inf2: the last tag with
 # the PyTorch that optimum-neuron 0.4.5 is for, https://pypi.org/project/optimum-neuron/0.4.5
 BASE_IMAGES: Final[Mapping[Accelerator, BaseImage]] = {
     "GPU": BaseImage(
