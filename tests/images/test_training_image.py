@@ -60,8 +60,8 @@ def test_both_install_alike() -> None:
 
 
 _PLAYED = ("ARG", "COPY", "ENV", "RUN", "USER", "WORKDIR")
-# The machine that plays a build keeps its users.
-_USERADD = '#!/bin/sh\necho "$@" > "$ROOT/useradd"\n'
+# The machine that plays a build keeps its users and its packages.
+_STAND_IN = '#!/bin/sh\necho "$@" >> "$ROOT/${0##*/}"\n'
 
 
 def _script(instructions: list[Instruction], root: Path) -> Iterator[str]:
@@ -93,9 +93,10 @@ def test_its_commands_install_by_hash_and_import(tmp_path: Path) -> None:
     """PyTorch is that of the tests, as the container brings its own."""
     python = tmp_path / "usr"
     venv.create(python, with_pip=True, symlinks=True)
-    stand_in = python / "bin" / "useradd"
-    stand_in.write_text(_USERADD, encoding="utf-8")
-    stand_in.chmod(0o755)
+    for program in ("apt-get", "rm", "useradd"):
+        stand_in = python / "bin" / program
+        stand_in.write_text(_STAND_IN, encoding="utf-8")
+        stand_in.chmod(0o755)
     [packages] = (TRAINING / "lib").glob("python*/site-packages")
     [own] = (python / "lib").glob("python*/site-packages")
     (own / "container.pth").write_text(f"{packages}\n", encoding="utf-8")
@@ -118,8 +119,8 @@ def test_its_commands_install_by_hash_and_import(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert "--uid 10000" in (tmp_path / "useradd").read_text(encoding="utf-8")
-    program = str(python / "bin" / "python")
-    listing = [program, "-m", "pip", "list", "--path", str(own), "--format", "json"]
+    assert " fio\n" in (tmp_path / "apt-get").read_text(encoding="utf-8")
+    listing = [str(python / "bin" / "python"), "-m", "pip", "list", "--path", str(own), "--format", "json"]
     added = json.loads(subprocess.run(listing, capture_output=True, check=True).stdout)
     assert {"torch"}.isdisjoint(each["name"] for each in added)
 
