@@ -7,6 +7,7 @@ from typing import Literal
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.encryption.key_policy import log_group_names
+from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.workloads.images import base_images
@@ -160,7 +161,10 @@ def _hyperpod(config: Config) -> Iterator[str]:
         types = " or ".join(group.possible_instance_types)
         role = group.execution_role_arn or config.cluster.execution_role_arn
         runs_as = "" if role is None else f", as {role.rpartition('/')[2]}"
-        yield f"- {group.name}: {group.instance_count} x {types}{runs_as}"
+        subnet = subnet_for(group, config.network)
+        several = len(config.network.hyperpod_subnets) > 1
+        place = f" in {subnet.zone}" if several and subnet is not None else ""
+        yield f"- {group.name}: {group.instance_count} x {types}{place}{runs_as}"
 
 
 def _counted(number: int, noun: str) -> str:
