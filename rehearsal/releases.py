@@ -2,8 +2,8 @@
 
 `make record-release` keeps the default deployment of the version in `pyproject.toml` in
 `releases/<version>`: its configuration, and its cloud assembly with this project's own part of the
-assets. What packages provide of them (SDK, kubectl, CDK's provider framework) comes from the
-version that is tried (ADR 49).
+assets. What packages provide of them (SDK, kubectl, CDK's provider framework), and the chart that
+stands in for the official one, come from the version that is tried (ADR 49).
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ _REPOSITORY = Path(__file__).resolve().parent.parent
 RELEASES = _REPOSITORY / "releases"
 _CONFIG = _REPOSITORY / "config" / "default.yaml"
 _ASSEMBLY = "assembly.tar.xz"
-# Assets by their construct: what packages provide, and the one of which they provide a part.
+# Assets by their construct: what packages provide, what stands in for the official chart, and the
+# asset of which packages provide a part.
 _PROVIDED = {"Provisioner/KubectlLayer/Code", "Provisioner/Provider/framework-onEvent/Code"}
+_CHART = "Dependencies/Chart"
 _FUNCTION, _OWN_OF_FUNCTION = "Provisioner/OnEvent/Code", "provisioner"
 _TEXTS = ("cdk.out", "manifest.json", "*.template.json", "*.assets.json")
 
@@ -86,13 +88,15 @@ class Release:
             archive.extractall(assembly, filter="data")
         today = dict(_assets(like))
         for construct, path in _assets(assembly):
-            if construct not in {*_PROVIDED, _FUNCTION}:
+            if construct not in {*_PROVIDED, _CHART, _FUNCTION}:
                 continue
             if construct not in today:
                 raise ReleaseError(
                     f"{self.directory}: takes the asset {construct} from packages, and no stack "
                     "of today has it; name its successor in rehearsal/releases.py"
                 )
+            if construct == _CHART:
+                shutil.rmtree(assembly / path, ignore_errors=True)
             _copy(like / today[construct], assembly / path, own=construct == _FUNCTION)
 
     def _archive(self) -> tarfile.TarFile:
@@ -148,7 +152,7 @@ def _own(assembly: Path) -> Iterator[Path]:
     for construct, path in sorted(_assets(assembly)):
         if construct == _FUNCTION:
             yield assembly / path / _OWN_OF_FUNCTION
-        elif construct not in _PROVIDED:
+        elif construct not in {*_PROVIDED, _CHART}:
             yield assembly / path
 
 

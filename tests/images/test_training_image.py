@@ -93,8 +93,8 @@ def test_its_commands_install_by_hash_and_import(tmp_path: Path) -> None:
     """PyTorch is that of the tests, as the container brings its own."""
     python = tmp_path / "usr"
     venv.create(python, with_pip=True, symlinks=True)
-    for program in ("apt-get", "rm", "useradd"):
-        stand_in = python / "bin" / program
+    for kept in ("apt-get", "rm", "useradd"):
+        stand_in = python / "bin" / kept
         stand_in.write_text(_STAND_IN, encoding="utf-8")
         stand_in.chmod(0o755)
     [packages] = (TRAINING / "lib").glob("python*/site-packages")
@@ -120,7 +120,8 @@ def test_its_commands_install_by_hash_and_import(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "--uid 10000" in (tmp_path / "useradd").read_text(encoding="utf-8")
     assert " fio\n" in (tmp_path / "apt-get").read_text(encoding="utf-8")
-    listing = [str(python / "bin" / "python"), "-m", "pip", "list", "--path", str(own), "--format", "json"]
+    program = str(python / "bin" / "python")
+    listing = [program, "-m", "pip", "list", "--path", str(own), "--format", "json"]
     added = json.loads(subprocess.run(listing, capture_output=True, check=True).stdout)
     assert {"torch"}.isdisjoint(each["name"] for each in added)
 
