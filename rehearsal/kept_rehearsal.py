@@ -143,8 +143,8 @@ def keep(stage: Stage) -> None:
             show(
                 "\nEverything is up. In another terminal, in this folder:\n"
                 f"  source {shlex.quote(_shown(file))}\n"
-                "Then every make target but image, the AWS CLI, kubectl and helm work on it, as the "
-                f"IAM user {_OPERATOR}:\n"
+                "Then every make target but image, the AWS CLI, kubectl and helm work on it, as "
+                f"the IAM user {_OPERATOR}:\n"
                 "  make diff\n"
                 "  kubectl get nodes\n"
                 "  make rehearse-fault FAULT=capacity-shortage GROUP="
