@@ -118,6 +118,12 @@ spec:
         {{- if eq .Values.kind "HyperPodPyTorchJob" }}
         - --nnodes={{ int .Values.nodes }}
         - --rdzv-backend=hyperpod
+        # The agent reads the steps in these files, and kills without them:
+        # https://pypi.org/project/hyperpod-elastic-agent/1.1.3
+        - --tee=3
+        - --log-dir=/tmp/hyperpod
+        - --shutdown-signal=SIGTERM
+        - --shutdown-timeout={{ max 15 (sub .Values.terminationGracePeriodSeconds 30) }}
         {{- end }}
         # Kubeflow's operator 1.7.0 tells nprocPerNode to jobs with a master alone:
         # https://github.com/kubeflow/training-operator/blob/v1.7.0/pkg/controller.v1/pytorch/envvar.go
@@ -190,7 +196,7 @@ spec:
 {{- end }}
 
 {{- define "training.arguments" -}}
-{{- $checkpoints := printf "%s/checkpoints/%s" .Values.claim.mountPath (include "training.name" .) }}
+{{- $checkpoints := printf "%s/checkpoints/%s/%s" .Values.claim.mountPath .Release.Namespace (include "training.name" .) }}
 {{- merge (deepCopy .Values.arguments) (dict "checkpoints" $checkpoints) | toJson }}
 {{- end }}
 

@@ -19,11 +19,11 @@ _RESOURCES: dict[str, AcceleratorResource] = {
     "GPU": "nvidia.com/gpu",
     "Neuron": "aws.amazon.com/neuron",
 }
-# With the EFA driver installed, a node allocates 5128 pages of 2 MiB, which are no allocatable
-# memory any more, and AWS's jobs request half of them:
-# https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
-_ALLOCATED_HUGEPAGES_MIB = 5128 * 2
-_REQUESTED_HUGEPAGES_MIB = 5120
+# EFA's installer lets a node allocate so much for each CPU, and a page, in huge pages of 2 MiB, which
+# are no allocatable memory any more: https://github.com/bottlerocket-os/bottlerocket-core-kit/pull/141
+_HUGEPAGES_MIB_PER_CPU, _HUGEPAGE_MIB = 2 * 110, 2
+# AWS's jobs request no more: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+_MOST_HUGEPAGES_MIB = 5120
 # What firmware and kernel keep of a type's memory is in no list; Karpenter estimates 7.5 percent:
 # https://karpenter.sh/docs/reference/settings/ (VM_MEMORY_OVERHEAD_PERCENT)
 _SEEN_BY_LINUX = 1 - 0.075
@@ -74,19 +74,26 @@ def job_resources(instance_type: str) -> JobResources | None:
         accelerator=_RESOURCES[device.kind] if device else None,
         accelerators=device.count if device else 0,
         efa=facts.efa_interfaces,
-        hugepages_2mi_mib=_REQUESTED_HUGEPAGES_MIB if facts.efa_interfaces else 0,
+        hugepages_2mi_mib=min(_MOST_HUGEPAGES_MIB, _hugepages_mib(facts, cpus=_cores(facts))),
         cpu=_cpus(facts),
         memory_gib=_memory_gib(facts),
     )
 
 
+def _cores(facts: InstanceFacts) -> int:
+    """Return the CPUs of a node with one thread per core."""
+    return facts.vcpus // facts.default_threads_per_core
+
+
 def _cpus(facts: InstanceFacts) -> int:
-    cores = facts.vcpus / facts.default_threads_per_core
-    return max(1, int(cores - _RESERVED_CPUS))
+    return max(1, int(_cores(facts) - _RESERVED_CPUS))
+
+
+def _hugepages_mib(facts: InstanceFacts, *, cpus: int) -> int:
+    return _HUGEPAGES_MIB_PER_CPU * cpus + _HUGEPAGE_MIB if facts.efa_interfaces else 0
 
 
 def _memory_gib(facts: InstanceFacts) -> int:
     taken = _RESERVED_MIB + _RESERVED_MIB_PER_POD * facts.max_pods + _EVICTION_MIB + _DAEMONS_MIB
-    if facts.efa_interfaces:
-        taken += _ALLOCATED_HUGEPAGES_MIB
+    taken += _hugepages_mib(facts, cpus=facts.vcpus)
     return max(1, int(facts.memory_mib * _SEEN_BY_LINUX - taken) // _MIB_PER_GIB)
