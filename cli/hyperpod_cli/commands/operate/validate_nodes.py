@@ -1,4 +1,4 @@
-"""`hyperpod-ops validate-nodes`."""
+"""`hyperpod-cdk validate-nodes`."""
 
 from pathlib import Path
 from typing import Annotated
