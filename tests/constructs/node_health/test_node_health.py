@@ -279,6 +279,7 @@ def test_the_script_is_beside_the_file() -> None:
     health = load_config(EXAMPLE).node_health
 
     assert health is not None
+    assert health.script is not None
     assert Path(health.script) == EXAMPLE.with_suffix("") / "gpus.sh"
 
 
