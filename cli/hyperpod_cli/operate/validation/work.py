@@ -126,7 +126,7 @@ class Runner:
                         with suppress(TransientError):
                             self.delete(work.objects)
                         yield work, outcome
-                if not seen.begun and self.clock() >= notice:
+                if waiting and not seen.begun and self.clock() >= notice:
                     notice = self.clock() + _NOTICE_SECONDS
                     self.tell(f"0 of {len(works)} checks have begun; their pods: {seen.wait}")
                 if waiting:
@@ -173,30 +173,27 @@ class Runner:
                 seen.begun.add(id(work))
             if unusable := next(filter(None, map(_unusable, every)), ""):
                 raise FailedError(unusable)
+            disrupted = next(filter(None, map(_disruption, every)), "")
+            node_of = dict(seen.node_of)
             if len(ended) == work.pods:
                 lines = {
                     pod["spec"].get("nodeName", ""): [*self._log(pod).lines()] for pod in ended
                 }
-                error = next(filter(None, map(_disruption, every)), "")
+                blamed = not disrupted
                 yield (
                     work,
-                    Outcome(
-                        lines=lines,
-                        node_of=dict(seen.node_of),
-                        error=error,
-                        is_of_nodes=not error,
-                    ),
+                    Outcome(lines=lines, node_of=node_of, error=disrupted, is_of_nodes=blamed),
                 )
-            elif is_late or not own:
+            elif is_late or len(own) < work.pods:
                 error = self._failure(work)
                 # Kubernetes deletes the pods of a job whose time is over.
-                runs = bool(own) or _DEADLINE in error
-                error = error or (_why(every) if is_late else "")
+                ran = id(work) in seen.begun and (bool(own) or _DEADLINE in error)
+                blamed = ran and not disrupted and error != _DELETED
+                error = disrupted or error or (_why(every) if is_late else "")
                 if error:
-                    blamed = runs and error != _DELETED and id(work) in seen.begun
-                    node_of = dict(seen.node_of)
                     yield work, Outcome(lines={}, node_of=node_of, error=error, is_of_nodes=blamed)
-        seen.wait = _unscheduled(there) or (f"{len(there)} Pending" if there else "none yet")
+        pending = [pod for pod in there if _phase(pod) not in _BEGUN]
+        seen.wait = _unscheduled(there) or (f"{len(pending)} Pending" if pending else "none yet")
 
     def _log(self, pod: Object) -> Log:
         return Log(

@@ -472,6 +472,31 @@ def test_a_check_that_hangs_on_its_node_has_failed(ready: Site) -> None:
     assert {each["found"] for each in found["findings"]} == {"not done in time"}
 
 
+def test_a_job_that_failed_with_one_pod_is_not_waited_for(ready: Site) -> None:
+    """Kubernetes deletes the other pods."""
+
+    def fail_one(player: Player) -> None:
+        for name, (first, *others) in (
+            (each, pods) for each, pods in player.started.items() if pods
+        ):
+            ended = {"phase": "Failed"}
+            player.api.set_status("v1", "Pod", first, ended, namespace="default")
+            for each in others:
+                player.api.delete("v1", "Pod", each, namespace="default")
+            why = {"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}
+            status = {"conditions": [{**why, "message": "a pod has failed"}]}
+            player.api.set_status("batch/v1", "Job", name, status, namespace="default")
+            player.started[name] = []
+
+    ready.player.before_tick = fail_one
+    code, found = ready.validate("--check", "rendezvous")
+    assert (code, len(failed(found))) == (FAILED, 2)
+    assert {each["found"] for each in found["findings"]} == {
+        "BackoffLimitExceeded: a pod has failed"
+    }
+    assert ready.player.seconds < 60
+
+
 def _none(site: Site) -> None:
     site.install_mpi()
     site.claim()
