@@ -1,4 +1,4 @@
-"""`hyperpod-cdk validate-nodes`."""
+"""`hyperpod-ops validate-nodes`."""
 
 from pathlib import Path
 from typing import Annotated
