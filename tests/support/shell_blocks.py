@@ -85,7 +85,7 @@ ELSEWHERE: Mapping[tuple[str, str], str] = {
             "kubectl get nodes -o custom-columns=\\",
             "read -rs TOKEN",
             "kubectl apply -f notebook.yaml",
-            "kubectl delete job,pytorchjob,mpijob --all",
+            "kubectl delete job first --ignore-not-found",
         )
     },
     ("docs/node-health.md", "hyperpod-ops release i-0123456789abcdef0"): (
@@ -93,7 +93,7 @@ ELSEWHERE: Mapping[tuple[str, str], str] = {
     ),
     (
         "docs/validate-nodes.md",
-        "hyperpod-ops validate-nodes --group workers --json found.json --junit found.xml",
+        "hyperpod-cdk validate-nodes --group workers --json found.json --junit found.xml",
     ): "tests/cli/operate/validation/test_validate_nodes.py",
 }
 """Blocks that another test runs, by that test; those of a page with one test are in `PAGES`."""

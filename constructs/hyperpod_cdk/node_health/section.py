@@ -1,13 +1,15 @@
 """The `node_health` section: the user's health check on each node with accelerators."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from hyperpod_cdk.schema.limits import Between, Matching, OneOf
-from hyperpod_cdk.schema.section import Api, Section, Task
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.limits import Between, Matching, OneOf, is_token
+from hyperpod_cdk.schema.section import Api, Section, Task, judged
 
 RELEASE: Final = "node-health"
 """Name of its Helm release."""
@@ -34,6 +36,39 @@ Image = Annotated[
     ),
 ]
 
+# As Kubernetes reads them; the day of the week ends with Saturday:
+# https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#schedule-syntax
+_CRON = {
+    "minute": (0, 59),
+    "hour": (0, 23),
+    "day of the month": (1, 31),
+    "month": (1, 12),
+    "day of the week": (0, 6),
+}
+_CRON_ITEM = re.compile(r"(?:\*|(?P<first>\d+)(?:-(?P<last>\d+))?)(?:/(?P<step>\d+))?")
+
+
+def _schedule_findings(schedule: str) -> Iterator[Finding]:
+    """Find numbers that Kubernetes would refuse, when a deployment is half done."""
+    if is_token(schedule):
+        return
+    for (field, (least, most)), text in zip(_CRON.items(), schedule.split(" "), strict=True):
+        for item in text.split(","):
+            read = _CRON_ITEM.fullmatch(item)
+            if read is None:
+                message = f"{field} {item!r} must be *, a number or a range such as 1-5, or a step"
+            elif wrong := [
+                n for n in read.group("first", "last") if n and not least <= int(n) <= most
+            ]:
+                message = f"{field} {wrong[0]} must be {least} to {most}"
+            elif read["last"] and int(read["first"]) > int(read["last"]):
+                message = f"{field} {item} must begin with the smaller number"
+            elif read["step"] and int(read["step"]) == 0:
+                message = f"{field} {item} must have a step above 0"
+            else:
+                continue
+            yield Finding(value=schedule, message=f"is no schedule: {message}")
+
 
 Schedule = Annotated[
     str,
@@ -42,6 +77,7 @@ Schedule = Annotated[
         rule="must be five fields of cron in UTC, by numbers: minute, hour, day of the month, "
         "month and day of the week, such as 0 3 * * *",
     ),
+    judged(_schedule_findings),
 ]
 
 

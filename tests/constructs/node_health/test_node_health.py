@@ -1,8 +1,10 @@
 """The release of the user's health check as CloudFormation sees it."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +130,26 @@ def test_recurring_checks_know_what_nodes_must_have(
 @pytest.mark.parametrize("schedule", ["daily", "0 3 * *", "0 3 * * MON", "@daily", "0 3 * * *\n"])
 def test_a_schedule_is_five_numbers(schedule: str) -> None:
     with pytest.raises(ConfigError, match="must be five fields of cron in UTC"):
+        RecurringHealthConfig(schedule=schedule)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "told"),
+    [
+        ("61 3 * * *", "minute 61 must be 0 to 59"),
+        ("0 0-24 * * *", "hour 24 must be 0 to 23"),
+        ("0 3 0 * *", "day of the month 0 must be 1 to 31"),
+        ("0 3 * 1,13 *", "month 13 must be 1 to 12"),
+        ("0 3 * * 7", "day of the week 7 must be 0 to 6"),
+        ("*/0 3 * * *", "minute */0 must have a step above 0"),
+        ("0 3 * * 5-1", "day of the week 5-1 must begin with the smaller number"),
+        ("0 3- * * *", "hour '3-' must be"),
+        ("59,0-30/5 */6 1-31 12 0-6", ""),
+    ],
+)
+def test_a_schedule_is_one_that_kubernetes_takes(schedule: str, told: str) -> None:
+    expected = pytest.raises(ConfigError, match=re.escape(told)) if told else nullcontext()
+    with expected:
         RecurringHealthConfig(schedule=schedule)
 
 
@@ -279,6 +301,7 @@ def test_the_script_is_beside_the_file() -> None:
     health = load_config(EXAMPLE).node_health
 
     assert health is not None
+    assert health.script is not None
     assert Path(health.script) == EXAMPLE.with_suffix("") / "gpus.sh"
 
 

@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from hyperpod_cdk.eks.access import access_by_principal
+from hyperpod_cdk.eks.section import EditorsConfig, EksConfig
+from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cli.operate.job_charts import rendered
 from rehearsal.stage import Stage
 from tests.support.aws_cli import Person
 from tests.support.commands import run
@@ -20,7 +24,8 @@ __all__ = ["test_it_deploys_and_holds_what_is_verified"]
 EXAMPLES = ["operators"]
 HYP = CONFIG_FOLDER.parent / ".venv" / "hyp" / "bin" / "hyp"
 CDK = CONFIG_FOLDER.parent / "node_modules" / ".bin"
-LOOK = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
+POLICY = "arn:aws:eks::aws:cluster-access-policy/"
+LOOK = f"{POLICY}AmazonEKSAdminViewPolicy"
 # After each command hyp tells AWS of its use, which a rehearsal keeps to itself.
 NOWHERE = "HTTPS_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1,localhost"
 PAGE = CONFIG_FOLDER.parent / "docs" / "operators.md"
@@ -112,6 +117,45 @@ def test_the_documented_commands_of_hyp_run_a_job(stage: Stage, engineer: Person
     gone = tried(engineer, describe)
     assert gone.returncode != 0
     assert "first" in gone.stdout + gone.stderr
+
+
+@pytest.mark.slow(seconds=2)
+def test_an_editor_submits_the_charts_job(stage: Stage, tmp_path: Path) -> None:
+    eks = stage.environment.clients("eks")
+    iam: Any = stage.environment.clients("iam")
+    arn = iam.create_user(UserName="researcher")["User"]["Arn"]
+    entry = {"clusterName": "operators-eks", "principalArn": arn}
+    eks.create_access_entry(**entry)
+    editors = EditorsConfig(namespaces=("default",), principals=(arn,))
+    for access in access_by_principal(EksConfig(editors=(editors,)))[arn]:
+        scope = {"type": "namespace", "namespaces": [*access.namespaces]}
+        eks.associate_access_policy(
+            **entry, policyArn=f"{POLICY}{access.policy}", accessScope=scope
+        )
+    look = {"Effect": "Allow", "Action": "eks:DescribeCluster", "Resource": "*"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [look]})
+    iam.put_user_policy(UserName="researcher", PolicyName="Look", PolicyDocument=document)
+    person = Person(environment=stage.environment, home=tmp_path, user="researcher")
+    (job,) = rendered(
+        "training",
+        name="chart",
+        namespace="default",
+        values={"image": "registry.invalid/x:1"},
+        files=[asset_directory("charts") / "training/values/hyperpod-pytorch-job.yaml"],
+    )
+    (tmp_path / "job.json").write_text(json.dumps(job), "utf-8")
+
+    for command in (
+        "aws eks update-kubeconfig --name operators-eks",
+        f"kubectl apply --server-side -f {tmp_path}/job.json",
+    ):
+        done = person.run(command)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+    kept = jobs(stage)["chart"]
+    assert kept["replicaSpecs"][0]["replicas"] == job["spec"]["replicaSpecs"][0]["replicas"]
+    assert kept["runPolicy"] == job["spec"]["runPolicy"]
+    done = person.run("kubectl delete hyperpodpytorchjob chart")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow(seconds=15)

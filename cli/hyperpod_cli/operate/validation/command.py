@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ from hyperpod_cli.operate.validation.parsing import node_findings
 from hyperpod_cli.operate.validation.recorded import FOLDER, Measurement, Recorded, recorded
 from hyperpod_cli.operate.validation.request import CHECKS, Options, refuse_what_cannot_work
 from hyperpod_cli.operate.validation.targets import GPU, Target, accelerated_groups, targets
-from hyperpod_cli.operate.validation.work import JOB, MPI_JOB, MPI_ROLE, Runner, Work
+from hyperpod_cli.operate.validation.work import JOB, MPI_JOB, MPI_ROLE, Outcome, Runner, Work
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, OpsError
@@ -209,7 +210,7 @@ class _Validation:
             found = [*node_findings(lines, subject=name)]
             if not found:
                 told = outcome.error or (lines[-1] if lines else "the check wrote nothing")
-                found = [_failed("node", name, told)]
+                found = [_without_result("node", name, told, outcome)]
             self._state.keep(f"node {name}", _advised(found, node=name))
         for node in nodes:
             yield from self._state.findings[f"node {node.name}"]
@@ -224,12 +225,15 @@ class _Validation:
             if len(of_type) < _FEWEST:
                 yield _skipped(fabric.CHECK, each, "needs two idle, healthy nodes of this type")
                 continue
-            yield from fabric.fabric_findings(
-                tuple(of_type),
-                floor=bandwidth_floors().get(each),
-                recorded=self._state,
-                measure=partial(self._measured, of_type),
-            )
+            try:
+                yield from fabric.fabric_findings(
+                    tuple(of_type),
+                    floor=bandwidth_floors().get(each),
+                    recorded=self._state,
+                    measure=partial(self._measured, of_type),
+                )
+            except fabric.UnmeasuredError as error:
+                yield _skipped(fabric.CHECK, each, f"{error}; run it again")
 
     def _measured(self, nodes: dict[str, Target], groups: Sequence[Nodes]) -> Iterator[Measurement]:
         works: dict[int, Nodes] = {}
@@ -243,8 +247,9 @@ class _Validation:
         sizes = " or ".join(str(size) for size in sorted({len(group) for group in groups}))
         several = f"{len(groups)} groups of " if len(groups) > 1 else ""
         typer.echo(f"Round {self._state.rounds}: all-reduce across {several}{sizes} nodes.")
-        for work, outcome in self._runner.run(listed):
-            yield fabric.measurement(works[id(work)], outcome)
+        with closing(self._runner.run(listed)) as ended:
+            for work, outcome in ended:
+                yield fabric.measurement(works[id(work)], outcome)
 
     def _of_storage(self, node: Target) -> Iterator[Finding]:
         claim = {"name": self._options.claim, "mountPath": "/fsx"}
@@ -289,13 +294,19 @@ class _Validation:
                 name = " ".join(filter(None, (check, key)))
                 self._state.keep(
                     kept,
-                    found or [_failed(name, subject, outcome.error or "the check wrote nothing")],
+                    found
+                    or [
+                        _without_result(
+                            name, subject, outcome.error or "the check wrote nothing", outcome
+                        )
+                    ],
                 )
         yield from self._state.findings[kept]
 
 
-def _failed(check: str, subject: str, found: str) -> Finding:
-    return Finding(check=check, subject=subject, result=Result.FAILED, found=found)
+def _without_result(check: str, subject: str, found: str, outcome: Outcome) -> Finding:
+    result = Result.FAILED if outcome.is_of_nodes else Result.SKIPPED
+    return Finding(check=check, subject=subject, result=result, found=found)
 
 
 def _skipped(check: str, subject: str, found: str) -> Finding:

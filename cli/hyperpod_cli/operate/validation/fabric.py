@@ -48,15 +48,24 @@ class Expected:
         return f"{EFA}; no published floor; {part}"
 
 
+class UnmeasuredError(Exception):
+    """A job ended for a reason that says nothing about its nodes."""
+
+
 def measurement(nodes: Nodes, outcome: Outcome) -> Measurement:
     """Return what the log of a group's all-reduce says.
 
     Args:
         nodes: The group.
         outcome: What came of its job.
+
+    Raises:
+        UnmeasuredError: It ended for a reason that says nothing about the nodes.
     """
     run = nccl_run(line for lines in outcome.lines.values() for line in lines)
-    error = outcome.error
+    if run.bus_bandwidth is None and not outcome.is_of_nodes:
+        raise UnmeasuredError(outcome.error)
+    error = outcome.error if outcome.is_of_nodes else ""
     if not error and run.wrong:
         error = f"{run.wrong} wrong values"
     if not error and run.bus_bandwidth is None:

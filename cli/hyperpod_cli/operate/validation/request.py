@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kubernetes.client import ApiClient
+from kubernetes.client import ApiClient, CoreV1Api
 
 from hyperpod_cli.operate import job_charts
 from hyperpod_cli.operate.validation.targets import GPU, Target
@@ -79,19 +79,29 @@ def refuse_what_cannot_work(api: ApiClient, nodes: Sequence[Target], options: Op
                 f"{others}"
             )
     if "storage" in options.checks:
-        names = {"name": options.claim, "namespace": options.namespace}
-        claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": names}
-        there = job_charts.found(api, claim)
-        phase = None if there is None else (there.get("status") or {}).get("phase")
-        if phase != "Bound":
-            raise OpsError(
-                f"--claim: {options.claim!r} is {phase or 'not'} in namespace {options.namespace}, "
-                "not Bound; see `kubectl get pvc -A`, and name one that is, or leave storage out: "
-                + " ".join(f"--check {check}" for check in options.checks if check != "storage")
-            )
+        _refuse_claim(api, options)
     if all(node.trouble for node in nodes):
         told = "; ".join(f"{node.name}: {node.trouble}" for node in nodes[:3])
         raise OpsError(
             f"nodes: none of {len(nodes)} is idle: {told}; wait until they are, or wait for them "
             "with --include-busy"
         )
+
+
+def _refuse_claim(api: ApiClient, options: Options) -> None:
+    claims = CoreV1Api(api).list_namespaced_persistent_volume_claim(options.namespace).items
+    phases = {each.metadata.name: each.status.phase for each in claims}
+    if phases.get(options.claim) == "Bound":
+        return
+    if options.claim in phases:
+        told = (
+            f"claim {options.claim!r} in namespace {options.namespace} is {phases[options.claim]}, "
+            f"not Bound; see `kubectl describe pvc -n {options.namespace} {options.claim}`"
+        )
+    else:
+        known = ", ".join(sorted(phases)) or "none"
+        told = (
+            f"there is no claim {options.claim!r} in namespace {options.namespace}; it has: {known}"
+        )
+    others = " ".join(f"--check {check}" for check in options.checks if check != "storage")
+    raise OpsError(f"--claim: {told}{others and f'; to leave storage out: {others}'}")

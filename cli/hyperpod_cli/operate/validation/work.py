@@ -1,10 +1,12 @@
 """Runs jobs of the chart at the same time, and deletes each when it is done or given up."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+
+import typer
 
 from hyperpod_cli.operate.job_charts import (
     Connect,
@@ -28,6 +30,10 @@ _UNPULLED = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName")
 # https://github.com/containerd/containerd/blob/main/internal/cri/server/helpers.go
 _UNSTARTED = "StartError"
 _ENDED = ("Succeeded", "Failed")
+_BEGUN = ("Running", *_ENDED)
+_DEADLINE = "DeadlineExceeded"
+_DELETED = "somebody has deleted it"
+_FIRST_NOTICE_SECONDS, _NOTICE_SECONDS = 30.0, 60.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,11 +61,13 @@ class Outcome:
         lines: What its pods wrote, by their node.
         node_of: The node of each pod.
         error: Why there is no result; empty if there is.
+        is_of_nodes: Whether its nodes may be why: its pods began, and nobody ended them.
     """
 
     lines: Mapping[str, Sequence[str]]
     node_of: Mapping[str, str]
     error: str = ""
+    is_of_nodes: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +82,7 @@ class Runner:
         every_seconds: Pause between two looks.
         sleep: Waits so many seconds.
         clock: Tells seconds.
+        tell: Says what the jobs wait for.
     """
 
     connect: Connect
@@ -83,10 +92,11 @@ class Runner:
     every_seconds: float
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
+    tell: Callable[[str], None] = typer.echo
 
     def run(
         self, works: Sequence[Work], *, shared: Sequence[Object] = ()
-    ) -> Iterator[tuple[Work, Outcome]]:
+    ) -> Generator[tuple[Work, Outcome], None, None]:
         """Submit jobs, and yield each with its outcome when it is done and deleted.
 
         Whatever ends this early, nothing of them stays in the cluster.
@@ -100,21 +110,25 @@ class Runner:
                 which holds for every job.
         """
         waiting = [*works]
-        nodes: dict[str, str] = {}
+        seen = _Seen()
         try:
             self._submit(shared)
             for work in works:
                 self._submit(work.objects)
-            deadline = self.clock() + self.timeout_seconds
+            began = self.clock()
+            notice = began + _FIRST_NOTICE_SECONDS
             while waiting:
-                is_late = self.clock() >= deadline
+                is_late = self.clock() >= began + self.timeout_seconds
                 with suppress(TransientError):
-                    for work, outcome in self._ended(waiting, nodes, is_late=is_late):
+                    for work, outcome in self._ended(waiting, seen, is_late=is_late):
                         waiting.remove(work)
                         # What is not deleted now is kept in mind, and deleted at the end.
                         with suppress(TransientError):
                             self.delete(work.objects)
                         yield work, outcome
+                if waiting and not seen.begun and self.clock() >= notice:
+                    notice = self.clock() + _NOTICE_SECONDS
+                    self.tell(f"0 of {len(works)} checks have begun; their pods: {seen.wait}")
                 if waiting:
                     self.sleep(self.every_seconds)
         finally:
@@ -142,11 +156,11 @@ class Runner:
         self.recorded.save()
 
     def _ended(
-        self, works: Sequence[Work], nodes: dict[str, str], *, is_late: bool
+        self, works: Sequence[Work], seen: "_Seen", *, is_late: bool
     ) -> Iterator[tuple[Work, Outcome]]:
         with self.connect() as api:
             there = pods(api, namespace=self.namespace, labels=LABELS)
-        nodes |= {
+        seen.node_of |= {
             pod["metadata"]["name"]: pod["spec"]["nodeName"]
             for pod in there
             if pod["spec"].get("nodeName")
@@ -154,18 +168,32 @@ class Runner:
         for work in [*works]:
             own = _having(there, work.written_by)
             every = _having(there, work.all_pods or work.written_by)
-            ended = [pod for pod in own if (pod.get("status") or {}).get("phase") in _ENDED]
+            ended = [pod for pod in own if _phase(pod) in _ENDED]
+            if any(_phase(pod) in _BEGUN for pod in every):
+                seen.begun.add(id(work))
             if unusable := next(filter(None, map(_unusable, every)), ""):
                 raise FailedError(unusable)
+            disrupted = next(filter(None, map(_disruption, every)), "")
+            node_of = dict(seen.node_of)
             if len(ended) == work.pods:
                 lines = {
                     pod["spec"].get("nodeName", ""): [*self._log(pod).lines()] for pod in ended
                 }
-                yield work, Outcome(lines=lines, node_of=dict(nodes))
-            elif is_late or not own:
-                error = self._failure(work) or (_why(every) if is_late else "")
+                blamed = not disrupted
+                yield (
+                    work,
+                    Outcome(lines=lines, node_of=node_of, error=disrupted, is_of_nodes=blamed),
+                )
+            elif is_late or len(own) < work.pods:
+                error = self._failure(work)
+                # Kubernetes deletes the pods of a job whose time is over.
+                ran = id(work) in seen.begun and (bool(own) or _DEADLINE in error)
+                blamed = ran and not disrupted and error != _DELETED
+                error = disrupted or error or (_why(every) if is_late else "")
                 if error:
-                    yield work, Outcome(lines={}, node_of=dict(nodes), error=error)
+                    yield work, Outcome(lines={}, node_of=node_of, error=error, is_of_nodes=blamed)
+        pending = [pod for pod in there if _phase(pod) not in _BEGUN]
+        seen.wait = _unscheduled(there) or (f"{len(pending)} Pending" if pending else "none yet")
 
     def _log(self, pod: Object) -> Log:
         return Log(
@@ -180,9 +208,18 @@ class Runner:
         with self.connect() as api:
             job = found(api, work.objects[-1])
         if job is None:
-            return "somebody has deleted it"
+            return _DELETED
         failed = condition(job, "Failed")
         return "" if failed is None else f"{failed.get('reason')}: {failed.get('message')}"
+
+
+@dataclass(kw_only=True)
+class _Seen:
+    """What was seen of jobs: nodes of pods, jobs whose pods began, and what the others wait for."""
+
+    node_of: dict[str, str] = field(default_factory=dict)
+    begun: set[int] = field(default_factory=set)
+    wait: str = "none yet"
 
 
 def _reference(item: Object) -> dict[str, Any]:
@@ -209,10 +246,29 @@ def _unusable(pod: Object) -> str:
     return ""
 
 
-def _why(every: Sequence[Object]) -> str:
-    """Return why a job is not done in time: what the scheduler says, or that it still runs."""
+def _phase(pod: Object) -> str:
+    return str((pod.get("status") or {}).get("phase"))
+
+
+def _disruption(pod: Object) -> str:
+    """Return why Kubernetes ended a pod before it was done; empty if it did not.
+
+    https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions
+    """
+    held = condition(pod, "DisruptionTarget") if _phase(pod) == "Failed" else None
+    return "" if held is None else f"{held.get('reason')}: {held.get('message')}"
+
+
+def _unscheduled(every: Sequence[Object]) -> str:
+    """Return what the scheduler says of the first pod that it cannot place; empty if it can."""
     for pod in every:
         for each in (pod.get("status") or {}).get("conditions") or ():
             if (each["type"], each["status"]) == ("PodScheduled", "False"):
-                return f"not done in time: {pod['metadata']['name']}: {each.get('message')}"
-    return "not done in time" if every else "not done in time: it has no pods"
+                return f"{pod['metadata']['name']}: {each.get('message')}"
+    return ""
+
+
+def _why(every: Sequence[Object]) -> str:
+    """Return why a job is not done in time."""
+    why = _unscheduled(every) or ("" if every else "it has no pods")
+    return f"not done in time: {why}" if why else "not done in time"

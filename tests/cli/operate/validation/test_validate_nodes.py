@@ -25,6 +25,7 @@ from tests.support.fabric import Fabric, Player, names
 from tests.support.kubernetes_api import ADMIN, CHART, PRINCIPALS, daemon_set
 
 P4, P5 = "ml.p4d.24xlarge", "ml.p5.48xlarge"
+STORAGE = ["--check", "storage", "--claim", "nope"]
 DEVICES = {GPU: "8", EFA: "32"}
 
 
@@ -409,13 +410,91 @@ def test_busy_nodes_are_named_and_left_alone(ready: Site) -> None:
     assert "all 3 nodes" in {each["subject"] for each in found["findings"]}
 
 
-def test_a_pod_that_waits_for_ever_is_given_up(ready: Site) -> None:
-    ready.player.tick = lambda seconds: setattr(  # type: ignore[method-assign]
-        ready.player, "seconds", ready.player.seconds + seconds
-    )
-    code, found = ready.validate("--check", "node", "--timeout", "1")
-    assert (code, ready.jobs()) == (FAILED, [])
-    assert {each["found"] for each in found["findings"]} == {"not done in time: it has no pods"}
+def _deleted(player: Player) -> None:
+    for kind, version in (("Job", "batch/v1"), ("MPIJob", "kubeflow.org/v2beta1")):
+        for job in player.api.objects(version, kind):
+            if player.started.get(job["metadata"]["name"]):
+                player.started[job["metadata"]["name"]] = []
+                player.api.delete(version, kind, job["metadata"]["name"], namespace="default")
+    for pod in player.api.objects("v1", "Pod", "default"):
+        player.api.delete("v1", "Pod", pod["metadata"]["name"], namespace="default")
+
+
+def _preempted(player: Player) -> None:
+    why = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    ended = {"phase": "Failed", "conditions": [{**why, "message": "for default/llama"}]}
+    for pod in player.api.objects("v1", "Pod", "default"):
+        player.api.set_status("v1", "Pod", pod["metadata"]["name"], ended, namespace="default")
+    for name in player.started:
+        player.started[name] = []
+
+
+def _unstarted(player: Player) -> None:
+    for kind, version in (("Job", "batch/v1"), ("MPIJob", "kubeflow.org/v2beta1")):
+        player.started |= {job["metadata"]["name"]: [] for job in player.api.objects(version, kind)}
+
+
+@pytest.mark.parametrize("check", ["node", "fabric", "rendezvous"])
+@pytest.mark.parametrize(
+    ("happens", "told"),
+    [
+        (_deleted, "somebody has deleted it"),
+        (_preempted, "PreemptionByScheduler: for default/llama"),
+        (_unstarted, "not done in time: it has no pods"),
+    ],
+)
+def test_what_says_nothing_about_a_node_is_skipped(
+    ready: Site,
+    capsys: pytest.CaptureFixture[str],
+    happens: Callable[[Player], None],
+    told: str,
+    check: str,
+) -> None:
+    ready.player.before_tick = happens
+    code, found = ready.validate("--check", check, "--timeout", "2")
+    assert (code, failed(found), ready.jobs()) == (FAILED, [], [])
+    assert {each["found"].partition("; run")[0] for each in found["findings"]} == {told}
+    out = capsys.readouterr().out
+    assert "hyperpod-ops replace" not in out
+    waits = [line for line in out.splitlines() if "have begun" in line]
+    notice = f"0 of {4 if check == 'node' else 1} checks have begun; their pods: none yet"
+    if happens is _unstarted:
+        assert waits == [notice] * (4 if check == "rendezvous" else 2)
+
+
+def test_a_check_that_hangs_on_its_node_has_failed(ready: Site) -> None:
+    def hang(player: Player) -> None:
+        player.started = {name: [] for name in player.started}
+
+    ready.player.before_tick = hang
+    code, found = ready.validate("--check", "node", "--timeout", "2")
+    assert (code, failed(found)) == (FAILED, [("node", name) for name in names(4)])
+    assert {each["found"] for each in found["findings"]} == {"not done in time"}
+
+
+def test_a_job_that_failed_with_one_pod_is_not_waited_for(ready: Site) -> None:
+    """Kubernetes deletes the other pods."""
+
+    def fail_one(player: Player) -> None:
+        for name, (first, *others) in (
+            (each, pods) for each, pods in player.started.items() if pods
+        ):
+            ended = {"phase": "Failed"}
+            player.api.set_status("v1", "Pod", first, ended, namespace="default")
+            for each in others:
+                player.api.delete("v1", "Pod", each, namespace="default")
+            why = {"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}
+            status = {"conditions": [{**why, "message": "a pod has failed"}]}
+            player.api.set_status("batch/v1", "Job", name, status, namespace="default")
+            player.started[name] = []
+
+    ready.player.before_tick = fail_one
+    code, found = ready.validate("--check", "rendezvous")
+    assert (code, len(failed(found))) == (FAILED, 2)
+    assert {each["found"] for each in found["findings"]} == {
+        "BackoffLimitExceeded: a pod has failed"
+    }
+    assert ready.player.seconds < 60
 
 
 def _none(site: Site) -> None:
@@ -458,7 +537,16 @@ def _all_busy(site: Site) -> None:
         (_none, [], "ml-cluster: workers: has no nodes in Kubernetes now"),
         (_no_efa, [], "--check fabric: ml.g5.4xlarge of group workers has no EFA; name a group"),
         (_nodes_only, [], "--check fabric: the cluster does not know MPIJob of kubeflow.org/v2b"),
-        (_no_claim, [], "--claim: 'fsx-claim' is not in namespace default, not Bound; see"),
+        (
+            _no_claim,
+            [],
+            "--claim: there is no claim 'fsx-claim' in namespace default; it has: none",
+        ),
+        (
+            _nodes_only,
+            STORAGE,
+            "--claim: there is no claim 'nope' in namespace default; it has: fs",
+        ),
         (_no_claim, ["-n", "other"], "--namespace: 'other' is not in the cluster; create it"),
         (_all_busy, [], "nodes: none of 1 is idle: n0000: busy: default/llama-n0000"),
         (_none, ["--check", "gpu"], "--check: 'gpu' must be one of: node, fabric, storage, rend"),
