@@ -10,6 +10,8 @@ from __future__ import annotations
 import copy
 import json
 import os
+import signal
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -215,6 +217,8 @@ def _used_of_node(item: Object) -> Object:
 
 def main() -> None:
     """Look once; the CronJob says when."""
+    # Python as a container's first process passes SIGTERM over, and would leave its jobs there.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     environment = os.environ
     settings = Settings(
         release=environment["RELEASE"],
