@@ -123,7 +123,13 @@ def test_a_training_job_is_submitted_followed_and_stopped(
     assert isinstance(kubernetes, KubernetesApi)
     registry = f"{operator.stage.environment.aws.account}.dkr.ecr.us-west-2.amazonaws.com"
     assert "image: is missing" in run(on_call, *TRAIN, code=2)
-    assert "is not in ECR; build" in run(on_call, *TRAIN, "--image", f"{registry}/train:1", code=2)
+    ecr = operator.stage.environment.clients("ecr")
+    ecr.create_repository(repositoryName="train")
+    with pytest.raises(ecr.exceptions.ImageNotFoundException):
+        ecr.describe_images(repositoryName="train", imageIds=[{"imageTag": "1"}])
+    for image in ("train:1", "none:1"):
+        told = run(on_call, *TRAIN, "--image", f"{registry}/{image}", code=2)
+        assert f"{image} is not in ECR; build" in told
     settings = ("--image", "registry.invalid/train:1")
     refused = operator.run(*TRAIN, *settings)
     assert (refused.exit_code, refused.output.count("\n")) == (2, 1)

@@ -48,17 +48,20 @@ def check_image(request: JobRequest, *, session: AwsSession) -> None:
     )
     ecr = session.session.client("ecr", region_name=named["region"])
     try:
-        ecr.describe_images(
+        found = ecr.describe_images(
             registryId=named["account"], repositoryName=named["repository"], imageIds=[which]
-        )
+        )["imageDetails"]
     except ClientError as error:
-        if error.response["Error"]["Code"] in _ABSENT:
-            raise OpsError(
-                f"image: {image} is not in ECR; build and push it (docs/images.md), or name "
-                "another with --image"
-            ) from None
-        if not is_denied(error):
+        if is_denied(error):
+            return
+        if error.response["Error"]["Code"] not in _ABSENT:
             raise
+        found = []
+    if not found:
+        raise OpsError(
+            f"image: {image} is not in ECR; build and push it (docs/images.md), or name another "
+            "with --image"
+        )
 
 
 def check(api: ApiClient, request: JobRequest, *, cluster: str, stop: str) -> list[str]:

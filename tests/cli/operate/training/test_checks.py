@@ -22,14 +22,17 @@ from tests.cli.operate.training.conftest import IMAGE, STOP, asked, pod
     [
         ("ImageNotFoundException", f"image: {IMAGE} is not in ECR; build and push it"),
         ("RepositoryNotFoundException", f"image: {IMAGE} is not in ECR; build and push it"),
+        (None, f"image: {IMAGE} is not in ECR; build and push it"),
         ("AccessDeniedException", ""),
     ],
 )
-def test_an_image_of_ecr_is_looked_up(code: str, told: str, config: Config) -> None:
+def test_an_image_of_ecr_is_looked_up(code: str | None, told: str, config: Config) -> None:
     looked_up: list[Mapping[str, Any]] = []
 
-    def describe_images(**which: Any) -> None:
+    def describe_images(**which: Any) -> dict[str, list[Any]]:
         looked_up.append(which)
+        if code is None:
+            return {"imageDetails": []}
         raise ClientError({"Error": {"Code": code, "Message": "no"}}, "DescribeImages")
 
     def client(service: str, region_name: str) -> SimpleNamespace:
