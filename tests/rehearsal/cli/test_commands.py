@@ -173,6 +173,7 @@ def test_a_training_job_is_submitted_followed_and_stopped(
     deleted = f"PyTorchJob {LLAMA}, Deployment {LLAMA}-etcd, Service {LLAMA}-etcd"
     assert operator.output(*stop) == f"Deleted: {deleted}\n"
     assert "name: there is no job 'llama2-7b-p4d'" in operator.run(*stop).output
+    assert not [*kubernetes.objects("v1", "Pod", "default")]
 
 
 def as_a_user(
