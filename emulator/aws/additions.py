@@ -2,6 +2,7 @@
 
 from emulator.aws import (
     buckets,
+    container_images,
     encryption,
     functions,
     network_dependencies,
@@ -64,6 +65,7 @@ def install(*, settings: Settings) -> None:
     vpc_endpoints.install_vpc_endpoint()
     routing.install()
     buckets.install_bucket_owners()
+    container_images.install_missing_images()
     encryption.install_log_groups()
     encryption.install_keys()
     encryption.install_bucket_encryption()

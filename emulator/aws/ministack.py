@@ -14,8 +14,8 @@ What to offer upstream, for the most names to become public, or unnecessary:
   `handlers`.
 - A hook before a request is authorized, and the evaluation of policies for a role: `iam_evaluator`.
 - As corrections: exports in use, conditions with `Fn::Select`, failed deletions and rollbacks of
-  stacks, encryption of buckets, zones of subnets, refusals of dependent networks, EKS add-ons,
-  access entries, versions and deletion protection.
+  stacks, encryption of buckets, images that are not there, zones of subnets, refusals of dependent
+  networks, EKS add-ons, access entries, versions and deletion protection.
 """
 
 import importlib
@@ -69,6 +69,7 @@ stacks = _Module("ministack.services.cloudformation.stacks")
 provisioners = _Module("ministack.services.cloudformation.provisioners")
 cloudwatch_logs = _Module("ministack.services.cloudwatch_logs")
 ec2 = _Module("ministack.services.ec2")
+ecr = _Module("ministack.services.ecr")
 eks = _Module("ministack.services.eks")
 iam = _Module("ministack.services.iam")
 kms = _Module("ministack.services.kms")

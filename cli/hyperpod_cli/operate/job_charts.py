@@ -1,7 +1,6 @@
 """Jobs that are charts of this project: rendered, submitted, followed and deleted."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from http import HTTPStatus
@@ -20,7 +19,8 @@ from hyperpod_cdk.workloads.images import image_output
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import described_stack, documented_outputs
 from hyperpod_cli.helm.helm import CommandError, Helm, helm_binary
-from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.operate.chart_values import problems
+from hyperpod_cli.terminal.errors import LinesError, OpsError
 
 Object = Mapping[str, Any]
 Connect = Callable[[], AbstractContextManager[ApiClient]]
@@ -59,6 +59,7 @@ def rendered(
     values: Mapping[str, Any],
     files: Sequence[Path] = (),
     settings: Sequence[str] = (),
+    where: Callable[[str], str] = "values: {}".format,
 ) -> list[Object]:
     """Return the objects of a chart.
 
@@ -69,16 +70,18 @@ def rendered(
         values: Merged over the chart's own, and over those of files.
         files: Files of values.
         settings: `KEY=VALUE`, as `helm --set` takes them; they win over all others.
+        where: Returns where the user has given a key of the values, for errors.
 
     Raises:
-        OpsError: The values are not what the chart takes.
+        LinesError: The values are not what the chart takes: a line for each thing.
         ChartError: There is no helm.
     """
+    folder = asset_directory("charts") / chart
     with TemporaryDirectory() as home:
         helm = Helm(binary=helm_binary(), home=Path(home))
         try:
             text = helm.template(
-                asset_directory("charts") / chart,
+                folder,
                 values=values,
                 files=files,
                 settings=settings,
@@ -86,13 +89,9 @@ def rendered(
                 namespace=namespace,
             )
         except CommandError as error:
-            raise OpsError(f"values: {_reason(str(error))}") from None
+            lines = problems(str(error), chart=folder, where=where)
+            raise LinesError("\n".join(lines)) from None
     return [item for item in yaml.safe_load_all(text) if item]
-
-
-def _reason(told: str) -> str:
-    """Return what helm has to say of the values, without where it stands in the chart."""
-    return re.sub(r"^Error: (execution error at \(.*?\): )?(values don't meet .*?\w+: )?", "", told)
 
 
 def submit(api: ApiClient, objects: Iterable[Object]) -> None:

@@ -18,6 +18,7 @@ from kubernetes.client import CoreV1Api
 
 from emulator.hyperpod import Faults
 from emulator.kubernetes import KubernetesApi
+from emulator.kubernetes.training_operator import API_VERSION, KIND, TrainingOperator
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.helm.layer_binaries import layer_binaries
 from hyperpod_cli.operate.clusters import chosen_cluster, find_cluster, nodes_of
@@ -123,7 +124,13 @@ def test_a_training_job_is_submitted_followed_and_stopped(
     assert isinstance(kubernetes, KubernetesApi)
     registry = f"{operator.stage.environment.aws.account}.dkr.ecr.us-west-2.amazonaws.com"
     assert "image: is missing" in run(on_call, *TRAIN, code=2)
-    assert "is not in ECR; build" in run(on_call, *TRAIN, "--image", f"{registry}/train:1", code=2)
+    ecr = operator.stage.environment.clients("ecr")
+    ecr.create_repository(repositoryName="train")
+    with pytest.raises(ecr.exceptions.ImageNotFoundException):
+        ecr.describe_images(repositoryName="train", imageIds=[{"imageTag": "1"}])
+    for image in ("train:1", "none:1"):
+        told = run(on_call, *TRAIN, "--image", f"{registry}/{image}", code=2)
+        assert f"{image} is not in ECR; build" in told
     settings = ("--image", "registry.invalid/train:1")
     refused = operator.run(*TRAIN, *settings)
     assert (refused.exit_code, refused.output.count("\n")) == (2, 1)
@@ -143,7 +150,7 @@ def test_a_training_job_is_submitted_followed_and_stopped(
     assert "you may not create one" in run(on_call, *TRAIN, *settings, "--yes", code=2)
     assert "image: registry.invalid/train:1" in run(on_call, *TRAIN, *settings, "--dry-run")
 
-    job = ("kubeflow.org/v1", "PyTorchJob", "default")
+    job = (API_VERSION, KIND, "default")
     as_a_user(operator, helm_and_kubectl, folder=tmp_path, IMAGE=settings[1])
     [by_hand] = kubernetes.objects(*job)
     assert "is taken by a PyTorchJob" in operator.run(*TRAIN, *settings).output
@@ -166,6 +173,7 @@ def test_a_training_job_is_submitted_followed_and_stopped(
     deleted = f"PyTorchJob {LLAMA}, Deployment {LLAMA}-etcd, Service {LLAMA}-etcd"
     assert operator.output(*stop) == f"Deleted: {deleted}\n"
     assert "name: there is no job 'llama2-7b-p4d'" in operator.run(*stop).output
+    assert not [*kubernetes.objects("v1", "Pod", "default")]
 
 
 def as_a_user(
@@ -189,30 +197,26 @@ def as_a_user(
 
 @contextmanager
 def kubeflow_operator(kubernetes: KubernetesApi, name: str, *, writes: str) -> Iterator[None]:
-    """Play the operator for a job: its first worker writes a line, and the job succeeds."""
-    job, namespace = ("kubeflow.org/v1", "PyTorchJob"), "default"
-    pod = f"{name}-worker-0"
+    """Run the operator and a node for a job: its worker writes a line, and succeeds."""
+    operator, pod, namespace = TrainingOperator(kubernetes), f"{name}-worker-0", "default"
+
+    def reach(phase: str, state: str) -> None:
+        container = {"name": "pytorch", "state": {state: {}}}
+        status = {"phase": phase, "containerStatuses": [container]}
+        kubernetes.set_status("v1", "Pod", pod, status, namespace=namespace)
 
     def play() -> None:
-        eventually(lambda: kubernetes.objects(*job, namespace))
-        labels = {"training.kubeflow.org/job-name": name}
-        metadata = {"name": pod, "labels": labels, "namespace": namespace}
-        [found] = kubernetes.objects(*job, namespace)
-        spec = found["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]
-        kubernetes.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
-        running = {"containerStatuses": [{"name": "pytorch", "state": {"running": {}}}]}
-        kubernetes.set_status("v1", "Pod", pod, running, namespace=namespace)
+        eventually(lambda: kubernetes.objects(API_VERSION, KIND, namespace))
+        operator.reconcile()
+        reach("Running", "running")
         kubernetes.write_log(pod, f"{writes}\n", container="pytorch", namespace=namespace)
-        ended = {"conditions": [{"type": "Succeeded", "status": "True"}]}
-        kubernetes.set_status(*job, name, ended, namespace=namespace)
-        over = {"containerStatuses": [{"name": "pytorch", "state": {"terminated": {}}}]}
-        kubernetes.set_status("v1", "Pod", pod, over, namespace=namespace)
+        reach("Succeeded", "terminated")
+        operator.reconcile()
 
     player = Thread(target=play)
     player.start()
     yield
     player.join()
-    kubernetes.delete("v1", "Pod", pod, namespace=namespace)
 
 
 @pytest.mark.slow(seconds=1)

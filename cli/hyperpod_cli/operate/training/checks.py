@@ -5,38 +5,59 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 from botocore.exceptions import ClientError
-from kubernetes.client import ApiClient, ApiException
+from kubernetes.client import ApiClient, ApiException, CoreV1Api
 
 from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.job_charts import exists, is_served
 from hyperpod_cli.operate.nodes.health import device_pods, is_ready, labels_of, node_objects
 from hyperpod_cli.operate.training.request import JOB_KINDS, JobRequest
-from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_shared.aws_errors import is_denied
 
 _ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
     r"(?P<repository>[^:@]{2,})(?::(?P<tag>[^@]+))?(?:@(?P<digest>sha256:.+))?"
 )
+_CLAIM = "PersistentVolumeClaim"
 _ABSENT = ("ImageNotFoundException", "RepositoryNotFoundException")
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-run-jobs-hyperpod-cli.html
 _RESUMED_IN = ("kubeflow", "hyperpod")
 _RESUMES = "sagemaker.amazonaws.com/enable-job-auto-resume"
 
 
-def check_image(request: JobRequest, *, session: AwsSession) -> None:
-    """Refuse an image that is not in its ECR repository; others are not looked at.
+def check(
+    api: ApiClient, request: JobRequest, *, session: AwsSession, cluster: str, stop: str
+) -> list[str]:
+    """Refuse a job that the cluster cannot run, and return what else its user should know.
 
     Args:
+        api: Client of the Kubernetes API.
         request: The job.
-        session: The account, which may not be that of the repository.
+        session: The account, which may not be that of the image's repository.
+        cluster: Name of the HyperPod cluster.
+        stop: The command that deletes a job of its name.
 
     Raises:
-        OpsError: There is no such image.
+        LinesError: Things are missing, or taken: a line for each.
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
         ClientError: AWS refused to say, for another reason than that it is not the caller's.
         BotoCoreError: AWS could not be asked.
     """
+    problems = [*_of_image(request, session), *_of_objects(api, request, stop=stop)]
+    nodes: list[str] = []
+    try:
+        nodes += _of_nodes(api, request, cluster=cluster)
+    except OpsError as error:
+        problems += error.lines
+    if problems:
+        raise LinesError("\n".join(problems))
+    return [*_warnings(request), *nodes]
+
+
+def _of_image(request: JobRequest, session: AwsSession) -> Iterator[str]:
+    """Yield that the image is not in its ECR repository; others are not looked at."""
     image = str(request.container["image"])
     named = _ECR.fullmatch(image)
     if named is None:
@@ -48,56 +69,53 @@ def check_image(request: JobRequest, *, session: AwsSession) -> None:
     )
     ecr = session.session.client("ecr", region_name=named["region"])
     try:
-        ecr.describe_images(
+        found = ecr.describe_images(
             registryId=named["account"], repositoryName=named["repository"], imageIds=[which]
-        )
+        )["imageDetails"]
     except ClientError as error:
-        if error.response["Error"]["Code"] in _ABSENT:
-            raise OpsError(
-                f"image: {image} is not in ECR; build and push it (docs/images.md), or name "
-                "another with --image"
-            ) from None
-        if not is_denied(error):
+        if is_denied(error):
+            return
+        if error.response["Error"]["Code"] not in _ABSENT:
             raise
+        found = []
+    if not found:
+        yield (
+            f"image: {image} is not in ECR; build and push it (docs/images.md), or name another "
+            "with --image"
+        )
 
 
-def check(api: ApiClient, request: JobRequest, *, cluster: str, stop: str) -> list[str]:
-    """Refuse a job that the cluster cannot run, and return what else its user should know.
-
-    Args:
-        api: Client of the Kubernetes API.
-        request: The job.
-        cluster: Name of the HyperPod cluster.
-        stop: The command that deletes a job of its name.
-
-    Raises:
-        OpsError: Something is missing, or taken.
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+def _of_objects(api: ApiClient, request: JobRequest, *, stop: str) -> Iterator[str]:
+    """Yield what is not in Kubernetes, or is, in the way."""
     job = request.job
     if not is_served(api, job["apiVersion"], job["kind"]):
-        raise OpsError(
+        yield (
             f"kind: the cluster does not know {job['kind']}; set "
             f"{JOB_KINDS[job['kind']].switch}: true and deploy"
         )
     where = request.namespace
     if _is_absent(api, "v1", "Namespace", where):
-        raise OpsError(
+        yield (
             f"--namespace: {where!r} does not exist; create it, or storage.claims can "
             "(create_namespace: true)"
         )
+        return
     if exists(api, job):
-        raise OpsError(
+        yield (
             f"name: {request.name!r} is taken by a {job['kind']} in the namespace {where}; give "
             f"another --name, or stop that one: {stop}"
         )
-    for api_version, kind, name, fix in _needed(request):
+    for api_version, kind, name, (key, fix) in _needed(request):
         if _is_absent(api, api_version, kind, name, namespace=where):
-            raise OpsError(
-                f"{fix[0]}: there is no {kind} {name!r} in the namespace {where}; {fix[1]}"
-            )
-    return [*_warnings(request), *_of_nodes(api, request, cluster=cluster)]
+            others = _claims(api, where) if kind == _CLAIM else ""
+            what = f"which has: {others}; name one with --set claim.name=NAME"
+            rest = f", {what}" if others else f"; {fix}"
+            yield f"{key}: there is no {kind} {name!r} in the namespace {where}{rest}"
+
+
+def _claims(api: ApiClient, namespace: str) -> str:
+    found = CoreV1Api(api).list_namespaced_persistent_volume_claim(namespace).items
+    return ", ".join(sorted(each.metadata.name for each in found))
 
 
 def _needed(request: JobRequest) -> Iterator[tuple[str, str, str, tuple[str, str]]]:
@@ -107,14 +125,15 @@ def _needed(request: JobRequest) -> Iterator[tuple[str, str, str, tuple[str, str
         if "persistentVolumeClaim" in volume:
             name = volume["persistentVolumeClaim"]["claimName"]
             fix = f"add {{namespace: {where}}} to storage.claims and deploy, or give --namespace"
-            yield "v1", "PersistentVolumeClaim", name, ("claim", fix)
+            yield "v1", _CLAIM, name, ("claim", fix)
     for variable in request.container["env"]:
         secret = variable.get("valueFrom", {}).get("secretKeyRef")
         if secret:
             name, key = secret["name"], secret["key"]
             fix = (
-                f"kubectl create secret generic {name} -n {where} --from-file={key}=FILE, a file "
-                "with the token and no newline; or --set secret= for a model without a gate"
+                f'type the token after `read -rs TOKEN`, then `printf %s "$TOKEN" | kubectl create '
+                f"secret generic {name} -n {where} --from-file={key}=/dev/stdin`; or --set secret= "
+                "for a model without a gate"
             )
             yield "v1", "Secret", name, ("secret", fix)
     priority = request.pod.get("priorityClassName")

@@ -16,7 +16,7 @@ from hyperpod_cdk.workloads.images import base_images
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
 from hyperpod_cli.operate.job_charts import Connect, Object, built_images, delete, submit
-from hyperpod_cli.operate.training.checks import check, check_image
+from hyperpod_cli.operate.training.checks import check
 from hyperpod_cli.operate.training.following import follow
 from hyperpod_cli.operate.training.request import (
     JOB_KINDS,
@@ -64,9 +64,8 @@ def run(
     )
     connect = _connect(chosen, configured)
     stop = _stop_command(chosen, name=request.name, namespace=request.namespace)
-    check_image(request, session=chosen.session)
     with connect() as api:
-        notes = check(api, request, cluster=chosen.name, stop=stop)
+        notes = check(api, request, session=chosen.session, cluster=chosen.name, stop=stop)
     for line in (*_shown(request, region=chosen.session.region), *notes):
         typer.echo(line, err=dry_run)
     if dry_run:

@@ -1,7 +1,9 @@
 """What a training job asks for: the values that are given, and what the configuration says."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +183,7 @@ def requested(
         values=added,
         files=files,
         settings=given.settings,
+        where=partial(_where, given=given, files=files),
     )
     return JobRequest(group=group, added=added, objects=objects)
 
@@ -223,6 +226,20 @@ def _merged(files: Sequence[Path]) -> dict[str, Any]:
             raise OpsError(f"--values: {file} must hold keys and values of the chart {_CHART}")
         said |= document or {}
     return said
+
+
+def _where(key: str, *, given: Given, files: Sequence[Path]) -> str:
+    """Return the option or the file that says a key of the values."""
+    for setting in reversed(given.settings):
+        if re.search(rf"(^|[.,]){re.escape(key)}[.=]", setting):
+            return f"--set {setting}"
+    first = key.partition(".")[0]
+    if vars(given).get(first) is not None:
+        return f"--{first}"
+    file = next((each for each in reversed(files) if first in _merged([each])), None)
+    if file is None:
+        return "--name" if key == "name" else f"values: {key}"
+    return f"{file.name}: {key}"
 
 
 def _group(given: Given, said: Mapping[str, Any], *, config: Config) -> NodeGroupConfig:

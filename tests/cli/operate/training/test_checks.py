@@ -11,41 +11,53 @@ from kubernetes.client import ApiClient
 from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.operate.job_charts import submit
-from hyperpod_cli.operate.training.checks import check, check_image
+from hyperpod_cli.operate.training.checks import check
 from hyperpod_cli.operate.training.request import JobRequest
-from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.errors import LinesError, OpsError
 from tests.cli.operate.training.conftest import IMAGE, STOP, asked, pod
 
+NOT_IN_ECR = f"image: {IMAGE} is not in ECR; build and push it"
 
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("ImageNotFoundException", f"image: {IMAGE} is not in ECR; build and push it"),
-        ("RepositoryNotFoundException", f"image: {IMAGE} is not in ECR; build and push it"),
-        ("AccessDeniedException", ""),
-    ],
-)
-def test_an_image_of_ecr_is_looked_up(code: str, told: str, config: Config) -> None:
-    looked_up: list[Mapping[str, Any]] = []
 
-    def describe_images(**which: Any) -> None:
-        looked_up.append(which)
+def account(asked_for: list[Mapping[str, Any]], *, code: str | None, images: int = 1) -> Any:  # noqa: ANN401 - stands for a session
+    """Return an account whose ECR refuses with a code, or has so many of the images asked for."""
+
+    def describe_images(**which: Any) -> Mapping[str, Any]:
+        asked_for.append(which)
+        if code is None:
+            return {"imageDetails": [which] * images}
         raise ClientError({"Error": {"Code": code, "Message": "no"}}, "DescribeImages")
 
     def client(service: str, region_name: str) -> SimpleNamespace:
         assert (service, region_name) == ("ecr", "us-west-2")
         return SimpleNamespace(describe_images=describe_images)
 
-    session: Any = SimpleNamespace(session=SimpleNamespace(client=client))
+    return SimpleNamespace(session=SimpleNamespace(client=client))
+
+
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("ImageNotFoundException", NOT_IN_ECR),
+        ("RepositoryNotFoundException", NOT_IN_ECR),
+        (None, NOT_IN_ECR),
+        ("AccessDeniedException", ""),
+    ],
+)
+def test_an_image_of_ecr_is_looked_up(
+    code: str | None, told: str, api: ApiClient, config: Config
+) -> None:
+    looked_up: list[Mapping[str, Any]] = []
+    session = account(looked_up, code=code, images=0)
     if told:
-        with pytest.raises(OpsError) as refused:
-            check_image(asked(config), session=session)
-        assert refused.value.lines[0].startswith(told)
+        with pytest.raises(LinesError, match=told):
+            notes(api, asked(config), session=session)
     else:
-        check_image(asked(config), session=session)
+        notes(api, asked(config), session=session)
     [which] = looked_up
     assert which["imageIds"] == [{"imageTag": "1"}]
-    check_image(asked(config, image="registry.invalid/a"), session=session)
+    notes(api, asked(config, image="registry.invalid/a"), session=session)
     assert len(looked_up) == 1
 
 
@@ -54,8 +66,9 @@ def busy(kubernetes: KubernetesApi, node: str) -> None:
     pod(kubernetes, f"other-{node[-1]}", nodeName=node, container={"resources": resources})
 
 
-def notes(api: ApiClient, request: JobRequest) -> list[str]:
-    return check(api, request, cluster="ml-cluster", stop=STOP)
+def notes(api: ApiClient, request: JobRequest, *, session: Any = None) -> list[str]:  # noqa: ANN401 - as above
+    session = session or account([], code=None)
+    return check(api, request, session=session, cluster="ml-cluster", stop=STOP)
 
 
 @pytest.mark.usefixtures("ready")
@@ -83,14 +96,21 @@ def test_what_does_not_keep_a_job_from_running_is_told(
         (
             ("v1", "Secret", "hugging-face"),
             {},
-            "secret: there is no Secret 'hugging-face' in the namespace default; kubectl create "
-            "secret generic hugging-face -n default --from-file=token=FILE",
+            "secret: there is no Secret 'hugging-face' in the namespace default; type the token "
+            'after `read -rs TOKEN`, then `printf %s "$TOKEN" | kubectl create secret generic '
+            "hugging-face -n default --from-file=token=/dev/stdin`; or --set secret=",
         ),
         (
             ("v1", "PersistentVolumeClaim", "fsx-claim"),
             {},
             "claim: there is no PersistentVolumeClaim 'fsx-claim' in the namespace default; add "
             "{namespace: default} to storage.claims and deploy",
+        ),
+        (
+            None,
+            {"settings": ["claim.name=nope"]},
+            "claim: there is no PersistentVolumeClaim 'nope' in the namespace default, which has: "
+            "fsx-claim; name one with --set claim.name=NAME",
         ),
         (
             ("scheduling.k8s.io/v1", "PriorityClass", "training"),
@@ -145,3 +165,12 @@ def test_a_name_that_is_taken_is_refused(api: ApiClient, config: Config) -> None
     submit(api, request.objects)
     with pytest.raises(OpsError, match=r"^name: 'llama' is taken by a PyTorchJob in .*: stop it$"):
         notes(api, request)
+
+
+@pytest.mark.usefixtures("ready")
+def test_all_that_is_missing_is_told_at_once(api: ApiClient, config: Config) -> None:
+    request = asked(config, nodes=9, settings=["claim.name=nope", "secret=nope"])
+    with pytest.raises(LinesError) as refused:
+        notes(api, request, session=account([], code=None, images=0))
+    keys = [line.partition(":")[0] for line in refused.value.lines]
+    assert keys == ["image", "claim", "secret", "nodes"]

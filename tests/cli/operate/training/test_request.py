@@ -61,15 +61,42 @@ def test_options_win_over_values_and_settings_over_both(config: Config, tmp_path
             "group: 'gpus' is not in the configuration, which has: a100 (ml.p4d",
         ),
         (["trainium"], {}, "instanceType: ml.trn1.32xlarge is of no group of ml-cluster; name one"),
-        ([], {"settings": ["nodes=many"]}, "values: - at '/nodes': got string, want integer"),
-        ([], {"settings": ["node=1"]}, "values: - at '': additional properties 'node' not allowed"),
-        ([], {"settings": ["nodes"]}, 'values: failed parsing --set data: key "nodes" has no'),
+        ([], {"settings": ["nodes=many"]}, "--set nodes=many: string must be integer"),
+        ([], {"nodes": 0}, "--nodes: 0 must be 1 or more"),
+        (
+            [],
+            {"settings": ["maxSteps=abc"]},
+            "--set maxSteps=abc: 'maxSteps' is not a key here; did you mean arguments.max-steps? "
+            "(keys: global, image, instanceType, ",
+        ),
+        (
+            [],
+            {"settings": ["claim.nmae=a"]},
+            "--set claim.nmae=a: 'nmae' is not a key here; did you mean claim.name? (keys: name, "
+            "mountPath)",
+        ),
+        (
+            [],
+            {"settings": ["arguments.Max=1"]},
+            "--set arguments.Max=1: 'Max' must match ^[a-z][a-z0-9-]*$",
+        ),
+        (
+            [],
+            {"settings": ["kind=Job"]},
+            "--set kind=Job: value must be one of 'PyTorchJob', 'HyperPodPyTorchJob'",
+        ),
+        (
+            [],
+            {"image": "not an image"},
+            r"--image: 'not an image' must match ^[^\s]+$, such as 111122223333.dkr.ecr.",
+        ),
+        ([], {"settings": ["nodes"]}, '--set: key "nodes" has no value; write KEY=VALUE'),
         (
             [],
             {"settings": ["env.HF_TOKEN=x"]},
             "values: env.HF_TOKEN: a token does not belong",
         ),
-        ([], {"name": "Llama"}, "values: - at '/name': 'Llama' does not match pattern"),
+        ([], {"name": "Llama"}, "--name: 'Llama' must match ^([a-z]([-a-z0-9]*[a-z0-9])?)?$, such"),
         (
             ["smddp"],
             {"group": "slow"},
@@ -84,6 +111,18 @@ def test_bad_input_is_one_line(
         asked(config, *files, **options)
     [line] = refused.value.lines
     assert line.startswith(told)
+
+
+def test_bad_values_of_a_file_are_a_line_each(config: Config, tmp_path: Path) -> None:
+    file = tmp_path / "My_Job.yaml"
+    file.write_text("{instanceType: ml.p4d.24xlarge, foo: 1, claim: {name: ''}}")
+    with pytest.raises(OpsError) as refused:
+        asked(config, str(file), name=None)
+    assert sorted(line.partition(" (keys")[0] for line in refused.value.lines) == [
+        "--name: 'My_Job' must match ^([a-z]([-a-z0-9]*[a-z0-9])?)?$, such as llama-1",
+        "My_Job.yaml: claim.name: 0 characters must be 1 or more",
+        "My_Job.yaml: foo: 'foo' is not a key here",
+    ]
 
 
 def test_a_missing_image_says_where_it_comes_from(config: Config) -> None:
