@@ -15,7 +15,7 @@ from hyperpod_cdk.cost.charges import charge_of
 from hyperpod_cdk.workloads.images import base_images
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
-from hyperpod_cli.operate.job_charts import Connect, Object, built_images, delete, submit
+from hyperpod_cli.operate.job_charts import Connect, Object, built_images, delete, found, submit
 from hyperpod_cli.operate.training.checks import check
 from hyperpod_cli.operate.training.following import follow
 from hyperpod_cli.operate.training.request import (
@@ -116,8 +116,8 @@ def stop(
     metadata = {"name": name, "namespace": where}
     server = {"name": f"{name}-etcd", "namespace": where}
     jobs: list[Object] = [
-        {"apiVersion": found.api_version, "kind": kind, "metadata": metadata}
-        for kind, found in JOB_KINDS.items()
+        {"apiVersion": each.api_version, "kind": kind, "metadata": metadata}
+        for kind, each in JOB_KINDS.items()
     ]
     servers: list[Object] = [
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": server},
@@ -127,7 +127,9 @@ def stop(
         typer.echo("Nothing was done.")
         raise typer.Exit(DECLINED)
     with _connect(chosen, configured)() as api:
-        deleted = delete(api, [*jobs, *servers])
+        deleted = delete(
+            api, [*jobs, *(each for each in servers if _is_of(found(api, each), name))]
+        )
     if not deleted:
         raise OpsError(
             f"name: there is no job {name!r} in the namespace {where}; "
@@ -135,6 +137,12 @@ def stop(
         )
     names = (f"{each['kind']} {each['metadata']['name']}" for each in deleted)
     typer.echo(f"Deleted: {', '.join(names)}")
+
+
+def _is_of(item: Object | None, job: str) -> bool:
+    """Tell whether an object is one that the chart has made for a job, not just called so."""
+    labels = ((item or {}).get("metadata") or {}).get("labels") or {}
+    return labels.get("app.kubernetes.io/instance") == job
 
 
 def _chosen(config: Path, *, region: str | None) -> tuple[Chosen, Config]:
