@@ -19,7 +19,7 @@ _RESOURCES: dict[str, AcceleratorResource] = {
     "GPU": "nvidia.com/gpu",
     "Neuron": "aws.amazon.com/neuron",
 }
-# EFA's installer lets a node allocate so much for each CPU, and a page more, in huge pages of 2 MiB,
+# EFA's installer lets a node allocate so much a CPU, and a page more, in huge pages of 2 MiB,
 # which are no allocatable memory any more:
 # https://github.com/bottlerocket-os/bottlerocket-core-kit/pull/141
 _HUGEPAGES_MIB_PER_CPU, _HUGEPAGE_MIB = 2 * 110, 2
