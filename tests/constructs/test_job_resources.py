@@ -11,11 +11,11 @@ GPU, NEURON = "nvidia.com/gpu", "aws.amazon.com/neuron"
 @pytest.mark.parametrize(
     ("instance_type", "expected"),
     [
-        ("ml.p4d.24xlarge", (GPU, 8, 4, 5120, 46, 1052)),
-        ("ml.p5.48xlarge", (GPU, 8, 32, 5120, 94, 1881)),
-        ("ml.g5.8xlarge", (GPU, 1, 1, 5120, 14, 105)),
+        ("ml.p4d.24xlarge", (GPU, 8, 4, 5120, 46, 1042)),
+        ("ml.p5.48xlarge", (GPU, 8, 32, 5120, 94, 1850)),
+        ("ml.g5.8xlarge", (GPU, 1, 1, 3522, 14, 108)),
         ("ml.g5.xlarge", (GPU, 1, 0, 0, 1, 12)),
-        ("ml.trn1.32xlarge", (NEURON, 16, 8, 5120, 62, 460)),
+        ("ml.trn1.32xlarge", (NEURON, 16, 8, 5120, 62, 443)),
         ("ml.m5.2xlarge", (None, 0, 0, 0, 2, 27)),
     ],
 )

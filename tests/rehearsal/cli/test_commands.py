@@ -56,7 +56,7 @@ def test_status_shows_groups_and_health(on_call: Operator, operator: Operator) -
 
 @pytest.mark.slow(seconds=1)
 def test_nodes_are_not_validated_without_a_claim(on_call: Operator) -> None:
-    assert "'none' is not in namespace default" in run(
+    assert "no claim 'none' in namespace default; it has: fsx-claim" in run(
         on_call, "validate-nodes", "--check", "storage", "--claim", "none", code=2
     )
 

@@ -204,7 +204,10 @@ def test_the_node_on_tcp_is_named(ready: Site) -> None:
     assert ("NCCL provider", "n0002") in failed(found)
 
 
-def test_a_slow_node_is_named(ready: Site, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_slow_node_is_named(
+    ready: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     ready.player.fabric = Fabric(slow=["n0002"])
     code, found = ready.validate("--check", "fabric")
     assert code == FAILED
