@@ -13,13 +13,15 @@ import shutil
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch.distributed as dist
+from torch.distributed.checkpoint.api import CheckpointException
 
 from hyperpod_training.options import RefusalError
 
 MARKER = "complete.json"
+T = TypeVar("T")
 
 
 def _digest(file: Path) -> str:
@@ -96,14 +98,22 @@ class Checkpoints:
         return None
 
     def save(self, step: int, write: Callable[..., "Future[Any]"]) -> None:
-        """Begins to write the checkpoint of a step; waits for the one before."""
+        """Begins to write the checkpoint of a step; waits for the one before.
+
+        Raises:
+            RefusalError: That one could not be written, or this one could not be begun.
+        """
         self.wait()
         checkpoint = self.folder / f"step-{step:08}"
-        if dist.get_rank() == 0:
-            # Of a run that was stopped in the middle, or one that was skipped.
-            shutil.rmtree(checkpoint, ignore_errors=True)
-            checkpoint.mkdir()
-        dist.barrier(group=self.group)
+
+        def begin() -> None:
+            if dist.get_rank() == 0:
+                # Of a run that was stopped in the middle, or one that was skipped.
+                if checkpoint.exists():
+                    shutil.rmtree(checkpoint)
+                checkpoint.mkdir()
+
+        self._together(begin)
         self._pending = self._thread.submit(
             self._finish, step, checkpoint, write(checkpoint, group=self.group)
         )
@@ -112,33 +122,58 @@ class Checkpoints:
         """Waits until the checkpoint that was begun is whole.
 
         Raises:
-            RefusalError: It could not be written.
+            RefusalError: It could not be written, by this process or another one.
         """
         if self._pending:
-            try:
-                self._pending.result()
-            except (OSError, dist.checkpoint.api.CheckpointException) as error:
-                raise RefusalError(f"a checkpoint was not written: {error}") from error
+            self._pending.result()
             self._pending = None
 
+    def _together(self, part: Callable[[], T]) -> list[T]:
+        """Does the part of each process; returns all results, or raises in all processes.
+
+        One that fails alone would leave the others waiting, or ending with 0 without the
+        checkpoint: of an elastic PyTorchJob, one worker's 0 is the success of the job.
+        """
+        mine: tuple[T | None, str | None]
+        try:
+            mine = part(), None
+        except (OSError, CheckpointException) as error:
+            mine = None, " ".join(str(error).split())
+        every: list[Any] = [None] * dist.get_world_size()
+        dist.all_gather_object(every, mine, group=self.group)
+        for rank, (_, fault) in enumerate(every):
+            if fault is not None:
+                raise RefusalError(f"a checkpoint was not written, in process {rank}: {fault}")
+        return [result for result, _ in every]
+
     def _finish(self, step: int, checkpoint: Path, written: "Future[Any]") -> None:
-        written.result()
-        files = sorted(f for f in checkpoint.rglob("*") if f.is_file())
-        share = files[dist.get_rank() :: dist.get_world_size()]
-        mine = {str(f.relative_to(checkpoint)): _digest(f) for f in share}
-        digests: list[dict[str, str]] = [{}] * dist.get_world_size()
-        dist.all_gather_object(digests, mine, group=self.group)
-        if dist.get_rank() == 0:
-            merged = {name: digest for part in digests for name, digest in part.items()}
-            marker = {"step": step, "arguments": self.identity, "sha256": merged}
-            partial = checkpoint / f".{MARKER}"
-            with partial.open("w") as stream:
-                json.dump(marker, stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            partial.replace(checkpoint / MARKER)
-            self.say("saved", step=step, checkpoint=str(checkpoint))
-            self._remove_old(checkpoint)
+        rank = dist.get_rank()
+
+        def names() -> list[str]:
+            written.result()
+            if rank:
+                return []
+            return [str(f.relative_to(checkpoint)) for f in checkpoint.rglob("*") if f.is_file()]
+
+        # One list for all: a folder that is read over the network may look different elsewhere.
+        files = sorted(self._together(names)[0])
+        share = files[rank :: dist.get_world_size()]
+        digests = self._together(lambda: {name: _digest(checkpoint / name) for name in share})
+
+        def complete() -> None:
+            if rank == 0:
+                merged = {name: digest for part in digests for name, digest in part.items()}
+                marker = {"step": step, "arguments": self.identity, "sha256": merged}
+                partial = checkpoint / f".{MARKER}"
+                with partial.open("w") as stream:
+                    json.dump(marker, stream)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                partial.replace(checkpoint / MARKER)
+                self.say("saved", step=step, checkpoint=str(checkpoint))
+                self._remove_old(checkpoint)
+
+        self._together(complete)
 
     def _remove_old(self, newest: Path) -> None:
         """Removes all but the last; what is after the newest is of a future that was lost."""
