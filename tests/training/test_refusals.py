@@ -91,6 +91,7 @@ def fail(step, place, name, process):
 fail(2, pathlib.Path, "mkdir", 0)
 fail(3, checkpoints, "_digest", 1)
 fail(4, pathlib.Path, "replace", 0)
+fail(5, os, "fsync", 1)
 assert run(1).resume(lambda *_, **__: None) == 1
 both = [None, None]
 dist.all_gather_object(both, told)
@@ -122,6 +123,7 @@ def test_each_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
         "other seed": "step-00000001 is of a run with --seed 1, and this one has 2",
         "mkdir": "a checkpoint was not written, in process 0: [Errno 28] No space left",
         "_digest": "a checkpoint was not written, in process 1: [Errno 28] No space left",
+        "fsync": "a checkpoint was not written, in process 1: [Errno 28] No space left",
         "replace": "a checkpoint was not written, in process 0: [Errno 28] No space left",
     }
     assert {name: parts[name] in told.get(name, "") for name in parts} == dict.fromkeys(parts, True)

@@ -29,6 +29,15 @@ def _digest(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def _sync(path: Path) -> None:
+    """Waits until a file's content, or a folder's list of names, outlives the node."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 class Checkpoints:
     """The checkpoints of a run; every process calls each method.
 
@@ -158,18 +167,25 @@ class Checkpoints:
         # One list for all: a folder that is read over the network may look different elsewhere.
         files = sorted(self._together(names)[0])
         share = files[rank :: dist.get_world_size()]
-        digests = self._together(lambda: {name: _digest(checkpoint / name) for name in share})
+
+        def digest() -> dict[str, str]:
+            for name in share:
+                _sync(checkpoint / name)  # DeepSpeed does not
+            return {name: _digest(checkpoint / name) for name in share}
+
+        digests = self._together(digest)
 
         def complete() -> None:
             if rank == 0:
                 merged = {name: digest for part in digests for name, digest in part.items()}
                 marker = {"step": step, "arguments": self.identity, "sha256": merged}
                 partial = checkpoint / f".{MARKER}"
-                with partial.open("w") as stream:
-                    json.dump(marker, stream)
-                    stream.flush()
-                    os.fsync(stream.fileno())
+                partial.write_text(json.dumps(marker))
+                for path in (partial, *(f for f in checkpoint.rglob("*") if f.is_dir())):
+                    _sync(path)
                 partial.replace(checkpoint / MARKER)
+                _sync(checkpoint)
+                _sync(self.folder)
                 self.say("saved", step=step, checkpoint=str(checkpoint))
                 self._remove_old(checkpoint)
 
