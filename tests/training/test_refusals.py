@@ -24,7 +24,7 @@ import httpx
 import torch.distributed as dist
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
-from hyperpod_training import checkpoints, model, options
+from hyperpod_training import checkpoints, loop, model, options
 from hyperpod_training.strategies import neuron
 
 folder = pathlib.Path(sys.argv[1])
@@ -93,6 +93,9 @@ fail(3, checkpoints, "_digest", 1)
 fail(4, pathlib.Path, "replace", 0)
 fail(5, os, "fsync", 1)
 assert run(1).resume(lambda *_, **__: None) == 1
+for os.environ["RANK"], os.environ["LOCAL_RANK"] in ((f"{rank}", "0"), ("3", "1")):
+    loop.say("step", step=1)
+    loop.say("done", step=1)
 both = [None, None]
 dist.all_gather_object(both, told)
 if rank == 0:
@@ -111,7 +114,13 @@ def test_each_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    *events, last = done.stdout.splitlines()
+    told: dict[str, str] = json.loads(last)
+    assert sorted(events) == [
+        '{"event": "done", "step": 1}',
+        '{"event": "step", "step": 1}',
+        '{"rank": 1, "event": "step", "step": 1}',
+    ]
 
     parts = {
         "gated, no token": "HF_TOKEN is not set: put a token into the job's Secret",
