@@ -74,15 +74,20 @@ for name, place in (("made", None), ("gpt2", folder)):
 neuron.check(read(strategy="neuron"), SimpleNamespace(model_type="llama"), folder)
 rank = 0 if os.fork() else 1
 dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
-first = run(1)
+first, second = run(1), run(1)
+first.resume(None)
 first.save(1, write)
 first.wait()
 tell("other seed", lambda: run(2).resume(lambda *_, **__: None))
 assert run(1).resume(lambda *_, **__: None) == 1
+second.resume(lambda *_, **__: None)
+tell("other run", lambda: first.save(1, write))
+assert (folder / "run" / "step-00000001" / "complete.json").exists()
 
 
 def fail(step, place, name, process):
     begun = run(1)
+    begun.resume(lambda *_, **__: None)
     full = patch.object(place, name, side_effect=OSError(28, "No space left on device"))
     with full if rank == process else nullcontext():
         tell(name, lambda: begun.save(step, write) or begun.wait())
@@ -130,6 +135,7 @@ def test_each_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
         "made": "--model meta/gated is made at start",
         "gpt2": "is of the family gpt2; optimum-neuron 0.4.5 trains",
         "other seed": "step-00000001 is of a run with --seed 1, and this one has 2",
+        "other run": f"another run has begun in {tmp_path}/run: give each job its own",
         "mkdir": "a checkpoint was not written, in process 0: [Errno 28] No space left",
         "_digest": "a checkpoint was not written, in process 1: [Errno 28] No space left",
         "fsync": "a checkpoint was not written, in process 1: [Errno 28] No space left",

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +22,7 @@ from torch.distributed.checkpoint.api import CheckpointException
 from hyperpod_training.options import RefusalError
 
 MARKER = "complete.json"
+OWNER = "owner"
 T = TypeVar("T")
 
 
@@ -58,6 +60,7 @@ class Checkpoints:
         self._thread = ThreadPoolExecutor(1)
         self._pending: Future[None] | None = None
         self._skipped: set[Path] = set()
+        self._start = uuid.uuid4().hex
 
     def resume(self, read: Callable[..., None]) -> int:
         """Reads the newest whole checkpoint, and returns its step; 0 if there is none.
@@ -79,10 +82,23 @@ class Checkpoints:
                         f"{checkpoint} is of a run with {argument} {had}, and this one has"
                         f" {wanted}: name another folder by --checkpoints, or take {had}"
                     )
+            self._together(self._own)
             read(checkpoint, group=self.group)
             self.say("resumed", step=marker["step"], checkpoint=str(checkpoint))
             return int(marker["step"])
+        self._together(self._own)
         return 0
+
+    def _own(self) -> None:
+        """Takes the folder: the last to start has it, so a job that starts again never waits."""
+        if dist.get_rank() == 0:
+            (self.folder / OWNER).write_text(self._start)
+
+    def _check_owner(self) -> None:
+        if (self.folder / OWNER).read_text() != self._start:
+            raise RefusalError(
+                f"another run has begun in {self.folder}: give each job its own --checkpoints"
+            )
 
     def _fault(self, checkpoint: Path) -> str | None:
         """Returns why a checkpoint is not whole; each process reads a part of the files."""
@@ -117,6 +133,7 @@ class Checkpoints:
 
         def begin() -> None:
             if dist.get_rank() == 0:
+                self._check_owner()
                 # Of a run that was stopped in the middle, or one that was skipped.
                 if checkpoint.exists():
                     shutil.rmtree(checkpoint)
@@ -146,7 +163,7 @@ class Checkpoints:
         mine: tuple[T | None, str | None]
         try:
             mine = part(), None
-        except (OSError, CheckpointException) as error:
+        except (OSError, CheckpointException, RefusalError) as error:
             mine = None, " ".join(str(error).split())
         every: list[Any] = [None] * dist.get_world_size()
         dist.all_gather_object(every, mine, group=self.group)
@@ -158,8 +175,12 @@ class Checkpoints:
     def _finish(self, step: int, checkpoint: Path, written: "Future[Any]") -> None:
         rank = dist.get_rank()
 
-        def names() -> list[str]:
+        def end() -> None:
             written.result()
+
+        self._together(end)  # in all processes, before one lists what is there
+
+        def names() -> list[str]:
             if rank:
                 return []
             return [str(f.relative_to(checkpoint)) for f in checkpoint.rglob("*") if f.is_file()]
@@ -177,6 +198,7 @@ class Checkpoints:
 
         def complete() -> None:
             if rank == 0:
+                self._check_owner()
                 merged = {name: digest for part in digests for name, digest in part.items()}
                 marker = {"step": step, "arguments": self.identity, "sha256": merged}
                 partial = checkpoint / f".{MARKER}"
