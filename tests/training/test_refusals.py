@@ -1,4 +1,4 @@
-"""What the training script refuses when it has begun: one process of PyTorch tells all."""
+"""What the training script refuses when it has begun: two processes of PyTorch tell all."""
 
 import json
 import os
@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.whole, pytest.mark.slow(seconds=20)]
 PROGRAM = """
 import json, os, pathlib, sys
 from concurrent.futures import Future
+from contextlib import nullcontext
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -23,7 +24,7 @@ import httpx
 import torch.distributed as dist
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
-from hyperpod_training import checkpoints, model, options
+from hyperpod_training import checkpoints, loop, model, options
 from hyperpod_training.strategies import neuron
 
 folder = pathlib.Path(sys.argv[1])
@@ -55,7 +56,7 @@ def run(seed):
 
 
 def write(checkpoint, group):
-    (checkpoint / "part").write_text("weights")
+    (checkpoint / f"part{rank}").write_text("weights")
     done = Future()
     done.set_result(None)
     return done
@@ -71,13 +72,40 @@ for name, place in (("made", None), ("gpt2", folder)):
     family = SimpleNamespace(model_type=name)
     tell(name, lambda: neuron.check(read(strategy="neuron"), family, place))
 neuron.check(read(strategy="neuron"), SimpleNamespace(model_type="llama"), folder)
-dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=0, world_size=1)
-first = run(1)
+rank = 0 if os.fork() else 1
+dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
+first, second = run(1), run(1)
+first.resume(None)
 first.save(1, write)
 first.wait()
 tell("other seed", lambda: run(2).resume(lambda *_, **__: None))
 assert run(1).resume(lambda *_, **__: None) == 1
-print(json.dumps(told))
+second.resume(lambda *_, **__: None)
+tell("other run", lambda: first.save(1, write))
+assert (folder / "run" / "step-00000001" / "complete.json").exists()
+
+
+def fail(step, place, name, process):
+    begun = run(1)
+    begun.resume(lambda *_, **__: None)
+    full = patch.object(place, name, side_effect=OSError(28, "No space left on device"))
+    with full if rank == process else nullcontext():
+        tell(name, lambda: begun.save(step, write) or begun.wait())
+
+
+fail(2, pathlib.Path, "mkdir", 0)
+fail(3, checkpoints, "_digest", 1)
+fail(4, pathlib.Path, "replace", 0)
+fail(5, os, "fsync", 1)
+assert run(1).resume(lambda *_, **__: None) == 1
+for os.environ["RANK"], os.environ["LOCAL_RANK"] in ((f"{rank}", "0"), ("3", "1")):
+    loop.say("step", step=1)
+    loop.say("done", step=1)
+both = [None, None]
+dist.all_gather_object(both, told)
+if rank == 0:
+    assert both[0] == both[1], both
+    print(json.dumps(told))
 """
 
 
@@ -91,7 +119,13 @@ def test_each_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+    *events, last = done.stdout.splitlines()
+    told: dict[str, str] = json.loads(last)
+    assert sorted(events) == [
+        '{"event": "done", "step": 1}',
+        '{"event": "step", "step": 1}',
+        '{"rank": 1, "event": "step", "step": 1}',
+    ]
 
     parts = {
         "gated, no token": "HF_TOKEN is not set: put a token into the job's Secret",
@@ -101,6 +135,11 @@ def test_each_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
         "made": "--model meta/gated is made at start",
         "gpt2": "is of the family gpt2; optimum-neuron 0.4.5 trains",
         "other seed": "step-00000001 is of a run with --seed 1, and this one has 2",
+        "other run": f"another run has begun in {tmp_path}/run: give each job its own",
+        "mkdir": "a checkpoint was not written, in process 0: [Errno 28] No space left",
+        "_digest": "a checkpoint was not written, in process 1: [Errno 28] No space left",
+        "fsync": "a checkpoint was not written, in process 1: [Errno 28] No space left",
+        "replace": "a checkpoint was not written, in process 0: [Errno 28] No space left",
     }
     assert {name: parts[name] in told.get(name, "") for name in parts} == dict.fromkeys(parts, True)
     assert not [line for line in told.values() if "\n" in line or "hf_secret" in line]

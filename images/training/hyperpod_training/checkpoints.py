@@ -10,21 +10,34 @@ import hashlib
 import json
 import os
 import shutil
+import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch.distributed as dist
+from torch.distributed.checkpoint.api import CheckpointException
 
 from hyperpod_training.options import RefusalError
 
 MARKER = "complete.json"
+OWNER = "owner"
+T = TypeVar("T")
 
 
 def _digest(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    """Waits until a file's content, or a folder's list of names, outlives the node."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class Checkpoints:
@@ -47,6 +60,7 @@ class Checkpoints:
         self._thread = ThreadPoolExecutor(1)
         self._pending: Future[None] | None = None
         self._skipped: set[Path] = set()
+        self._start = uuid.uuid4().hex
 
     def resume(self, read: Callable[..., None]) -> int:
         """Reads the newest whole checkpoint, and returns its step; 0 if there is none.
@@ -68,10 +82,23 @@ class Checkpoints:
                         f"{checkpoint} is of a run with {argument} {had}, and this one has"
                         f" {wanted}: name another folder by --checkpoints, or take {had}"
                     )
+            self._together(self._own)
             read(checkpoint, group=self.group)
             self.say("resumed", step=marker["step"], checkpoint=str(checkpoint))
             return int(marker["step"])
+        self._together(self._own)
         return 0
+
+    def _own(self) -> None:
+        """Takes the folder: the last to start has it, so a job that starts again never waits."""
+        if dist.get_rank() == 0:
+            (self.folder / OWNER).write_text(self._start)
+
+    def _check_owner(self) -> None:
+        if (self.folder / OWNER).read_text() != self._start:
+            raise RefusalError(
+                f"another run has begun in {self.folder}: give each job its own --checkpoints"
+            )
 
     def _fault(self, checkpoint: Path) -> str | None:
         """Returns why a checkpoint is not whole; each process reads a part of the files."""
@@ -96,14 +123,23 @@ class Checkpoints:
         return None
 
     def save(self, step: int, write: Callable[..., "Future[Any]"]) -> None:
-        """Begins to write the checkpoint of a step; waits for the one before."""
+        """Begins to write the checkpoint of a step; waits for the one before.
+
+        Raises:
+            RefusalError: That one could not be written, or this one could not be begun.
+        """
         self.wait()
         checkpoint = self.folder / f"step-{step:08}"
-        if dist.get_rank() == 0:
-            # Of a run that was stopped in the middle, or one that was skipped.
-            shutil.rmtree(checkpoint, ignore_errors=True)
-            checkpoint.mkdir()
-        dist.barrier(group=self.group)
+
+        def begin() -> None:
+            if dist.get_rank() == 0:
+                self._check_owner()
+                # Of a run that was stopped in the middle, or one that was skipped.
+                if checkpoint.exists():
+                    shutil.rmtree(checkpoint)
+                checkpoint.mkdir()
+
+        self._together(begin)
         self._pending = self._thread.submit(
             self._finish, step, checkpoint, write(checkpoint, group=self.group)
         )
@@ -112,33 +148,70 @@ class Checkpoints:
         """Waits until the checkpoint that was begun is whole.
 
         Raises:
-            RefusalError: It could not be written.
+            RefusalError: It could not be written, by this process or another one.
         """
         if self._pending:
-            try:
-                self._pending.result()
-            except (OSError, dist.checkpoint.api.CheckpointException) as error:
-                raise RefusalError(f"a checkpoint was not written: {error}") from error
+            self._pending.result()
             self._pending = None
 
+    def _together(self, part: Callable[[], T]) -> list[T]:
+        """Does the part of each process; returns all results, or raises in all processes.
+
+        One that fails alone would leave the others waiting, or ending with 0 without the
+        checkpoint: of an elastic PyTorchJob, one worker's 0 is the success of the job.
+        """
+        mine: tuple[T | None, str | None]
+        try:
+            mine = part(), None
+        except (OSError, CheckpointException, RefusalError) as error:
+            mine = None, " ".join(str(error).split())
+        every: list[Any] = [None] * dist.get_world_size()
+        dist.all_gather_object(every, mine, group=self.group)
+        for rank, (_, fault) in enumerate(every):
+            if fault is not None:
+                raise RefusalError(f"a checkpoint was not written, in process {rank}: {fault}")
+        return [result for result, _ in every]
+
     def _finish(self, step: int, checkpoint: Path, written: "Future[Any]") -> None:
-        written.result()
-        files = sorted(f for f in checkpoint.rglob("*") if f.is_file())
-        share = files[dist.get_rank() :: dist.get_world_size()]
-        mine = {str(f.relative_to(checkpoint)): _digest(f) for f in share}
-        digests: list[dict[str, str]] = [{}] * dist.get_world_size()
-        dist.all_gather_object(digests, mine, group=self.group)
-        if dist.get_rank() == 0:
-            merged = {name: digest for part in digests for name, digest in part.items()}
-            marker = {"step": step, "arguments": self.identity, "sha256": merged}
-            partial = checkpoint / f".{MARKER}"
-            with partial.open("w") as stream:
-                json.dump(marker, stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            partial.replace(checkpoint / MARKER)
-            self.say("saved", step=step, checkpoint=str(checkpoint))
-            self._remove_old(checkpoint)
+        rank = dist.get_rank()
+
+        def end() -> None:
+            written.result()
+
+        self._together(end)  # in all processes, before one lists what is there
+
+        def names() -> list[str]:
+            if rank:
+                return []
+            return [str(f.relative_to(checkpoint)) for f in checkpoint.rglob("*") if f.is_file()]
+
+        # One list for all: a folder that is read over the network may look different elsewhere.
+        files = sorted(self._together(names)[0])
+        share = files[rank :: dist.get_world_size()]
+
+        def digest() -> dict[str, str]:
+            for name in share:
+                _sync(checkpoint / name)  # DeepSpeed does not
+            return {name: _digest(checkpoint / name) for name in share}
+
+        digests = self._together(digest)
+
+        def complete() -> None:
+            if rank == 0:
+                self._check_owner()
+                merged = {name: digest for part in digests for name, digest in part.items()}
+                marker = {"step": step, "arguments": self.identity, "sha256": merged}
+                partial = checkpoint / f".{MARKER}"
+                partial.write_text(json.dumps(marker))
+                for path in (partial, *(f for f in checkpoint.rglob("*") if f.is_dir())):
+                    _sync(path)
+                partial.replace(checkpoint / MARKER)
+                _sync(checkpoint)
+                _sync(self.folder)
+                self.say("saved", step=step, checkpoint=str(checkpoint))
+                self._remove_old(checkpoint)
+
+        self._together(complete)
 
     def _remove_old(self, newest: Path) -> None:
         """Removes all but the last; what is after the newest is of a future that was lost."""

@@ -36,10 +36,19 @@ class Strategy(Protocol):
 
 
 def say(event: str, **fields: object) -> None:
-    """Prints one event as a line of JSON, from the first process alone."""
-    if os.environ["RANK"] == "0":
-        sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
-        sys.stdout.flush()
+    """Prints one event as a line of JSON, from the first process; a step on each node.
+
+    HyperPod's operator looks for steps in the logs, maybe of each pod. Lines of nodes but the
+    first begin with the rank: who reads the logs of all pods tells them from the job's own.
+    """
+    rank = os.environ["RANK"]
+    line = {"event": event, **fields}
+    if rank != "0":
+        if event != "step" or os.environ["LOCAL_RANK"] != "0":
+            return
+        line = {"rank": int(rank), **line}
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
 
 
 def train(options: Options, *, strategy: Strategy, order: Order) -> int:
