@@ -77,16 +77,16 @@ def train(
     *,
     processes: int = 2,
     code: int = 0,
-    at: tuple[int, Callable[[Run], None]] | None = None,
+    at: tuple[str, int, Callable[[Run], None]] | None = None,
     **changes: str,
 ) -> list[Event]:
-    """Train to the end; do something to the run after one of its steps, once."""
+    """Train to the end; do something to the run after one of its events, once."""
     run = Run(checkpoints, processes=processes, **changes)
     events = []
     for event in run.events():
         events.append(event)
-        if at and event["event"] == "step" and event["step"] == at[0]:
-            at[1](run)
+        if at and (event["event"], event.get("step")) == at[:2]:
+            at[2](run)
             at = None
     assert run.agent.wait(timeout=60) == code, run.errors.read_text()[-4000:]
     return events
@@ -117,9 +117,9 @@ def test_a_run_that_is_killed_twice_has_the_losses_of_one_that_is_not(
     expected = dict(losses(undisturbed))
     checkpoints = tmp_path / "checkpoints"
 
-    killed = train(checkpoints, at=(4, Run.kill_a_process), max_steps="5")
+    killed = train(checkpoints, at=("saved", 3, Run.kill_a_process), max_steps="5")
     # torchrun's own code, whatever its processes end with.
-    stopped = train(checkpoints, at=(7, lambda run: run.agent.terminate()), code=1)
+    stopped = train(checkpoints, at=("step", 7, lambda run: run.agent.terminate()), code=1)
     newest = checkpoints / f"step-{told(stopped, 'stopped')[0]['step']:08}"
     before = sorted(checkpoints.glob("step-*"))[-2]
     with next(newest.glob("*.distcp")).open("r+b") as file:
