@@ -86,11 +86,9 @@ def _script(instructions: list[Instruction], root: Path) -> Iterator[str]:
 
 @pytest.mark.whole
 @pytest.mark.slow(seconds=60)
-@pytest.mark.skipif(
-    not (TRAINING / ".installed").exists(), reason="needs PyTorch: make setup-training"
-)
 def test_its_commands_install_by_hash_and_import(tmp_path: Path) -> None:
     """PyTorch is that of the tests, as the container brings its own."""
+    assert (TRAINING / ".installed").exists(), "run `make setup-training`"
     python = tmp_path / "usr"
     venv.create(python, with_pip=True, symlinks=True)
     for kept in ("apt-get", "rm", "useradd"):
