@@ -1,7 +1,6 @@
 """The stacks of one deployment, and how they depend on each other."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -9,14 +8,12 @@ import aws_cdk as cdk
 from hyperpod_cdk.checks import cross_section_findings, findings
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart import HyperPodChart
-from hyperpod_cdk.helm.chart_rules import refuse_unfit
-from hyperpod_cdk.helm.dependencies import PlaceholderRule
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.refusals import report
 from hyperpod_stacks.addons_stack import AddonsStack
 from hyperpod_stacks.hyperpod_stack import HyperPodStack
 from hyperpod_stacks.operators_stack import OperatorsStack
-from hyperpod_stacks.packaged_chart import helm_chart
+from hyperpod_stacks.orchestration import orchestration_of
 from hyperpod_stacks.platform_stack import PlatformStack
 from hyperpod_stacks.storage_stack import StorageStack
 from hyperpod_stacks.table import STACKS, StackKind, stack_names
@@ -33,7 +30,7 @@ def add_stacks(
     """Add the stacks of a deployment to an app, or to a stage of one.
 
     All others depend on the platform alone, so they deploy side by side; but operators follow the
-    nodes that they run on.
+    nodes that they run on, and nodes on which HyperPod mounts a file system follow that.
 
     Args:
         scope: The app, or the stage of an environment of a pipeline.
@@ -51,20 +48,15 @@ def add_stacks(
     """
     # Before the first stack, whose provisioner takes seconds to bundle.
     refuse_errors(findings(config), place=config.name)
-    chart = chart or helm_chart(config)
-    refuse_unfit(
-        chart,
-        helm=config.helm,
-        region=config.region or cdk.Aws.REGION,
-        instance_types=config.cluster.instance_types,
-    )
+    orchestration = orchestration_of(config, chart=chart)
     environment = cdk.Environment(region=config.region)
     names = stack_names(config)
-    about = {kind: f"HyperPod on EKS: {row.holds}" for kind, row in STACKS.items()}
+    about = {kind: row.about(config) for kind, row in STACKS.items()}
     platform = PlatformStack(
         scope,
         names["platform"],
         config=config,
+        orchestration=orchestration,
         scripts=scripts,
         env=environment,
         termination_protection=config.termination_protection,
@@ -75,7 +67,7 @@ def add_stacks(
         "storage": StorageStack,
         "addons": AddonsStack,
         "workloads": WorkloadsStack,
-        "hyperpod": partial(HyperPodStack, chart=chart),
+        "hyperpod": HyperPodStack,
         "operators": OperatorsStack,
     }
     dependents = {
@@ -93,9 +85,8 @@ def add_stacks(
     for kind, stack in dependents.items():
         for other in (platform, *(dependents[each] for each in STACKS[kind].follows)):
             stack.add_stack_dependency(other)
-    if chart.is_placeholder:
-        for each in (platform, *dependents.values()):
-            PlaceholderRule(each, "Chart")
+    for each in (platform, *dependents.values()):
+        orchestration.add_to_stack(each)
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.
     report(dependents["hyperpod"], cross_section_findings(config))
     for key, value in config.tags.items():

@@ -1,4 +1,4 @@
-"""What is created, changed and deleted often: the dependencies and the cluster."""
+"""What is created, changed and deleted often: the cluster, and what it needs."""
 
 from typing import Any
 
@@ -8,22 +8,14 @@ from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.output_names import SHORTAGE
-from hyperpod_cdk.helm.chart import HyperPodChart
-from hyperpod_cdk.helm.dependencies import HyperPodDependencies
-from hyperpod_cdk.helm.release import DeletionCheck, PriorityClasses
 from hyperpod_cdk.hyperpod.cluster import hyperpod_cluster
 from hyperpod_cdk.hyperpod.execution_role import AutoScalingRole
-from hyperpod_cdk.hyperpod.orchestrator import Eks
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.node_health.node_health import NodeHealth
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class HyperPodStack(cdk.Stack):
-    """The HyperPod dependencies, PriorityClasses and the HyperPod cluster.
-
-    Its deletion begins with a check that nothing of users is lost.
-    """
+    """The HyperPod cluster, and what its orchestrator adds: with EKS, Helm releases."""
 
     def __init__(
         self,
@@ -31,47 +23,17 @@ class HyperPodStack(cdk.Stack):
         construct_id: str,
         *,
         config: Config,
-        chart: HyperPodChart,
         platform: PlatformStack,
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        dependencies = HyperPodDependencies(
-            self,
-            "Dependencies",
-            cluster=platform.eks_cluster,
-            provisioner=platform.provisioner,
-            chart=chart,
-            helm=config.helm,
-            instance_types=config.cluster.instance_types,
-        )
-        before_cluster: list[Construct] = [dependencies]
-        if config.helm.priority_classes:
-            before_cluster.append(
-                PriorityClasses(
-                    self,
-                    "PriorityClasses",
-                    cluster=platform.eks_cluster,
-                    provisioner=platform.provisioner,
-                    classes=config.helm.priority_classes,
-                    namespace=config.helm.namespace,
-                )
-            )
-        # The cluster does not wait for it: a node joins without it.
-        if config.node_health is not None:
-            NodeHealth(
-                self,
-                "NodeHealth",
-                cluster=platform.eks_cluster,
-                provisioner=platform.provisioner,
-                health=config.node_health,
-                instance_types=config.cluster.instance_types,
-            )
+        orchestration = platform.orchestration
+        before_cluster = orchestration.add_before_cluster(self, provisioner=platform.provisioner)
         cluster = hyperpod_cluster(
             self,
             "Cluster",
             cluster=platform.cluster,
-            orchestrator=Eks(cluster=platform.eks_cluster),
+            orchestrator=orchestration.orchestrator,
             provisioner=platform.provisioner,
             execution_role=platform.execution_role,
             subnets=platform.network.node_subnets,
@@ -81,17 +43,7 @@ class HyperPodStack(cdk.Stack):
             tags={**config.tags, **config.operators.cluster_tags},
             depends_on=before_cluster,
         )
-        # CloudFormation deletes it first, so it depends on all there is.
-        everything = list(self.node.children)
-        DeletionCheck(
-            self,
-            "DeletionCheck",
-            cluster=platform.eks_cluster,
-            provisioner=platform.provisioner,
-            releases=[dependencies],
-            delete_user_objects=config.helm.delete_user_objects,
-            depends_on=everything,
-        )
+        orchestration.add_after_cluster(self, provisioner=platform.provisioner)
         add_outputs(
             self,
             {

@@ -1,34 +1,33 @@
 """What lives for months: network, control plane, bucket, roles, provisioner."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import jsii
+from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.eks.cluster import eks_cluster_of
-from hyperpod_cdk.eks.pod_security import EditorsPodSecurity
-from hyperpod_cdk.eks.section import EditorsConfig
 from hyperpod_cdk.encryption.data_keys import data_keys
 from hyperpod_cdk.hyperpod.execution_role import execution_role_of
-from hyperpod_cdk.hyperpod.orchestrator import Eks
 from hyperpod_cdk.lifecycle_scripts.bucket import lifecycle_bucket_of
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.endpoints import VpcEndpoints
 from hyperpod_cdk.network.network import Network, network_of
 from hyperpod_cdk.network.section import FULL_ACCESS
 from hyperpod_cdk.network.security_group import DefaultSecurityGroup, security_group_of
-from hyperpod_cdk.provisioner.access import ProvisionerAccess
 from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from hyperpod_cdk.synthesis.logs import LogGroups
+from hyperpod_cdk.synthesis.refusals import FixedValue
+from hyperpod_stacks.orchestration.eks import EksOrchestration
+from hyperpod_stacks.orchestration.orchestration import Orchestration
 from hyperpod_stacks.table import log_groups_of
 
 
 class PlatformStack(cdk.Stack):
-    """VPC, security group, EKS control plane, lifecycle bucket, execution role, provisioner."""
+    """VPC, security group, control plane of EKS, lifecycle bucket, execution role, provisioner."""
 
     def __init__(
         self,
@@ -36,10 +35,21 @@ class PlatformStack(cdk.Stack):
         construct_id: str,
         *,
         config: Config,
+        orchestration: Orchestration,
         scripts: Path | None,
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
+        self.orchestration = orchestration
+        FixedValue(
+            self,
+            "Orchestrator",
+            key=("cluster", "orchestrator"),
+            value=config.cluster.orchestrator,
+            reason="HyperPod moves no cluster from one orchestrator to the other, and the control "
+            "plane would go while nodes are there",
+            instead="deploy under another name, beside this one",
+        )
         self.keys = data_keys(
             self,
             "EncryptionKey",
@@ -65,7 +75,8 @@ class PlatformStack(cdk.Stack):
         self.provisioner = Provisioner(
             self,
             "Provisioner",
-            placement=None if config.eks.is_reachable_from_anywhere else self.in_network,
+            placement=self.in_network if config.provisioner_in_network else None,
+            runs_helm=orchestration.runs_helm,
             log_groups=log_groups,
             environment_key=self.keys.environment,
         )
@@ -76,28 +87,14 @@ class PlatformStack(cdk.Stack):
                 group_id=self.network.default_security_group_id,
                 provisioner=self.provisioner,
             )
-        control_plane = eks_cluster_of(
+        orchestration.add_to_platform(
             self,
-            "Eks",
-            cluster_name=config.eks_cluster_name,
-            eks=config.eks,
-            vpc=self.network.vpc,
-            subnets=self.network.eks_subnets,
+            network=self.network,
             security_group=self.security_group,
-            secrets_key=self.keys.eks_secrets,
+            keys=self.keys,
             log_groups=log_groups,
             provisioner=self.provisioner,
         )
-        self.eks_cluster = control_plane.cluster
-        access = ProvisionerAccess(
-            self,
-            "ProvisionerAccess",
-            cluster=self.eks_cluster,
-            provisioner=self.provisioner,
-            depends_on=control_plane.before_access,
-        )
-        if config.eks.editors:
-            self._limit_editors(config.eks.editors, control_plane.entries, access=access)
         bucket = lifecycle_bucket_of(
             self,
             "LifecycleBucket",
@@ -122,7 +119,7 @@ class PlatformStack(cdk.Stack):
             self,
             "ExecutionRole",
             cluster=self.cluster,
-            orchestrator=Eks(cluster=self.eks_cluster),
+            orchestrator=orchestration.orchestrator,
             vpc=self.network.vpc,
             subnets=self.network.node_subnets,
             security_group=self.security_group,
@@ -130,8 +127,7 @@ class PlatformStack(cdk.Stack):
         ).role
         subnet_ids = self.network.node_subnets.ids
         names = {
-            "EKSClusterName": self.eks_cluster.cluster_name,
-            "EKSClusterArn": self.eks_cluster.cluster_arn,
+            **orchestration.platform_outputs,
             "S3BucketName": bucket.bucket_name,
             "SageMakerIAMRoleArn": self.execution_role.role_arn,
             "VpcId": self.network.vpc.vpc_id,
@@ -147,25 +143,19 @@ class PlatformStack(cdk.Stack):
             },
         )
         add_outputs(self, {"EncryptionKeyArn": self.keys.key_arn})
-        add_outputs(self, {"GrantAdminCommand": self._grant_admin_command()})
+        add_outputs(self, orchestration.further_outputs)
+
+    @property
+    def eks_cluster(self) -> eks.ICluster:
+        """The EKS cluster of a deployment that has one."""
+        assert isinstance(self.orchestration, EksOrchestration)  # noqa: S101 - its users are of EKS
+        return self.orchestration.cluster
 
     @property
     @jsii.member(jsii_name="availabilityZones")
     def availability_zones(self) -> list[str]:
         """The zones by name, as in a stack whose account is not known; CDK would look them up."""
         return [cdk.Fn.select(index, cdk.Fn.get_azs()) for index in range(2)]
-
-    def _grant_admin_command(self) -> str:
-        """Return what gives an IAM principal admin access to the Kubernetes cluster."""
-        entry = (
-            f"--cluster-name {self.eks_cluster.cluster_name} --region {self.region} "
-            "--principal-arn PRINCIPAL_ARN"
-        )
-        policy = f"arn:{self.partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
-        return (
-            f"aws eks create-access-entry {entry} && aws eks associate-access-policy {entry} "
-            f"--policy-arn {policy} --access-scope type=cluster"
-        )
 
     def _endpoints(self, config: Config) -> list[Construct]:
         # The section refuses a closed network in a VPC that exists.
@@ -184,25 +174,6 @@ class PlatformStack(cdk.Stack):
             ],
             full_access=config.network.endpoint_policies == FULL_ACCESS,
         ).endpoints
-
-    def _limit_editors(
-        self,
-        editors: Sequence[EditorsConfig],
-        entries: Mapping[str, Construct],
-        *,
-        access: ProvisionerAccess,
-    ) -> None:
-        """Have the namespaces of editors limit their pods before the editors get in."""
-        pod_security = EditorsPodSecurity(
-            self,
-            "EditorsPodSecurity",
-            cluster=self.eks_cluster,
-            provisioner=self.provisioner,
-            editors=editors,
-            depends_on=[access],
-        )
-        for principal in sorted({arn for each in editors for arn in each.principals}):
-            entries[principal].node.add_dependency(pod_security)
 
 
 def add_outputs(stack: cdk.Stack, values: Mapping[str, str | None]) -> None:

@@ -10,7 +10,6 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.storage.claims import (
     FileSystemAvailability,
-    FileSystemClaims,
     provisioned_tag,
     provisioning_parameters,
 )
@@ -108,22 +107,21 @@ class StorageStack(cdk.Stack):
         file_system_id: str,
         provisioning: Mapping[str, str] | None = None,
     ) -> dict[str, str]:
-        """Give a file system its volumes and claims; return its outputs."""
+        """Have nodes or pods mount a file system; return its outputs."""
         mount = FileSystemAvailability(
             self,
             f"Availability{suffix}",
             file_system_id=file_system_id,
             provisioner=self._platform.provisioner,
         )
-        FileSystemClaims(
+        self._platform.orchestration.mount(
             self,
             f"Claim{suffix}",
-            cluster=self._platform.eks_cluster,
-            provisioner=self._platform.provisioner,
-            file_system_id=file_system_id,
-            mount=mount,
             files=files,
             key=key,
+            file_system_id=file_system_id,
+            availability=mount,
+            provisioner=self._platform.provisioner,
             provisioning=provisioning,
         )
         prefix = files.output_prefix

@@ -42,6 +42,7 @@ class StackRow:
 
     Attributes:
         holds: What it is for, as its template describes it.
+        holds_with_slurm: The same without Kubernetes. Default: the same.
         exists: Whether a configuration has it.
         says: What it deploys, a line each.
         follows: What it comes after besides the platform, and is deleted before.
@@ -55,6 +56,13 @@ class StackRow:
     follows: tuple[StackKind, ...] = ()
     has_outputs: bool = True
     protection: Protection | None = None
+    holds_with_slurm: str | None = None
+
+    def about(self, config: Config) -> str:
+        """Return the description of its template."""
+        if config.control_plane is not None:
+            return f"HyperPod on EKS: {self.holds}"
+        return f"HyperPod with Slurm: {self.holds_with_slurm or self.holds}"
 
 
 def stack_name(config: Config, kind: StackKind) -> str:
@@ -87,12 +95,13 @@ def description(config: Config) -> Iterator[str]:
 
 def _platform(config: Config) -> Iterator[str]:
     place = config.region if config.region is not None else "the region of your environment"
-    access = config.eks.endpoint_access.replace("_", " ")
-    existing = f"existing cluster {config.eks_cluster_name}, " if config.eks.is_existing else ""
-    yield (
-        f"in {place}: {_network(config)}, {existing}EKS {config.eks.version} with a {access} "
-        "endpoint"
-    )
+    parts = [_network(config)]
+    if config.control_plane is not None:
+        access = config.control_plane.endpoint_access.replace("_", " ")
+        if config.control_plane.is_existing:
+            parts.append(f"existing cluster {config.eks_cluster_name}")
+        parts.append(f"EKS {config.control_plane.version} with a {access} endpoint")
+    yield f"in {place}: {', '.join(parts)}"
 
 
 def _network(config: Config) -> str:
@@ -153,8 +162,9 @@ def _operators(config: Config) -> Iterator[str]:
 
 def _hyperpod(config: Config) -> Iterator[str]:
     groups = config.cluster.all_groups
+    release = "" if config.control_plane is None else f"Helm release {config.helm.release}, "
     yield (
-        f"Helm release {config.helm.release}, HyperPod cluster {config.cluster.name} with "
+        f"{release}HyperPod cluster {config.cluster.name} with "
         f"{_counted(len(groups), 'instance group')}:"
     )
     for group in groups:
@@ -174,6 +184,7 @@ def _counted(number: int, noun: str) -> str:
 STACKS: Mapping[StackKind, StackRow] = {
     "platform": StackRow(
         holds="network, control plane, lifecycle bucket, roles, provisioner",
+        holds_with_slurm="network, lifecycle bucket, roles, provisioner",
         exists=lambda _config: True,
         says=_platform,
         protection=Protection(
@@ -188,6 +199,7 @@ STACKS: Mapping[StackKind, StackRow] = {
     ),
     "storage": StackRow(
         holds="FSx for Lustre and its claim",
+        holds_with_slurm="FSx for Lustre",
         exists=lambda config: config.storage is not None,
         says=_storage,
         protection=Protection(
@@ -203,6 +215,7 @@ STACKS: Mapping[StackKind, StackRow] = {
     ),
     "hyperpod": StackRow(
         holds="Helm dependencies and HyperPod cluster",
+        holds_with_slurm="HyperPod cluster",
         exists=lambda _config: True,
         says=_hyperpod,
     ),

@@ -16,7 +16,7 @@ from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, Ek
 from hyperpod_cdk.encryption.section import EncryptionConfig
 from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
-from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.hyperpod.section import EKS, SLURM, ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.endpoint_services import EndpointService, endpoint_services
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
@@ -34,7 +34,7 @@ from hyperpod_cdk.schema.availability_zones import (
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cdk.schema.section import Section, Task, findings_of
+from hyperpod_cdk.schema.section import OrchestratedBy, Section, Task, findings_of
 from hyperpod_cdk.schema.tags import Tags
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
@@ -148,7 +148,7 @@ class Config(Section):
     network: NetworkConfig = NetworkConfig()
     """VPC, subnets and availability zones."""
 
-    eks: EksConfig = EksConfig()
+    eks: Annotated[EksConfig, OrchestratedBy(EKS)] = EksConfig()
     """The Kubernetes control plane."""
 
     storage: Annotated[
@@ -158,7 +158,7 @@ class Config(Section):
     ] = StorageConfig()
     """The shared FSx for Lustre file system; null for none."""
 
-    helm: HelmConfig = HelmConfig()
+    helm: Annotated[HelmConfig, OrchestratedBy(EKS)] = HelmConfig()
     """The Helm release of HyperPod's dependencies."""
 
     lifecycle_scripts: LifecycleScriptsConfig = LifecycleScriptsConfig()
@@ -182,10 +182,10 @@ class Config(Section):
     cluster: ClusterConfig
     """The HyperPod cluster."""
 
-    operators: OperatorsConfig = OperatorsConfig()
+    operators: Annotated[OperatorsConfig, OrchestratedBy(EKS)] = OperatorsConfig()
     """Operators on the nodes, each by a switch. Default: none but those of helm.components."""
 
-    node_health: NodeHealthConfig | None = None
+    node_health: Annotated[NodeHealthConfig | None, OrchestratedBy(EKS)] = None
     """A health check of your own on each node with GPUs or Trainium. Default: none."""
 
     workloads: Annotated[
@@ -199,6 +199,17 @@ class Config(Section):
         default_factory=dict
     )
     """Tags for every resource, at most 43. Default: none."""
+
+    @property
+    def control_plane(self) -> EksConfig | None:
+        """The Kubernetes control plane; None without one."""
+        return self.eks if self.cluster.orchestrator == EKS else None
+
+    @property
+    def provisioner_in_network(self) -> bool:
+        """Whether the provisioner is in the VPC: not everybody reaches the Kubernetes API."""
+        plane = self.control_plane
+        return plane is not None and not plane.is_reachable_from_anywhere
 
     @property
     def eks_cluster_name(self) -> str:
@@ -223,6 +234,8 @@ class Config(Section):
     @property
     def addons_that_need_nodes(self) -> tuple[str, ...]:
         """The EKS add-ons that the deployment installs beside the cluster: DNS, the FSx driver."""
+        if self.control_plane is None:
+            return ()
         wanted = (DNS_ADDON,) if self.storage is None else (DNS_ADDON, FSX_ADDON)
         # On an existing cluster, the driver may also serve file systems of others.
         return self.eks.addons_among((DNS_ADDON, FSX_ADDON) if self.eks.is_existing else wanted)
@@ -230,6 +243,8 @@ class Config(Section):
     @property
     def installed_addons(self) -> tuple[str, ...]:
         """The EKS add-ons that the deployment installs."""
+        if self.control_plane is None:
+            return ()
         return (
             *self.eks.addons_among(DAEMON_SET_ADDONS),
             *self.addons_that_need_nodes,
@@ -246,7 +261,11 @@ class Config(Section):
     def endpoint_services(self) -> tuple[EndpointService, ...]:
         """The services that a closed network reaches."""
         return tuple(
-            endpoint_services(storage=self.storage is not None, builds=self.builds_in_network)
+            endpoint_services(
+                storage=self.storage is not None,
+                builds=self.builds_in_network,
+                kubernetes=self.control_plane is not None,
+            )
         )
 
     @property
@@ -263,6 +282,18 @@ class Config(Section):
     @classmethod
     def _check_text(cls, value: object) -> object:
         refuse(text_findings(value))
+        return value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_control_plane(cls, value: object) -> object:
+        """Leave the subnets of a control plane out of the network of a cluster without one."""
+        if not isinstance(value, dict):
+            return value
+        cluster, network = value.get("cluster"), value.get("network", {})
+        given = cluster if isinstance(cluster, dict) else getattr(cluster, "__dict__", {})
+        if given.get("orchestrator") == SLURM and isinstance(network, dict):
+            return {**value, "network": {"eks_subnet_cidrs": (), **network}}
         return value
 
     @field_validator("name")

@@ -49,6 +49,11 @@ def _cluster_and_request(
 
     The construct gets its findings, and what cannot change; `resource` is the kind that it is.
     """
+    if cluster.orchestrator != orchestrator.name:
+        raise ValueError(
+            f"{construct.node.path}: cluster.orchestrator is {cluster.orchestrator!r}, and "
+            f"{type(orchestrator).__name__} is another one"
+        )
     if cluster.resource != resource:
         raise ValueError(
             f"{construct.node.path}: cluster.resource is {cluster.resource!r}, which "
@@ -72,6 +77,7 @@ def _cluster_and_request(
             security_group_id=security_group.security_group_id,
             training_plan_arn=partial(arn_of, construct, "sagemaker", "training-plan"),
             subnet_id_in=partial(_further_subnet_id, subnets),
+            mounts=orchestrator.mounts,
             **_from_scripts(lifecycle_scripts),
         )
     )

@@ -12,7 +12,8 @@ from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, OneOf
-from hyperpod_cdk.schema.section import Api, Listed, Section, Task
+from hyperpod_cdk.schema.section import Api, Listed, OrchestratedBy, Section, Task
+from hyperpod_cdk.slurm.section import SlurmNodesConfig
 
 # Members of the API's ClusterCapacityRequirements.
 CAPACITIES = ("OnDemand", "Spot")
@@ -94,6 +95,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
 
     labels: Annotated[
         Labels,
+        OrchestratedBy("eks"),
         Api("KubernetesConfig.Labels"),
         Field(examples=[{"example.com/team": "other"}]),
         Task("steer pods to groups"),
@@ -103,12 +105,23 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     taints: Annotated[
         Listed[TaintConfig],
         ListLimits(shape_name="sagemaker.ClusterKubernetesTaints", noun="taints"),
+        OrchestratedBy("eks"),
         Api("KubernetesConfig.Taints"),
         Field(examples=[[{"key": "example.com/other", "effect": "NoSchedule"}]]),
         Task("steer pods to groups"),
     ] = ()
     """Kubernetes taints of the nodes, at most 50; pods of the Helm chart, device plugins among
     them, then need tolerations. Default: none."""
+
+    slurm: Annotated[
+        SlurmNodesConfig | None,
+        OrchestratedBy("slurm"),
+        Api("SlurmConfig"),
+        Field(examples=[{"node_type": "compute", "partition": "gpu"}]),
+        Task("divide a Slurm cluster into partitions"),
+    ] = None
+    """What the nodes are in Slurm, for each group of a cluster that Slurm orchestrates. Default:
+    none."""
 
     network_interface_type: Annotated[
         InterfaceType | None, Api("NetworkInterface.InterfaceType")

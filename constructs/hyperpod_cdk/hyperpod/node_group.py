@@ -13,10 +13,12 @@ from hyperpod_cdk.facts.instance_types import (
 from hyperpod_cdk.facts.service_limits import Shape, shape
 from hyperpod_cdk.hyperpod.group_types import GroupConfig
 from hyperpod_cdk.hyperpod.node_settings import (
+    NO_MOUNTS,
     EbsVolumeConfig,
     FsxLustreMountConfig,
     FsxOpenZfsMountConfig,
     LifecycleConfig,
+    Mounts,
     VolumeSize,
     volume_findings,
 )
@@ -26,7 +28,15 @@ from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, Trainin
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, error, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, limit_findings
-from hyperpod_cdk.schema.section import Api, Listed, Section, Task, findings_of, members
+from hyperpod_cdk.schema.section import (
+    Api,
+    Listed,
+    OrchestratedBy,
+    Section,
+    Task,
+    findings_of,
+    members,
+)
 
 _STORAGE_SHAPE = "sagemaker.ClusterInstanceStorageConfigs"
 
@@ -54,6 +64,7 @@ class ClusterDefaults:
         lifecycle: The script that nodes run when they are created; None for none.
         lifecycle_in: Returns the script of the user's folder, given the folder and when it
             runs.
+        mounts: The file systems that HyperPod mounts.
     """
 
     execution_role_arn: str
@@ -62,6 +73,7 @@ class ClusterDefaults:
     subnet_id_in: Callable[[str], str | None]
     lifecycle: LifecycleConfig | None = None
     lifecycle_in: Callable[[OwnScriptsConfig], LifecycleConfig] | None = None
+    mounts: Mounts = NO_MOUNTS
 
 
 class OverrideVpcConfig(Section):
@@ -112,17 +124,20 @@ class NodeGroupConfig(GroupConfig):
     fsx_lustre_mounts: Annotated[
         Listed[FsxLustreMountConfig], ListLimits(shape_name=_STORAGE_SHAPE, noun="mounts")
     ] = ()
-    """FSx for Lustre file systems that HyperPod mounts on each instance, outside Kubernetes; the
-    deployment's own one needs no entry, since pods reach it through a claim. Default: none."""
+    """FSx for Lustre file systems that HyperPod mounts on each instance, outside Kubernetes. With
+    EKS, the deployment's own one needs no entry, since pods reach it through a claim. Default: with
+    EKS none, with Slurm the deployment's own one at /fsx."""
 
     fsx_openzfs_mounts: Annotated[
         Listed[FsxOpenZfsMountConfig], ListLimits(shape_name=_STORAGE_SHAPE, noun="mounts")
     ] = ()
-    """FSx for OpenZFS file systems that HyperPod mounts on each instance. Default: none."""
+    """FSx for OpenZFS file systems that HyperPod mounts on each instance. Default: with EKS none,
+    with Slurm storage.home_directories at /home."""
 
     deep_health_checks: Annotated[
         Listed[DeepHealthCheck],
         ListLimits(shape_name="sagemaker.OnStartDeepHealthChecks", noun="deep health checks"),
+        OrchestratedBy("eks"),
         Api("OnStartDeepHealthChecks"),
         Field(examples=[["InstanceStress"], ["InstanceConnectivity"], []]),
         Task("test the hardware before a node joins"),
@@ -205,6 +220,8 @@ class NodeGroupConfig(GroupConfig):
         return self.model_copy(
             update={
                 "execution_role_arn": self.execution_role_arn or defaults.execution_role_arn,
+                "fsx_lustre_mounts": self.fsx_lustre_mounts or defaults.mounts.lustre,
+                "fsx_openzfs_mounts": self.fsx_openzfs_mounts or defaults.mounts.openzfs,
                 "override_vpc": self._placed(defaults),
                 "threads_per_core": threads,
                 "training_plan_arn": plan and defaults.training_plan_arn(plan),

@@ -10,7 +10,7 @@ from constructs import Construct
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster, volume_key_statements
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
+from hyperpod_cdk.hyperpod.orchestrator import InterfaceUse, Orchestrator
 from hyperpod_cdk.hyperpod.section import DataBucketConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import use_of_bucket_key
 from hyperpod_cdk.synthesis.reasons import statement, wildcard_nag_id
@@ -197,6 +197,7 @@ def node_statements(
     return [
         *_network_statements(
             scope,
+            use=orchestrator.interface_use,
             vpc_id=vpc_id,
             subnet_ids=[*subnet_ids, *(name for vpc in overrides for name in vpc.subnet_ids)],
             group_ids=[
@@ -223,27 +224,31 @@ def ec2_arn(scope: Construct, resource: str, name: str) -> str:
 
 
 def _network_statements(
-    scope: Construct, *, vpc_id: str, subnet_ids: Sequence[str], group_ids: Sequence[str]
+    scope: Construct,
+    *,
+    use: InterfaceUse,
+    vpc_id: str,
+    subnet_ids: Sequence[str],
+    group_ids: Sequence[str],
 ) -> list[iam.PolicyStatement]:
     interfaces = ec2_arn(scope, "network-interface", "*")
+    attach = statement(
+        scope,
+        sid="AttachNetworkInterfaces",
+        why=f"{use.user} asks HyperPod for further network interfaces.",
+        # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AttachClusterNodeNetworkInterface.html
+        actions=["sagemaker:AttachClusterNodeNetworkInterface"],
+        resources=[any_hyperpod_cluster(scope)],
+    )
     return [
         statement(
             scope,
             sid="ManageNetworkInterfaces",
             why=(
-                "The VPC CNI gives pods addresses, in the VPC of the deployment, its node subnets "
-                "and its security group."
+                f"{use.user} {use.why}, in the VPC of the deployment, its node subnets and its "
+                "security group."
             ),
-            actions=[
-                "ec2:AssignPrivateIpAddresses",
-                "ec2:AttachNetworkInterface",
-                "ec2:CreateNetworkInterface",
-                "ec2:CreateNetworkInterfacePermission",
-                "ec2:DeleteNetworkInterface",
-                "ec2:DeleteNetworkInterfacePermission",
-                "ec2:ModifyNetworkInterfaceAttribute",
-                "ec2:UnassignPrivateIpAddresses",
-            ],
+            actions=sorted(use.actions),
             resources=[
                 interfaces,
                 ec2_arn(scope, "instance", "*"),
@@ -264,18 +269,11 @@ def _network_statements(
             resources=["*"],
             conditions={"StringEquals": {"ec2:Region": Aws.REGION}},
         ),
-        statement(
-            scope,
-            sid="AttachNetworkInterfaces",
-            why="The VPC CNI asks HyperPod for further network interfaces.",
-            # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AttachClusterNodeNetworkInterface.html
-            actions=["sagemaker:AttachClusterNodeNetworkInterface"],
-            resources=[any_hyperpod_cluster(scope)],
-        ),
+        *([attach] if use.attaches else []),
         statement(
             scope,
             sid="TagNetworkInterfaces",
-            why="The VPC CNI marks the network interfaces it makes.",
+            why=f"{use.user} marks the network interfaces it makes.",
             actions=["ec2:CreateTags"],
             resources=[interfaces],
         ),
@@ -283,7 +281,7 @@ def _network_statements(
             scope,
             sid="DescribeNetwork",
             why=(
-                "The VPC CNI, the login to ECR and Lustre over EFA look up what is there. AWS "
+                f"{use.user}, the login to ECR and Lustre over EFA look up what is there. AWS "
                 "takes no resource for these."
             ),
             actions=[

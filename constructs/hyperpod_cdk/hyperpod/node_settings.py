@@ -1,6 +1,7 @@
 """What nodes of a group get: volumes and mounts, scripts, labels and taints."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -86,6 +87,23 @@ class FsxOpenZfsMountConfig(Section):
 
     mount_path: Annotated[MountPath | None, Api("MountPath")] = None
     """Directory of the instance to mount it at. Default: HyperPod's choice."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mounts:
+    """The file systems that HyperPod mounts on the nodes of groups that name none.
+
+    Attributes:
+        lustre: FSx for Lustre file systems. Default: none.
+        openzfs: FSx for OpenZFS file systems. Default: none.
+    """
+
+    lustre: tuple[FsxLustreMountConfig, ...] = ()
+    openzfs: tuple[FsxOpenZfsMountConfig, ...] = ()
+
+
+NO_MOUNTS = Mounts()
+"""HyperPod mounts nothing by itself."""
 
 
 def encrypted(volumes: Sequence[EbsVolumeConfig], *, key_arn: str) -> tuple[EbsVolumeConfig, ...]:

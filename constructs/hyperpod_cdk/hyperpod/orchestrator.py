@@ -7,11 +7,52 @@ from typing import Any, Protocol
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 
+from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, Mounts
 from hyperpod_cdk.synthesis.reasons import statement
+
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
+_OWN_INTERFACES = (
+    "ec2:CreateNetworkInterface",
+    "ec2:CreateNetworkInterfacePermission",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DeleteNetworkInterfacePermission",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InterfaceUse:
+    """What nodes do with network interfaces of the deployment's VPC.
+
+    Attributes:
+        user: Who makes and changes them.
+        why: What for; reads on from the user.
+        actions: What that takes, of EC2. Default: what HyperPod takes for the nodes' own.
+        attaches: Whether HyperPod is asked for further ones. Default: it is not.
+    """
+
+    user: str
+    why: str
+    actions: Sequence[str] = _OWN_INTERFACES
+    attaches: bool = False
 
 
 class Orchestrator(Protocol):
-    """What runs the jobs of a HyperPod cluster: Amazon EKS."""
+    """What runs the jobs of a HyperPod cluster: Amazon EKS or Slurm."""
+
+    @property
+    def name(self) -> str:
+        """Its name in `cluster.orchestrator`."""
+        ...
+
+    @property
+    def interface_use(self) -> InterfaceUse:
+        """What nodes do with network interfaces."""
+        ...
+
+    @property
+    def mounts(self) -> Mounts:
+        """What HyperPod mounts on the nodes."""
+        ...
 
     def to_request(self) -> dict[str, Any]:
         """Return the `Orchestrator` member of CreateCluster's input."""
@@ -33,6 +74,21 @@ class Eks:
     """
 
     cluster: eks.ICluster
+
+    name = "eks"
+    interface_use = InterfaceUse(
+        user="The VPC CNI",
+        why="gives pods addresses",
+        actions=(
+            "ec2:AssignPrivateIpAddresses",
+            "ec2:AttachNetworkInterface",
+            *_OWN_INTERFACES,
+            "ec2:ModifyNetworkInterfaceAttribute",
+            "ec2:UnassignPrivateIpAddresses",
+        ),
+        attaches=True,
+    )
+    mounts = NO_MOUNTS
 
     def to_request(self) -> dict[str, Any]:
         """Return the `Orchestrator` member of CreateCluster's input."""

@@ -18,7 +18,16 @@ from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import KmsKeyArn, RoleArn, RoleName
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf
-from hyperpod_cdk.schema.section import Api, Listed, Section, Task, judged, members
+from hyperpod_cdk.schema.section import (
+    Api,
+    Listed,
+    OrchestratedBy,
+    Section,
+    Task,
+    judged,
+    members,
+)
+from hyperpod_cdk.slurm.section import SlurmConfig
 
 BucketName = Annotated[
     str,
@@ -73,6 +82,7 @@ MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 
 
 RESOURCES = ("custom", "native")
+EKS, SLURM = ORCHESTRATORS = ("eks", "slurm")
 
 MemoryPercentage = Annotated[
     int,
@@ -125,6 +135,22 @@ class ClusterConfig(WaitingConfig):
     """Name of the HyperPod cluster, once in the account and region; cannot be changed later.
     Default: `<name>-cluster`, from the name of the deployment."""
 
+    orchestrator: Annotated[
+        str,
+        OneOf(values=ORCHESTRATORS, noun="an orchestrator"),
+        Task("choose between Kubernetes and Slurm"),
+    ] = EKS
+    """What runs jobs on the nodes; cannot be changed later. eks: Kubernetes, on an EKS cluster.
+    slurm: Slurm, on a controller node of the cluster (docs/orchestrators.md). Default: eks."""
+
+    slurm: Annotated[
+        SlurmConfig | None,
+        OrchestratedBy(SLURM),
+        Field(examples=[{}]),
+        Task("choose between Kubernetes and Slurm"),
+    ] = None
+    """How HyperPod runs Slurm. Default: HyperPod's defaults."""
+
     resource: Annotated[str, OneOf(values=RESOURCES, noun="a kind of resource")] = "custom"
     """Which resource of the template makes the cluster; cannot be changed later. custom: this
     project's, which takes every field of the API, names the cause of a failure and reports missing
@@ -148,7 +174,10 @@ class ClusterConfig(WaitingConfig):
     indefinitely. null: all nodes or none. It cannot be changed later."""
 
     auto_scaling: Annotated[
-        AutoScalerType | None, Api("AutoScaling.AutoScalerType"), Task("let pending pods add nodes")
+        AutoScalerType | None,
+        OrchestratedBy(EKS),
+        Api("AutoScaling.AutoScalerType"),
+        Task("let pending pods add nodes"),
     ] = None
     """Karpenter: HyperPod adds and removes nodes as pods need them, with continuous provisioning
     only. Default: none, the instance counts are as configured."""
@@ -192,6 +221,7 @@ class ClusterConfig(WaitingConfig):
 
     restricted_instance_groups: Annotated[
         Listed[RestrictedInstanceGroupConfig],
+        OrchestratedBy(EKS),
         Api("RestrictedInstanceGroups"),
         Task("train Amazon Nova"),
     ] = ()

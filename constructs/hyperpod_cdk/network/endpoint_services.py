@@ -44,6 +44,8 @@ class EndpointService:
         source: Where AWS says so, or the code that calls it.
         actions: What the endpoint lets through, of principals of the deployment's account.
         for_storage: Whether only deployments with a file system need it. Default: all do.
+        for_kubernetes: Whether only deployments with a Kubernetes control plane need it. Default:
+            all do.
         for_builds: What it also lets through where images are built in the network.
     """
 
@@ -53,6 +55,7 @@ class EndpointService:
     source: str
     actions: tuple[str, ...]
     for_storage: bool = False
+    for_kubernetes: bool = False
     for_builds: tuple[str, ...] = ()
 
 
@@ -100,6 +103,7 @@ ENDPOINT_SERVICES = (
         why="where the Kubernetes API is, and its certificate authority",
         source="lambda/provisioner/kubernetes/cluster.py",
         actions=("eks:DescribeCluster",),
+        for_kubernetes=True,
     ),
     EndpointService(
         name="eks-auth",
@@ -107,6 +111,7 @@ ENDPOINT_SERVICES = (
         why="credentials of pods, by EKS Pod Identity",
         source="https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html",
         actions=("eks-auth:AssumeRoleForPodIdentity",),
+        for_kubernetes=True,
     ),
     EndpointService(
         name="fsx",
@@ -162,7 +167,9 @@ ENDPOINT_SERVICES = (
 )
 
 
-def endpoint_services(*, storage: bool, builds: bool = False) -> Iterator[EndpointService]:
+def endpoint_services(
+    *, storage: bool, builds: bool = False, kubernetes: bool = True
+) -> Iterator[EndpointService]:
     """Yield the services of a deployment.
 
     A build in the network calls no other services than nodes do: ECR, S3 and CloudWatch Logs. Who
@@ -171,8 +178,9 @@ def endpoint_services(*, storage: bool, builds: bool = False) -> Iterator[Endpoi
     Args:
         storage: Whether it has a file system.
         builds: Whether images are built in the network. Default: they are not.
+        kubernetes: Whether it has a Kubernetes control plane. Default: it has.
     """
     for service in ENDPOINT_SERVICES:
-        if storage or not service.for_storage:
+        if (storage or not service.for_storage) and (kubernetes or not service.for_kubernetes):
             further = service.for_builds if builds else ()
             yield replace(service, actions=(*service.actions, *further))

@@ -272,7 +272,7 @@ def public_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterato
 def eks_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator[Finding]:
     """Judge the new subnets of the control plane: count, place in the VPC, overlaps."""
     publics = earlier.get(_PUBLIC, value)
-    if value or _has_own_vpc(earlier):
+    if value:
         yield from _too_few(value)
     if len(value) > len(publics) and _nat_gateways(earlier) == "one_per_zone":
         message = (

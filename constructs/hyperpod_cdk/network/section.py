@@ -18,7 +18,7 @@ from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import Matching, OneOf
-from hyperpod_cdk.schema.section import Listed, Section, Task, judged
+from hyperpod_cdk.schema.section import Listed, OrchestratedBy, Section, Task, judged
 
 SECURITY_GROUP_RULES = ("self_ingress", "self_egress", "internet_egress")
 """The rules that an existing security group needs: all traffic from and to itself, and out."""
@@ -171,15 +171,17 @@ class NetworkConfig(Section):
 
     eks_subnet_cidrs: Annotated[
         Listed[AllocatableCidr],
+        OrchestratedBy("eks"),
         Field(examples=[["10.192.5.0/28", "10.192.6.0/28"]]),
         Task("fit the addresses into a network plan"),
     ] = ("10.192.7.0/28", "10.192.8.0/28")
     """Private subnets for the network interfaces of the EKS control plane, one in each of the first
     availability zones, at least two; inside vpc_cidr. EKS takes no further zone later, so zones
-    that are added for nodes need none."""
+    that are added for nodes need none. With Slurm: none."""
 
     eks_subnet_ids: Annotated[
         Listed[SubnetId],
+        OrchestratedBy("eks"),
         Field(examples=[["subnet-0fedcba9876543211", "subnet-0fedcba9876543212"]]),
         Task("deploy into a VPC that exists"),
     ] = ()

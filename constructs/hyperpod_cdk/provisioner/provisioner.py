@@ -113,6 +113,8 @@ class Provisioner(Construct):
         log_groups: How its log groups are made. Default: encrypted by AWS, for 90 days.
         environment_key: Encrypts the environment of CDK's functions; this project's have none.
             Default: a key that AWS owns.
+        runs_helm: Whether it serves resources that run helm or kubectl, which come in a layer.
+            Default: it does.
 
     Attributes:
         role: The functions' role.
@@ -130,6 +132,7 @@ class Provisioner(Construct):
         poll_interval: Duration | None = None,
         log_groups: LogGroups = OWNED_BY_AWS,
         environment_key: kms.IKey | None = None,
+        runs_helm: bool = True,
     ) -> None:
         super().__init__(scope, construct_id)
         _refuse_invoked_by_others(self)
@@ -137,11 +140,12 @@ class Provisioner(Construct):
         self.role = iam.Role(
             self,
             "Role",
-            description="Installs Helm releases and creates the HyperPod cluster",
+            description=f"{'Installs Helm releases and creates' if runs_helm else 'Creates'} the "
+            "HyperPod cluster",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
         )
         code = provisioner_code()
-        layer = KubectlV34Layer(self, "KubectlLayer")
+        layers = [KubectlV34Layer(self, "KubectlLayer")] if runs_helm else []
 
         def function(function_id: str, handler: str) -> lambda_.Function:
             name = _unique_name(self, function_id)
@@ -163,7 +167,7 @@ class Provisioner(Construct):
                 handler=f"provisioner.handler.{handler}",
                 runtime=_RUNTIME,
                 architecture=_ARCHITECTURE,
-                layers=[layer],
+                layers=layers,
                 role=self.role,
                 timeout=_LONGEST_RUN,
                 # Needs 165 MB at its peak with the official chart (tests/benchmark); the rest buys

@@ -15,11 +15,13 @@ Rule = Callable[[Subject], Iterator[Finding]]
 def rules_in(package: str, *, path: Iterable[str]) -> tuple[Rule[Any], ...]:
     """Return the rules of a package, by name: of each module, the function that bears its name.
 
+    Those of packages within it are not among them.
+
     Args:
         package: Name of the package.
         path: Its `__path__`.
     """
-    names = sorted(module.name for module in iter_modules(path))
+    names = sorted(module.name for module in iter_modules(path) if not module.ispkg)
     return tuple(getattr(import_module(f"{package}.{name}"), name) for name in names)
 
 

@@ -61,6 +61,17 @@ class Task:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class OrchestratedBy:
+    """Marks a field that only clusters of one orchestrator have.
+
+    Attributes:
+        orchestrator: Its name in `cluster.orchestrator`.
+    """
+
+    orchestrator: str
+
+
 class Section(BaseModel):
     """A frozen mapping with a fixed set of keys and no silent conversions.
 
@@ -140,6 +151,32 @@ def members(values: Mapping[str, Any]) -> dict[str, Any]:
             inner = inner.setdefault(parent, {})
         inner[last] = value
     return request
+
+
+def given_to_others(
+    section: Section, *, orchestrator: str
+) -> Iterator[tuple[KeyPath, object, str]]:
+    """Yield what is given in a section for clusters of another orchestrator: path, value, whose.
+
+    Args:
+        section: The section; all in it is looked at.
+        orchestrator: That of the cluster.
+    """
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if name not in section.model_fields_set or value in (None, (), {}, False):
+            continue
+        marks = type(section).model_fields[name].metadata
+        owner = next((each.orchestrator for each in marks if isinstance(each, OrchestratedBy)), "")
+        if owner not in ("", orchestrator):
+            yield (name,), value, owner
+            continue
+        parts = enumerate(value) if isinstance(value, tuple) else [(None, value)]
+        for index, part in parts:
+            if isinstance(part, Section):
+                place = (name,) if index is None else (name, index)
+                for path, found, whose in given_to_others(part, orchestrator=orchestrator):
+                    yield (*place, *path), found, whose
 
 
 def _api_value(value: object) -> object:
@@ -284,8 +321,6 @@ NOT_HERE_YET = frozenset(
         "managed_node_groups",
         "node_groups",
         "observability",
-        "orchestrator",
-        "slurm",
         "spaces",
         "task_governance",
     }

@@ -17,7 +17,10 @@ def existing_control_plane(config: Config) -> Iterator[Finding]:
     network = config.network
     if config.eks.is_existing:
         yield from _findings_beside_existing(config)
-    elif network.vpc_id is not None and not (network.eks_subnet_cidrs or network.eks_subnet_ids):
+    elif network.vpc_id is None and not network.eks_subnet_cidrs:
+        message = "must list at least 2 subnets: EKS needs two availability zones"
+        yield error(("network", "eks_subnet_cidrs"), [], message)
+    elif not (network.eks_subnet_cidrs or network.eks_subnet_ids):
         yield error(
             ("network", "eks_subnet_ids"),
             None,

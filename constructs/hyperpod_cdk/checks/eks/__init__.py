@@ -1,0 +1,1 @@
+"""Rules for clusters that EKS orchestrates, a file each."""

@@ -1,0 +1,36 @@
+"""Which groups are the controller, the login nodes and the compute nodes."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.slurm.section import COMPUTE, CONTROLLER, LOGIN
+
+
+def node_types(config: Config) -> Iterator[Finding]:
+    """Find groups without a type, and more or fewer of a type than HyperPod takes.
+
+    One group is the controller, of one node, and at most one has login nodes.
+
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmConfig.html
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
+    """
+    first: dict[str, str] = {}
+    for where, group in config.cluster.instance_groups_with_paths():
+        place = (*where, "slurm", "node_type")
+        if group.slurm is None:
+            message = f"is missing: say whether it is the {CONTROLLER}, {LOGIN} or {COMPUTE}"
+            yield error(place, None, message)
+            continue
+        kind = group.slurm.node_type
+        if kind != COMPUTE and kind in first:
+            message = f"is that of {first[kind]} already: a Slurm cluster has one such group"
+            yield error(place, kind, message)
+        first.setdefault(kind, group.name)
+        if kind == CONTROLLER and group.instance_count != 1:
+            message = "must be 1: one node of the cluster is the controller"
+            yield error((*where, "instance_count"), group.instance_count, message)
+    if CONTROLLER not in first and all(group.slurm for group in config.cluster.instance_groups):
+        message = f"must have one with slurm.node_type {CONTROLLER}, of one node"
+        names = [group.name for group in config.cluster.instance_groups]
+        yield error(("cluster", "instance_groups"), names, message)

@@ -1,0 +1,24 @@
+"""Compute groups are in a partition, and only they."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.slurm.section import COMPUTE
+
+
+def partitions(config: Config) -> Iterator[Finding]:
+    """Find compute groups without a partition, and other groups with one.
+
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmConfig.html
+    """
+    for where, group in config.cluster.instance_groups_with_paths():
+        if group.slurm is None:
+            continue
+        place, partition = (*where, "slurm", "partition"), group.slurm.partition
+        kind = group.slurm.node_type
+        if kind == COMPUTE and partition is None:
+            yield error(place, None, "is missing: name the partition of these compute nodes")
+        elif kind != COMPUTE and partition is not None:
+            message = f"must be left out: {kind} nodes run no jobs, so they are in no partition"
+            yield error(place, partition, message)

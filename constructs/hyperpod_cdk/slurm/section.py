@@ -1,0 +1,59 @@
+"""What a cluster that Slurm orchestrates says of it: the `slurm` keys of cluster and groups."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from hyperpod_cdk.schema.limits import ApiLimits, OneOf
+from hyperpod_cdk.schema.section import Section, Task, members
+
+CONTROLLER, LOGIN, COMPUTE = "controller", "login", "compute"
+_PARTITIONS = Task("divide a Slurm cluster into partitions")
+
+PartitionName = Annotated[
+    str,
+    ApiLimits(
+        shape_name="sagemaker.ClusterPartitionName",
+        noun="the name of a partition (letters, digits, inner hyphens)",
+    ),
+]
+
+
+class SlurmNodesConfig(Section):
+    """What the nodes of a group are in Slurm."""
+
+    node_type: Annotated[
+        str,
+        OneOf(values=(CONTROLLER, LOGIN, COMPUTE), noun="a type of Slurm node"),
+        Field(examples=[LOGIN]),
+        _PARTITIONS,
+    ]
+    """controller: runs slurmctld, on one node of one group. login: where users submit jobs, at most
+    one group. compute: runs jobs. It cannot be changed later."""
+
+    partition: Annotated[PartitionName | None, Field(examples=["cpu"]), _PARTITIONS] = None
+    """Partition of a compute group's nodes, which are in the partition `dev` too. Compute groups
+    need one, others have none."""
+
+    def to_request(self) -> dict[str, Any]:
+        """Return a ClusterSlurmConfig."""
+        names = () if self.partition is None else (self.partition,)
+        return members({"NodeType": self.node_type.capitalize(), "PartitionNames": names})
+
+
+class SlurmConfig(Section):
+    """How HyperPod runs Slurm."""
+
+    strategy: Annotated[
+        str,
+        OneOf(values=("managed", "overwrite", "merge"), noun="a way to treat edits of slurm.conf"),
+        Field(examples=["overwrite"]),
+        Task("edit slurm.conf by hand"),
+    ] = "managed"
+    """What HyperPod does with partitions that were edited in slurm.conf by hand. managed: it
+    refuses an update of the cluster until they are as it wrote them. overwrite: it writes its own.
+    merge: it keeps the edits. Default: managed."""
+
+    def to_request(self) -> dict[str, Any]:
+        """Return a ClusterOrchestratorSlurmConfig."""
+        return members({"SlurmConfigStrategy": self.strategy.capitalize()})

@@ -1,0 +1,25 @@
+"""What an orchestrator adds to the stacks of a deployment, a file each."""
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.helm.chart import HyperPodChart
+from hyperpod_cdk.hyperpod.section import EKS
+from hyperpod_stacks.orchestration.eks import EksOrchestration
+from hyperpod_stacks.orchestration.orchestration import Orchestration
+from hyperpod_stacks.orchestration.slurm import SlurmOrchestration
+
+
+def orchestration_of(config: Config, *, chart: HyperPodChart | None) -> Orchestration:
+    """Return what the orchestrator of a configuration adds to its stacks.
+
+    Args:
+        config: What to deploy.
+        chart: Chart of the HyperPod dependencies, with EKS. Default: the configured or the official
+            one, or a placeholder while that is not packaged.
+
+    Raises:
+        HyperPodChartError: The chart cannot be read, has no image for the region, lacks a
+            component, or does not know a value.
+    """
+    if config.cluster.orchestrator == EKS:
+        return EksOrchestration(config=config, chart=chart)
+    return SlurmOrchestration(config=config)

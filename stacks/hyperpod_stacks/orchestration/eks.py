@@ -1,0 +1,241 @@
+"""What EKS adds to the stacks: a control plane, Helm releases, claims."""
+
+from collections.abc import Mapping, Sequence
+
+import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from constructs import Construct
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.eks.cluster import eks_cluster_of
+from hyperpod_cdk.eks.pod_security import EditorsPodSecurity
+from hyperpod_cdk.eks.section import EditorsConfig
+from hyperpod_cdk.encryption.data_keys import DataKeys
+from hyperpod_cdk.helm.chart import HyperPodChart
+from hyperpod_cdk.helm.chart_rules import refuse_unfit
+from hyperpod_cdk.helm.dependencies import HyperPodDependencies, PlaceholderRule
+from hyperpod_cdk.helm.release import DeletionCheck, PriorityClasses
+from hyperpod_cdk.hyperpod.orchestrator import Eks
+from hyperpod_cdk.network.imported import ImportedNetwork
+from hyperpod_cdk.network.network import Network
+from hyperpod_cdk.node_health.node_health import NodeHealth
+from hyperpod_cdk.provisioner.access import ProvisionerAccess
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.storage.claims import (
+    FileSystemAvailability,
+    FileSystemClaims,
+)
+from hyperpod_cdk.storage.lustre_section import LustreConfig
+from hyperpod_cdk.storage.section import HomeDirectoriesConfig
+from hyperpod_cdk.synthesis.logs import LogGroups
+from hyperpod_stacks.orchestration.orchestration import Orchestration
+from hyperpod_stacks.packaged_chart import helm_chart
+
+
+class EksOrchestration(Orchestration):
+    """Amazon EKS: each node is a node of a Kubernetes cluster.
+
+    Args:
+        config: What to deploy.
+        chart: Chart of the HyperPod dependencies. Default: the one to deploy, or a placeholder.
+
+    Attributes:
+        runs_helm: True.
+
+    Raises:
+        HyperPodChartError: The chart cannot be read, has no image for the region, lacks a
+            component, or does not know a value.
+    """
+
+    runs_helm = True
+
+    def __init__(self, *, config: Config, chart: HyperPodChart | None) -> None:
+        self._config = config
+        self._chart = chart or helm_chart(config)
+        refuse_unfit(
+            self._chart,
+            helm=config.helm,
+            region=config.region or cdk.Aws.REGION,
+            instance_types=config.cluster.instance_types,
+        )
+        self._cluster: eks.ICluster | None = None
+        self._dependencies: HyperPodDependencies | None = None
+
+    @property
+    def cluster(self) -> eks.ICluster:
+        """The EKS cluster, once it is added to the platform."""
+        assert self._cluster is not None  # noqa: S101 - the platform is the first stack
+        return self._cluster
+
+    @property
+    def orchestrator(self) -> Eks:
+        """What the HyperPod cluster and its nodes' role know of it."""
+        return Eks(cluster=self.cluster)
+
+    def add_to_stack(self, stack: cdk.Stack) -> None:
+        """Let CloudFormation refuse a stack while the official chart is not packaged."""
+        if self._chart.is_placeholder:
+            PlaceholderRule(stack, "Chart")
+
+    def add_to_platform(
+        self,
+        scope: Construct,
+        *,
+        network: Network | ImportedNetwork,
+        security_group: ec2.ISecurityGroup,
+        keys: DataKeys,
+        log_groups: LogGroups,
+        provisioner: Provisioner,
+    ) -> None:
+        """Add the control plane, and the provisioner's access to it."""
+        config = self._config
+        control_plane = eks_cluster_of(
+            scope,
+            "Eks",
+            cluster_name=config.eks_cluster_name,
+            eks=config.eks,
+            vpc=network.vpc,
+            subnets=network.eks_subnets,
+            security_group=security_group,
+            secrets_key=keys.eks_secrets,
+            log_groups=log_groups,
+            provisioner=provisioner,
+        )
+        self._cluster = control_plane.cluster
+        access = ProvisionerAccess(
+            scope,
+            "ProvisionerAccess",
+            cluster=self.cluster,
+            provisioner=provisioner,
+            depends_on=control_plane.before_access,
+        )
+        if config.eks.editors:
+            self._limit_editors(
+                scope,
+                config.eks.editors,
+                control_plane.entries,
+                access=access,
+                provisioner=provisioner,
+            )
+
+    @property
+    def platform_outputs(self) -> dict[str, str]:
+        """The outputs of the platform stack that name the EKS cluster."""
+        return {
+            "EKSClusterName": self.cluster.cluster_name,
+            "EKSClusterArn": self.cluster.cluster_arn,
+        }
+
+    @property
+    def further_outputs(self) -> dict[str, str]:
+        """What gives an IAM principal admin access to the Kubernetes cluster."""
+        stack = cdk.Stack.of(self.cluster)
+        entry = (
+            f"--cluster-name {self.cluster.cluster_name} --region {stack.region} "
+            "--principal-arn PRINCIPAL_ARN"
+        )
+        policy = f"arn:{stack.partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+        command = (
+            f"aws eks create-access-entry {entry} && aws eks associate-access-policy {entry} "
+            f"--policy-arn {policy} --access-scope type=cluster"
+        )
+        return {"GrantAdminCommand": command}
+
+    def mount(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        files: LustreConfig | HomeDirectoriesConfig,
+        key: KeyPath,
+        file_system_id: str,
+        availability: FileSystemAvailability,
+        provisioner: Provisioner,
+        provisioning: Mapping[str, str] | None = None,
+    ) -> None:
+        """Give a file system the volumes and claims through which pods mount it."""
+        FileSystemClaims(
+            scope,
+            construct_id,
+            cluster=self.cluster,
+            provisioner=provisioner,
+            file_system_id=file_system_id,
+            mount=availability,
+            files=files,
+            key=key,
+            provisioning=provisioning,
+        )
+
+    def add_before_cluster(self, scope: Construct, *, provisioner: Provisioner) -> list[Construct]:
+        """Add the Helm releases; return those without which no node joins."""
+        config = self._config
+        self._dependencies = HyperPodDependencies(
+            scope,
+            "Dependencies",
+            cluster=self.cluster,
+            provisioner=provisioner,
+            chart=self._chart,
+            helm=config.helm,
+            instance_types=config.cluster.instance_types,
+        )
+        before_cluster: list[Construct] = [self._dependencies]
+        if config.helm.priority_classes:
+            before_cluster.append(
+                PriorityClasses(
+                    scope,
+                    "PriorityClasses",
+                    cluster=self.cluster,
+                    provisioner=provisioner,
+                    classes=config.helm.priority_classes,
+                    namespace=config.helm.namespace,
+                )
+            )
+        # The cluster does not wait for it: a node joins without it.
+        if config.node_health is not None:
+            NodeHealth(
+                scope,
+                "NodeHealth",
+                cluster=self.cluster,
+                provisioner=provisioner,
+                health=config.node_health,
+                instance_types=config.cluster.instance_types,
+            )
+        return before_cluster
+
+    def add_after_cluster(self, scope: Construct, *, provisioner: Provisioner) -> None:
+        """Have the deletion of the stack begin with a check that nothing of users is lost."""
+        assert self._dependencies is not None  # noqa: S101 - the cluster came after it
+        # CloudFormation deletes it first, so it depends on all there is.
+        everything = list(scope.node.children)
+        DeletionCheck(
+            scope,
+            "DeletionCheck",
+            cluster=self.cluster,
+            provisioner=provisioner,
+            releases=[self._dependencies],
+            delete_user_objects=self._config.helm.delete_user_objects,
+            depends_on=everything,
+        )
+
+    def _limit_editors(
+        self,
+        scope: Construct,
+        editors: Sequence[EditorsConfig],
+        entries: Mapping[str, Construct],
+        *,
+        access: ProvisionerAccess,
+        provisioner: Provisioner,
+    ) -> None:
+        """Have the namespaces of editors limit their pods before the editors get in."""
+        pod_security = EditorsPodSecurity(
+            scope,
+            "EditorsPodSecurity",
+            cluster=self.cluster,
+            provisioner=provisioner,
+            editors=editors,
+            depends_on=[access],
+        )
+        for principal in sorted({arn for each in editors for arn in each.principals}):
+            entries[principal].node.add_dependency(pod_security)
