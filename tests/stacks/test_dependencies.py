@@ -19,7 +19,7 @@ from hyperpod_cli.inspect.critical_path import (
 )
 from hyperpod_cli.inspect.resource_types import STACK
 from tests.conftest import Assemble, Configure
-from tests.support.configs import CONFIG_FOLDER, CONFIGS
+from tests.support.configs import CONFIG_FOLDER, orchestrated_by
 from tests.support.template_view import TemplateView
 
 ADDON, CLUSTER = "AWS::EKS::Addon", "Custom::HyperPodCluster"
@@ -67,6 +67,7 @@ BEFORE_HYPERPOD = BEFORE_HELM | {
     "Custom::LifecycleScripts",
 }
 HYPERPOD = {CLUSTER, "AWS::SageMaker::Cluster"}
+ON_EKS, WITH_SLURM = orchestrated_by("eks"), orchestrated_by("slurm")
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def hyperpod(default_config: Config, assemble: Assemble) -> TemplateView:
     return TemplateView(assemble(default_config).templates()["ml-hyperpod"])
 
 
-@pytest.fixture(params=CONFIGS, ids=lambda path: path.stem)
+@pytest.fixture(params=ON_EKS, ids=lambda path: path.stem)
 def config(request: pytest.FixtureRequest) -> Config:
     return load_config(request.param)
 
@@ -133,6 +134,25 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
         *([STACK, ADDON, ADDON] if config.operators.addons else []),
     ]
     assert chain[chain.index("Custom::DeletionCheck") - 1] in HYPERPOD
+
+
+@pytest.mark.parametrize("path", WITH_SLURM, ids=lambda path: path.stem)
+def test_slurm_waits_for_what_its_nodes_mount_and_for_no_control_plane(
+    path: Path, assemble: Assemble
+) -> None:
+    config = load_config(path)
+    graph = read_graph(assemble(config).directory)
+    (cluster,) = graph.of_type(CLUSTER)
+    chain = [each.stack for each in longest_chain(schedule(graph))]
+
+    assert {each.stack for each in graph.needs[start_of(cluster.stack)]} == {
+        f"{config.name}-platform",
+        f"{config.name}-storage",
+    }
+    assert {kind for kind in graph.types.values() if "EKS" in kind or "Helm" in kind} == set()
+    assert list(dict.fromkeys(chain)) == [
+        f"{config.name}-{kind}" for kind in ("platform", "storage", "hyperpod")
+    ]
 
 
 @pytest.mark.parametrize("addon", ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"])
@@ -239,7 +259,7 @@ def test_the_training_operator_waits_for_its_rights_and_for_certificates(
     assert {"operators-platform", "operators-hyperpod"} <= needed
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", ON_EKS, ids=lambda path: path.stem)
 def test_the_deletion_of_the_stack_begins_with_the_check(path: Path, assemble: Assemble) -> None:
     config = load_config(path)
     view = TemplateView(assemble(config).templates()[f"{config.name}-hyperpod"])

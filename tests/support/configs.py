@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cdk import Config
+from hyperpod_cdk import Config, load_config
 from tests.support.assembly import merged
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -33,6 +33,11 @@ MINIMUM: Mapping[str, Any] = {
     },
 }
 """A small deployment with all subnets for nodes in one Availability Zone."""
+
+
+def orchestrated_by(name: str) -> list[Path]:
+    """Return those of `CONFIGS` whose cluster has an orchestrator."""
+    return [path for path in CONFIGS if load_config(path).cluster.orchestrator == name]
 
 
 def configured(changes: Mapping[str, Any]) -> Config:

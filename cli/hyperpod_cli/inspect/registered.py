@@ -74,9 +74,9 @@ def registered_in(module: ModuleType) -> list[Registered[Any, Any]]:
 
 
 def modules_of(package: ModuleType) -> list[ModuleType]:
-    """Return the files of a package."""
+    """Return the files of a package, without those of packages in it."""
     found = iter_modules(package.__path__, f"{package.__name__}.")
-    return [import_module(each.name) for each in found]
+    return [import_module(each.name) for each in found if not each.ispkg]
 
 
 def registered(package: ModuleType, *, space: str) -> dict[str, Registered[Any, Any]]:

@@ -50,6 +50,9 @@ def addresses_of(groups: Sequence[NodeGroupConfig]) -> int:
 def addresses_per_node(group: NodeGroupConfig) -> int:
     """Return how many addresses of its subnet a node of the group takes, at most.
 
+    A node of a Slurm cluster has no pods: a P5 takes 32 addresses, not 81.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+
     An EFA-only interface has no address, so the further network cards take none.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-basics
@@ -58,7 +61,10 @@ def addresses_per_node(group: NodeGroupConfig) -> int:
 
 
 def _addresses(facts: InstanceFacts, group: NodeGroupConfig) -> int:
-    efa_only = isinstance(group, InstanceGroupConfig) and group.network_interface_type == "efa-only"
+    ordinary = isinstance(group, InstanceGroupConfig)
+    efa_only = ordinary and group.network_interface_type == "efa-only"
+    if ordinary and group.slurm is not None:  # no pods: one for each network card
+        return 1 if efa_only else facts.network_cards
     return facts.pod_addresses if efa_only else facts.addresses_per_node
 
 

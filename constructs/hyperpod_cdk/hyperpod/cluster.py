@@ -111,6 +111,17 @@ def _fix(construct: Construct, cluster: ClusterConfig) -> None:
         reason="a resource of one type cannot become one of another",
         instead=again,
     )
+    for where, group in cluster.instance_groups_with_paths():
+        if group.slurm is not None:
+            FixedValue(
+                construct,
+                f"NodeType:{group.name}",
+                key=(*where, "slurm", "node_type"),
+                value=group.slurm.node_type,
+                # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
+                reason="the nodes of a group stay of one type",
+                instead="add a group of another name, and remove this one",
+            )
 
 
 def _further_subnet_id(subnets: NodeSubnets, zone: str) -> str | None:

@@ -45,15 +45,22 @@ class SlurmConfig(Section):
     """How HyperPod runs Slurm."""
 
     strategy: Annotated[
-        str,
-        OneOf(values=("managed", "overwrite", "merge"), noun="a way to treat edits of slurm.conf"),
+        Annotated[
+            str,
+            OneOf(
+                values=("managed", "overwrite", "merge"), noun="a way to treat edits of slurm.conf"
+            ),
+        ]
+        | None,
         Field(examples=["overwrite"]),
         Task("edit slurm.conf by hand"),
-    ] = "managed"
-    """What HyperPod does with partitions that were edited in slurm.conf by hand. managed: it
-    refuses an update of the cluster until they are as it wrote them. overwrite: it writes its own.
-    merge: it keeps the edits. Default: managed."""
+    ] = None
+    """What HyperPod does with partitions that were edited in slurm.conf by hand, on a cluster whose
+    node_provisioning_mode is null. managed: it refuses an update of the cluster until they are as
+    it wrote them. overwrite: it writes its own. merge: it keeps the edits. Default: managed; with
+    Continuous, which takes no strategy, it keeps the edits."""
 
     def to_request(self) -> dict[str, Any]:
         """Return a ClusterOrchestratorSlurmConfig."""
-        return members({"SlurmConfigStrategy": self.strategy.capitalize()})
+        strategy = self.strategy and self.strategy.capitalize()
+        return members({"SlurmConfigStrategy": strategy})

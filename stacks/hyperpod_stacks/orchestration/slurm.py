@@ -10,9 +10,9 @@ from hyperpod_cdk.hyperpod.node_settings import (
     FsxOpenZfsMountConfig,
     Mounts,
 )
+from hyperpod_cdk.hyperpod.orchestrator import Slurm
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import KeyPath
-from hyperpod_cdk.slurm.orchestrator import Slurm
 from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.storage.claims import FileSystemAvailability
 from hyperpod_cdk.storage.lustre_section import LustreConfig

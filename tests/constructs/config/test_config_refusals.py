@@ -141,7 +141,7 @@ def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "start"),
     [
-        ("slurm", {}, "slurm: 'slurm' is not here yet; see docs/comparison.md for what has it"),
+        ("slurm", {}, "slurm: 'slurm' is not a key here, but under cluster (keys: name"),
         ("eks.node_groups", [], "eks.node_groups: 'node_groups' is not here yet; see docs/comp"),
         ("odd key", 1, "['odd key']: 'odd key' is not a key here"),
         ("tags", {"": "v"}, "tags['']: '' must be 1 to 128 characters"),

@@ -29,16 +29,18 @@ from hyperpod_cdk import (
     Provisioner,
     load_config,
 )
+from hyperpod_cdk.hyperpod.orchestrator import Slurm
 from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
+from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES, request_bytes
 from provisioner.hyperpod.cluster_request import HyperPodClusterProperties
 from tests.support.assembly import new_app
-from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, SHIPPED
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, SHIPPED, orchestrated_by
 from tests.support.provisioner.large_cluster import properties
 from tests.support.template_view import TemplateView
 
 DEFAULT = CONFIG_FOLDER / "default.yaml"
-CONFIGS = [EVERY_FIELD, *SHIPPED]
+CONFIGS = list(dict.fromkeys([EVERY_FIELD, *SHIPPED, *orchestrated_by("slurm")]))
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
 SCRIPTS = ("<Custom::LifecycleScripts.S3Uri>", "s3://sagemaker-ml")
 
@@ -46,8 +48,6 @@ RESTRICTED_VOLUME = "RestrictedInstanceGroups[].InstanceStorageConfigs[].EbsVolu
 
 # Fields, with everything under them, that have no key in the configuration, and why.
 REASONS = {
-    "Orchestrator.Slurm": "the cluster is orchestrated by EKS",
-    "InstanceGroups[].SlurmConfig": "the cluster is orchestrated by EKS",
     f"{RESTRICTED_VOLUME}.VolumeKmsKeyId": "restricted instance groups take no key",
     f"{RESTRICTED_VOLUME}.RootVolume": "its key is all that can be chosen for a root volume",
 }
@@ -108,7 +108,11 @@ def requests(tmp_path_factory: pytest.TempPathFactory) -> Requests:
             scope,
             "Cluster",
             cluster=config.cluster,
-            orchestrator=Eks(cluster=eks_cluster),
+            orchestrator=(
+                Slurm(slurm=config.cluster.slurm or SlurmConfig())
+                if config.control_plane is None
+                else Eks(cluster=eks_cluster)
+            ),
             provisioner=provisioner,
             execution_role=iam.Role.from_role_arn(scope, "Role", ROLE),
             subnets=node_subnets(scope, zones=config.network.hyperpod_zone_ids),
@@ -134,7 +138,7 @@ def excused(leaf: str) -> bool:
 
 
 def test_every_field_is_reached_or_has_a_reason(shape: StructureShape, requests: Requests) -> None:
-    found = set(reached(shape, requests[EVERY_FIELD]))
+    found = {leaf for request in requests.values() for leaf in reached(shape, request)}
 
     assert {leaf for leaf in leaves(shape) if not excused(leaf)} - found == set()
 

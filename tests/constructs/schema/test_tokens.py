@@ -26,6 +26,7 @@ from tests.support.configs import (
     EVERY_FIELD,
     EXISTING_CONTROL_PLANE,
     configured,
+    orchestrated_by,
 )
 from tests.support.refusals import lines_for
 
@@ -35,6 +36,7 @@ TOKEN = cdk.Token.as_string({"Fn::ImportValue": "AnotherStack"})
 READ_AT_SYNTHESIS = {
     "AutoPatchConfig.next_patch_date",
     "Config.region",
+    "ClusterConfig.orchestrator",
     "EksConfig.public_access_cidrs",
     "HelmConfig.chart",
     "LifecycleConfig.directory",
@@ -63,6 +65,7 @@ SECTIONS = [
     *sections(load_config(CONFIG_FOLDER / "default.yaml")),
     NetworkConfig(availability_zone_ids=("usw2-az1", "usw2-az2")),
     *sections(load_config(EVERY_EXISTING_RESOURCE)),
+    *(each for path in orchestrated_by("slurm") for each in sections(load_config(path))),
     *sections(load_config(EXISTING_CONTROL_PLANE)),
     StorageConfig(backup_retention_days=1),
     DataRepositoryConfig(s3_uri="s3://bucket"),

@@ -11,8 +11,12 @@ from tools.generate import REPOSITORY
 from tools.generate.pages.config_schema import schema
 
 TARGET = REPOSITORY / "tests" / "support" / "every_field.yaml"
-# Keys that name what exists, which exclude those of what is made.
-_BESIDE = (TARGET.with_name("every_existing_resource.yaml"), "config/examples/existing-eks.yaml")
+# Keys that name what exists, which exclude those of what is made, and those of Slurm.
+_BESIDE = (
+    TARGET.with_name("every_existing_resource.yaml"),
+    "config/examples/existing-eks.yaml",
+    *(REPOSITORY / "config").glob("examples/slurm-*.yaml"),
+)
 # Keys that are there because both kinds of group share a section; the checks refuse them.
 _REFUSED = {
     "cluster.restricted_instance_groups.ebs_volumes.kms_key_id",

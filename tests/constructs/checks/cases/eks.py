@@ -3,8 +3,8 @@
 from typing import Any
 
 from hyperpod_cdk import Config, EksConfig
-from hyperpod_cdk.checks.editors_namespaces import editors_namespaces
-from hyperpod_cdk.checks.existing_control_plane import existing_control_plane
+from hyperpod_cdk.checks.eks.editors_namespaces import editors_namespaces
+from hyperpod_cdk.checks.eks.existing_control_plane import existing_control_plane
 from hyperpod_cdk.eks.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
 from tests.support.rule_cases import ERROR, WARNING, Case, config, one

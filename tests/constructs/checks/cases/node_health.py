@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from hyperpod_cdk.checks.node_health_action import node_health_action
-from hyperpod_cdk.checks.node_health_image import node_health_image
-from hyperpod_cdk.checks.node_health_types import node_health_types
+from hyperpod_cdk.checks.eks.node_health_action import node_health_action
+from hyperpod_cdk.checks.eks.node_health_image import node_health_image
+from hyperpod_cdk.checks.eks.node_health_types import node_health_types
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.rule_cases import (
     CPU,

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from hyperpod_cdk.checks.operator_nodes import operator_nodes
-from hyperpod_cdk.checks.system_pods import system_pods
-from hyperpod_cdk.checks.training_operator import training_operator
+from hyperpod_cdk.checks.eks.operator_nodes import operator_nodes
+from hyperpod_cdk.checks.eks.system_pods import system_pods
+from hyperpod_cdk.checks.eks.training_operator import training_operator
 from tests.support.rule_cases import ERROR, GPU, TAINT, UNDESCRIBED, WARNING, config, group, one
 
 _METRICS: dict[str, Any] = {"operators": {"metrics_server": True}}

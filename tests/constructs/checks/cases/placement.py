@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from hyperpod_cdk.checks.closed_network import closed_network
 from hyperpod_cdk.checks.efa_zones import efa_zones
+from hyperpod_cdk.checks.eks.closed_network import closed_network
 from hyperpod_cdk.checks.lustre_over_efa import lustre_over_efa
 from hyperpod_cdk.checks.native_region import native_region
 from hyperpod_cdk.checks.node_addresses import node_addresses

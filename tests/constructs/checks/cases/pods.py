@@ -1,7 +1,7 @@
 """Rules on the pods that nodes must have room for."""
 
-from hyperpod_cdk.checks.pods_per_node import pods_per_node
-from hyperpod_cdk.checks.system_pods import system_pods
+from hyperpod_cdk.checks.eks.pods_per_node import pods_per_node
+from hyperpod_cdk.checks.eks.system_pods import system_pods
 from tests.support.rule_cases import (
     CHECKS,
     CPU,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hyperpod_cdk.checks.stop_nodes_without_lustre import stop_nodes_without_lustre
+from hyperpod_cdk.checks.eks.stop_nodes_without_lustre import stop_nodes_without_lustre
 from hyperpod_cdk.hyperpod.checks.script_folders import script_folders
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.rule_cases import ERROR, WARNING, Case, cluster, config, group, in_group, one

@@ -1,7 +1,7 @@
 """Rules on the components of Kubernetes, what they run on and who may use it."""
 
-from hyperpod_cdk.checks.deep_health_check_component import deep_health_check_component
-from hyperpod_cdk.checks.no_admins import no_admins
+from hyperpod_cdk.checks.eks.deep_health_check_component import deep_health_check_component
+from hyperpod_cdk.checks.eks.no_admins import no_admins
 from hyperpod_cdk.checks.secret_values import secret_values
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from tests.support.rule_cases import (

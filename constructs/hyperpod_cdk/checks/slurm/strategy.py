@@ -1,0 +1,21 @@
+"""A strategy for edits of slurm.conf, where HyperPod takes one."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.schema.errors import Finding, error
+
+
+def strategy(config: Config) -> Iterator[Finding]:
+    """Find a strategy on a cluster with continuous provisioning, which always merges.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html
+    """
+    slurm = config.cluster.slurm
+    if slurm is not None and slurm.strategy is not None and config.cluster.is_continuous:
+        yield error(
+            ("cluster", "slurm", "strategy"),
+            slurm.strategy,
+            "must be left out with cluster.node_provisioning_mode Continuous, with which HyperPod "
+            "keeps edits of slurm.conf and takes no strategy",
+        )

@@ -1,0 +1,128 @@
+"""Rules on clusters that Slurm orchestrates, and on keys of the other orchestrator."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
+from hyperpod_cdk.checks.slurm.mounts import mounts
+from hyperpod_cdk.checks.slurm.node_types import node_types
+from hyperpod_cdk.checks.slurm.partitions import partitions
+from hyperpod_cdk.checks.slurm.strategy import strategy
+from tests.support.rule_cases import CHECKS, ERROR, TAINT, config, group, in_group, one
+
+CONTROLLER, LOGIN = {"node_type": "controller"}, {"node_type": "login"}
+COMPUTE = {"node_type": "compute", "partition": "gpu"}
+_LUSTRE = {"dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "mount_name": "abcdefgh"}
+_FOR_EKS = "must be left out: it is for clusters that EKS orchestrates, and cluster.orchestrator is"
+_FOR_SLURM = "must be left out: it is for clusters that Slurm orchestrates"
+
+
+def slurm(*kinds: Mapping[str, Any] | None, **of_cluster: Any) -> Config:
+    """Return a cluster with a group of each kind; None for one that says nothing of Slurm."""
+    groups = [group(index=index, slurm=kind) for index, kind in enumerate(kinds)]
+    return config(*groups, of_cluster={"orchestrator": "slurm", **of_cluster})
+
+
+CASES = [
+    one(node_types, "all three", slurm(CONTROLLER, LOGIN, COMPUTE, COMPUTE)),
+    one(
+        node_types,
+        "none said",
+        slurm(CONTROLLER, None),
+        in_group(ERROR, "slurm.node_type", "is missing: say whether it is the", index=1),
+    ),
+    one(
+        node_types,
+        "two controllers",
+        slurm(CONTROLLER, CONTROLLER),
+        in_group(ERROR, "slurm.node_type", "is that of group-0 already", index=1),
+    ),
+    one(
+        node_types,
+        "two groups of login nodes",
+        slurm(CONTROLLER, LOGIN, LOGIN),
+        in_group(ERROR, "slurm.node_type", "is that of group-1 already", index=2),
+    ),
+    one(
+        node_types,
+        "no controller",
+        slurm(COMPUTE),
+        (ERROR, "cluster.instance_groups", "must have one with slurm.node_type controller"),
+    ),
+    one(
+        node_types,
+        "a controller of two nodes",
+        config(group(slurm=CONTROLLER, instance_count=2), of_cluster={"orchestrator": "slurm"}),
+        in_group(ERROR, "instance_count", "must be 1: one node of the cluster is the controller"),
+    ),
+    one(partitions, "as they are", slurm(CONTROLLER, LOGIN, COMPUTE, None)),
+    one(
+        partitions,
+        "compute without one",
+        slurm(CONTROLLER, {"node_type": "compute"}),
+        in_group(ERROR, "slurm.partition", "is missing: name the partition", index=1),
+    ),
+    one(
+        partitions,
+        "login nodes and a controller in one",
+        slurm({**CONTROLLER, "partition": "a"}, {**LOGIN, "partition": "a"}),
+        in_group(ERROR, "slurm.partition", "must be left out: controller nodes run no jobs"),
+        in_group(ERROR, "slurm.partition", "must be left out: login nodes run no jobs", index=1),
+    ),
+    one(mounts, "the deployment's", slurm(CONTROLLER, COMPUTE)),
+    one(
+        mounts,
+        "two of a group, and one that no node mounts",
+        config(
+            group(slurm=CONTROLLER, fsx_lustre_mounts=[_LUSTRE, {**_LUSTRE, "mount_path": "/b"}]),
+            of_cluster={"orchestrator": "slurm"},
+            storage={"more_file_systems": [{"name": "shared"}]},
+        ),
+        in_group(ERROR, "fsx_lustre_mounts", "file systems are more than the one of a kind"),
+        (ERROR, "storage.more_file_systems", "are mounted on no node: HyperPod mounts one"),
+    ),
+    one(strategy, "none", slurm(CONTROLLER, slurm={})),
+    one(
+        strategy,
+        "all nodes or none",
+        slurm(CONTROLLER, slurm={"strategy": "merge"}, node_provisioning_mode=None),
+    ),
+    one(
+        strategy,
+        "continuous",
+        slurm(CONTROLLER, slurm={"strategy": "managed"}),
+        (ERROR, "cluster.slurm.strategy", "must be left out with cluster.node_provisioning_mode"),
+    ),
+    one(orchestrator_keys, "none", config()),
+    one(orchestrator_keys, "none, with Slurm", slurm(CONTROLLER, slurm={})),
+    one(
+        orchestrator_keys,
+        "slurm on EKS",
+        config(group(slurm=CONTROLLER), of_cluster={"slurm": {}}),
+        (ERROR, "cluster.slurm", f"{_FOR_SLURM}, and cluster.orchestrator is eks"),
+        in_group(ERROR, "slurm", _FOR_SLURM),
+    ),
+    one(
+        orchestrator_keys,
+        "eks on Slurm",
+        config(
+            group(slurm=CONTROLLER, labels={"a": "b"}, taints=[TAINT]),
+            group("ml.p5.48xlarge", index=1, slurm=COMPUTE, deep_health_checks=CHECKS),
+            of_cluster={"orchestrator": "slurm", "auto_scaling": "Karpenter"},
+            network={"eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28"]},
+            eks={},
+            helm={"release": "hyperpod"},
+            storage={"dynamic_provisioning": True, "claims": [{"namespace": "research"}]},
+        ),
+        (ERROR, "network.eks_subnet_cidrs", _FOR_EKS),
+        (ERROR, "eks", _FOR_EKS),
+        (ERROR, "storage.claims", _FOR_EKS),
+        (ERROR, "storage.dynamic_provisioning", _FOR_EKS),
+        (ERROR, "helm", _FOR_EKS),
+        (ERROR, "cluster.auto_scaling", _FOR_EKS),
+        in_group(ERROR, "labels", _FOR_EKS),
+        in_group(ERROR, "taints", _FOR_EKS),
+        in_group(ERROR, "deep_health_checks", _FOR_EKS, index=1),
+    ),
+]
