@@ -61,9 +61,10 @@ def addresses_per_node(group: NodeGroupConfig) -> int:
 
 
 def _addresses(facts: InstanceFacts, group: NodeGroupConfig) -> int:
-    ordinary = isinstance(group, InstanceGroupConfig)
-    efa_only = ordinary and group.network_interface_type == "efa-only"
-    if ordinary and group.slurm is not None:  # no pods: one for each network card
+    if not isinstance(group, InstanceGroupConfig):
+        return facts.addresses_per_node
+    efa_only = group.network_interface_type == "efa-only"
+    if group.slurm is not None:  # no pods: one for each network card
         return 1 if efa_only else facts.network_cards
     return facts.pod_addresses if efa_only else facts.addresses_per_node
 

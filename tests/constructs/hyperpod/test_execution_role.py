@@ -22,6 +22,8 @@ from hyperpod_cdk import (
     load_config,
 )
 from hyperpod_cdk.hyperpod.execution_role import AutoScalingRole
+from hyperpod_cdk.hyperpod.orchestrator import Orchestrator, Slurm
+from hyperpod_cdk.slurm.section import SlurmConfig
 from tests.conftest import Configure, Synthesize
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, VPC_ID, View
 from tests.support.configs import CONFIG_FOLDER, default_document
@@ -109,7 +111,12 @@ def make(
 ) -> Make:
     """Return a function from fields of a group to a template with the role of its nodes."""
 
-    def made(*, data_buckets: Sequence[DataBucketConfig] = (), **fields: object) -> TemplateView:
+    def made(
+        *,
+        data_buckets: Sequence[DataBucketConfig] = (),
+        orchestrator: Orchestrator | None = None,
+        **fields: object,
+    ) -> TemplateView:
         group = InstanceGroupConfig(**{**CPU, **fields})
         ExecutionRole(
             stack,
@@ -117,7 +124,7 @@ def make(
             cluster=ClusterConfig(
                 name="ml", instance_groups=(group,), data_buckets=tuple(data_buckets)
             ),
-            orchestrator=Eks(cluster=eks_cluster),
+            orchestrator=orchestrator or Eks(cluster=eks_cluster),
             vpc=vpc,
             subnets=node_subnets,
             security_group=security_group,
@@ -167,6 +174,24 @@ def test_it_has_hyperpods_managed_policy_alone(seen: TemplateView) -> None:
     assert [seen.text(arn) for arn in role(seen)["ManagedPolicyArns"]] == [
         "arn:<AWS::Partition>:iam::aws:policy/AmazonSageMakerClusterInstanceRolePolicy"
     ]
+
+
+def test_nodes_of_slurm_have_rights_on_no_kubernetes_cluster(make: Make) -> None:
+    seen = make(orchestrator=Slurm(slurm=SlurmConfig()))
+    actions = {
+        each["Sid"]: {action.partition(":")[2] for action in listed(each["Action"])}
+        for each in statements(seen)
+    }
+
+    # What the VPC CNI and Pod Identity have on EKS.
+    assert scope(seen).keys() == SCOPE.keys() - {"AttachNetworkInterfaces", "PodIdentity"}
+    assert actions["ManageNetworkInterfaces"] == {
+        "CreateNetworkInterface",
+        "CreateNetworkInterfacePermission",
+        "DeleteNetworkInterface",
+        "DeleteNetworkInterfacePermission",
+    }
+    assert "DescribeFileSystems" in actions["DescribeNetwork"]
 
 
 @pytest.mark.parametrize(("fields", "more"), NEEDS)
