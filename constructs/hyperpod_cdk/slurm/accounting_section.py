@@ -29,8 +29,7 @@ _OF_BOTH = ("name",)
 
 
 class AccountingConfig(Section):
-    """A database of MySQL's kind in which Slurm keeps who ran what: a new RDS for MariaDB, or one
-    that exists, by endpoint and secret_arn. Without the section it is on the controller."""
+    """The database of Slurm's accounting: a new RDS for MariaDB, or one that exists."""
 
     endpoint: Annotated[
         Annotated[
