@@ -17,7 +17,6 @@ from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.synthesis.reasons import NIST, acknowledge, skip_checkov, statement
 from hyperpod_cdk.synthesis.refusals import FixedValue
-from hyperpod_cdk.synthesis.trust import mark_own
 
 _KEY = ("cluster", "slurm", "accounting")
 _PORT = 3306
@@ -139,7 +138,6 @@ class AccountingDatabase(Construct):
         self._keep(accounting)
         resource = self.database.node.default_child
         assert isinstance(resource, rds.CfnDBInstance)  # noqa: S101 - what the L2 makes
-        mark_own(resource)
         self.secret_arn: str = resource.attr_master_user_secret_secret_arn
         self.secret_key_arn = None if encryption_key is None else encryption_key.key_arn
         self._acknowledge(resource)
@@ -227,8 +225,6 @@ class AccountingDatabase(Construct):
         }
         skipped = {
             "CKV_AWS_118": monitoring,
-            "CKV_AWS_129": logs,
-            "CKV_AWS_161": "slurmdbd takes a user and a password, and no IAM token.",
         }
         if not self._accounting.multi_az:
             reasons |= {"AwsSolutions-RDS3": standby, f"{NIST}RDSMultiAZSupport": standby}
@@ -238,7 +234,6 @@ class AccountingDatabase(Construct):
                 "AwsSolutions-RDS10": unprotected,
                 f"{NIST}RDSInstanceDeletionProtectionEnabled": unprotected,
             }
-            skipped |= {"CKV_AWS_293": unprotected}
         version = (
             "A major version: RDS chooses the minor one; a fixed one would be withdrawn in time."
         )

@@ -95,7 +95,7 @@ def test_a_new_database_opens_no_finding(values: dict[str, Any], tmp_path: Path)
     template, *_, assembly = _made(tmp_path, values, key=bool(values), nag=True)
 
     assert assembly.nag_findings() == []
-    assert findings(json.dumps(template), region="us-west-2") == []
+    assert findings(json.dumps(template), region="us-west-2") == ()
 
 
 def test_a_new_database_is_protected_and_open_to_the_nodes_alone(tmp_path: Path) -> None:
