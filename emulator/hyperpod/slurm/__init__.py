@@ -1,0 +1,1 @@
+"""HyperPod under Slurm: what its nodes run and read."""
