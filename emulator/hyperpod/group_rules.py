@@ -11,6 +11,7 @@ from emulator.hyperpod.service_model import instance_types
 from emulator.hyperpod.simulation.errors import ApiError, validation_error
 from emulator.hyperpod.simulation.state import CONTINUOUS, Cluster
 from emulator.hyperpod.simulation.training_plans import HYPERPOD, USABLE, TrainingPlan
+from emulator.hyperpod.slurm.rules import broken_slurm_rules, broken_slurm_update_rules
 
 # GPU families are p*, g* (gr* among them); AWS Trainium families are trn*.
 ACCELERATOR_FAMILIES = ("p", "g", "trn")
@@ -42,7 +43,7 @@ def broken_group_rules(spec: Spec, context: GroupContext) -> Iterator[str]:
     rules = (
         _instance_types(spec, context),
         _minimum_count(spec, context),
-        _lifecycle(spec),
+        _lifecycle(spec, context),
         _storage(spec),
         _deep_health_checks(spec),
         _capacity(spec),
@@ -80,13 +81,16 @@ def _minimum_count(spec: Spec, context: GroupContext) -> Iterator[str]:
         yield "MinInstanceCount must not be greater than InstanceCount."
 
 
-def _lifecycle(spec: Spec) -> Iterator[str]:
+def _lifecycle(spec: Spec, context: GroupContext) -> Iterator[str]:
     lifecycle = spec.get("LifeCycleConfig")
     if lifecycle is None:
         return
     scripts = {"OnCreate", "OnInitComplete"} & set(lifecycle)
     if "SourceS3Uri" not in lifecycle or len(scripts) != 1:
         yield ("LifeCycleConfig needs SourceS3Uri and exactly one of OnCreate and OnInitComplete.")
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-getting-started-slurm-cli.html
+    elif context.eks and "OnInitComplete" in scripts:
+        yield "OnInitComplete is supported only with the Slurm orchestrator."
 
 
 def _storage(spec: Spec) -> Iterator[str]:
@@ -215,6 +219,7 @@ def _broken_create_rules(request: Request) -> Iterator[str]:
     yield from _broken_tag_rules(request)
     yield from _broken_autoscaling_rules(request)
     yield from _broken_groups_rules(request, GroupContext(eks=eks, continuous=continuous))
+    yield from broken_slurm_rules(request, groups_of(request))
 
 
 def _broken_update_rules(request: Request, cluster: Cluster) -> Iterator[str]:
@@ -236,6 +241,7 @@ def _broken_update_rules(request: Request, cluster: Cluster) -> Iterator[str]:
     yield from _broken_groups_rules(request, context)
     for spec in groups_of(request):
         yield from _broken_immutability_rules(spec, cluster)
+    yield from broken_slurm_update_rules(request, cluster)
 
 
 def _broken_groups_rules(request: Request, context: GroupContext) -> Iterator[str]:

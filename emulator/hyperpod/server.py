@@ -179,6 +179,21 @@ class HyperPodService:
                 )
             return now
 
+    def edit_slurm_conf(self, *, cluster: str, caller: Caller | None = None) -> None:
+        """Change the partitions in slurm.conf on the controller, as somebody may by hand.
+
+        Args:
+            cluster: Name or ARN.
+            caller: Account and Region of the cluster; default: those of an anonymous call.
+
+        Raises:
+            ApiError: ResourceNotFound when there is no such cluster.
+        """
+        with self._lock:
+            self.advance()
+            found = self._backend.registry.find(cluster, caller or Caller())
+            found.slurm_conf_edited = True
+
     def replace_node(self, *, cluster: str, instance_id: str, caller: Caller | None = None) -> None:
         """Replace a node as auto-recovery does when it finds the hardware faulty.
 

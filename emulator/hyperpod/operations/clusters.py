@@ -30,6 +30,7 @@ from emulator.hyperpod.simulation.cluster_lifecycle import GroupBefore
 from emulator.hyperpod.simulation.errors import ApiError, conflict, validation_error
 from emulator.hyperpod.simulation.event_log import record_cluster
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, image_id, subnets_of
+from emulator.hyperpod.slurm.rules import with_kept_orchestrator, with_kept_slurm_config
 
 CHANGEABLE = frozenset({"InService", "Failed"})
 
@@ -124,7 +125,8 @@ class ClusterOperations:
         cluster.subnets |= subnets_of(
             vpc_configs_of(request), caller=call.caller, directory=backend.subnets
         )
-        cluster.settings |= settings_of(request)
+        orchestrator = with_kept_orchestrator(request, cluster.settings)
+        cluster.settings |= settings_of(request) | orchestrator
         before = apply_groups(cluster, request, release_version=backend.release_version)
         backend.lifecycle.update(cluster, call.now, before=before)
         return {"ClusterArn": cluster.arn}
@@ -268,7 +270,8 @@ def apply_groups(
             )
         else:
             before[name] = GroupBefore(spec=group.spec, target_count=group.target_count)
-            group.spec, group.target_count = spec, spec["InstanceCount"]
+            group.spec = with_kept_slurm_config(spec, group.spec)
+            group.target_count = spec["InstanceCount"]
             group.epoch += 1
             if not cluster.continuous:
                 group.status = "Updating"

@@ -22,7 +22,8 @@ from emulator.hyperpod.operations.call import (
 )
 from emulator.hyperpod.simulation.errors import resource_not_found, validation_error
 from emulator.hyperpod.simulation.nodes import Place
-from emulator.hyperpod.simulation.state import Cluster, Node
+from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
+from emulator.hyperpod.slurm.topology import is_controller
 
 
 class NodeOperations:
@@ -169,7 +170,7 @@ class BatchOperations:
             place.group.target_count -= 1
             lifecycle.nodes.stop(place, call.now)
 
-        answer = self._for_each(call, act, codes=DELETE_CODES)
+        answer = self._for_each(call, act, codes=DELETE_CODES, spared=is_controller)
         return {name: entries for name, entries in answer.items() if entries}
 
     def _replace(self, call: Call) -> Answer:
@@ -177,7 +178,7 @@ class BatchOperations:
             reason = "BatchReplaceClusterNodes was called"
             self._backend.lifecycle.nodes.replace(place, call.now, reason=reason)
 
-        return self._repair(call, act)
+        return self._repair(call, act, spared=is_controller)
 
     def _reboot(self, call: Call) -> Answer:
         def act(place: Place) -> None:
@@ -185,16 +186,28 @@ class BatchOperations:
 
         return self._repair(call, act)
 
-    def _repair(self, call: Call, act: Callable[[Place], None]) -> Answer:
+    def _repair(
+        self,
+        call: Call,
+        act: Callable[[Place], None],
+        *,
+        spared: Callable[[InstanceGroup], bool] = lambda _: False,
+    ) -> Answer:
         if "NodeLogicalIds" in call.request and not self._backend.cluster_of(call).continuous:
             message = "NodeLogicalIds needs a cluster with NodeProvisioningMode Continuous."
             raise validation_error(message)
-        answer = self._for_each(call, act, codes=REPAIR_CODES, joined_only=True)
+        answer = self._for_each(call, act, codes=REPAIR_CODES, spared=spared, joined_only=True)
         required = {"Failed", "FailedNodeLogicalIds"}
         return {name: value for name, value in answer.items() if value or name in required}
 
     def _for_each(
-        self, call: Call, act: Callable[[Place], None], *, codes: Codes, joined_only: bool = False
+        self,
+        call: Call,
+        act: Callable[[Place], None],
+        *,
+        codes: Codes,
+        spared: Callable[[InstanceGroup], bool],
+        joined_only: bool = False,
     ) -> dict[str, list[Any]]:
         cluster = self._backend.cluster_of(call)
         if not {"NodeIds", "NodeLogicalIds"} & set(call.request):
@@ -210,6 +223,10 @@ class BatchOperations:
             for identifier in call.request.get(given, []):
                 place = _place(cluster, identifier)
                 wrong = _wrong_with(cluster, place, codes=codes, joined_only=joined_only)
+                # "[...] you cannot replace instances that are configured as Slurm controller
+                # nodes", nor delete them (API reference); with which code is not published.
+                if place is not None and spared(place.group):
+                    wrong = codes.invalid_status
                 if place is None or wrong:
                     message = f"Node '{identifier}' in cluster '{cluster.name}': {wrong}."
                     failed.append({codes.member: wrong, "Message": message, member: identifier})

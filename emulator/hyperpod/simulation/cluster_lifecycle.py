@@ -13,8 +13,14 @@ from emulator.hyperpod.simulation.event_log import record_cluster, record_group
 from emulator.hyperpod.simulation.nodes import NodeProvisioner, Place, node_view
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from emulator.hyperpod.simulation.surroundings import Surroundings
+from emulator.hyperpod.slurm import topology
 
 MOVING = frozenset({"Creating", "Updating", "RollingBack"})
+SERVICE_FAILURE = (
+    "Request to service failed. If failure persists after retry, contact customer support."
+)
+# Events of groups that fail with the controller come this much later than the controller's own.
+CASCADE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +35,8 @@ class ClusterLifecycle:
     """The state machine of clusters.
 
     A classic cluster is InService when all its nodes run, and fails (or rolls an update back)
-    as a whole. A Continuous one is InService when its cluster-level resources are ready; its
-    nodes come afterwards and are retried for ever.
+    as a whole. A Continuous one is InService when its cluster-level resources are ready, and with
+    Slurm its controller; its nodes come afterwards and are retried for ever.
     """
 
     def __init__(self, *, surroundings: Surroundings) -> None:
@@ -92,10 +98,7 @@ class ClusterLifecycle:
                     f"Current: {group.current_count}/{wanted} orchestration-ready across 1 "
                     "instance group(s)."
                 ),
-                failure_message=(
-                    "Request to service failed. If failure persists after retry, contact customer "
-                    "support."
-                ),
+                failure_message=SERVICE_FAILURE,
             )
         for _ in range(wanted - len(staying)):
             self.nodes.request(cluster, group, now)
@@ -109,14 +112,21 @@ class ClusterLifecycle:
         if not cluster.provisioning:
             return
         for group in list(cluster.groups.values()):
+            if group.name in cluster.waiting_groups and topology.may_begin(cluster, group):
+                self._begin(cluster, group, now)
             self._settle_group(cluster, group, now)
-        if cluster.continuous or cluster.status not in MOVING:
+        if cluster.status not in MOVING:
             return
-        if all(group.settled for group in cluster.groups.values()):
+        if cluster.continuous:
+            self._show_operational(cluster, now)
+        elif all(group.settled for group in cluster.groups.values()):
             cluster.status = "InService"
 
     def node_failed(self, cluster: Cluster, group: InstanceGroup, message: str, now: float) -> bool:
         """Take note that a node could not be provisioned."""
+        if cluster.status == "Creating" and topology.is_controller(group):
+            self._fail_with_controller(cluster, group, message, now)
+            return False
         if cluster.continuous or cluster.status not in MOVING:
             if group.status == "InService":
                 group.status = "Degraded"
@@ -136,17 +146,61 @@ class ClusterLifecycle:
             )
             self._fail(cluster, failure)
             return
+        if cluster.status == "Updating" and topology.has_drifted(cluster):
+            # "[...] the next UpdateCluster fails and rolls back, and DescribeCluster reports the
+            # drift in FailureMessage": sagemaker-hyperpod-slurm-api-config-migration.
+            self._roll_back(cluster, topology.DRIFT, now)
+            return
+        cluster.slurm_conf_edited &= not topology.overwrites(cluster)
         cluster.provisioning = True
         if cluster.continuous:
+            self._show_operational(cluster, now)
+        cluster.waiting_groups = set(cluster.groups)
+        for group in list(cluster.groups.values()):
+            self._show_changed_labels(cluster, group)
+            if group.deleting or topology.may_begin(cluster, group):
+                self._begin(cluster, group, now)
+        self.node_settled(cluster, now)
+
+    def _begin(self, cluster: Cluster, group: InstanceGroup, now: float) -> None:
+        cluster.waiting_groups.discard(group.name)
+        self.reconcile(cluster, group, now)
+        if cluster.continuous and "MinInstanceCount" in group.spec:
+            self._watch_minimum(cluster, group, now)
+
+    @staticmethod
+    def _show_operational(cluster: Cluster, now: float) -> None:
+        """Show a Continuous cluster as InService when what it must have runs."""
+        if topology.is_operational(cluster):
             cluster.status = "InService"
             description = f"Cluster {cluster.name} is InService"
             record_cluster(cluster, time=now, description=description)
-        for group in list(cluster.groups.values()):
-            self._show_changed_labels(cluster, group)
-            self.reconcile(cluster, group, now)
-            if cluster.continuous and "MinInstanceCount" in group.spec:
-                self._watch_minimum(cluster, group, now)
-        self.node_settled(cluster, now)
+
+    def _fail_with_controller(
+        self, cluster: Cluster, controller: InstanceGroup, message: str, now: float
+    ) -> None:
+        """Fail a cluster that is created and whose controller could not be provisioned.
+
+        "The cluster is marked as Failed. You are notified of the failure reason":
+        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html#sagemaker-hyperpod-scaling-slurm-controller-failure.
+        Of the errors that it calls retryable, none is simulated for a controller. That each other
+        group fails with it is believed, and what is said of it.
+        """
+        self._fail(cluster, message)
+
+        def cascade(later: float) -> None:
+            for group in cluster.groups.values():
+                if group is not controller:
+                    record_group(
+                        cluster,
+                        group,
+                        time=later,
+                        level="Error",
+                        description=f"InstanceGroup {group.name} could not be provisioned",
+                        failure_message=SERVICE_FAILURE,
+                    )
+
+        self._around.agenda.at(now + CASCADE_SECONDS, cascade)
 
     def _show_changed_labels(self, cluster: Cluster, group: InstanceGroup) -> None:
         before = self._before[cluster.arn].get(group.name)

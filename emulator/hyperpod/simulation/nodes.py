@@ -20,6 +20,7 @@ from emulator.hyperpod.simulation.state import (
 )
 from emulator.hyperpod.simulation.surroundings import Surroundings
 from emulator.hyperpod.simulation.training_plans import TrainingPlan
+from emulator.hyperpod.slurm import topology
 
 LABEL_PREFIX = "sagemaker.amazonaws.com"
 
@@ -238,7 +239,10 @@ class NodeProvisioner:
             message = faults.lifecycle_script(cluster=place.cluster, node=node)
             self._fail(place, now, message=message, script_state="Failed")
             return
-        if not group.spec.get("OnStartDeepHealthChecks"):
+        # "Controller and login nodes are not subject to deep health checks":
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html
+        is_worker = topology.node_type(group.spec) in {None, topology.COMPUTE}
+        if not (is_worker and group.spec.get("OnStartDeepHealthChecks")):
             self._running(place, now)
             return
         node.status = "DeepHealthCheckInProgress"

@@ -177,6 +177,8 @@ class Cluster:
     """One cluster. `settings` are the CreateCluster members that are not kept elsewhere.
 
     `former_tags` are the tags that there were, each with the time at which they changed.
+    `waiting_groups` are those that wait for Slurm's controller.
+    `slurm_conf_edited` says that somebody has changed the partitions in slurm.conf by hand.
     """
 
     name: str
@@ -195,6 +197,8 @@ class Cluster:
     events: list[Event] = field(default_factory=list)
     client_tokens: dict[str, list[Node]] = field(default_factory=dict)
     governance: dict[str, GovernanceObject] = field(default_factory=dict)
+    waiting_groups: set[str] = field(default_factory=set)
+    slurm_conf_edited: bool = False
 
     def tags_at(self, time: float) -> dict[str, str]:
         """Return the tags as they were at a time."""

@@ -36,7 +36,6 @@ GOOD_GROUPS: list[dict[str, Any]] = [
     {"InstanceGroupName": "a--b"},
     {"ExecutionRole": LONG_ROLE},
     {"LifeCycleConfig": None},
-    {"LifeCycleConfig": {**LIFECYCLE, "OnInitComplete": "after.sh"}},
     {"InstanceStorageConfigs": volumes(VOLUME)},
     {"InstanceStorageConfigs": volumes(VOLUME, ROOT_VOLUME)},
     {"InstanceStorageConfigs": [{"FsxLustreConfig": LUSTRE}]},
@@ -59,7 +58,6 @@ def test_accepts_group(members: dict[str, Any]) -> None:
 GOOD_REQUESTS: list[dict[str, Any]] = [
     {"InstanceGroups": None},
     {"Orchestrator": None, "VpcConfig": None},
-    {"Orchestrator": {"Slurm": {}}, "VpcConfig": None},
     {"InstanceGroups": [group(f"g{n}", 0) for n in range(100)]},
     {"Tags": [{"Key": "costo según área", "Value": ""}]},
     {"NodeProvisioningMode": "Continuous", "InstanceGroups": [group(MinInstanceCount=1)]},
