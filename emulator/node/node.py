@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,9 @@ class Node:
 
 
 _ALL_TRAFFIC, _HTTPS = "-1", 443
+_FSX_PORTS = {"FsxLustreConfig": 988, "FsxOpenZfsConfig": 2049}
 _Rule = Mapping[str, Any]
+_Groups = tuple[str, ...]
 
 
 class VpcNetwork:
@@ -215,6 +218,59 @@ class VpcNetwork:
             attribute["EnableDnsSupport"]["Value"]
             and any(_opens(rule) for rule in self._rules(groups, "IpPermissionsEgress"))
             and (leads_out(table) or _has_endpoint(ec2, in_vpc, table))
+        )
+
+    def mounts(
+        self,
+        *,
+        storage: Sequence[Mapping[str, Any]],
+        subnet_id: str,
+        groups: tuple[str, ...],
+        caller: Caller,  # noqa: ARG002 - Protocol
+    ) -> bool:
+        """Return whether each FSx file system is in the node's VPC and lets the node in.
+
+        The ports: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
+        and https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html.
+        """
+        wanted = [
+            (each[kind], port)
+            for each in storage
+            for kind, port in _FSX_PORTS.items()
+            if kind in each
+        ]
+        if self._clients is None or not wanted:
+            return True
+        ec2, fsx = self._clients("ec2"), self._clients("fsx")
+        [subnet] = ec2.describe_subnets(SubnetIds=[subnet_id])["Subnets"]
+        found = {
+            each.get("DNSName"): each
+            for each in fsx.describe_file_systems()["FileSystems"]
+            if each["VpcId"] == subnet["VpcId"]
+        }
+        return all(
+            (system := found.get(mount["DnsName"])) is not None
+            and mount.get("MountName") == system.get("LustreConfiguration", {}).get("MountName")
+            and self._lets_in(system, port, subnet=subnet, groups=groups)
+            for mount, port in wanted
+        )
+
+    def _lets_in(
+        self, system: Mapping[str, Any], port: int, *, subnet: Mapping[str, Any], groups: _Groups
+    ) -> bool:
+        assert self._clients is not None  # noqa: S101 - as its caller has seen
+        interfaces = self._clients("ec2").describe_network_interfaces(
+            NetworkInterfaceIds=system["NetworkInterfaceIds"]
+        )["NetworkInterfaces"]
+        there = tuple(each["GroupId"] for one in interfaces for each in one["Groups"])
+        here = ip_network(subnet["CidrBlock"])
+        return any(
+            _covers(rule, port)
+            and (
+                {pair["GroupId"] for pair in rule["UserIdGroupPairs"]} & {*groups}
+                or any(here.subnet_of(ip_network(each["CidrIp"])) for each in rule["IpRanges"])
+            )
+            for rule in self._rules(there, "IpPermissions")
         )
 
     def passes_efa(self, *, groups: tuple[str, ...], caller: Caller) -> bool:  # noqa: ARG002 - Protocol
@@ -253,8 +309,11 @@ def _has_endpoint(
 
 def _opens(rule: _Rule) -> bool:
     """Return whether a rule lets HTTPS out to addresses of the world, or of a prefix list."""
-    is_https = rule["IpProtocol"] == _ALL_TRAFFIC or (
-        rule["IpProtocol"] == "tcp" and rule["FromPort"] <= _HTTPS <= rule["ToPort"]
-    )
     is_wide = any(each["CidrIp"] == ANYWHERE for each in rule["IpRanges"])
-    return is_https and (is_wide or bool(rule["PrefixListIds"]))
+    return _covers(rule, _HTTPS) and (is_wide or bool(rule["PrefixListIds"]))
+
+
+def _covers(rule: _Rule, port: int) -> bool:
+    return rule["IpProtocol"] == _ALL_TRAFFIC or (
+        rule["IpProtocol"] == "tcp" and rule["FromPort"] <= port <= rule["ToPort"]
+    )

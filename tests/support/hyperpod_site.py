@@ -143,6 +143,16 @@ def _serving(fake: FakeHyperPod) -> Iterator[tuple[FakeHyperPod, str]]:
         server.shutdown()
 
 
+_SLURM_RIGHTS = (
+    {"Effect": "Allow", "Action": "fsx:DescribeFileSystems", "Resource": "*"},
+    {
+        "Effect": "Allow",
+        "Action": "secretsmanager:GetSecretValue",
+        "Resource": f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:accounting-*",
+    },
+)
+
+
 def _deploy_platform(aws: LocalAws) -> dict[str, str]:
     template: Template = {
         **network(),
@@ -155,6 +165,7 @@ def _deploy_platform(aws: LocalAws) -> dict[str, str]:
         "Cluster": eks_cluster(),
         "ExecutionRole": role("sagemaker.amazonaws.com", ManagedPolicyArns=[INSTANCE_ROLE_POLICY]),
         "BlindRole": role("sagemaker.amazonaws.com"),
+        "SlurmRole": role("sagemaker.amazonaws.com", *_SLURM_RIGHTS),
         "LambdaRole": role("lambda.amazonaws.com", ManagedPolicyArns=[INSTANCE_ROLE_POLICY]),
         "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": BUCKET}},
         "TlsOnly": {
@@ -175,7 +186,7 @@ def _deploy_platform(aws: LocalAws) -> dict[str, str]:
             },
         },
     }
-    roles = ("ExecutionRole", "BlindRole", "LambdaRole")
+    roles = ("ExecutionRole", "BlindRole", "SlurmRole", "LambdaRole")
     outputs: Template = {name: {"Fn::GetAtt": [name, "Arn"]} for name in (*roles, "Cluster")}
     for name in ("Nodes", "Group", "OtherGroup"):
         outputs[name] = {"Ref": name}

@@ -89,6 +89,10 @@ def _eks_problems(request: Request) -> Iterator[str]:
     if mode == "CONFIG_MAP":
         yield f"EKS cluster {arn} has authentication mode CONFIG_MAP: use API."
     vpc_id = cluster["resourcesVpcConfig"]["vpcId"]
+    yield from _network_problems(request, vpc_id, f"the VPC of EKS cluster {arn}")
+
+
+def _network_problems(request: Request, vpc_id: str, what: str) -> Iterator[str]:
     for network in networks(request):
         for store, identifiers in (
             (ec2.subnets, network.get("Subnets") or []),
@@ -99,7 +103,25 @@ def _eks_problems(request: Request) -> Iterator[str]:
                 if record is None:
                     yield f"{identifier} does not exist."
                 elif record["VpcId"] != vpc_id:
-                    yield f"{identifier} is not in {vpc_id}, the VPC of EKS cluster {arn}."
+                    yield f"{identifier} is not in {vpc_id}, {what}."
+
+
+def _slurm_problems(request: Request) -> Iterator[str]:
+    """Look at the network, and at what Slurm's nodes do with their execution roles.
+
+    Without its right on FSx a real node says nothing, and reaches Lustre over TCP:
+    https://github.com/awslabs/awsome-distributed-ai/pull/1209. Here it is told.
+    """
+    if "Slurm" not in (request.get("Orchestrator") or {}):
+        return
+    first = next((ec2.subnets.get(each["Subnets"][0]) for each in networks(request)), None)
+    yield from _network_problems(request, (first or {}).get("VpcId", ""), "the cluster's VPC")
+    for group, role, needed in permissions.of_slurm_nodes(request):
+        if not authorization.role_may(role_name=role.rsplit("/", 1)[-1], permission=needed):
+            yield (
+                f"Instance group {group}: {role} is not allowed {needed.action} on "
+                f"{needed.resource}."
+            )
 
 
 def _key_problems(request: Request) -> Iterator[str]:
@@ -123,6 +145,7 @@ def require_valid(request: Request, *, sent: Mapping[str, str]) -> None:
     problems = [
         *_role_problems(request, sent),
         *_eks_problems(request),
+        *_slurm_problems(request),
         *_key_problems(request),
         *_script_problems(request),
     ]

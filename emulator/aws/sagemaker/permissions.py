@@ -106,6 +106,23 @@ def networks(request: Request) -> Iterator[Request]:
     yield from (candidate for candidate in candidates if candidate)
 
 
+def of_slurm_nodes(request: Request) -> Iterator[tuple[str, str, Permission]]:
+    """Yield the group, its execution role, and what its nodes do with it under Slurm.
+
+    That the controller, which runs slurmdbd, reads the database's secret with its execution role
+    is believed: that of the older way does,
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-multihead-slurm-setup.html.
+    """
+    database = request["Orchestrator"]["Slurm"].get("AccountingDatabase")
+    for group in _groups(request):
+        place = (group["InstanceGroupName"], group["ExecutionRole"])
+        if any("FsxLustreConfig" in each for each in group.get("InstanceStorageConfigs") or ()):
+            yield *place, Permission(action="fsx:DescribeFileSystems", resource="*")
+        if database and (group.get("SlurmConfig") or {}).get("NodeType") == "Controller":
+            secret = database["SecretArn"]
+            yield *place, Permission(action="secretsmanager:GetSecretValue", resource=secret)
+
+
 SAGEMAKER = "sagemaker.amazonaws.com"
 HYPERPOD = "hyperpod.sagemaker.amazonaws.com"
 SERVICE_LINKED_ROLE = "AWSServiceRoleForSageMakerHyperPod"

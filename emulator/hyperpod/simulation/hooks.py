@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
@@ -138,6 +138,16 @@ class NodeNetwork(Protocol):
 
     def reaches_s3(self, *, subnet_id: str, groups: tuple[str, ...], caller: Caller) -> bool:
         """Return whether a node in a subnet, with security groups, gets its lifecycle scripts."""
+
+    def mounts(
+        self,
+        *,
+        storage: Sequence[Mapping[str, Any]],
+        subnet_id: str,
+        groups: tuple[str, ...],
+        caller: Caller,
+    ) -> bool:
+        """Return whether a node mounts the file systems of its InstanceStorageConfigs."""
 
     def passes_efa(self, *, groups: tuple[str, ...], caller: Caller) -> bool:
         """Return whether EFA's traffic passes between nodes with security groups."""

@@ -229,7 +229,11 @@ class NodeProvisioner:
             self._fail(place, now, message=faults.efa_health_check(node=node))
             return
         reaches_s3 = self._reaches_s3(place)
-        fails = group.name in self._around.faults.current.lifecycle_script_failure
+        # What is said of a file system that cannot be mounted is not published; it is believed to
+        # be the same as of a script that fails.
+        fails = group.name in self._around.faults.current.lifecycle_script_failure or not (
+            self._mounts(place)
+        )
         # Without a way to S3, there is no way for a log either.
         if self._around.scripts and reaches_s3:
             self._around.scripts.script_runs(
@@ -269,6 +273,20 @@ class NodeProvisioner:
             or not groups
             or network.reaches_s3(
                 subnet_id=place.node.subnet.subnet_id, groups=groups, caller=place.cluster.caller
+            )
+        )
+
+    def _mounts(self, place: Place) -> bool:
+        groups, network = security_groups_of(place.cluster, place.group), self._around.network
+        return (
+            network is None
+            or not groups
+            or topology.node_type(place.group.spec) is None
+            or network.mounts(
+                storage=place.group.spec.get("InstanceStorageConfigs", ()),
+                subnet_id=place.node.subnet.subnet_id,
+                groups=groups,
+                caller=place.cluster.caller,
             )
         )
 

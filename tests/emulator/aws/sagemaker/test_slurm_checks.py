@@ -1,0 +1,124 @@
+"""What Slurm's nodes need of roles and the network, and who may create their cluster."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from emulator.aws.local_aws import aws_clients
+from emulator.hyperpod import Caller
+from emulator.node.node import VpcNetwork
+from tests.emulator.aws.sagemaker.test_cluster_permissions import caller, grants
+from tests.support.hyperpod_site import Site
+from tests.support.local_aws import Template, client, deploy, network
+from tests.support.slurm_cluster import ACCOUNTING, LUSTRE, compute, controller, slurm
+
+
+def request(site: Site, role: str, **members: Any) -> dict[str, Any]:
+    """Return a CreateCluster request with an accounting database and a file system."""
+    groups = [controller(), compute(InstanceStorageConfigs=[LUSTRE])]
+    return {
+        "ClusterName": "c1",
+        "InstanceGroups": [{**group, "ExecutionRole": site.names[role]} for group in groups],
+        "VpcConfig": {
+            "Subnets": [site.names["Nodes"]],
+            "SecurityGroupIds": [site.names["Group"]],
+        },
+        "NodeProvisioningMode": "Continuous",
+        **slurm(**ACCOUNTING),
+        **members,
+    }
+
+
+def test_the_nodes_roles_need_their_rights(site: Site) -> None:
+    sagemaker = client(site.aws, "sagemaker")
+    with pytest.raises(ClientError) as error:
+        sagemaker.create_cluster(**request(site, "BlindRole"))
+    told = str(error.value)
+    role, secret = site.names["BlindRole"], ACCOUNTING["AccountingDatabase"]["SecretArn"]
+    for sentence in (
+        f"Instance group workers: {role} is not allowed fsx:DescribeFileSystems on *.",
+        f"Instance group controller: {role} is not allowed secretsmanager:GetSecretValue on "
+        f"{secret}.",
+    ):
+        assert sentence in told
+    assert told.count("is not allowed") == 2
+
+    sagemaker.create_cluster(**request(site, "SlurmRole"))
+
+
+def test_the_network_must_be_one(site: Site) -> None:
+    elsewhere = {"Subnets": [site.names["Nodes"]], "SecurityGroupIds": [site.names["OtherGroup"]]}
+    with pytest.raises(ClientError, match=f"{site.names['OtherGroup']} is not in vpc-"):
+        client(site.aws, "sagemaker").create_cluster(
+            **request(site, "SlurmRole", VpcConfig=elsewhere)
+        )
+
+
+def test_the_deployer_needs_nothing_of_eks(site: Site) -> None:
+    rights = grants(site.names)
+    role = {"iam:PassRole": {**rights["iam:PassRole"], "Resource": site.names["SlurmRole"]}}
+    statements = [each for action, each in (rights | role).items() if not action.startswith("eks:")]
+    sagemaker = caller(site, statements)
+    wanted = request(site, "SlurmRole")
+
+    sagemaker.create_cluster(**wanted)
+    sagemaker.update_cluster(ClusterName="c1", InstanceGroups=wanted["InstanceGroups"])
+    sagemaker.delete_cluster(ClusterName="c1")
+
+
+def _file_system(kind: str, **settings: Any) -> Template:
+    configuration = {"LUSTRE": "LustreConfiguration", "OPENZFS": "OpenZFSConfiguration"}[kind]
+    return {
+        "Type": "AWS::FSx::FileSystem",
+        "DependsOn": ["In", "Out"],
+        "Properties": {
+            "FileSystemType": kind,
+            "StorageCapacity": 1200,
+            "SubnetIds": [{"Ref": "Nodes"}],
+            "SecurityGroupIds": [{"Ref": "Group"}],
+            configuration: settings,
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def mountable(shared_site: Site) -> dict[str, str]:
+    """Return a subnet, a security group, and the names of a Lustre and an OpenZFS file system."""
+    lustre = _file_system("LUSTRE", DeploymentType="PERSISTENT_2", PerUnitStorageThroughput=250)
+    open_zfs = _file_system("OPENZFS", DeploymentType="SINGLE_AZ_HA_2", ThroughputCapacity=160)
+    template = {**network(), "Lustre": lustre, "OpenZfs": open_zfs}
+    outputs: Template = {name: {"Ref": name} for name in ("Nodes", "Group")}
+    outputs |= {name: {"Fn::GetAtt": [name, "DNSName"]} for name in ("Lustre", "OpenZfs")}
+    outputs["MountName"] = {"Fn::GetAtt": ["Lustre", "LustreMountName"]}
+    return deploy(shared_site.aws, template, outputs).outputs
+
+
+@pytest.mark.parametrize(
+    ("changes", "mounts"),
+    [
+        ({}, True),
+        ({"Lustre": "fs-0.fsx.us-west-2.amazonaws.com"}, False),
+        ({"MountName": "another"}, False),
+        ({"OpenZfs": "fs-0.fsx.us-west-2.amazonaws.com"}, False),
+        ({"Nodes": None}, False),
+        ({"Group": None}, False),
+    ],
+)
+def test_a_node_mounts_what_is_in_its_vpc_and_lets_it_in(
+    site: Site, mountable: dict[str, str], changes: dict[str, str | None], *, mounts: bool
+) -> None:
+    elsewhere = {"Nodes": site.names["Nodes"], "Group": site.names["OtherGroup"]}
+    names = mountable | {name: value or elsewhere[name] for name, value in changes.items()}
+    vpc = VpcNetwork()
+    vpc.connect(aws_clients(site.aws))
+    lustre = {"DnsName": names["Lustre"], "MountName": names["MountName"]}
+    storage = [
+        {"FsxLustreConfig": lustre},
+        {"FsxOpenZfsConfig": {"DnsName": names["OpenZfs"]}},
+        {"EbsVolumeConfig": {"VolumeSizeInGB": 500}},
+    ]
+    groups = (names["Group"],)
+
+    found = vpc.mounts(storage=storage, subnet_id=names["Nodes"], groups=groups, caller=Caller())
+    assert found is mounts
