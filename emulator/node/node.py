@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_network
+from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
@@ -263,12 +263,12 @@ class VpcNetwork:
             NetworkInterfaceIds=system["NetworkInterfaceIds"]
         )["NetworkInterfaces"]
         there = tuple(each["GroupId"] for one in interfaces for each in one["Groups"])
-        here = ip_network(subnet["CidrBlock"])
+        here = IPv4Network(subnet["CidrBlock"])
         return any(
             _covers(rule, port)
             and (
                 {pair["GroupId"] for pair in rule["UserIdGroupPairs"]} & {*groups}
-                or any(here.subnet_of(ip_network(each["CidrIp"])) for each in rule["IpRanges"])
+                or any(here.subnet_of(IPv4Network(each["CidrIp"])) for each in rule["IpRanges"])
             )
             for rule in self._rules(there, "IpPermissions")
         )
@@ -314,6 +314,7 @@ def _opens(rule: _Rule) -> bool:
 
 
 def _covers(rule: _Rule, port: int) -> bool:
-    return rule["IpProtocol"] == _ALL_TRAFFIC or (
-        rule["IpProtocol"] == "tcp" and rule["FromPort"] <= port <= rule["ToPort"]
+    return bool(
+        rule["IpProtocol"] == _ALL_TRAFFIC
+        or (rule["IpProtocol"] == "tcp" and rule["FromPort"] <= port <= rule["ToPort"])
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.support.hyperpod_api import group
+from tests.support.hyperpod_site import Site
 
 LUSTRE = {
     "FsxLustreConfig": {
@@ -49,3 +50,19 @@ def _slurm(
 def slurm(**members: Any) -> dict[str, Any]:
     """Return the members of a cluster that Slurm orchestrates."""
     return {"Orchestrator": {"Slurm": members}}
+
+
+def site_request(site: Site, role: str, **members: Any) -> dict[str, Any]:
+    """Return a CreateCluster request with an accounting database and a file system."""
+    groups = [controller(), compute(InstanceStorageConfigs=[LUSTRE])]
+    return {
+        "ClusterName": "c1",
+        "InstanceGroups": [{**group, "ExecutionRole": site.names[role]} for group in groups],
+        "VpcConfig": {
+            "Subnets": [site.names["Nodes"]],
+            "SecurityGroupIds": [site.names["Group"]],
+        },
+        "NodeProvisioningMode": "Continuous",
+        **slurm(**ACCOUNTING),
+        **members,
+    }

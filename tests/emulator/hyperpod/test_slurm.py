@@ -259,11 +259,8 @@ def test_the_controller_is_neither_replaced_nor_deleted(
 def test_only_workers_have_deep_health_checks() -> None:
     faults = Faults(deep_health_check_failure=frozenset({"controller"}))
     api = subject(faults=faults)
-    accelerated: dict[str, Any] = {
-        "InstanceType": "ml.g5.xlarge",
-        "OnStartDeepHealthChecks": CHECKS,
-    }
-    api.create(controller(**accelerated), compute(OnStartDeepHealthChecks=CHECKS), **slurm())
+    checked = controller(InstanceType="ml.g5.xlarge", OnStartDeepHealthChecks=CHECKS)
+    api.create(checked, compute(OnStartDeepHealthChecks=CHECKS), **slurm())
     api.wait()
 
     assert api.status() == "InService"

@@ -13,6 +13,7 @@ from aws_reference.action_resources import action_resources
 from emulator.aws.local_aws import ACCOUNT
 from tests.support.hyperpod_site import CLUSTER_ARN, EKS, REGION, Site
 from tests.support.local_aws import Template, client
+from tests.support.slurm_cluster import site_request
 
 IMAGE = "ami-0123456789abcdef0"
 PLAN = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-plan/plan"
@@ -272,3 +273,15 @@ def test_a_cluster_is_changed_as_its_tags_allow(
                 sagemaker.update_cluster(ClusterName="c1", InstanceGroups=groups)
     finally:
         sagemaker.delete_cluster(ClusterName="c1")
+
+
+def test_with_slurm_a_caller_needs_nothing_of_eks(site: Site) -> None:
+    rights = grants(site.names)
+    role = {"iam:PassRole": {**rights["iam:PassRole"], "Resource": site.names["SlurmRole"]}}
+    statements = [each for action, each in (rights | role).items() if not action.startswith("eks:")]
+    sagemaker = caller(site, statements)
+    wanted = site_request(site, "SlurmRole")
+
+    sagemaker.create_cluster(**wanted)
+    sagemaker.update_cluster(ClusterName="c1", InstanceGroups=wanted["InstanceGroups"])
+    sagemaker.delete_cluster(ClusterName="c1")

@@ -1,4 +1,4 @@
-"""What Slurm's nodes need of roles and the network, and who may create their cluster."""
+"""What Slurm's nodes need of roles and the network."""
 
 from typing import Any
 
@@ -8,32 +8,15 @@ from botocore.exceptions import ClientError
 from emulator.aws.local_aws import aws_clients
 from emulator.hyperpod import Caller
 from emulator.node.node import VpcNetwork
-from tests.emulator.aws.sagemaker.test_cluster_permissions import caller, grants
 from tests.support.hyperpod_site import Site
 from tests.support.local_aws import Template, client, deploy, network
-from tests.support.slurm_cluster import ACCOUNTING, LUSTRE, compute, controller, slurm
-
-
-def request(site: Site, role: str, **members: Any) -> dict[str, Any]:
-    """Return a CreateCluster request with an accounting database and a file system."""
-    groups = [controller(), compute(InstanceStorageConfigs=[LUSTRE])]
-    return {
-        "ClusterName": "c1",
-        "InstanceGroups": [{**group, "ExecutionRole": site.names[role]} for group in groups],
-        "VpcConfig": {
-            "Subnets": [site.names["Nodes"]],
-            "SecurityGroupIds": [site.names["Group"]],
-        },
-        "NodeProvisioningMode": "Continuous",
-        **slurm(**ACCOUNTING),
-        **members,
-    }
+from tests.support.slurm_cluster import ACCOUNTING, site_request
 
 
 def test_the_nodes_roles_need_their_rights(site: Site) -> None:
     sagemaker = client(site.aws, "sagemaker")
     with pytest.raises(ClientError) as error:
-        sagemaker.create_cluster(**request(site, "BlindRole"))
+        sagemaker.create_cluster(**site_request(site, "BlindRole"))
     told = str(error.value)
     role, secret = site.names["BlindRole"], ACCOUNTING["AccountingDatabase"]["SecretArn"]
     for sentence in (
@@ -44,27 +27,15 @@ def test_the_nodes_roles_need_their_rights(site: Site) -> None:
         assert sentence in told
     assert told.count("is not allowed") == 2
 
-    sagemaker.create_cluster(**request(site, "SlurmRole"))
+    sagemaker.create_cluster(**site_request(site, "SlurmRole"))
 
 
 def test_the_network_must_be_one(site: Site) -> None:
     elsewhere = {"Subnets": [site.names["Nodes"]], "SecurityGroupIds": [site.names["OtherGroup"]]}
     with pytest.raises(ClientError, match=f"{site.names['OtherGroup']} is not in vpc-"):
         client(site.aws, "sagemaker").create_cluster(
-            **request(site, "SlurmRole", VpcConfig=elsewhere)
+            **site_request(site, "SlurmRole", VpcConfig=elsewhere)
         )
-
-
-def test_the_deployer_needs_nothing_of_eks(site: Site) -> None:
-    rights = grants(site.names)
-    role = {"iam:PassRole": {**rights["iam:PassRole"], "Resource": site.names["SlurmRole"]}}
-    statements = [each for action, each in (rights | role).items() if not action.startswith("eks:")]
-    sagemaker = caller(site, statements)
-    wanted = request(site, "SlurmRole")
-
-    sagemaker.create_cluster(**wanted)
-    sagemaker.update_cluster(ClusterName="c1", InstanceGroups=wanted["InstanceGroups"])
-    sagemaker.delete_cluster(ClusterName="c1")
 
 
 def _file_system(kind: str, **settings: Any) -> Template:
@@ -113,7 +84,7 @@ def test_a_node_mounts_what_is_in_its_vpc_and_lets_it_in(
     vpc = VpcNetwork()
     vpc.connect(aws_clients(site.aws))
     lustre = {"DnsName": names["Lustre"], "MountName": names["MountName"]}
-    storage = [
+    storage: list[dict[str, Any]] = [
         {"FsxLustreConfig": lustre},
         {"FsxOpenZfsConfig": {"DnsName": names["OpenZfs"]}},
         {"EbsVolumeConfig": {"VolumeSizeInGB": 500}},
