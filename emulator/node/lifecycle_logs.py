@@ -24,7 +24,7 @@ from emulator.node.node import Node, Run
 
 _DOWNLOADS = "[SageMaker] Downloading lifecycle scripts"
 _SUCCEEDED = "[SageMaker] The lifecycle scripts succeeded."
-_ENTRY, _OWN = "on_create.sh", "own/on_create.sh"
+_ENTRIES, _OWN = {"on_create.sh", "on_init_complete.sh"}, "own/on_create.sh"
 # Scripts that keep to a folder say so in this file by that variable: no other ones are run.
 _SETTINGS, _KEEPS_TO = "settings.sh", b"HYPERPOD_LIFECYCLE_ROOT"
 _NOT_RUN = "#!/bin/sh\necho 'a simulated node does not run this script'\n"
@@ -38,7 +38,7 @@ Scripts = tuple[tuple[str, bytes], ...]
 class LifecycleLogs:
     """Runs the scripts of each node that is launched, one after the other, and sends what they say.
 
-    Nodes of one type say the same, so the scripts run once for them.
+    Nodes of one type say the same without Slurm, so the scripts run once for them.
 
     Attributes:
         hardware: Knows the hardware of instance types.
@@ -110,9 +110,16 @@ class LifecycleLogs:
         succeeded = not fails
         if scripts is not None:
             run = _run(
-                scripts, node.instance_type, self.hardware, volume=node.has_volume, fails=fails
+                scripts,
+                _entry(node.lifecycle),
+                node.instance_type,
+                self.hardware,
+                mounts=node.mounts,
+                address=node.private_ip if node.files else "",
+                files=tuple(node.files.items()),
+                fails=fails,
             )
-            succeeded = run.code == 0
+            succeeded = not fails and run.code == 0
             yield from run.output.splitlines()
         if succeeded:
             yield _SUCCEEDED
@@ -139,35 +146,49 @@ class LifecycleLogs:
             )
         scripts = self._downloaded[version]
         kept = _KEEPS_TO in dict(scripts).get(_SETTINGS, b"")
-        return scripts if kept and lifecycle.get("OnCreate") == _ENTRY else None
+        return scripts if kept and _entry(lifecycle) in _ENTRIES else None
+
+
+def _entry(lifecycle: Mapping[str, str]) -> str:
+    return lifecycle.get("OnCreate") or lifecycle["OnInitComplete"]
 
 
 @cache
 def _run(
-    scripts: Scripts, instance_type: str, hardware: HardwareOf, *, volume: bool, fails: bool
+    scripts: Scripts,
+    entry: str,
+    instance_type: str,
+    hardware: HardwareOf,
+    *,
+    mounts: tuple[str, ...],
+    address: str,
+    files: tuple[tuple[str, str], ...],
+    fails: bool,
 ) -> Run:
     """Run the scripts on a node of its own, and return what they say."""
     with tempfile.TemporaryDirectory() as folder:
-        files = Path(folder, "downloaded")
+        downloaded = Path(folder, "downloaded")
         for path, content in scripts:
-            target = files / path
+            target = downloaded / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        if (files / _OWN).exists():
-            (files / _OWN).write_text(_NOT_RUN)
-        node = Node(Path(folder), scripts=files)
+        if (downloaded / _OWN).exists():
+            (downloaded / _OWN).write_text(_NOT_RUN)
+        node = Node(Path(folder), scripts=downloaded)
         node.set_instance_type(instance_type.removeprefix("ml."))
         facts = hardware(instance_type)
         if facts is not None:
             if facts.accelerator is not None and facts.accelerator.kind == "GPU":
                 node.add_gpu()
             node.add_rdma(*(f"rdma{number}" for number in range(facts.efa_interfaces)))
+        if files:
+            node.join_slurm(address, dict(files))
         if fails:
             # A real fault that the scripts find: a volume that HyperPod has not mounted.
             node.state("disks", _UNMOUNTED)
-        elif volume:
-            node.mount("/opt/sagemaker")
-        return node.run()
+        else:
+            node.mount(*mounts)
+        return node.run(entry)
 
 
 def _at(moment: float, line: str) -> str:

@@ -17,6 +17,10 @@ from emulator.hyperpod import Caller
 
 STUB = Path(__file__).with_name("command.sh")
 """Stands in for each system command."""
+_SLURM_STUB = Path(__file__).with_name("slurm_command.sh")
+_SLURM_STUBBED = (
+    *("chown", "getent", "groupadd", "hostname", "runuser", "ssh-keygen", "stat", "useradd"),
+)
 _STUBBED = (
     *("findmnt", "ip", "lctl", "lnetctl", "lsblk", "modinfo", "modprobe"),
     *("mountpoint", "nvidia-ctk", "sync", "systemctl"),
@@ -48,7 +52,7 @@ root = "a key of the same name in a table"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run of on_create.sh gave."""
+    """What one run of the scripts gave."""
 
     code: int
     output: str
@@ -130,13 +134,30 @@ class Node:
         """Set the instance type, without `ml.`."""
         self.write("sys/devices/virtual/dmi/id/product_name", f"{name}\n")
 
+    def join_slurm(self, address: str, files: Mapping[str, str]) -> None:
+        """Make it a node that the AMI for Slurm has set up.
+
+        Args:
+            address: Its own.
+            files: What HyperPod writes on it, by path.
+        """
+        for name in _SLURM_STUBBED:
+            (self._bin / name).symlink_to(_SLURM_STUB)
+        self.state("addresses", address)
+        self.state("owners")
+        self.write("etc/passwd", "root:x:0:0::/root:/bin/bash\n")
+        self.write("etc/group", "root:x:0:\n")
+        (self.root / "etc/skel").mkdir()
+        for path, text in files.items():
+            self.write(path.lstrip("/"), text)
+
     def configure(self, text: str) -> None:
         """Put the deployment's own settings next to the scripts, as its configuration would."""
         (self._scripts / "deployment.env").write_text(text)
 
-    def run(self, **settings: str) -> Run:
-        """Run on_create.sh once; the calls are those of this run."""
-        done = self._execute(self._scripts / "on_create.sh", settings)
+    def run(self, entry: str = "on_create.sh", **settings: str) -> Run:
+        """Run on_create.sh, or another script, once; the calls are those of this run."""
+        done = self._execute(self._scripts / entry, settings)
         output = done.stdout.replace(str(self.root), "")
         return Run(code=done.returncode, output=output, calls=self._calls())
 

@@ -100,7 +100,8 @@ class NodeView:
         taints: Taints of its Kubernetes Node, in the API's form (Key, Value, Effect).
         subnet: Where it runs.
         lifecycle: LifeCycleConfig of its group; empty without.
-        has_volume: Whether its group has an EBS volume in addition to the root volume.
+        mounts: Where HyperPod mounts the EBS volume besides the root volume, and file systems.
+        files: What HyperPod writes on the node before its scripts run, by path.
     """
 
     instance_id: str
@@ -113,7 +114,8 @@ class NodeView:
     taints: tuple[Mapping[str, str], ...] = ()
     subnet: Subnet | None = None
     lifecycle: Mapping[str, str] = field(default_factory=dict)
-    has_volume: bool = False
+    mounts: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 class Environment(Protocol):

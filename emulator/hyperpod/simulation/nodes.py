@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from emulator.hyperpod.simulation import faults
@@ -21,8 +21,15 @@ from emulator.hyperpod.simulation.state import (
 from emulator.hyperpod.simulation.surroundings import Surroundings
 from emulator.hyperpod.simulation.training_plans import TrainingPlan
 from emulator.hyperpod.slurm import topology
+from emulator.hyperpod.slurm.node_files import files_of_nodes
 
 LABEL_PREFIX = "sagemaker.amazonaws.com"
+# botocore has the first, sagemaker-hyperpod-ref in the developer guide the others.
+_MOUNT_PATHS = {
+    "EbsVolumeConfig": "/opt/sagemaker",
+    "FsxLustreConfig": "/fsx",
+    "FsxOpenZfsConfig": "/home",
+}
 
 
 def cluster_view(cluster: Cluster) -> ClusterView:
@@ -65,9 +72,11 @@ def node_view(cluster: Cluster, node: Node) -> NodeView:
         taints=tuple(kubernetes.get("Taints", ())),
         subnet=node.subnet,
         lifecycle=spec.get("LifeCycleConfig", {}),
-        has_volume=any(
-            "EbsVolumeConfig" in each and not each["EbsVolumeConfig"].get("RootVolume")
+        mounts=tuple(
+            str(config.get("MountPath", _MOUNT_PATHS[kind]))
             for each in spec.get("InstanceStorageConfigs", ())
+            for kind, config in each.items()
+            if not config.get("RootVolume")
         ),
     )
 
@@ -236,9 +245,8 @@ class NodeProvisioner:
         )
         # Without a way to S3, there is no way for a log either.
         if self._around.scripts and reaches_s3:
-            self._around.scripts.script_runs(
-                cluster_view(place.cluster), node_view(place.cluster, node), fails=fails
-            )
+            view = replace(node_view(place.cluster, node), files=files_of_nodes(place.cluster))
+            self._around.scripts.script_runs(cluster_view(place.cluster), view, fails=fails)
         if fails or not reaches_s3:
             message = faults.lifecycle_script(cluster=place.cluster, node=node)
             self._fail(place, now, message=message, script_state="Failed")
@@ -266,11 +274,12 @@ class NodeProvisioner:
         )
 
     def _reaches_s3(self, place: Place) -> bool:
-        """Say whether a node gets its script; without a VPC, the service sees to it."""
+        """Say whether a node gets its script, if any; without a VPC, the service sees to it."""
         groups, network = security_groups_of(place.cluster, place.group), self._around.network
         return (
             network is None
             or not groups
+            or "LifeCycleConfig" not in place.group.spec
             or network.reaches_s3(
                 subnet_id=place.node.subnet.subnet_id, groups=groups, caller=place.cluster.caller
             )

@@ -1,7 +1,9 @@
 """What lifecycle scripts say of a node is in CloudWatch, as HyperPod sends it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +33,7 @@ def said(
     *,
     instance_type: str = "ml.m5.xlarge",
     fails: bool = False,
+    **members: Any,
 ) -> list[str]:
     """Return what is in the log stream of a node that runs scripts."""
     clients = aws_clients(aws)
@@ -47,8 +50,9 @@ def said(
         private_dns="",
         kubernetes_name="",
         lifecycle={"SourceS3Uri": f"s3://{BUCKET}/{folder}/", "OnCreate": "on_create.sh"},
-        has_volume=True,
+        mounts=("/opt/sagemaker",),
     )
+    node = replace(node, **members)
     with LifecycleLogs(instance_facts) as logs:
         logs.connect(clients)
         logs.script_runs(CLUSTER, node, fails=fails)
@@ -96,3 +100,37 @@ def test_scripts_of_others_are_not_run(aws: LocalAws, tmp_path: Path) -> None:
         "[own/on_create.sh] a simulated node does not run this script" in line for line in lines
     )
     assert progress_of(lines) == "The scripts succeeded."
+
+
+AFTER_AMI = b"""#!/bin/bash
+set -eu
+root=$HYPERPOD_LIFECYCLE_ROOT
+cat "$root/opt/ml/config/resource_config.json"
+hostname -I
+getent passwd alice || useradd --uid 2001 --gid 2001 --home-dir /fsx/alice --shell /bin/bash alice
+getent passwd 2001
+mountpoint -q "$root/fsx"
+"""
+
+
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_runs_after_the_ami_finds_slurms_node(aws: LocalAws, *, fails: bool) -> None:
+    folder = f"slurm-{fails}"
+    lines = said(
+        aws,
+        folder,
+        {"on_init_complete.sh": AFTER_AMI, "settings.sh": b"HYPERPOD_LIFECYCLE_ROOT"},
+        fails=fails,
+        lifecycle={
+            "SourceS3Uri": f"s3://{BUCKET}/{folder}",
+            "OnInitComplete": "on_init_complete.sh",
+        },
+        mounts=("/opt/sagemaker", "/fsx"),
+        private_ip="10.1.0.7",
+        files={"/opt/ml/config/resource_config.json": "{}\n"},
+    )
+
+    found = ["{}", "10.1.0.7", "alice:x:2001:2001::/fsx/alice:/bin/bash"]
+    assert lines[1:4] == found
+    assert (len(lines) == 5) is not fails

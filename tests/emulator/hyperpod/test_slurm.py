@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Faults
+from emulator.hyperpod import ClusterView, Faults, NodeView
 from tests.support.hyperpod_api import (
     CHECKS,
     CONTINUOUS,
@@ -274,3 +276,66 @@ def test_nodes_are_described() -> None:
 
     assert details["NodeDetails"]["InstanceStorageConfigs"] == [LUSTRE, OPENZFS]
     assert "LifeCycleConfig" not in details["NodeDetails"]
+
+
+class Seen:
+    """Remembers the nodes whose scripts run."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, NodeView] = {}
+
+    def script_runs(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:  # noqa: ARG002 - Protocol
+        self.nodes[node.instance_group] = node
+
+
+def test_nodes_find_who_they_and_the_others_are() -> None:
+    seen = Seen()
+    api = subject(scripts=seen)
+    mounted = login(InstanceStorageConfigs=[LUSTRE, OPENZFS])
+    api.create(controller(), mounted, compute(count=1, partition="cpu"), **slurm())
+    api.wait()
+    api.status()
+
+    login_node = seen.nodes["login"]
+    read = {path: json.loads(text) for path, text in login_node.files.items()}
+    groups = read["/opt/ml/config/resource_config.json"]["InstanceGroups"]
+    assert {
+        group["Name"]: [each["CustomerIpAddress"] for each in group["Instances"]]
+        for group in groups
+    } == {name: [node.private_ip] for name, node in seen.nodes.items()}
+    assert read["/opt/ml/config/provisioning_parameters.json"]["worker_groups"] == [
+        {"instance_group_name": "workers", "partition_name": "cpu"}
+    ]
+    assert (login_node.mounts, seen.nodes["controller"].mounts) == (("/fsx", "/home"), ())
+
+
+class Network:
+    """Lets nodes reach nothing."""
+
+    def reaches_s3(self, **_: object) -> bool:
+        return False
+
+    def mounts(self, *, storage: Sequence[Any], **_: object) -> bool:
+        return not storage
+
+    def passes_efa(self, **_: object) -> bool:
+        return True
+
+
+LATER = {"LifeCycleConfig": {**LIFECYCLE, "OnInitComplete": "on_init_complete.sh"}}
+
+
+@pytest.mark.parametrize(
+    ("members", "status"),
+    [
+        ({}, "InService"),
+        (LATER, "Failed"),
+        ({"InstanceStorageConfigs": [LUSTRE]}, "Failed"),
+    ],
+)
+def test_what_a_node_must_reach(members: dict[str, Any], status: str) -> None:
+    api = subject(network=Network())
+    api.create(controller(**members), **slurm())
+    api.wait()
+
+    assert api.status() == status
