@@ -22,7 +22,7 @@ _PAUSE_SECONDS = 0.1
 _LONGEST_SECONDS = 860.0
 _GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
 # A parameter's number is a text; CloudFormation converts it as the schema says.
-_NUMBERS = ("InstanceCount", "MinInstanceCount", "ThreadsPerCore", "VolumeSizeInGB")
+_NUMBERS = ("InstanceCount", "MinInstanceCount", "Port", "ThreadsPerCore", "VolumeSizeInGB")
 # Tags have operations of their own, and UpdateCluster's input has no VpcConfig (botocore).
 # It has the mode; whether the type's handler sends it, and what HyperPod answers, is not published.
 _NOT_UPDATED = ("NodeProvisioningMode", "Tags", "VpcConfig")
