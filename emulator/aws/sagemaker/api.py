@@ -112,7 +112,7 @@ def _slurm_problems(request: Request) -> Iterator[str]:
     Without its right on FSx a real node says nothing, and reaches Lustre over TCP:
     https://github.com/awslabs/awsome-distributed-ai/pull/1209. Here it is told.
     """
-    if "Slurm" not in (request.get("Orchestrator") or {}):
+    if not permissions.has_slurm_nodes(request):
         return
     first = next((ec2.subnets.get(each["Subnets"][0]) for each in networks(request)), None)
     yield from _network_problems(request, (first or {}).get("VpcId", ""), "the cluster's VPC")

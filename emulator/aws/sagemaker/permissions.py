@@ -106,6 +106,11 @@ def networks(request: Request) -> Iterator[Request]:
     yield from (candidate for candidate in candidates if candidate)
 
 
+def has_slurm_nodes(request: Request) -> bool:
+    """Say whether a request is of a cluster that Slurm orchestrates; an update may not name it."""
+    return any(group.get("SlurmConfig") for group in _groups(request))
+
+
 def of_slurm_nodes(request: Request) -> Iterator[tuple[str, str, Permission]]:
     """Yield the group, its execution role, and what its nodes do with it under Slurm.
 
@@ -113,7 +118,8 @@ def of_slurm_nodes(request: Request) -> Iterator[tuple[str, str, Permission]]:
     is believed: that of the older way does,
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-multihead-slurm-setup.html.
     """
-    database = request["Orchestrator"]["Slurm"].get("AccountingDatabase")
+    slurm = (request.get("Orchestrator") or {}).get("Slurm") or {}
+    database = slurm.get("AccountingDatabase")
     for group in _groups(request):
         place = (group["InstanceGroupName"], group["ExecutionRole"])
         if any("FsxLustreConfig" in each for each in group.get("InstanceStorageConfigs") or ()):

@@ -1,5 +1,6 @@
 """What Slurm's nodes need of roles and the network."""
 
+import re
 from typing import Any
 
 import pytest
@@ -28,6 +29,9 @@ def test_the_nodes_roles_need_their_rights(site: Site) -> None:
     assert told.count("is not allowed") == 2
 
     sagemaker.create_cluster(**site_request(site, "SlurmRole"))
+    grown = site_request(site, "BlindRole")["InstanceGroups"]
+    with pytest.raises(ClientError, match=re.escape("fsx:DescribeFileSystems on *")):
+        sagemaker.update_cluster(ClusterName="c1", InstanceGroups=grown)
 
 
 def test_the_network_must_be_one(site: Site) -> None:
