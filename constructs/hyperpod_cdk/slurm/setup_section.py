@@ -1,0 +1,140 @@
+"""What nodes of a Slurm cluster get after the AMI's own set-up: users, message, limits."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.limits import Between, Matching
+from hyperpod_cdk.schema.section import Section, Task
+
+_TASK = Task("give a Slurm cluster users")
+
+# useradd's: https://man7.org/linux/man-pages/man8/useradd.8.html
+_NAME = re.compile(r"(?!(?:root|slurm|munge|ubuntu)$)[a-z_][a-z0-9_-]{0,31}")
+_ID = re.compile(r"[1-9][0-9]*", re.ASCII)
+# Below are the system's accounts and the AMI's `ubuntu`; useradd gives none above.
+_LEAST_ID, _MOST_ID = 1_001, 60_000
+_HOME = re.compile(r"(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+){2,}")
+# https://man7.org/linux/man-pages/man8/sshd.8.html, AUTHORIZED_KEYS FILE FORMAT, without options
+_PUBLIC_KEY = re.compile(r"(sk-)?(ssh|ecdsa)-[a-z0-9@.-]+ [A-Za-z0-9+/]+=* ?[^\x00-\x1f]*")
+
+# The text of the file is in the template, and in an event of the provisioner.
+_MOST_USERS, _MOST_BYTES = 500, 64 * 1024
+
+
+class SlurmUser(NamedTuple):
+    """A line of the users' file.
+
+    Attributes:
+        name: Name, of the user and of a group.
+        uid: ID of both.
+        home: Home directory; empty for one on the shared file system.
+        public_key: SSH key that the user comes in with; empty for none.
+    """
+
+    name: str
+    uid: str
+    home: str = ""
+    public_key: str = ""
+
+
+class SlurmSetupConfig(Section):
+    """What every node gets once the AMI has set Slurm up."""
+
+    users: Annotated[str | None, Field(examples=["slurm-users/users.csv"]), _TASK] = None
+    """File with a line `name,uid[,home[,SSH public key]]` for each user, at most 500; relative to
+    the folder of the configuration file. Each has the same ID, 1001 to 60000, on every node, and a
+    home on the shared file system: /home/<name> on home_directories, else /fsx/<name> on Lustre.
+    Nodes that run get no user that is added later: replace them, or update their software.
+    Default: none but the AMI's."""
+
+    motd: Annotated[
+        Annotated[
+            str,
+            Matching(
+                pattern=r"[^\x00-\x08\x0b-\x1f]*",
+                longest=4_096,
+                rule="must be text of at most 4,096 characters without control characters",
+            ),
+        ]
+        | None,
+        Field(examples=["Welcome to the cluster"]),
+    ] = None
+    """Message that users see when they log in to a node. Default: what the node is, and how to
+    submit a job."""
+
+    open_files: Annotated[int, Between(1_024, 1_048_576), Field(examples=[65_536])] = 1_048_576
+    """How many files a process of a user may have open; how much memory it locks, as EFA and
+    NCCL do, is unlimited. Slurm gives a job the limits that it is submitted with. Default:
+    1048576, the kernel's own limit."""
+
+    @field_validator("users")
+    @classmethod
+    def _find_users(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            return None
+        path = (Path((info.context or {}).get("folder", "")) / value).absolute()
+        if not path.is_file():
+            raise ValueError(f"must be a file with a line for each user; {str(path)!r} is none")
+        refuse(Finding(value=value, message=message) for message in _problems(path))
+        return str(path)
+
+    @property
+    def user_lines(self) -> list[SlurmUser]:
+        """The users, as their file has them."""
+        return [] if self.users is None else [user for _, user in _users(Path(self.users))]
+
+
+def _users(path: Path) -> Iterator[tuple[int, SlurmUser]]:
+    """Yield the number of each line that is neither empty nor a comment, and its user."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            cells = [cell.strip() for cell in line.split(",", 3)]
+            yield number, SlurmUser(*cells, *[""] * (2 - len(cells)))
+
+
+def _problems(path: Path) -> Iterator[str]:
+    try:
+        users = list(_users(path))
+    except (OSError, UnicodeDecodeError) as reason:
+        yield f"cannot be read: {reason}"
+        return
+    if not users:
+        yield "has no user; give it a line `name,uid`, such as alice,2001"
+    size = sum(len(",".join(user)) + 1 for _, user in users)
+    if len(users) > _MOST_USERS or size > _MOST_BYTES:
+        yield (
+            f"has {len(users):,} users in {size:,} bytes, more than {_MOST_USERS:,} or "
+            f"{_MOST_BYTES:,}; let nodes take users from a directory service"
+        )
+        return
+    seen: dict[tuple[str, str], int] = {}
+    for number, user in users:
+        for message in _faults(user):
+            yield f"has in line {number} {message}"
+        for field in ("name", "uid", "home"):
+            text = getattr(user, field)
+            first = seen.setdefault((field, text), number)
+            if text and first != number:
+                yield f"has in line {number} the {field} of line {first}, {text!r}; each needs one"
+
+
+def _faults(user: SlurmUser) -> Iterator[str]:
+    if _NAME.fullmatch(user.name) is None:
+        yield (
+            f"name {user.name!r}; must be 1 to 32 of a-z, 0-9, _ and -, beginning with a letter "
+            "or _, and no account of the AMI's"
+        )
+    if _ID.fullmatch(user.uid) is None or not _LEAST_ID <= int(user.uid) <= _MOST_ID:
+        yield f"uid {user.uid!r}; must be a number from {_LEAST_ID} to {_MOST_ID}"
+    if user.home and _HOME.fullmatch(user.home) is None:
+        yield f"home {user.home!r}; must be a path such as /fsx/{user.name}"
+    if user.public_key and _PUBLIC_KEY.fullmatch(user.public_key) is None:
+        yield (
+            "a fourth field that is no SSH public key; copy the one line of a file such as "
+            "~/.ssh/id_ed25519.pub"
+        )
