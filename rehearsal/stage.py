@@ -41,7 +41,7 @@ from rehearsal.verification import (
     stack_reports,
 )
 
-_SCRIPTS = Path(__file__).resolve().parent.parent / "lifecycle"
+_SCRIPTS = Path(__file__).resolve().parent.parent / "lifecycle" / "eks"
 _REPOSITORY = Path(__file__).resolve().parent.parent
 # What CDK's report of a synthesis ends a warning with.
 _KIND_OF_FINDING = " (Annotation)"

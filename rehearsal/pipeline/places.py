@@ -126,7 +126,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 _BUCKET = "rehearsal-artifacts"
-_LIFECYCLE = Path(__file__).resolve().parents[2] / "lifecycle"
+_LIFECYCLE = Path(__file__).resolve().parents[2] / "lifecycle" / "eks"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

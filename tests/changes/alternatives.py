@@ -14,8 +14,8 @@ Path = tuple[str | int, ...]
 
 # Values that are files of this repository; others are examples of the schema.
 VALUES: Mapping[str, list[Any]] = {
-    "directory": [str(CONFIG_FOLDER.parent / "lifecycle")],
-    "script": [str(CONFIG_FOLDER.parent / "lifecycle" / "on_create.sh")],
+    "directory": [str(CONFIG_FOLDER.parent / "lifecycle" / "eks")],
+    "script": [str(CONFIG_FOLDER.parent / "lifecycle" / "eks" / "on_create.sh")],
     "node_health": [{"script": str(CONFIG_FOLDER / "examples" / "node-health" / "gpus.sh")}],
 }
 # Whole sections, whose keys are changed one by one; keys that need another key, or a chart, or are

@@ -5,7 +5,7 @@ from pathlib import Path
 from emulator.node.node import CONFIG_V3, STUB, Node
 from tests.support.configs import REPOSITORY
 
-SCRIPTS = REPOSITORY / "lifecycle"
+SCRIPTS = REPOSITORY / "lifecycle" / "eks"
 
 CONFIG_V3_NVIDIA = CONFIG_V3.replace('"runc"', '"nvidia"').replace(
     "runtimes.runc", "runtimes.nvidia"

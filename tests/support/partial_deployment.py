@@ -303,7 +303,7 @@ class Deployment:
         if bucket not in [each["Name"] for each in s3.list_buckets()["Buckets"]]:
             s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=where)
         files = {
-            path: (asset_directory("lifecycle") / path).read_bytes()
+            path: (asset_directory("lifecycle") / "eks" / path).read_bytes()
             for path in json.loads(properties["Keys"])
             if path not in properties["Files"]
         }

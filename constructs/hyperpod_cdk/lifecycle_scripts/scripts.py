@@ -102,7 +102,7 @@ class LifecycleScripts(Construct):
         self._prefix = prefix
         self._is_made = Resource.is_owned_resource(bucket)
         project = Folder(
-            directory=directory if directory is not None else asset_directory("lifecycle"),
+            directory=directory if directory is not None else asset_directory("lifecycle") / "eks",
             on_create=on_create,
             prefix="",
             settings=settings if settings is not None else {},

@@ -149,8 +149,8 @@ def test_the_packages_own_scripts_are_the_default(make: Make, repository: Path) 
     scripts = make(directory=None)
 
     shipped = {
-        path.relative_to(repository / "lifecycle").as_posix()
-        for path in (repository / "lifecycle").rglob("*.sh")
+        path.relative_to(repository / "lifecycle" / "eks").as_posix()
+        for path in (repository / "lifecycle" / "eks").rglob("*.sh")
     }
     assert shipped <= set(scripts.keys)
     assert scripts.on_create in scripts.keys

@@ -220,7 +220,7 @@ def _object_problems(config: Config, name: str, target: Target) -> Iterator[Prob
 
 def _script_keys(config: Config) -> set[str]:
     project = Folder(
-        directory=asset_directory("lifecycle"),
+        directory=asset_directory("lifecycle") / "eks",
         on_create=ENTRY_SCRIPT,
         prefix="",
         settings=config.scripts_settings,

@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# Run as a user: let them in with the key $2, and from node to node with a key in their home, $1.
+set -euo pipefail
+umask 077
+
+directory=$1/.ssh
+mkdir -p "$directory"
+new=$(mktemp -d "$directory/new.XXXXXX")
+trap 'rm -rf "$new"' EXIT
+key=$directory/id_ed25519
+if [[ ! -e $key ]]; then
+  ssh-keygen -q -t ed25519 -N "" -C "$(id -un)" -f "$new/key"
+  # It fails if another node was faster, whose key holds then.
+  ln "$new/key" "$key" 2>/dev/null || [[ -e $key ]]
+fi
+
+# A key with a passphrase is the user's own, and lets nobody in by itself.
+own=$(ssh-keygen -y -P "" -f "$key" </dev/null 2>/dev/null) || own=
+touch "$directory/authorized_keys"
+cp "$directory/authorized_keys" "$new/authorized_keys"
+for line in "$own" "$2"; do
+  if [[ -n $line ]] && ! grep -qxF -- "$line" "$new/authorized_keys"; then
+    printf '%s\n' "$line" >>"$new/authorized_keys"
+  fi
+done
+cmp -s "$new/authorized_keys" "$directory/authorized_keys" ||
+  mv "$new/authorized_keys" "$directory/authorized_keys"
