@@ -157,7 +157,7 @@ def _line(event: dict[str, Any]) -> LogLine:
     return in_utc(moment), event["message"].rstrip("\n")
 
 
-# lifecycle/lib/log.sh, step.sh and on_create.sh write these.
+# The scripts of lifecycle/eks and lifecycle/slurm write these.
 _STEP = re.compile(r"(?:^|Z )\[(?P<step>[a-z_]+)\] (?P<text>.*)")
 _BEGUN = re.compile(r"(?:^|Z )start: lifecycle scripts")
 _DONE = re.compile(r"(?:^|Z )done: (?P<text>.*)")

@@ -16,8 +16,8 @@ from hyperpod_cdk.lifecycle_scripts.section import (
 from hyperpod_shared.content import content_digest
 
 _SETTINGS_KEY = "deployment.env"
-_WHEN_OWN_RUN = "OWN_SCRIPTS"  # as lifecycle/settings.sh reads it
-# What `lifecycle/settings.sh` finds in a line.
+_WHEN_OWN_RUN = "OWN_SCRIPTS"  # as lifecycle/*/settings.sh reads it
+# What `lifecycle/*/settings.sh` finds in a line.
 _SETTING = re.compile(r"[A-Z][A-Z0-9_]*=[^\n\r]*")
 
 

@@ -14,7 +14,7 @@ from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 ENTRY_SCRIPT = "on_create.sh"
 """The script of a folder that nodes run; it runs the others."""
-# Where `lifecycle/on_create.sh` finds scripts to run at its end.
+# Where `lifecycle/*/` finds scripts to run at its end.
 OWN = "own"
 """What the keys of scripts that run after others begin with, below those."""
 FOLDERS = "folders"

@@ -16,8 +16,7 @@ fi
 
 # A key with a passphrase is the user's own, and lets nobody in by itself.
 own=$(ssh-keygen -y -P "" -f "$key" </dev/null 2>/dev/null) || own=
-touch "$directory/authorized_keys"
-cp "$directory/authorized_keys" "$new/authorized_keys"
+cat "$directory/authorized_keys" >"$new/authorized_keys" 2>/dev/null || true
 for line in "$own" "$2"; do
   if [[ -n $line ]] && ! grep -qxF -- "$line" "$new/authorized_keys"; then
     printf '%s\n' "$line" >>"$new/authorized_keys"

@@ -18,8 +18,8 @@ wait_for_mount() {
   done
 }
 
-# Refuse an ID that means someone else here, for files on the shared file system would be theirs.
-require_id() {
+# Say whether $1 has $2; refuse an ID of someone else's, whose files of the shared file system differ.
+has_id() {
   local database=$1 name=$2 id=$3 found
   found=$(getent "$database" "$name" | cut -d : -f 3) || true
   if [[ -n $found && $found != "$id" ]]; then
@@ -47,19 +47,19 @@ make_home() {
 }
 
 add_user() {
-  local name=$1 id=$2 home=$3 public_key=$4 owner
-  if ! require_id group "$name" "$id"; then
-    groupadd --gid "$id" "$name"
-  fi
-  if ! require_id passwd "$name" "$id"; then
-    useradd --uid "$id" --gid "$id" --home-dir "$home" --no-create-home --shell /bin/bash "$name"
-    echo "added $name with the ID $id and the home $home"
-  fi
+  local name=$1 id=$2 home=$3 public_key=$4 group=yes user=yes owner
+  has_id group "$name" "$id" || group=
+  has_id passwd "$name" "$id" || user=
   [[ -e $ROOT$home ]] || make_home "$id" "$home"
   owner=$(stat --dereference --format %u "$ROOT$home")
   if [[ $owner != "$id" ]]; then
     fail "the home $home of $name belongs to the ID $owner" \
       "give $name that ID in the users' file, or another home"
+  fi
+  [[ -n $group ]] || groupadd --gid "$id" "$name"
+  if [[ -z $user ]]; then
+    useradd --uid "$id" --gid "$id" --home-dir "$home" --no-create-home --shell /bin/bash "$name"
+    echo "added $name with the ID $id and the home $home"
   fi
   # As the user: what is in a home may be a link to a file of the system.
   runuser -u "$name" -- bash -s -- "$ROOT$home" "$public_key" <"$LIFECYCLE/lib/ssh_key.sh"
