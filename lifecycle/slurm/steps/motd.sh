@@ -11,6 +11,7 @@ facts_of_node() {
   python3 - "$CONFIG" "$(hostname -I)" <<'END'
 import json, pathlib, sys
 
+sys.tracebacklimit = 0
 folder, addresses = pathlib.Path(sys.argv[1]), sys.argv[2].split()
 group = next(
     group["Name"]
