@@ -41,7 +41,6 @@ from rehearsal.verification import (
     stack_reports,
 )
 
-_SCRIPTS = Path(__file__).resolve().parent.parent / "lifecycle" / "eks"
 _REPOSITORY = Path(__file__).resolve().parent.parent
 # What CDK's report of a synthesis ends a warning with.
 _KIND_OF_FINDING = " (Annotation)"
@@ -76,7 +75,7 @@ class Stage:
     express: bool = False
     attempts: list[Attempt] | None = None
     current: Path = field(init=False)
-    scripts: Path = field(init=False, default=_SCRIPTS)
+    scripts: Path = field(init=False)
     release: Path | None = field(init=False, default=None)
     deployer: Deployer = field(init=False)
     training: TrainingReport | None = field(init=False, default=None)
@@ -87,6 +86,7 @@ class Stage:
     def __post_init__(self) -> None:
         """Start with the configuration as it is."""
         self.current = self.config_path
+        self.scripts = self._original_scripts
         self.deployer = Deployer(
             deployment=self.config.name,
             clients=self.environment.clients,
@@ -119,12 +119,12 @@ class Stage:
         self._script_changes += 1
         self.scripts = self.work_directory / f"lifecycle-{self._script_changes}"
         shutil.rmtree(self.scripts, ignore_errors=True)  # of a rehearsal before
-        shutil.copytree(_SCRIPTS, self.scripts)
+        shutil.copytree(self._original_scripts, self.scripts)
         edit(self.scripts)
 
     def restore(self) -> None:
         """Put the original configuration and lifecycle scripts in force again."""
-        self.scripts = _SCRIPTS
+        self.scripts = self._original_scripts
         self.change_to(self.config_path)
 
     @property
@@ -138,7 +138,11 @@ class Stage:
     @property
     def is_original(self) -> bool:
         """Whether neither the configuration nor the scripts are changed."""
-        return (self.current, self.scripts) == (self.config_path, _SCRIPTS)
+        return (self.current, self.scripts) == (self.config_path, self._original_scripts)
+
+    @property
+    def _original_scripts(self) -> Path:
+        return self.config.project_scripts.directory
 
     @property
     def tools(self) -> ClusterTools:

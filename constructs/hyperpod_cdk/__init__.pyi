@@ -50,6 +50,7 @@ from .hyperpod.software_update import ScheduledUpdateConfig as ScheduledUpdateCo
 from .lifecycle_scripts.bucket import ImportedBucket as ImportedBucket
 from .lifecycle_scripts.bucket import LifecycleBucket as LifecycleBucket
 from .lifecycle_scripts.bucket import lifecycle_bucket_of as lifecycle_bucket_of
+from .lifecycle_scripts.folder import ScriptFolder as ScriptFolder
 from .lifecycle_scripts.scripts import LifecycleScripts as LifecycleScripts
 from .lifecycle_scripts.section import LifecycleScriptsConfig as LifecycleScriptsConfig
 from .loading import Deployment as Deployment

@@ -126,7 +126,6 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 _BUCKET = "rehearsal-artifacts"
-_LIFECYCLE = Path(__file__).resolve().parents[2] / "lifecycle" / "eks"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,7 +160,7 @@ class Place:
             assembly=assembly,
             work_directory=self.directory,
             chart=chart,
-            scripts=_LIFECYCLE,
+            scripts=self.config.project_scripts.directory,
         )
 
     def bootstrap(self, *, cli: CdkCli, trusted: str) -> None:

@@ -1,6 +1,7 @@
 """What lives for months: network, control plane, bucket, roles, provisioner."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,13 +104,13 @@ class PlatformStack(cdk.Stack):
             encryption_key=self.keys.lifecycle_bucket,
             access_log_days=config.log_retention_days,
         ).bucket
+        project = config.project_scripts
         self.lifecycle_scripts = LifecycleScripts(
             self,
             "LifecycleScripts",
             bucket=bucket,
             provisioner=self.provisioner,
-            directory=scripts,
-            settings=config.scripts_settings,
+            project=replace(project, directory=scripts or project.directory),
             prefix=config.scripts_prefix,
             own=config.lifecycle_scripts,
             folders=config.cluster.own_scripts,

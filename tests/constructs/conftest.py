@@ -11,6 +11,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk import LifecycleScripts, NodeSubnets, Provisioner
+from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from tests.support.assembly import new_app
 from tests.support.template_view import TemplateView
 
@@ -94,5 +95,5 @@ def lifecycle_scripts(
         "Scripts",
         bucket=bucket,
         provisioner=provisioner,
-        directory=tmp_path / "scripts",
+        project=ScriptFolder(directory=tmp_path / "scripts"),
     )

@@ -12,11 +12,13 @@ from pydantic import (
     model_validator,
 )
 
+from hyperpod_cdk.config.slurm_scripts import slurm_scripts
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, EksConfig
 from hyperpod_cdk.encryption.section import EncryptionConfig
 from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import EKS, SLURM, ClusterConfig
+from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder, homes
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.endpoint_services import EndpointService, endpoint_services
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
@@ -38,6 +40,7 @@ from hyperpod_cdk.schema.section import OrchestratedBy, Section, Task, findings_
 from hyperpod_cdk.schema.tags import Tags
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.workloads.section import WorkloadsConfig
 
 
@@ -226,10 +229,25 @@ class Config(Section):
         return default if scripts.prefix is None else scripts.prefix
 
     @property
-    def scripts_settings(self) -> dict[str, str]:
-        """What the lifecycle scripts read of the deployment, by name."""
+    def project_scripts(self) -> ScriptFolder:
+        """The project's lifecycle scripts, with what they read of the deployment."""
+        if self.control_plane is None:
+            return slurm_scripts(cluster=self.cluster, storage=self.storage)
         stops = self.storage is not None and self.storage.stop_nodes_without_lustre
-        return {"LUSTRE_FAILURE": "stop" if stops else "warn"}
+        return ScriptFolder(
+            directory=asset_directory("lifecycle") / "eks",
+            settings={"LUSTRE_FAILURE": "stop" if stops else "warn"},
+        )
+
+    @property
+    def script_folders(self) -> list[list[ScriptFolder]]:
+        """The lifecycle scripts that nodes get together, those of every node first."""
+        return homes(
+            self.project_scripts,
+            own=self.lifecycle_scripts,
+            folders=self.cluster.own_scripts,
+            prefix=self.scripts_prefix,
+        )
 
     @property
     def addons_that_need_nodes(self) -> tuple[str, ...]:

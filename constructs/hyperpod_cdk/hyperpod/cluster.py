@@ -16,7 +16,6 @@ from hyperpod_cdk.hyperpod.node_settings import LifecycleConfig
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import ClusterConfig, cluster_request
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
-from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT
 from hyperpod_cdk.network.subnets import NodeSubnets
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import refuse_errors
@@ -134,9 +133,13 @@ def _from_scripts(scripts: LifecycleScripts | None) -> dict[str, Any]:
     if scripts is None:
         return {}
     return {
-        "lifecycle": LifecycleConfig(source_s3_uri=scripts.s3_uri, on_create=scripts.on_create),
+        "lifecycle": (
+            LifecycleConfig(source_s3_uri=scripts.s3_uri, **scripts.lifecycle)
+            if scripts.lifecycle
+            else None
+        ),
         "lifecycle_in": lambda own: LifecycleConfig(
-            source_s3_uri=scripts.s3_uri_of(own), on_create=ENTRY_SCRIPT
+            source_s3_uri=scripts.s3_uri_of(own), **scripts.lifecycle_of(own)
         ),
     }
 

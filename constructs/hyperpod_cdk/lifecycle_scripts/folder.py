@@ -22,25 +22,39 @@ _SETTING = re.compile(r"[A-Z][A-Z0-9_]*=[^\n\r]*")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Folder:
-    """Files of one local folder.
+class ScriptFolder:
+    """Lifecycle scripts of one local folder.
 
     Attributes:
         directory: The folder.
-        on_create: The script in it that nodes run.
-        prefix: What their keys in the bucket begin with, without a slash at its ends.
+        entry: The script in it that nodes run. Default: `on_create.sh`.
+        after_ami: Whether it runs once the AMI's own setup is complete, and not instead of that.
+            Default: instead, which is all that nodes of EKS have.
+        before_own_only: Whether nodes run it only to run scripts of the user's own after it.
+            Default: they run it anyway.
+        prefix: What their keys in the bucket begin with, without a slash at its ends. Default:
+            nothing.
         settings: What the scripts read of the deployment, by name. Default: nothing.
+        files: Text of each further file that they read, by its path. Default: none.
     """
 
     directory: Path
-    on_create: str
-    prefix: str
+    entry: str = ENTRY_SCRIPT
+    after_ami: bool = False
+    before_own_only: bool = False
+    prefix: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def lifecycle(self) -> dict[str, str]:
+        """The entry script under the name that a `LifecycleConfig` has for when it runs."""
+        return {"on_init_complete" if self.after_ami else "on_create": self.entry}
 
     @property
     def made(self) -> dict[str, str]:
         """Text of each file that is not in the folder, by its path."""
-        return _made_files(self.settings)
+        return {**_made_files(self.settings), **self.files}
 
     def paths(self) -> list[str]:
         """Return the paths of all files, from the folder.
@@ -49,14 +63,14 @@ class Folder:
             ValueError: The entry script is not there, or a file is that is also made.
         """
         keys = script_keys(self.directory)
-        if self.on_create not in keys:
+        if self.entry not in keys:
             raise ValueError(
-                f"{self.directory}: entry script {self.on_create!r} is missing; it has {keys}"
+                f"{self.directory}: entry script {self.entry!r} is missing; it has {keys}"
             )
         for key in self.made:
             if key in keys:
                 raise ValueError(
-                    f"{self.directory}: {key!r} is made from the settings; remove the file"
+                    f"{self.directory}: {key!r} is made from the configuration; remove the file"
                 )
         return sorted([*keys, *self.made])
 
@@ -68,13 +82,15 @@ class Folder:
 
 
 def homes(
-    project: Folder,
+    project: ScriptFolder,
     *,
     own: OwnScriptsConfig | None,
     folders: Sequence[OwnScriptsConfig],
     prefix: str,
-) -> list[list[Folder]]:
+) -> list[list[ScriptFolder]]:
     """Return the folders that nodes get together, that with the script they run at the front.
+
+    The first may be empty: its nodes run no script.
 
     Args:
         project: The scripts that run before the user's.
@@ -88,11 +104,13 @@ def homes(
     ]
 
 
-def _home(project: Folder, *, own: OwnScriptsConfig | None, prefix: str) -> list[Folder]:
+def _home(
+    project: ScriptFolder, *, own: OwnScriptsConfig | None, prefix: str
+) -> list[ScriptFolder]:
     project = replace(project, prefix=prefix)
     if own is None or own.directory is None:
-        return [project]
-    alone = Folder(directory=Path(own.directory), on_create=ENTRY_SCRIPT, prefix=prefix)
+        return [] if project.before_own_only else [project]
+    alone = ScriptFolder(directory=Path(own.directory), prefix=prefix)
     if own.runs_own_scripts_alone:
         return [alone]
     # Without this, the project's scripts run nothing that lies in that folder.

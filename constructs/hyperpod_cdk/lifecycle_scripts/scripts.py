@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from aws_cdk import Aws, CustomResource, IgnoreMode, Resource, Stack
 from aws_cdk import aws_iam as iam
@@ -11,9 +10,8 @@ from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.encryption.key_policy import through_s3
-from hyperpod_cdk.lifecycle_scripts.folder import Folder, homes
+from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder, homes
 from hyperpod_cdk.lifecycle_scripts.section import (
-    ENTRY_SCRIPT,
     OwnScriptsConfig,
     folder_name,
     folder_prefix,
@@ -61,10 +59,9 @@ class LifecycleScripts(Construct):
     Args:
         bucket: The bucket.
         provisioner: Does the copying.
-        directory: Local directory. Default: this package's own scripts.
-        on_create: Entry script, relative to the directory.
+        project: The scripts that run before the user's, whose prefix is not read. Default: this
+            package's own, for nodes of EKS.
         prefix: What the keys begin with, without a slash at its ends. Default: nothing.
-        settings: What the scripts read of this deployment, by name. Default: nothing.
         own: The user's folder of scripts, and when it runs. Default: none.
         folders: Those of groups. Default: none.
         writers: ARNs of IAM roles and users that may change the scripts too. Default: nobody.
@@ -72,7 +69,8 @@ class LifecycleScripts(Construct):
     Attributes:
         bucket: The bucket.
         s3_uri: Where the scripts are, `s3://<bucket>/<prefix>`; resolves once all are in place.
-        on_create: Entry script's name.
+        lifecycle: The entry script, as `LifecycleConfig` takes it; empty if nodes run none but
+            those of `folders`.
         keys: Keys of those scripts in the bucket.
         pattern: What the keys of all scripts match: `<prefix>/*`, or `*` without a prefix.
 
@@ -88,10 +86,8 @@ class LifecycleScripts(Construct):
         *,
         bucket: s3.IBucket,
         provisioner: Provisioner,
-        directory: Path | None = None,
-        on_create: str = ENTRY_SCRIPT,
+        project: ScriptFolder | None = None,
         prefix: str = "",
-        settings: Mapping[str, str] | None = None,
         own: OwnScriptsConfig | None = None,
         folders: Sequence[OwnScriptsConfig] = (),
         writers: Sequence[str] = (),
@@ -101,13 +97,14 @@ class LifecycleScripts(Construct):
         self._provisioner = provisioner
         self._prefix = prefix
         self._is_made = Resource.is_owned_resource(bucket)
-        project = Folder(
-            directory=directory if directory is not None else asset_directory("lifecycle") / "eks",
-            on_create=on_create,
-            prefix="",
-            settings=settings if settings is not None else {},
-        )
+        project = project or ScriptFolder(directory=asset_directory("lifecycle") / "eks")
         own_home, *others = homes(project, own=own, folders=folders, prefix=prefix)
+        self._of_groups = dict(zip(map(folder_name, folders), others, strict=True))
+        self._instead = [
+            home[0]
+            for home in (own_home, *others)
+            if home and home[0].directory != project.directory
+        ]
         # The last is the one whose attribute is read: it waits for the others.
         places = [
             *(
@@ -124,31 +121,81 @@ class LifecycleScripts(Construct):
         )
         # No object is there before it is protected.
         resource = self._put(places, after=denied.policy_dependable if denied else None)
-        self.on_create = own_home[0].on_create
+        self.lifecycle = own_home[0].lifecycle if own_home else {}
         self.keys = sorted(
             joined(folder.prefix, path) for folder in own_home for path in folder.paths()
         )
         # Of the bucket, without the prefix: stacks that import it would keep it from changing.
-        self._bucket_uri = resource.get_att_string("S3Uri")
+        self._bucket_uri = (
+            f"s3://{bucket.bucket_name}" if resource is None else resource.get_att_string("S3Uri")
+        )
         self.s3_uri = joined(self._bucket_uri, prefix)
 
     def s3_uri_of(self, folder: OwnScriptsConfig) -> str:
         """Return where a folder of `folders` is; resolves once all scripts are in place."""
         return joined(self._bucket_uri, folder_prefix(folder, prefix=self._prefix))
 
+    def lifecycle_of(self, folder: OwnScriptsConfig) -> dict[str, str]:
+        """Return the entry script of a folder of `folders`, as `LifecycleConfig` takes it."""
+        return self._of_groups[folder_name(folder)][0].lifecycle
+
+    def put_beside_own(
+        self, scope: Construct, construct_id: str, *, files: Mapping[str, str]
+    ) -> list[CustomResource]:
+        """Put files beside each of the user's entry scripts that runs instead of the project's.
+
+        It takes no further right. A file that is in the user's folder already is left out.
+
+        Args:
+            scope: What knows the files, such as another stack.
+            construct_id: Begins the ids of what is made.
+            files: Their texts, which may hold CDK tokens, by their paths.
+        """
+        wanted = {
+            folder.prefix: {path: files[path] for path in sorted({*files} - {*folder.paths()})}
+            for folder in self._instead
+        }
+        return [
+            self._provisioner.custom_resource(
+                scope,
+                f"{construct_id}-{prefix}" if prefix else construct_id,
+                resource_type="Custom::LifecycleScripts",
+                properties={
+                    **self._destination(prefix),
+                    "Keys": json.dumps([*texts]),
+                    "Files": json.dumps(texts),
+                },
+                depends_on=(),
+            )
+            for prefix, texts in wanted.items()
+            if texts
+        ]
+
+    def _destination(self, prefix: str) -> dict[str, str]:
+        key = self.bucket.encryption_key
+        return {
+            "DestinationBucket": self.bucket.bucket_name,
+            "DestinationOwner": "deployment" if self._is_made else "user",
+            **({"Prefix": prefix} if prefix else {}),
+            # A changed key encrypts only later uploads, so everything is uploaded again.
+            **({"KmsKeyArn": key.key_arn} if key is not None else {}),
+        }
+
     def _places(
-        self, scope: Construct, home: Sequence[Folder]
-    ) -> Iterator[tuple[Construct, Folder]]:
+        self, scope: Construct, home: Sequence[ScriptFolder]
+    ) -> Iterator[tuple[Construct, ScriptFolder]]:
         """Yield the folders of a home, each with a scope of its own, the one at the front last."""
-        first, *others = home
-        for folder in others:
+        for folder in home[1:]:
             yield Construct(scope, "Own"), folder
-        yield scope, first
+        for folder in home[:1]:
+            yield scope, folder
 
     def _put(
-        self, places: Sequence[tuple[Construct, Folder]], *, after: IDependable | None
-    ) -> CustomResource:
-        """Put folders into the bucket; return the last, which waits for the others."""
+        self, places: Sequence[tuple[Construct, ScriptFolder]], *, after: IDependable | None
+    ) -> CustomResource | None:
+        """Put folders into the bucket; return the last, which waits for the others, if any."""
+        if not places:
+            return None
         assets = [
             s3_assets.Asset(
                 scope,
@@ -160,7 +207,6 @@ class LifecycleScripts(Construct):
             for scope, folder in places
         ]
         access = self._access(assets)
-        key = self.bucket.encryption_key
         resources: list[CustomResource] = []
         for (scope, folder), asset in zip(places, assets, strict=True):
             paths = folder.paths()
@@ -176,13 +222,9 @@ class LifecycleScripts(Construct):
                     "SourceBucket": asset.s3_bucket_name,
                     "SourceKey": asset.s3_object_key,
                     "SourceDigest": folder.digest(),
-                    "DestinationBucket": self.bucket.bucket_name,
-                    "DestinationOwner": "deployment" if self._is_made else "user",
-                    **({"Prefix": folder.prefix} if folder.prefix else {}),
+                    **self._destination(folder.prefix),
                     "Keys": json.dumps(paths),
                     **({"Files": json.dumps(folder.made)} if folder.made else {}),
-                    # A changed key encrypts only later uploads, so everything is uploaded again.
-                    **({"KmsKeyArn": key.key_arn} if key is not None else {}),
                 },
                 depends_on=[access, *(resources if is_last else ())],
             )

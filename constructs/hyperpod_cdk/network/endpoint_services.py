@@ -117,7 +117,8 @@ ENDPOINT_SERVICES = (
         name="fsx",
         users=("provisioner", "nodes", "pods"),
         why="whether a file system can be mounted, and serves Lustre over EFA; its CSI driver",
-        source="lambda/provisioner/file_system_availability.py, lifecycle/eks/steps/lustre_over_efa.sh",
+        source="lambda/provisioner/file_system_availability.py, "
+        "lifecycle/eks/steps/lustre_over_efa.sh",
         actions=("fsx:*",),
         for_storage=True,
     ),

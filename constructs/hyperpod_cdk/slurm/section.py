@@ -6,6 +6,7 @@ from pydantic import Field
 
 from hyperpod_cdk.schema.limits import ApiLimits, OneOf
 from hyperpod_cdk.schema.section import Section, Task, members
+from hyperpod_cdk.slurm.setup_section import SlurmSetupConfig
 
 CONTROLLER, LOGIN, COMPUTE = "controller", "login", "compute"
 _PARTITIONS = Task("divide a Slurm cluster into partitions")
@@ -59,6 +60,12 @@ class SlurmConfig(Section):
     node_provisioning_mode is null. managed: it refuses an update of the cluster until they are as
     it wrote them. overwrite: it writes its own. merge: it keeps the edits. Default: managed; with
     Continuous, which takes no strategy, it keeps the edits."""
+
+    setup: Annotated[
+        SlurmSetupConfig | None, Field(examples=[{}]), Task("give a Slurm cluster users")
+    ] = None
+    """What every node gets once its AMI has set Slurm up: users, a message, limits. Default: the
+    AMI's own setup alone."""
 
     def to_request(self) -> dict[str, Any]:
         """Return a ClusterOrchestratorSlurmConfig."""

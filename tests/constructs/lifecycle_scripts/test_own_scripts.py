@@ -16,6 +16,7 @@ from hyperpod_cdk import (
     LifecycleScriptsConfig,
     Provisioner,
 )
+from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView, listed
 
@@ -47,8 +48,7 @@ def make(stack: cdk.Stack, provisioner: Provisioner, tmp_path: Path) -> Make:
             "Scripts",
             bucket=bucket,
             provisioner=provisioner,
-            directory=project,
-            settings={"A": "1"},
+            project=ScriptFolder(directory=project, settings={"A": "1"}),
             **options,
         )
 

@@ -12,6 +12,7 @@ from aws_cdk.assertions import Template
 
 from hyperpod_cdk import ConfigError, LifecycleScripts, LifecycleScriptsConfig, Provisioner
 from hyperpod_cdk.lifecycle_scripts.bucket import LifecycleBucket
+from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from hyperpod_shared.content import content_digest
 from tests.constructs.conftest import View
 from tests.support.refusals import line_after
@@ -48,7 +49,13 @@ def make(stack: cdk.Stack, bucket: s3.IBucket, provisioner: Provisioner, directo
     """Return what makes the construct of the directory's scripts."""
 
     def made(construct_id: str = "Scripts", **options: Any) -> LifecycleScripts:
-        given = {"bucket": bucket, "provisioner": provisioner, "directory": directory, **options}
+        folder = {key: options.pop(key) for key in ("entry", "settings") if key in options}
+        given = {
+            "bucket": bucket,
+            "provisioner": provisioner,
+            "project": ScriptFolder(directory=directory, **folder),
+            **options,
+        }
         return LifecycleScripts(stack, construct_id, **given)
 
     return made
@@ -74,7 +81,7 @@ def test_properties(stack: cdk.Stack, make: Make, view: View) -> None:
     assert properties["DestinationOwner"] == "user"
     assert properties["SourceKey"].endswith(".zip")
     assert json.loads(properties["Keys"]) == ["lib/log.sh", "on_create.sh"] == scripts.keys
-    assert scripts.on_create == "on_create.sh"
+    assert scripts.lifecycle == {"on_create": "on_create.sh"}
     assert stack.resolve(scripts.s3_uri) == {"Fn::GetAtt": [seen.id(RESOURCE), "S3Uri"]}
 
 
@@ -90,7 +97,7 @@ def test_the_asset_has_the_listed_scripts_and_no_other_file(
         "Scripts",
         bucket=s3.Bucket.from_bucket_name(stack, "Bucket", "sagemaker-bucket"),
         provisioner=Provisioner(stack, "Provisioner"),
-        directory=directory,
+        project=ScriptFolder(directory=directory),
     )
 
     assembly = Path(app.synth().directory)
@@ -146,19 +153,19 @@ def test_a_changed_script_is_a_changed_resource(make: Make, directory: Path, vie
 
 
 def test_the_packages_own_scripts_are_the_default(make: Make, repository: Path) -> None:
-    scripts = make(directory=None)
+    scripts = make(project=None)
 
     shipped = {
         path.relative_to(repository / "lifecycle" / "eks").as_posix()
         for path in (repository / "lifecycle" / "eks").rglob("*.sh")
     }
     assert shipped <= set(scripts.keys)
-    assert scripts.on_create in scripts.keys
+    assert scripts.lifecycle["on_create"] in scripts.keys
 
 
 def test_a_missing_entry_script_is_refused(make: Make) -> None:
     with pytest.raises(ValueError, match=r"entry script 'boot\.sh' is missing; it has \['lib/log"):
-        make(on_create="boot.sh")
+        make(entry="boot.sh")
 
 
 def test_settings_become_a_file_beside_the_scripts(make: Make, view: View) -> None:
@@ -198,8 +205,7 @@ def seen(stack: cdk.Stack, provisioner: Provisioner, tmp_path: Path, view: View)
         "Scripts",
         bucket=bucket,
         provisioner=provisioner,
-        directory=tmp_path,
-        settings={"LUSTRE_FAILURE": "stop"},
+        project=ScriptFolder(directory=tmp_path, settings={"LUSTRE_FAILURE": "stop"}),
         writers=[WRITER],
     )
     return view()

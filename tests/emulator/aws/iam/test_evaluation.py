@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cdk import LifecycleBucket, LifecycleScripts, Provisioner
+from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from tests.support.assembly import new_app
 from tests.support.local_aws import client
 
@@ -139,7 +140,7 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> str:
         "Scripts",
         bucket=LifecycleBucket(stack, "Bucket", bucket_name=BUCKET).bucket,
         provisioner=Provisioner(stack, "Provisioner"),
-        directory=folder,
+        project=ScriptFolder(directory=folder),
         writers=[WRITER],
     )
     policies = Template.from_stack(stack).find_resources("AWS::S3::BucketPolicy").values()

@@ -7,10 +7,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.lifecycle_scripts.folder import Folder, homes
-from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, joined
+from hyperpod_cdk.lifecycle_scripts.section import joined
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.validator import (
@@ -219,20 +217,11 @@ def _object_problems(config: Config, name: str, target: Target) -> Iterator[Prob
 
 
 def _script_keys(config: Config) -> set[str]:
-    project = Folder(
-        directory=asset_directory("lifecycle") / "eks",
-        on_create=ENTRY_SCRIPT,
-        prefix="",
-        settings=config.scripts_settings,
-    )
-    found = homes(
-        project,
-        own=config.lifecycle_scripts,
-        folders=config.cluster.own_scripts,
-        prefix=config.scripts_prefix,
-    )
     return {
-        joined(folder.prefix, path) for home in found for folder in home for path in folder.paths()
+        joined(folder.prefix, path)
+        for home in config.script_folders
+        for folder in home
+        for path in folder.paths()
     }
 
 

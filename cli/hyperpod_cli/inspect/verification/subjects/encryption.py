@@ -46,8 +46,8 @@ def encryption(deployment: LiveDeployment) -> Iterator[Check]:
     if section.eks_secrets and config.eks.secrets_kms_key_arn is None:
         yield _eks(config.eks_cluster_name, key=key, clients=clients)
     # An existing bucket or file system keeps its own key.
-    if section.lifecycle_bucket and config.lifecycle_scripts.existing_bucket_name is None:
-        script = script_key(config)
+    is_made = config.lifecycle_scripts.existing_bucket_name is None
+    if section.lifecycle_bucket and is_made and (script := script_key(config)) is not None:
         yield _bucket(outputs["S3BucketName"], script=script, key=key, clients=clients)
     if section.file_system and config.storage is not None:
         for name in _made_file_systems(config.storage):

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, joined
+from hyperpod_cdk.lifecycle_scripts.section import joined
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
 
 
-def script_key(config: Config) -> str:
-    """Return the key of the script that new nodes run."""
-    return joined(config.scripts_prefix, ENTRY_SCRIPT)
+def script_key(config: Config) -> str | None:
+    """Return the key of the script that new nodes run; None if they run none."""
+    entry = next((folder.entry for folder in config.script_folders[0]), None)
+    return entry and joined(config.scripts_prefix, entry)
 
 
 @subject(
@@ -21,6 +22,8 @@ def scripts(deployment: LiveDeployment) -> Iterator[Check]:
     """Check that the script of new nodes is in the bucket."""
     bucket = deployment.outputs_of("platform")["S3BucketName"]
     key = script_key(deployment.config)
+    if key is None:
+        return
     listed = deployment.client("s3").list_objects_v2(Bucket=bucket, Prefix=key)
     there = key in [item["Key"] for item in listed.get("Contents", ())]
     yield checked(

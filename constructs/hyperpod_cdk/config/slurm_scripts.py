@@ -1,0 +1,52 @@
+"""The scripts that nodes of a Slurm cluster run once their AMI has set Slurm up."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
+from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_cdk.synthesis.assets import asset_directory
+
+# HyperPod's own: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterFsxLustreConfig.html
+_HOMES, _LUSTRE = "/home", "/fsx"
+
+
+def slurm_scripts(*, cluster: ClusterConfig, storage: StorageConfig | None) -> ScriptFolder:
+    """Return the project's scripts, which do what `cluster.slurm.setup` says and nothing without.
+
+    Args:
+        cluster: The cluster.
+        storage: The deployment's file systems.
+    """
+    setup = None if cluster.slurm is None else cluster.slurm.setup
+    settings: dict[str, str] = {}
+    files: dict[str, str] = {}
+    if setup is not None:
+        settings["OPEN_FILES"] = str(setup.open_files)
+        settings["SHARED_DIRECTORIES"] = " ".join(_shared_directories(cluster, storage))
+        users = [",".join(user) for user in setup.user_lines]
+        texts = {"users.csv": "\n".join(users), "motd.txt": (setup.motd or "").strip("\n")}
+        files = {path: f"{text}\n" for path, text in texts.items() if text}
+    return ScriptFolder(
+        directory=asset_directory("lifecycle") / "slurm",
+        entry="on_init_complete.sh",
+        after_ami=True,
+        before_own_only=setup is None,
+        settings=settings,
+        files=files,
+    )
+
+
+def _shared_directories(cluster: ClusterConfig, storage: StorageConfig | None) -> Iterator[str]:
+    """Yield where every node has a file system: homes on OpenZFS before those on Lustre."""
+    homes = storage is not None and storage.home_directories is not None
+    for key, path, is_made in (
+        ("fsx_openzfs_mounts", _HOMES, homes),
+        ("fsx_lustre_mounts", _LUSTRE, storage is not None),
+    ):
+        of_groups = [
+            {mount.mount_path or path for mount in getattr(group, key)}
+            or ({path} if is_made else set())
+            for group in cluster.all_groups
+        ]
+        yield from sorted(set[str].intersection(*of_groups))
