@@ -99,7 +99,7 @@ class LifecycleScripts(Construct):
         self._is_made = Resource.is_owned_resource(bucket)
         project = project or ScriptFolder(directory=asset_directory("lifecycle") / "eks")
         own_home, *others = homes(project, own=own, folders=folders, prefix=prefix)
-        self._of_groups = dict(zip(map(folder_name, folders), others, strict=True))
+        self._project = project
         self._instead = [
             home[0]
             for home in (own_home, *others)
@@ -137,7 +137,8 @@ class LifecycleScripts(Construct):
 
     def lifecycle_of(self, folder: OwnScriptsConfig) -> dict[str, str]:
         """Return the entry script of a folder of `folders`, as `LifecycleConfig` takes it."""
-        return self._of_groups[folder_name(folder)][0].lifecycle
+        ((first, *_),) = homes(self._project, own=folder, folders=(), prefix="")
+        return first.lifecycle
 
     def put_beside_own(
         self, scope: Construct, construct_id: str, *, files: Mapping[str, str]

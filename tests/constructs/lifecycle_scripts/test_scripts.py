@@ -187,7 +187,7 @@ def test_a_setting_that_is_not_one_line_is_refused(make: Make, settings: dict[st
 def test_a_file_of_the_same_name_is_refused(make: Make, directory: Path) -> None:
     (directory / "deployment.env").write_text("LUSTRE_FAILURE=warn\n")
 
-    with pytest.raises(ValueError, match=r"'deployment\.env' is made from the settings"):
+    with pytest.raises(ValueError, match=r"'deployment\.env' is made from the configuration"):
         make(settings={"LUSTRE_FAILURE": "stop"})
 
 
