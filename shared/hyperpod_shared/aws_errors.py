@@ -56,6 +56,12 @@ _BUSY = re.compile(
 )
 
 
+# What somebody changed by hand does not pass with time. AWS publishes the words, not the code:
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html
+DRIFT = r"configuration (drift|mismatch)"
+_DRIFT = re.compile(rf"(?i){DRIFT}")
+
+
 def code(error: Exception) -> str:
     """Return the AWS error code, or an empty text when the error did not come from a service."""
     if isinstance(error, ClientError):
@@ -86,6 +92,8 @@ def is_unknown_stack(error: Exception) -> bool:
 
 def is_conflict(error: Exception) -> bool:
     """Say whether the resource is busy with something else, by the code or else by the words."""
+    if _DRIFT.search(str(error)):
+        return False
     if code(error) == "ValidationException":
         return _BUSY.search(str(error)) is not None
     return code(error) in {"ConflictException", "OperationAborted"}

@@ -6,6 +6,7 @@ The function refuses them while it provisions, and the command line before a dep
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hyperpod_shared.clusters import (
     GROUP_LISTS,
@@ -14,6 +15,8 @@ from hyperpod_shared.clusters import (
     Described,
     Group,
     Groups,
+    groups_of,
+    leads,
     present_groups,
 )
 
@@ -75,6 +78,19 @@ _RENAME = "Give the group another name: a new group is made and the old one remo
 _KEEP_KEY = f"{_RENAME} Or keep its volumes as they are by encryption.node_volumes: false."
 _SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling again."
 _SET_IT = "Set it explicitly: it can be changed, but not be left out again."
+_ANOTHER_DEPLOYMENT = (
+    "Restore cluster.orchestrator, or destroy this deployment first. A configuration with another "
+    "name makes a cluster beside it."
+)
+_KEEP_DATABASE = (
+    "Restore cluster.slurm.accounting: HyperPod takes another database, but does not go back to "
+    "the one on the controller."
+)
+_NEW_NODE_TYPE = "Restore slurm.node_type, and make a new group for nodes of the other type."
+_KEEP_CONTROLLER = (
+    "Restore the group: a cluster has one controller, with Slurm's queue on it. For another one, "
+    "destroy this stack and deploy it again."
+)
 _RESTORE = "Restore it, or destroy this stack and deploy it again: that makes a new cluster."
 # UpdateCluster has NodeProvisioningMode too, but no page of AWS says that an existing cluster takes
 # another one: a call that HyperPod accepts and ignores would never be done.
@@ -83,6 +99,7 @@ UPDATABLE = frozenset(
         "AutoScaling",
         "ClusterRole",
         "NodeRecovery",
+        "Orchestrator",
         "RestrictedInstanceGroupsConfig",
         "TieredStorageConfig",
     }
@@ -92,6 +109,33 @@ WHEN_LEFT_OUT: Mapping[str, object] = {
     "TieredStorageConfig": {"Mode": "Disable"},
 }
 ROLE = "ClusterRole"
+ORCHESTRATOR = "Orchestrator"
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
+STRATEGY = "SlurmConfigStrategy"
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-external-accounting-db-slurm.html
+_DATABASE = "AccountingDatabase"
+# HyperPod's own orchestrator when a request names none.
+_OWN_ORCHESTRATOR: Mapping[str, Any] = {"Slurm": {}}
+
+
+def orchestrator_of(cluster: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the orchestrator of a request or a description, without what may change of it."""
+    return {
+        kind: {key: value for key, value in own.items() if key not in {STRATEGY, _DATABASE}}
+        for kind, own in (cluster.get(ORCHESTRATOR) or _OWN_ORCHESTRATOR).items()
+    }
+
+
+def orchestrator_settings(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the orchestrator of a request or a description is told, by member."""
+    own = (cluster.get(ORCHESTRATOR) or {}).values()
+    return {key: value for settings in own for key, value in settings.items()}
+
+
+def keeps_database(wanted: ClusterInput, described: Described) -> bool:
+    """Say whether a cluster has an accounting database that the request does not name."""
+    there = _DATABASE in orchestrator_settings(described)
+    return there and _DATABASE not in orchestrator_settings(wanted)
 
 
 def scales(described: Described) -> bool:
@@ -156,7 +200,12 @@ def _of_the_cluster(
         value = wanted.get(key)
         if means_the_same(requested_value(described.get(key)), value):
             continue
-        if key == ROLE:  # without autoscaling the role does nothing, and no call takes it away
+        if key == ORCHESTRATOR:
+            if not means_the_same(orchestrator_of(described), orchestrator_of(wanted)):
+                yield Refusal(what=key, instead=_ANOTHER_DEPLOYMENT)
+            elif keeps_database(wanted, described):
+                yield Refusal(what=_DATABASE, instead=_KEEP_DATABASE)
+        elif key == ROLE:  # without autoscaling the role does nothing, and no call takes it away
             if value is not None and scales(described):
                 yield Refusal(what=key, instead=_SWITCH_OFF)
         elif key not in UPDATABLE:
@@ -165,7 +214,14 @@ def _of_the_cluster(
             yield Refusal(what=key, instead=_SET_IT)
 
 
+_NODE_TYPE = "NodeType"
+_INSTEAD = {_VOLUME_KEY: _KEEP_KEY, _NODE_TYPE: _NEW_NODE_TYPE}
+
+
 def _of_groups(wanted: ClusterInput, described: Described, former: Groups) -> Iterator[Refusal]:
+    for name in present_groups(described).keys() - groups_of(wanted).keys():
+        if leads(former.get(name, {})):
+            yield Refusal(what=NAME, group=name, instead=_KEEP_CONTROLLER)
     for key in GROUP_LISTS:
         present, others = present_groups({key: described.get(key)}), present_groups(described)
         for group in wanted.get(key) or ():
@@ -174,11 +230,7 @@ def _of_groups(wanted: ClusterInput, described: Described, former: Groups) -> It
                 yield Refusal(what=key, group=name, instead=_RENAME)
             elif name in present:
                 for fixed in _fixed(group, present[name], former.get(name)):
-                    yield Refusal(
-                        what=fixed,
-                        group=name,
-                        instead=_KEEP_KEY if fixed == _VOLUME_KEY else _RENAME,
-                    )
+                    yield Refusal(what=fixed, group=name, instead=_INSTEAD.get(fixed, _RENAME))
 
 
 def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
@@ -192,9 +244,16 @@ def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
         asked = before is None or not means_the_same(before.get(key), value)
         if asked and not means_the_same(requested_value(details.get(key)), value):
             yield key
+    asked = before is None or _node_type(group) != _node_type(before)
+    if asked and _node_type(details) not in {None, _node_type(group)}:
+        yield _NODE_TYPE
     asked = before is None or _other_volume_key(group, before)
     if asked and _other_volume_key(group, details):
         yield _VOLUME_KEY
+
+
+def _node_type(group: Group) -> str | None:
+    return (group.get("SlurmConfig") or {}).get(_NODE_TYPE)
 
 
 def _other_volume_key(group: Group, other: Group) -> bool:

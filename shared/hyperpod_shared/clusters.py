@@ -81,8 +81,17 @@ _SOFTWARE_BUSY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.I
 
 
 def groups_of(cluster: Mapping[str, Any]) -> dict[str, Group]:
-    """Return the groups of both lists by name."""
-    return {group[NAME]: group for key in GROUP_LISTS for group in cluster.get(key) or ()}
+    """Return the groups of both lists by name, first the one that the others wait for."""
+    groups = [group for key in GROUP_LISTS for group in cluster.get(key) or ()]
+    return {group[NAME]: group for group in sorted(groups, key=lambda one: not leads(one))}
+
+
+def leads(group: Group) -> bool:
+    """Say whether no node of another group joins before the group's: Slurm's controller.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html
+    """
+    return (group.get("SlurmConfig") or {}).get("NodeType") == "Controller"
 
 
 def types_of(group: Group) -> list[str]:

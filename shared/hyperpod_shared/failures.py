@@ -5,7 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hyperpod_shared.clusters import Described, GroupStatus, groups_of, log_group, log_stream
+from hyperpod_shared.aws_errors import DRIFT
+from hyperpod_shared.clusters import (
+    Described,
+    GroupStatus,
+    groups_of,
+    leads,
+    log_group,
+    log_stream,
+)
 
 _WORDS = re.IGNORECASE | re.DOTALL
 _LOG_STREAM = re.compile(r"LifecycleConfig/(?P<group>[\w-]+)/i-\w+")
@@ -51,8 +59,28 @@ LIFECYCLE_SCRIPT = _cause(
     "Read log stream {log_stream} in CloudWatch log group {log_group}, fix the script, then "
     "deploy again.",
 )
+ACCOUNTING = _cause(
+    "accounting database",
+    r"accounting database|slurmdbd",
+    "Check that the controller's subnet reaches the database at its port, and that the secret has "
+    "the user name and password of a user who may create the schema; then deploy again.",
+)
 # The first that fits counts, so specific causes come before general ones.
 CAUSES = (
+    _cause(
+        "slurm.conf",
+        DRIFT,
+        "Somebody edited partitions in slurm.conf on the controller, and the strategy managed "
+        "stops at that. Set cluster.slurm.strategy to merge, which keeps the edits, or for one "
+        "deployment to overwrite, which undoes them; then deploy again.",
+    ),
+    _cause(
+        "provisioning_parameters.json",
+        r"provisioning_parameters\.json",
+        "Remove that file from the folder of the lifecycle scripts: with it there, HyperPod takes "
+        "no SlurmConfig of instance groups.",
+    ),
+    ACCOUNTING,
     LIFECYCLE_SCRIPT,
     _cause(
         "deep health check",
@@ -197,12 +225,10 @@ def own_message(described: Described) -> ReportedFailure | None:
         return None
     stream = _LOG_STREAM.search(text)
     instance = _INSTANCE.search(text)
-    failed = [
-        name
-        for name, group in groups_of(described).items()
-        if group.get("Status") == GroupStatus.FAILED
-    ]
-    group = stream["group"] if stream else failed[0] if len(failed) == 1 else None
+    groups = groups_of(described)
+    failed = [name for name in groups if groups[name].get("Status") == GroupStatus.FAILED]
+    is_clear = len(failed) == 1 or any(leads(groups[name]) for name in failed)
+    group = stream["group"] if stream else failed[0] if is_clear else None
     return ReportedFailure(text=text, group=group, instance=instance[0] if instance else None)
 
 

@@ -22,6 +22,17 @@ SCRIPT = (
     'errors." Note that multiple instances may be impacted.'
 )
 MESSAGES = {
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html
+    "slurm.conf": [
+        "Configuration drift detected.",
+        "Partition configuration drift detected.",
+        "Partition configuration mismatch detected.",
+    ],
+    "provisioning_parameters.json": [
+        "The LifeCycleConfig cannot include both a SLURM Orchestrator Config and a "
+        "provisioning_parameters.json file simultaneously.",
+    ],
+    "accounting database": ["The accounting database rejected the credentials"],
     "lifecycle script": [SCRIPT, "on_create.sh exited with 1"],
     "deep health check": ['"Deep health checks did not pass."', "DeepHealthCheck InstanceStress"],
     "IP addresses": [
@@ -191,3 +202,36 @@ def test_refusal_of_the_service(error: str, next_step: str) -> None:
 def test_statuses_are_in_botocores_model(shape: str, statuses: type[StrEnum]) -> None:
     model = botocore.session.get_session().get_service_model("sagemaker")
     assert set(statuses) <= set(model.shape_for(shape).metadata["enum"])
+
+
+def slurm_group(name: str, node_type: str, *, status: str = "Creating") -> dict[str, object]:
+    return {
+        "InstanceGroupName": name,
+        "SlurmConfig": {"NodeType": node_type},
+        "Status": status,
+        "TargetCount": 1,
+        "CurrentCount": 0,
+    }
+
+
+def test_a_controllers_failure_is_told_first_and_its_next_step_is_taken() -> None:
+    """The other groups wait for it, and what they report follows from that."""
+    workers = [
+        ReportedFailure(text=f"{text} {number}", group=f"workers-{number}", instance="i-1")
+        for number in range(3)
+        for text in ("No sufficient capacity", "quota")
+    ]
+    groups = [slurm_group("workers-0", "Compute"), slurm_group("head", "Controller")]
+    controller = ReportedFailure(text="Something new happened", group="head", instance="i-0")
+    text = str(failure({**DESCRIBED, "InstanceGroups": groups}, [*workers, controller]))
+    assert "is Failed: group head, instance i-0: Something new happened; group workers-0" in text
+    assert UNKNOWN.next_step in text
+
+
+def test_a_message_without_a_group_is_the_failed_controllers() -> None:
+    groups = [
+        slurm_group("workers", "Compute", status="Failed"),
+        slurm_group("head", "Controller", status="Failed"),
+    ]
+    described = {**DESCRIBED, "InstanceGroups": groups, "FailureMessage": SCRIPT}
+    assert "is Failed: group head: lifecycle script: " in str(failure(described, []))

@@ -25,13 +25,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hyperpod_shared.cluster_changes import (
+    ORCHESTRATOR,
     ROLE,
+    STRATEGY,
     TAGS,
     UPDATABLE,
     WHEN_LEFT_OUT,
     Refusal,
     changed_fields,
+    keeps_database,
     means_the_same,
+    orchestrator_settings,
     refusals,
     requested_value,
     scales,
@@ -214,7 +218,31 @@ def template_differences(wanted: ClusterInput, described: Described) -> dict[str
             for key, shown in _SHOWN_IMAGES.items()
         ):
             found[name] = "has another AMI"
+    if keeps_database(wanted, described):
+        found[ORCHESTRATOR] = "keeps its accounting database"
     return found
+
+
+def remounted(aim: Aim) -> dict[str, str]:
+    """Return the groups whose nodes keep file systems that the template does not mount any more.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
+    """
+    former, wanted = groups_of(aim.former or {}), groups_of(aim.wanted)
+    told = "mounts other file systems on new nodes only: scale it to 0 and back to reach all"
+    return {
+        name: told
+        for name in former.keys() & wanted.keys()
+        if not aim.rolls_back and _mounts(former[name]) != _mounts(wanted[name])
+    }
+
+
+def _mounts(group: Group) -> list[object]:
+    return [
+        storage
+        for storage in group.get("InstanceStorageConfigs") or ()
+        if any(kind.startswith("Fsx") for kind in storage)
+    ]
 
 
 def image_differences(todo: Changes, claim: Claim, described: Described) -> dict[str, str]:
@@ -281,6 +309,9 @@ def _update(
             if name in unwanted and name not in gone:  # left out, it might be removed
                 number = {COUNT: counts[name]} if name in counts else {}
                 lists.setdefault(key, []).append({**as_requested(group), **number})
+    # AWS's pages differ on what an update that names no strategy means: Managed, or no change.
+    if STRATEGY in orchestrator_settings(aim.wanted):
+        fields = {**fields, ORCHESTRATOR: aim.wanted[ORCHESTRATOR]}
     return {**fields, **lists, **({TO_DELETE: gone} if gone else {})}
 
 
@@ -329,7 +360,9 @@ def _fields(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[t
         if value is None or (key == ROLE and scales(described)):
             continue  # a role that is asked for is refused
         drifted = not aim.rolls_back and present is not None and not covers(present, value)
-        if drifted or (key in asked and not means_the_same(present, value)):
+        # HyperPod fills in the orchestrator's defaults, and keeps what is left out.
+        same = covers if key == ORCHESTRATOR else means_the_same
+        if drifted or (key in asked and not same(present, value)):
             yield key, value
 
 

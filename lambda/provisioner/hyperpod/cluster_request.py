@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hyperpod_shared.aws_errors import is_transient
+from hyperpod_shared.cluster_changes import orchestrator_of
 from hyperpod_shared.clusters import COUNT, ClusterInput, groups_of
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner
@@ -175,15 +176,16 @@ class ClusterRequest:
         return _LEAST_WAIT_SECONDS < now - self.claim.started_at < aws_patience(error)
 
     def renames_in_place(self) -> bool:
-        """Say whether another name is asked for on the same EKS cluster.
+        """Say whether another name is asked for, and not on another EKS cluster.
 
         Raises:
             ProvisioningError: The former properties cannot be read.
         """
         if not self.renames:
             return False
-        former = self._former_input()
-        return former.get("Orchestrator") == self.wanted.cluster_input.get("Orchestrator")
+        former = orchestrator_of(self._former_input())
+        wanted = orchestrator_of(self.wanted.cluster_input)
+        return former == wanted or former.keys() != wanted.keys()
 
     def aim(self, *, clears_groups: bool = False) -> Aim:
         """Return what is asked for.

@@ -42,7 +42,7 @@ def is_as_described(group: Group, details: Group | None) -> bool:
     """Say whether a group is, apart from its AMI, the one that the cluster has."""
     if details is None:
         return False
-    return _requested(details, like=group) == without_image(group)
+    return _without_empty(_requested(details, like=group)) == _without_empty(without_image(group))
 
 
 def covers(described: object, wanted: object) -> bool:
@@ -87,7 +87,7 @@ def shows_image(details: Group, asked: Group) -> bool:
 def as_requested(details: Group) -> dict[str, Any]:
     """Return the request that leaves a group as it is."""
     asked = [COUNT, *(key for key, value in details.items() if value)]
-    request = _requested(details, like=dict.fromkeys(asked))
+    request: dict[str, Any] = _without_empty(_requested(details, like=dict.fromkeys(asked)))
     if "MinInstanceCount" in request:  # HyperPod takes no number below the least
         request["MinInstanceCount"] = min(request["MinInstanceCount"], request[COUNT])
     return request
@@ -106,6 +106,14 @@ def _requested(details: Group, *, like: Group) -> dict[str, Any]:
         request["MinInstanceCount"] = details.get("MinCount")
     # HyperPod may describe an absent member as an empty one.
     return {key: value for key, value in request.items() if value or key in like}
+
+
+def _without_empty(value: Any) -> Any:  # noqa: ANN401 - any part of a request
+    """Return a value without members that are there and empty, at any depth."""
+    if isinstance(value, Mapping):
+        kept = {key: _without_empty(item) for key, item in value.items()}
+        return {key: item for key, item in kept.items() if item not in (None, "", [], {})}
+    return [_without_empty(item) for item in value] if isinstance(value, list) else value
 
 
 def without_image(group: Group) -> dict[str, Any]:

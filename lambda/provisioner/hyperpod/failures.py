@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from hyperpod_shared.cluster_changes import Refusal
-from hyperpod_shared.clusters import Described, log_group
+from hyperpod_shared.clusters import Described, groups_of, leads, log_group
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.failures import UNKNOWN, ReportedFailure, own_message
 from hyperpod_shared.owner import owner_in_tags
@@ -30,8 +30,12 @@ def failure(
         next_step: What to do. Default: what suits the cause.
     """
     found = worth_telling(described, reported)
+    leading = leading_groups(described)
     # The message of a group or an instance is closer to the cause than the cluster's.
-    near = sorted(found, key=lambda one: (one.cause is UNKNOWN, one.group is None))
+    near = sorted(
+        found,
+        key=lambda one: (one.group not in leading, one.cause is UNKNOWN, one.group is None),
+    )
     if next_step is None:
         next_step = near[0].next_step(described) if near else _no_cause(described)
     what = what or f"is {described['ClusterStatus']}"
@@ -49,11 +53,18 @@ def worth_telling(
     newest: dict[tuple[str | None, str], ReportedFailure] = {}
     for one in reported:  # a launch that is retried fails alike each time
         newest.setdefault((one.group, one.cause.name or one.text), one)
-    kept = tuple(newest.values())[:MOST_EXPLANATIONS]
+    leading = leading_groups(described)
+    kinds = sorted(newest.values(), key=lambda one: one.group not in leading)
+    kept = tuple(kinds[:MOST_EXPLANATIONS])
     own = own_message(described)
     if own is not None and not any(own.text.rstrip(". ") in one.text for one in kept):
         kept = (own, *kept)
     return kept
+
+
+def leading_groups(described: Described) -> set[str]:
+    """Return the groups without which no other node joins: their failure explains the others'."""
+    return {name for name, group in groups_of(described).items() if leads(group)}
 
 
 def refused_by_service(cluster_name: str, verb: str, error: Exception) -> ProvisioningError:
@@ -94,7 +105,8 @@ def renamed(cluster_name: str) -> ProvisioningError:
     """
     return ProvisioningError(
         f"The HyperPod cluster cannot be renamed to {cluster_name}",
-        detail="an EKS cluster takes one HyperPod cluster, and the former one is still there",
+        detail="the new cluster would be made before the former one is deleted: an EKS cluster "
+        "takes one HyperPod cluster, and Slurm's jobs go with the former one",
         next_step="Restore the name, or destroy this stack and deploy it again: that makes a new "
         "cluster.",
     )

@@ -11,6 +11,7 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_denied, is_not_found
+from hyperpod_shared.cluster_changes import ORCHESTRATOR, requested_value
 from hyperpod_shared.clusters import CONTINUOUS, ClusterStatus, Described, groups_of
 from hyperpod_shared.errors import UnreachableError
 from hyperpod_shared.failures import ReportedFailure, failure_message
@@ -20,6 +21,7 @@ from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import visible_claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.comparison import covers
 from provisioner.hyperpod.found import Found
 
 _UNLISTED: tuple[type[Exception], ...] = (*AWS_ERRORS, UnreachableError)
@@ -152,12 +154,18 @@ def arrivals_of(found: Found, request: ClusterRequest, *, api: HyperPodApi, last
                 raise
             arrivals = Arrivals(unlisted=_unlisted(api.name, error))
             log.warning("no nodes", cluster=api.name, cause=str(error))
-    if works and not any(arrivals.is_short(name, group) for name, group in groups.items()):
+    short = any(arrivals.is_short(name, group) for name, group in groups.items())
+    if works and not short and _has_orchestrator(found.described, request):
         return arrivals
     claim = visible_claim(found.tags)
     concerns_nodes = request.makes_a_cluster or bool(claim and claim.last_call)
     since = request.claim.started_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)
     return _with_errors(arrivals, api, found.described, since=since)
+
+
+def _has_orchestrator(described: Described, request: ClusterRequest) -> bool:
+    shown = requested_value(described.get(ORCHESTRATOR) or {})
+    return covers(shown, request.wanted.cluster_input.get(ORCHESTRATOR) or {})
 
 
 def _unlisted(name: str, error: Exception) -> str:

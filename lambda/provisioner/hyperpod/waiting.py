@@ -14,7 +14,7 @@ HyperPod would try for ever. A rollback waits for the cluster alone, and is not 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hyperpod_shared.cluster_changes import scales
+from hyperpod_shared.cluster_changes import ORCHESTRATOR, scales
 from hyperpod_shared.clusters import (
     CONTINUOUS,
     GROUP_LISTS,
@@ -28,6 +28,7 @@ from hyperpod_shared.clusters import (
     present_groups,
     updated_groups,
 )
+from hyperpod_shared.failures import ACCOUNTING
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import (
     MAY_BE_OLD,
@@ -37,6 +38,7 @@ from provisioner.hyperpod.changes import (
     image_differences,
     is_unseen,
     made_groups,
+    remounted,
     template_differences,
 )
 from provisioner.hyperpod.claim import UPDATE_KEY, Claim, FoundGroups, LeftGroups
@@ -83,12 +85,18 @@ def progress(  # noqa: PLR0911 - each return is a case of the table
         return end(found, request, claim, todo)
     if works and found.arrivals is None:
         return AskNodes()
+    arrivals = found.arrivals or Arrivals()
+    late = request.is_late(found.now)
+    # HyperPod looks at another accounting database for a while, and may go back to the former one.
+    if works and on and claim.last_call and ORCHESTRATOR in differences(todo, found.described):
+        if any(one.cause is ACCOUNTING for one in arrivals.failures_of(None)):
+            return Fail(what="does not use the accounting database that is asked for")
+        if not late:
+            return Wait(why="the orchestrator is not as asked yet")
     described = _of_template(found.described, request)
     lacking = _lacking(replace(found, described=described))
     if not lacking:
         return end(found, request, claim, todo)
-    late = request.is_late(found.now)
-    arrivals = found.arrivals or Arrivals()
     patient = not (works and request.wanted.on_shortage == CONTINUE)
     # A change that concerns no node does not wait for those that were missing before.
     concerns_nodes = patient or request.makes_a_cluster or bool(claim.last_call)
@@ -111,7 +119,8 @@ def accepted(found: Found, request: ClusterRequest, claim: Claim, todo: Changes)
     if claim.last_call and claim.is_fresh(found.now):
         note = "HyperPod has accepted the change, and may not show it yet"
     else:
-        others = template_differences(request.wanted.cluster_input, found.described)
+        aim = request.aim()
+        others = {**template_differences(aim.wanted, found.described), **remounted(aim)}
         note = _said(others, image_differences(todo, claim, found.described))
     return Done(
         note=note,
@@ -135,7 +144,8 @@ def end(found: Found, request: ClusterRequest, claim: Claim, todo: Changes) -> D
         kept = request.changed_groups().keys() & present_groups(found.described)
         kept -= groups_of(request.wanted.cluster_input).keys() | differing.keys()
         differing |= dict.fromkeys(kept, "is there, as it is not what the failed request made")
-    others = template_differences(request.wanted.cluster_input, found.described)
+    aim = request.aim()
+    others = {**template_differences(aim.wanted, found.described), **remounted(aim)}
     works = found.status == ClusterStatus.IN_SERVICE
     left = left_behind(found, request, todo, claim=claim)
     return Done(note=_said(others, differing, images), worked=on and works, left=left)

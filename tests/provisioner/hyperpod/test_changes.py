@@ -8,7 +8,13 @@ from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
 from hyperpod_shared.cluster_changes import KEYS, Refusal
 from hyperpod_shared.owner import STACK_TAG
-from provisioner.hyperpod.changes import Changes, changes, template_differences, user_tags
+from provisioner.hyperpod.changes import (
+    Changes,
+    changes,
+    remounted,
+    template_differences,
+    user_tags,
+)
 from provisioner.hyperpod.claim import FOUND_TAG, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.failures import refused_change
@@ -129,6 +135,104 @@ def test_changes(case: str, old: dict[str, Any], new: dict[str, Any], expected: 
     assert changed(old, new) == expected, case
 
 
+def slurm(strategy: str | None = None, **more: Any) -> dict[str, Any]:
+    settings = {"SlurmConfigStrategy": strategy} if strategy else {}
+    return {"Orchestrator": {"Slurm": {**settings, **more}}}
+
+
+def node(name: str, node_type: str = "Compute", partition: str = "", **more: Any) -> dict[str, Any]:
+    partitions = {"PartitionNames": [partition]} if partition else {}
+    return group(name, SlurmConfig={"NodeType": node_type, **partitions}, **more)
+
+
+DATABASE: dict[str, Any] = {
+    "AccountingDatabase": {"Endpoint": "db.example.com", "SecretArn": "arn:secret"}
+}
+HEAD, CPU, GPU = node("head", "Controller"), node("a", partition="cpu"), node("b", partition="gpu")
+MANAGED, MERGE, ACCOUNTED = slurm("Managed"), slurm("Merge"), slurm(**DATABASE)
+LUSTRE = {"FsxLustreConfig": {"DnsName": "fs-1.fsx", "MountName": "m", "MountPath": "/fsx"}}
+
+
+@pytest.mark.parametrize(
+    ("case", "old", "new", "expected"),
+    [
+        (
+            "a partition is added",
+            cluster(HEAD, CPU, **slurm()),
+            cluster(HEAD, CPU, GPU, **slurm()),
+            sent(HEAD, CPU, GPU),
+        ),
+        (
+            "a partition moves to another group; the strategy comes with every update",
+            cluster(HEAD, CPU, GPU, **MANAGED),
+            cluster(HEAD, node("a", partition="gpu"), node("b", partition="cpu"), **MANAGED),
+            sent(HEAD, node("a", partition="gpu"), node("b", partition="cpu"), **MANAGED),
+        ),
+        (
+            "a partition is removed",
+            cluster(HEAD, CPU, GPU, **MANAGED),
+            cluster(HEAD, CPU, **MANAGED),
+            sent(HEAD, CPU, InstanceGroupsToDelete=["b"], **MANAGED),
+        ),
+        (
+            "strategy",
+            cluster(HEAD, CPU, **MANAGED),
+            cluster(HEAD, CPU, **MERGE),
+            sent(HEAD, CPU, **MERGE),
+        ),
+        (
+            "a strategy that is left out is kept",
+            cluster(HEAD, CPU, **MERGE),
+            cluster(HEAD, CPU, **slurm()),
+            Changes(),
+        ),
+        (
+            "accounting",
+            cluster(HEAD, CPU, **slurm()),
+            cluster(HEAD, CPU, **ACCOUNTED),
+            sent(HEAD, CPU, **ACCOUNTED),
+        ),
+    ],
+)
+def test_changes_under_slurm(
+    case: str, old: dict[str, Any], new: dict[str, Any], expected: Changes
+) -> None:
+    assert changed(old, new) == expected, case
+
+
+@pytest.mark.parametrize("rolls_back", [False, True])
+def test_what_hyperpod_fills_in_under_slurm_is_no_change(*, rolls_back: bool) -> None:
+    wanted = cluster(HEAD, CPU, **ACCOUNTED)
+    filled = {**DATABASE["AccountingDatabase"], "Port": 3306, "Name": "slurm_acct_db_1"}
+    empty = node("head", "Controller", LifeCycleConfig={})
+    empty["SlurmConfig"]["PartitionNames"] = []
+    now = described(cluster(empty, CPU, **slurm("Merge", AccountingDatabase=filled)))
+    for former in (wanted, cluster(HEAD, CPU, Tags=[{"Key": "k", "Value": "v"}], **slurm())):
+        aim = Aim(wanted=wanted, former=former, rolls_back=rolls_back)
+        assert changes(aim, now, {}) == Changes()
+
+
+def test_a_slurm_cluster_may_be_described_without_its_orchestrator() -> None:
+    wanted = cluster(HEAD, group("a", 2), **slurm())
+    made = changes(Aim(wanted=wanted, former=cluster(HEAD, A)), described(cluster(HEAD, A)), {})
+    assert made.refusals == ()
+
+
+def test_a_rollback_leaves_the_accounting_database_and_says_so() -> None:
+    """HyperPod does not go back to the database on the controller."""
+    wanted, now = cluster(HEAD, **slurm()), described(cluster(HEAD, **ACCOUNTED))
+    aim = Aim(wanted=wanted, former=cluster(HEAD, **ACCOUNTED), rolls_back=True)
+    assert changes(aim, now, {}) == Changes()
+    assert template_differences(wanted, now) == {"Orchestrator": "keeps its accounting database"}
+
+
+def test_other_mounts_reach_new_nodes_alone_and_the_answer_says_so() -> None:
+    old, new = cluster(HEAD, CPU), cluster(HEAD, {**CPU, "InstanceStorageConfigs": [LUSTRE]})
+    assert changed(old, new).update["InstanceGroups"][1]["InstanceStorageConfigs"] == [LUSTRE]
+    told = remounted(Aim(wanted=new, former=old))
+    assert told.keys() == {"a"} and "scale it to 0 and back" in told["a"]
+
+
 KEY = "1234abcd-12ab-34cd-56ef-1234567890ab"
 DATA: dict[str, Any] = {"EbsVolumeConfig": {"VolumeSizeInGB": 500}}
 ROOT: dict[str, Any] = {"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": KEY}}
@@ -145,6 +249,28 @@ def encrypted(storage: dict[str, Any], *, key: str = KEY) -> dict[str, Any]:
     [
         (cluster(A), cluster(A, VpcConfig={"Subnets": ["x"]}), "VpcConfig", None, "destroy this"),
         (cluster(A), cluster(A, Orchestrator={"Eks": {}}), "Orchestrator", None, "destroy this"),
+        (
+            cluster(A, Orchestrator={"Eks": {"ClusterArn": "arn"}}),
+            cluster(A, **slurm()),
+            "Orchestrator",
+            None,
+            "Restore cluster.orchestrator",
+        ),
+        (
+            cluster(HEAD, **ACCOUNTED),
+            cluster(HEAD, **slurm()),
+            "AccountingDatabase",
+            None,
+            "Restore cluster.slurm.accounting",
+        ),
+        (cluster(HEAD, CPU), cluster(HEAD, node("a", "Login")), "NodeType", "a", "a new group"),
+        (
+            cluster(HEAD, CPU),
+            cluster(node("other", "Controller"), CPU),
+            "InstanceGroupName",
+            "head",
+            "a cluster has one controller",
+        ),
         (
             cluster(A),
             cluster(A, NodeProvisioningMode="Continuous"),

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from hyperpod_shared.failures import ReportedFailure
 from provisioner.framework.operation import StackPhase
+from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import FOUND_TAG, REFUSED_KEY, Claim, LeftGroups
-from provisioner.hyperpod.cluster_request import ClusterRequest
+from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import (
@@ -38,7 +40,7 @@ from tests.support.provisioner.decided import (
     found,
     request,
 )
-from tests.support.provisioner.hyperpod_stack import group, properties
+from tests.support.provisioner.hyperpod_stack import ANOTHER_EKS_CLUSTER, group, properties
 
 REFUSED = OWN.after_call(REFUSED_KEY, now=NOW)
 NOTHING = Found(now=NOW, described={})
@@ -62,6 +64,36 @@ MOVES = replace(UPDATE, former=properties(group("workers"), NodeProvisioningMode
 LATE_UPDATE = request("Update", claim=LATE)
 ROLLBACK = request("Update", claim=BACK)
 
+Orchestrator = dict[str, Any]
+EKS: Orchestrator = {"Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:1:cluster/x"}}}
+SLURM: Orchestrator = {"Orchestrator": {"Slurm": {}}}
+ACCOUNTED: Orchestrator = {
+    "Orchestrator": {"Slurm": {"AccountingDatabase": {"Endpoint": "db", "SecretArn": "arn"}}}
+}
+NO_DATABASE = ReportedFailure(text="The accounting database rejected the credentials")
+
+
+def asking(before: Orchestrator, after: Orchestrator) -> ClusterRequest:
+    """Return a poll of an update from one orchestrator to another."""
+    wanted = HyperPodClusterProperties.parse(properties(group("workers"), **after))
+    return replace(UPDATE, former=properties(group("workers"), **before), wanted=wanted)
+
+
+def renamed(before: Orchestrator, after: Orchestrator) -> ClusterRequest:
+    return replace(asking(before, after), renames=True, makes_a_cluster=True, waits=False)
+
+
+def under(orchestrator: Orchestrator, claim: Claim = OWN) -> Found:
+    there = found("InService", claim)
+    workers = {**there.described["InstanceGroups"][0], "CurrentCount": 1}
+    described = {**there.described, "NodeProvisioningMode": "Continuous", **orchestrator}
+    return replace(there, described={**described, "InstanceGroups": [workers]})
+
+
+ACCOUNTS = asking(SLURM, ACCOUNTED)
+# HyperPod fills in what a request leaves out.
+USED = {"Endpoint": "db", "SecretArn": "arn", "Port": 3306, "Name": "slurm_acct_db_1"}
+
 STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "a creation begins without a cluster": (CREATE_BEGINS, NOTHING, Create),
     "a creation's cluster is not there": (CREATE, NOTHING, Create),
@@ -70,6 +102,41 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         replace(UPDATE_BEGINS, renames=True, makes_a_cluster=True),
         NOTHING,
         Refuse,
+    ),
+    "another name under Slurm, where two clusters could be": (
+        renamed(SLURM, {"Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Merge"}}}),
+        NOTHING,
+        Refuse,
+    ),
+    "another name and another orchestrator": (renamed(EKS, SLURM), NOTHING, Refuse),
+    "another name on another EKS cluster": (renamed(EKS, ANOTHER_EKS_CLUSTER), NOTHING, Create),
+    "another orchestrator, which its rollback has to know": (
+        asking(EKS, SLURM),
+        under(EKS),
+        Tag,
+    ),
+    "a strategy is asked for": (
+        asking(SLURM, {"Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Overwrite"}}}),
+        under(SLURM),
+        UpdateCluster,
+    ),
+    "an accounting database is called for, and HyperPod looks at it": (
+        ACCOUNTS,
+        replace(under(SLURM, UPDATED), arrivals=Arrivals()),
+        Wait,
+    ),
+    "an accounting database is called for, and HyperPod cannot use it": (
+        ACCOUNTS,
+        replace(under(SLURM, UPDATED), arrivals=Arrivals(failures=[NO_DATABASE])),
+        Fail,
+    ),
+    "an accounting database is called for, and is there": (
+        ACCOUNTS,
+        replace(
+            under({"Orchestrator": {"Slurm": {"AccountingDatabase": USED}}}, UPDATED),
+            arrivals=Arrivals(),
+        ),
+        Done,
     ),
     "another stack's cluster": (UPDATE, found("InService", stack_id=OTHER_STACK_ID), Refuse),
     "nobody's cluster": (UPDATE, replace(found("InService"), tags={}), Refuse),
