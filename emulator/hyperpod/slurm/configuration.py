@@ -1,4 +1,4 @@
-"""Slurm's configuration, and what scripts read on a node, as HyperPod's AMI makes them of a request.
+"""Slurm's configuration and what scripts read on a node, as HyperPod's AMI makes them.
 
 Names and places are those of the nodes of HyperPod that AWS's engineers describe,
 https://github.com/awslabs/awsome-distributed-ai/blob/95b939cdc5b24ded03a70da21533964f9354b731/1.architectures/5.sagemaker-hyperpod/tools/devops-agent/docs/hyperpod-mental-model.md

@@ -1,0 +1,321 @@
+"""Slurm's daemons on one machine, each node a slurmd of its own; MariaDB for the accounting."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import secrets
+import signal
+import socket
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from emulator.hardware import HardwareOf
+from emulator.hyperpod.slurm import configuration
+from emulator.hyperpod.slurm.configuration import SlurmNode
+from tests.support.patience import eventually
+
+# Where Debian's daemons are, which a user's own PATH may lack.
+PATH = f"{os.environ['PATH']}:/usr/sbin"
+_DATABASE_USER = "slurm"
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that no one listens at."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports: list[int] = [found.getsockname()[1] for found in sockets]
+    for found in sockets:
+        found.close()
+    return ports
+
+
+class SlurmCluster:
+    """A cluster of Slurm from its start to its end, which leaves no process behind.
+
+    Attributes:
+        directory: All its files: configuration, logs, keys, the database.
+        environment: Environment of Slurm's commands.
+        nodes: Nodes of the request.
+        compute: Names of the nodes that run slurmd.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        request: Mapping[str, Any],
+        nodes: Sequence[SlurmNode],
+        hardware: HardwareOf,
+    ) -> None:
+        """Write the configuration; nothing runs.
+
+        Args:
+            directory: A folder of its own.
+            request: CreateCluster request.
+            nodes: Nodes that there are.
+            hardware: Knows the hardware of instance types.
+        """
+        self.directory = directory
+        self.nodes = nodes
+        self.environment = {
+            "PATH": PATH,
+            "HOME": str(directory),
+            "USER": pwd.getpwuid(os.geteuid()).pw_name,
+            "SLURM_CONF": str(directory / "slurm.conf"),
+        }
+        self._password = secrets.token_hex()
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._request = request
+        self._database_port, self._dbd_port, self._ctld_port = free_ports(3)
+        text = configuration.slurm_conf(request, nodes, hardware=hardware)
+        self.compute = re.findall(r"^NodeName=(\S+)", text, re.MULTILINE)
+        self._write("slurm.conf", self._on_one_machine(text))
+        gres = configuration.gres_conf(request, nodes, hardware=hardware)
+        self._write("gres.conf", gres.replace("/dev/", f"{directory}/dev/"))
+        self._write("plugstack.conf", "")
+        self._devices(gres)
+        database = configuration.slurmdbd_conf(
+            request, nodes, cluster_id="c1", user=_DATABASE_USER, password=self._password
+        )
+        if database is not None:
+            self._write("slurmdbd.conf", self._on_one_machine(database))
+
+    def start(self, *, slurmds: Iterable[str] | None = None) -> None:
+        """Start the daemons, and wait until they serve.
+
+        Args:
+            slurmds: Nodes whose slurmd runs. Default: all.
+        """
+        self._start_munge()
+        if (self.directory / "slurmdbd.conf").exists():
+            self._start_database()
+            self._start("slurmdbd", "slurmdbd", "-D")
+            self._until(lambda: self._listens(self._dbd_port), "slurmdbd")
+        self._start("slurmctld", "slurmctld", "-D")
+        self._until(lambda: "UP" in self.run("scontrol", "ping", check=False), "slurmctld")
+        started = list(self.compute if slurmds is None else slurmds)
+        for name in started:
+            self.start_node(name, wait=False)
+        self._until(lambda: all(self.state(name) == "IDLE" for name in started), "slurmctld")
+
+    def start_node(self, name: str, *, wait: bool = True) -> None:
+        """Start a node's slurmd, as that of a new instance that takes a node's place.
+
+        Args:
+            name: Such as `ip-10-1-0-7`.
+            wait: Whether to wait until it may run jobs.
+        """
+        (self.directory / "spool" / name).mkdir(parents=True, exist_ok=True)
+        # As its tasks have it, which makes what a node runs be found.
+        self._start(name, "slurmd", "-D", "-N", name, environment={"SLURMD_NODENAME": name})
+        if wait:
+            self._until(lambda: self.state(name) == "IDLE", name)
+
+    def kill_node(self, name: str) -> None:
+        """Let a node's instance fail: all that it runs is gone at once."""
+        for process in self._found({"SLURMD_NODENAME": name}):
+            _kill(process)
+        self._processes.pop(name).wait()
+
+    def stop(self) -> None:
+        """End every process of the cluster."""
+        for process in self._processes.values():
+            process.kill()
+        for process in self._processes.values():
+            process.wait()
+        while found := self._found({}):
+            for pid in found:
+                _kill(pid)
+
+    def run(self, *command: str, check: bool = True, **environment: str) -> str:
+        """Run one of Slurm's commands, and return what it prints.
+
+        Args:
+            command: Such as `sbatch`, and its arguments.
+            check: Whether a command that fails fails the test.
+            environment: Further variables.
+        """
+        done = subprocess.run(
+            command,
+            env=self.environment | environment,
+            cwd=self.directory,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert not check or done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def submit(self, *arguments: str, **environment: str) -> str:
+        """Submit a batch job, and return its ID."""
+        return self.run("sbatch", "--parsable", *arguments, **environment).strip()
+
+    def wait_for(self, job: str, *states: str) -> str:
+        """Wait until a job is in one of some states, such as `COMPLETED`, and return that state.
+
+        A job that ends otherwise fails the test with what Slurm knows of it.
+        """
+        over = {*states, "COMPLETED", "FAILED", "CANCELLED", "NODE_FAIL", "TIMEOUT"}
+        self._until(lambda: self.job_state(job) in over, "slurmctld")
+        state = self.job_state(job)
+        assert state in states, self.run("scontrol", "show", "job", job)
+        return state
+
+    def job_state(self, job: str) -> str:
+        """Return a job's state, such as `RUNNING`."""
+        return _field(self.run("scontrol", "show", "job", job, "--oneliner"), "JobState")
+
+    def state(self, node: str) -> str:
+        """Return a node's state, such as `IDLE` or `MIXED+FAIL`."""
+        return _field(self.run("scontrol", "show", "node", node, "--oneliner"), "State")
+
+    def query(self, statement: str, *, user: str = _DATABASE_USER) -> str:
+        """Run a statement in MariaDB, and return its rows, a line each, with tabs."""
+        connection = [f"--port={self._database_port}", "--protocol=tcp", f"--user={user}"]
+        words = ["mariadb", "--no-defaults", *connection, "--batch", "--skip-column-names"]
+        password = {"MYSQL_PWD": self._password} if user == _DATABASE_USER else {}
+        return self.run(*words, f"--execute={statement}", **password)
+
+    def _on_one_machine(self, text: str) -> str:
+        """Return a configuration with what a single machine forces upon it.
+
+        That is: the user and the folder that tests may use, a port for each daemon, the machine's
+        own name, no control groups, and that a node has what it says.
+        """
+        user, here = self.environment["USER"], self.directory
+        forced = {
+            "SlurmctldHost": "localhost(127.0.0.1)",
+            "SlurmctldPort": str(self._ctld_port),
+            "SlurmUser": user,
+            "SlurmdUser": user,
+            "AuthInfo": f"socket={here}/munge.socket",
+            "StateSaveLocation": f"{here}/state",
+            "SlurmdSpoolDir": f"{here}/spool/%n",
+            "SlurmctldLogFile": f"{here}/slurmctld.log",
+            "SlurmdLogFile": f"{here}/%n.log",
+            "SlurmctldPidFile": f"{here}/slurmctld.pid",
+            "SlurmdPidFile": f"{here}/%n.pid",
+            "PlugStackConfig": f"{here}/plugstack.conf",
+            "ProctrackType": "proctrack/linuxproc",
+            "SlurmdParameters": "config_overrides",
+            "AccountingStorageHost": "localhost",
+            "AccountingStoragePort": str(self._dbd_port),
+            # What is left of a password: where munged listens.
+            "AccountingStoragePass": f"{here}/munge.socket",
+        }
+        if "DbdHost=" in text:
+            forced = {
+                "DbdHost": "localhost",
+                "DbdPort": str(self._dbd_port),
+                "SlurmUser": user,
+                "AuthInfo": f"socket={here}/munge.socket",
+                "LogFile": f"{here}/slurmdbd.log",
+                "PidFile": f"{here}/slurmdbd.pid",
+                "StorageHost": "127.0.0.1",
+                "StoragePort": str(self._database_port),
+            }
+        kept = [line for line in text.splitlines() if line.partition("=")[0] not in forced]
+        names = [line for line in kept if line.startswith("NodeName=")]
+        ports = dict(zip(names, free_ports(len(names)), strict=True))
+        kept = [
+            re.sub(r"NodeAddr=\S+", f"NodeAddr=127.0.0.1 Port={ports[line]}", line)
+            + " NodeHostname=localhost"
+            if line in ports
+            else line
+            for line in kept
+        ]
+        lines = [*(f"{key}={value}" for key, value in forced.items()), *kept]
+        return "".join(f"{line}\n" for line in lines)
+
+    def _devices(self, gres: str) -> None:
+        """Make a device of each GPU: Slurm counts them, and says which of them a task has."""
+        (self.directory / "dev").mkdir()
+        most = max(map(int, re.findall(r"nvidia\[?(?:0-)?(\d+)", gres)), default=-1)
+        for number in range(most + 1):
+            (self.directory / "dev" / f"nvidia{number}").symlink_to("/dev/null")
+
+    def _start_munge(self) -> None:
+        self._write("munge.key", secrets.token_hex(64))
+        paths = {"key-file": "key", "socket": "socket", "pid-file": "pid", "seed-file": "seed"}
+        options = [f"--{name}={self.directory}/munge.{end}" for name, end in paths.items()]
+        log = f"--log-file={self.directory}/munge.log"
+        self._start("munged", "munged", "--foreground", "--force", log, *options)
+        self._until((self.directory / "munge.socket").exists, "munged")
+
+    def _start_database(self) -> None:
+        data = f"--datadir={self.directory}/database"
+        user = f"--user={self.environment['USER']}"
+        install = ["mariadb-install-db", "--no-defaults", "--skip-test-db", data, user]
+        self.run(*install, "--auth-root-authentication-method=normal")
+        network = ["--bind-address=127.0.0.1", f"--port={self._database_port}"]
+        place = [f"--socket={self.directory}/mariadb.socket", f"--pid-file={self.directory}/db.pid"]
+        self._start("mariadbd", "mariadbd", "--no-defaults", data, user, *network, *place)
+        self._until(lambda: self._listens(self._database_port), "mariadbd")
+        name = f"{_DATABASE_USER}@localhost"
+        for statement in (
+            f"CREATE USER {name} IDENTIFIED BY '{self._password}'",
+            f"GRANT ALL ON *.* TO {name}",
+        ):
+            self.query(statement, user="root")
+
+    def _start(
+        self, name: str, *command: str, environment: Mapping[str, str] | None = None
+    ) -> None:
+        with (self.directory / f"{name}.out").open("ab") as output:
+            self._processes[name] = subprocess.Popen(
+                command,
+                env=self.environment | (environment or {}),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def _until(self, holds: Any, name: str) -> None:
+        """Wait for what a daemon does; one that has ended fails the test with what it said."""
+        process = self._processes[name]
+
+        def holds_or_ended() -> bool:
+            assert process.poll() is None, (self.directory / f"{name}.out").read_text("utf-8")
+            return bool(holds())
+
+        eventually(holds_or_ended)
+
+    def _listens(self, port: int) -> bool:
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", port)) == 0
+
+    def _found(self, variables: Mapping[str, str]) -> list[int]:
+        """Return the processes that have some variables of this cluster in their environment."""
+        wanted = {"SLURM_CONF": self.environment["SLURM_CONF"]} | dict(variables)
+        lines = {f"{key}={value}".encode() for key, value in wanted.items()}
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                environment = {*path.read_bytes().split(b"\0")}
+            except (FileNotFoundError, PermissionError, ProcessLookupError):
+                continue  # has ended, or is another user's
+            if lines <= environment:
+                found.append(int(path.parent.name))
+        return found
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.directory / name
+        path.touch(mode=0o600)
+        path.write_text(text, "utf-8")
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _field(line: str, name: str) -> str:
+    found = re.search(rf"\b{name}=(\S+)", line)
+    assert found is not None, line
+    return found[1]
