@@ -150,7 +150,7 @@ images: .venv/.installed layout ## List the container images of a configuration,
 test: this-machine setup-development layout ## Run the tests, with one whole deployment, in 6 to 12 minutes
 	@$(PYTEST) -m "not whole"
 
-test-all: this-machine setup-development setup-hyp setup-training layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
+test-all: this-machine setup-development setup-hyp setup-training setup-slurm layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
 	@$(PYTEST)
 
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
@@ -227,6 +227,8 @@ setup-rehearsal: setup .venv/.rehearsal .venv/ministack/.installed
 
 setup-hyp: .venv/hyp/.installed ## Install HyperPod's own command line into .venv/hyp
 setup-training: .venv/training/.installed ## Install PyTorch for CPUs and what the training script needs into .venv/training
+setup-slurm: ## Install Slurm and MariaDB for the tests, if this is root and apt-get is there
+	@sh tests/slurm/install.sh
 
 setup-development: setup-rehearsal .venv/.development tests/browser/node_modules/.installed
 

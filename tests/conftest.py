@@ -31,9 +31,10 @@ Assemble = Callable[[Config], Assembly]
 Synthesize = Callable[[Config], dict[str, Template]]
 
 _WHOLE = [
-    REPOSITORY / "tests" / "rehearsal" / folder for folder in ("examples", "pipeline", "scenarios")
+    REPOSITORY / "tests" / folder
+    for folder in ("rehearsal/examples", "rehearsal/pipeline", "rehearsal/scenarios", "slurm")
 ]
-"""Each file below deploys something of its own, so `make test-all` alone runs it."""
+"""Each file below starts a deployment or a Slurm, so `make test-all` alone runs it."""
 # What a test counts when the files are put in order: one marked `slow` without its seconds, and
 # one that is not marked.
 _SLOW_SECONDS = 2.0

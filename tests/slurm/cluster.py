@@ -9,7 +9,7 @@ import secrets
 import signal
 import socket
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from tests.support.patience import eventually
 
 # Where Debian's daemons are, which a user's own PATH may lack.
 PATH = f"{os.environ['PATH']}:/usr/sbin"
+_PLUGIN = Path(configuration.__file__).parent / "auto_resume.c"
 _DATABASE_USER = "slurm"
 
 
@@ -72,10 +73,13 @@ class SlurmCluster:
         self._database_port, self._dbd_port, self._ctld_port = free_ports(3)
         text = configuration.slurm_conf(request, nodes, hardware=hardware)
         self.compute = re.findall(r"^NodeName=(\S+)", text, re.MULTILINE)
+        self._ports = dict(zip(self.compute, free_ports(len(self.compute)), strict=True))
         self._write("slurm.conf", self._on_one_machine(text))
         gres = configuration.gres_conf(request, nodes, hardware=hardware)
         self._write("gres.conf", gres.replace("/dev/", f"{directory}/dev/"))
-        self._write("plugstack.conf", "")
+        plugin = directory / "auto_resume.so"
+        self.run("gcc", "-shared", "-fPIC", "-o", str(plugin), str(_PLUGIN))
+        self._write("plugstack.conf", f"required {plugin}\n")
         self._devices(gres)
         database = configuration.slurmdbd_conf(
             request, nodes, cluster_id="c1", user=_DATABASE_USER, password=self._password
@@ -109,16 +113,29 @@ class SlurmCluster:
             wait: Whether to wait until it may run jobs.
         """
         (self.directory / "spool" / name).mkdir(parents=True, exist_ok=True)
-        # As its tasks have it, which makes what a node runs be found.
         self._start(name, "slurmd", "-D", "-N", name, environment={"SLURMD_NODENAME": name})
         if wait:
             self._until(lambda: self.state(name) == "IDLE", name)
 
     def kill_node(self, name: str) -> None:
-        """Let a node's instance fail: all that it runs is gone at once."""
-        for process in self._found({"SLURMD_NODENAME": name}):
-            _kill(process)
+        """Let a node's instance die: all that it runs is gone at once, and Slurm is not told."""
+        for pid in self._found({"SLURMD_NODENAME": name}):
+            _kill(pid)
         self._processes.pop(name).wait()
+
+    def fail_node(self, name: str) -> None:
+        """Let a node's hardware fail: HyperPod finds it, and the tasks of steps on it crash."""
+        self.run("scontrol", "update", f"nodename={name}", "state=fail", "reason=Action:Replace")
+        for pid in self._found({"SLURMD_NODENAME": name}, "SLURM_STEP_ID"):
+            _kill(pid)
+
+    def replace_node(self, name: str) -> None:
+        """Let HyperPod put another instance in the place of a node's, which is lost."""
+        if self._processes[name].poll() is None:
+            self.kill_node(name)
+        self.start_node(name, wait=False)
+        self._until(lambda: self._listens(self._ports[name]), name)
+        self.run("scontrol", "update", f"nodename={name}", "state=resume")
 
     def stop(self) -> None:
         """End every process of the cluster."""
@@ -163,6 +180,11 @@ class SlurmCluster:
         state = self.job_state(job)
         assert state in states, self.run("scontrol", "show", "job", job)
         return state
+
+    def start_now(self, job: str) -> None:
+        """Let a job that was requeued not wait for the two minutes that Slurm has it wait."""
+        self._until(lambda: self.job_state(job) == "PENDING", "slurmctld")
+        self.run("scontrol", "update", f"jobid={job}", "StartTime=now")
 
     def job_state(self, job: str) -> str:
         """Return a job's state, such as `RUNNING`."""
@@ -218,17 +240,17 @@ class SlurmCluster:
                 "StoragePort": str(self._database_port),
             }
         kept = [line for line in text.splitlines() if line.partition("=")[0] not in forced]
-        names = [line for line in kept if line.startswith("NodeName=")]
-        ports = dict(zip(names, free_ports(len(names)), strict=True))
-        kept = [
-            re.sub(r"NodeAddr=\S+", f"NodeAddr=127.0.0.1 Port={ports[line]}", line)
-            + " NodeHostname=localhost"
-            if line in ports
-            else line
-            for line in kept
-        ]
         lines = [*(f"{key}={value}" for key, value in forced.items()), *kept]
-        return "".join(f"{line}\n" for line in lines)
+        return re.sub(
+            r"^NodeName=(\S+) NodeAddr=\S+",
+            self._node_on_one_machine,
+            "".join(f"{line}\n" for line in lines),
+            flags=re.MULTILINE,
+        )
+
+    def _node_on_one_machine(self, found: re.Match[str]) -> str:
+        port = self._ports[found[1]]
+        return f"NodeName={found[1]} NodeAddr=127.0.0.1 NodeHostname=localhost Port={port}"
 
     def _devices(self, gres: str) -> None:
         """Make a device of each GPU: Slurm counts them, and says which of them a task has."""
@@ -274,7 +296,7 @@ class SlurmCluster:
                 start_new_session=True,
             )
 
-    def _until(self, holds: Any, name: str) -> None:
+    def _until(self, holds: Callable[[], object], name: str) -> None:
         """Wait for what a daemon does; one that has ended fails the test with what it said."""
         process = self._processes[name]
 
@@ -288,8 +310,11 @@ class SlurmCluster:
         with socket.socket() as client:
             return client.connect_ex(("127.0.0.1", port)) == 0
 
-    def _found(self, variables: Mapping[str, str]) -> list[int]:
-        """Return the processes that have some variables of this cluster in their environment."""
+    def _found(self, variables: Mapping[str, str], *further: str) -> list[int]:
+        """Return the cluster's processes that have some variables, and further ones of any value.
+
+        What a node runs has its name: slurmd has it from here, and a task from Slurm.
+        """
         wanted = {"SLURM_CONF": self.environment["SLURM_CONF"]} | dict(variables)
         lines = {f"{key}={value}".encode() for key, value in wanted.items()}
         found = []
@@ -298,7 +323,8 @@ class SlurmCluster:
                 environment = {*path.read_bytes().split(b"\0")}
             except (FileNotFoundError, PermissionError, ProcessLookupError):
                 continue  # has ended, or is another user's
-            if lines <= environment:
+            names = {line.partition(b"=")[0].decode() for line in environment}
+            if lines <= environment and names.issuperset(further):
                 found.append(int(path.parent.name))
         return found
 

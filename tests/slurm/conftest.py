@@ -1,6 +1,8 @@
 """A cluster that the tests of a worker share."""
 
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,25 @@ from emulator.hyperpod.slurm.configuration import SlurmNode
 from hyperpod_cdk.facts.instance_types import instance_facts
 from tests.slurm.cluster import SlurmCluster
 
+_HERE = Path(__file__).parent
+_NOT_YET, _NEVER = 1, 2
+_INSTALLED = subprocess.run(["sh", _HERE / "install.sh", "--check"], check=False).returncode
 Group = tuple[str, str, str, int, str | None]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of this folder on a machine that cannot have a Slurm."""
+    if _INSTALLED == _NEVER:
+        left_out = [item for item in items if _HERE in item.path.parents]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def slurm_is_installed() -> None:
+    """Fail rather than skip what could be installed."""
+    if _INSTALLED == _NOT_YET:
+        pytest.fail("Slurm is not installed: run `make setup-slurm`", pytrace=False)
 
 
 def request_of(*groups: Group, database: Mapping[str, Any] | None = None) -> dict[str, Any]:
