@@ -82,7 +82,7 @@ def slurm_conf(request: Request, nodes: Sequence[SlurmNode], *, hardware: Hardwa
     for node in _with_slurmd(request, nodes):
         gpus = _gpus(node, hardware)
         found = hardware(node.instance_type)
-        cpus = f" CPUs={found.vcpus}" if found is not None else ""
+        cpus = f" CPUs={found.vcpus} RealMemory={found.memory_mib}" if found is not None else ""
         gres = f" Gres=gpu:{gpus}" if gpus else ""
         lines.append(f"NodeName={node.name} NodeAddr={node.address}{cpus}{gres} State=UNKNOWN")
     lines += _partitions(request, nodes)
