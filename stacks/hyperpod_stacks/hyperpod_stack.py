@@ -28,7 +28,9 @@ class HyperPodStack(cdk.Stack):
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
         orchestration = platform.orchestration
-        before_cluster = orchestration.add_before_cluster(self, provisioner=platform.provisioner)
+        before_cluster = orchestration.add_before_cluster(
+            self, provisioner=platform.provisioner, execution_role=platform.execution_role
+        )
         cluster = hyperpod_cluster(
             self,
             "Cluster",

@@ -1,4 +1,4 @@
-"""What lives as long as the data: file systems, and their claims in the cluster."""
+"""What lives as long as the data: file systems and how they are mounted, and accounting."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,10 +20,10 @@ from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class StorageStack(cdk.Stack):
-    """File systems, and the volumes and claims through which pods mount them.
+    """File systems, with EKS the volumes and claims of pods, with Slurm the accounting database.
 
-    Protected from termination, and the file systems retained, unless the configuration says twice
-    that the files may go.
+    Protected from termination, and the data retained, unless the configuration says twice that they
+    may go.
     """
 
     def __init__(
@@ -36,15 +36,17 @@ class StorageStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         storage = config.storage
-        assert storage is not None  # noqa: S101 - else there is no stack
         super().__init__(
             scope,
             construct_id,
             stack_name=construct_id,
-            termination_protection=not storage.is_deleted_with_stack,
+            termination_protection=not config.data_is_deleted_with_stack,
             **kwargs,
         )
         self._platform = platform
+        add_outputs(self, platform.orchestration.add_to_storage(self))
+        if storage is None:
+            return
         self._provisioning = self._parameters(storage) if storage.dynamic_provisioning else None
         for place, files in storage.file_systems:
             self._add_lustre(files, key=("storage", *place))

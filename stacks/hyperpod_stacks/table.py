@@ -117,7 +117,10 @@ def _network(config: Config) -> str:
 
 
 def _storage(config: Config) -> Iterator[str]:
-    storage = config.storage
+    storage, accounting = config.storage, config.accounting
+    if accounting is not None and config.makes_accounting_database:
+        kept = "deleted with its stack" if accounting.delete_with_stack else "retained"
+        yield f"Slurm accounting in RDS for MariaDB, {accounting.instance_class}, {kept}"
     if storage is None:
         return
     for _, files in storage.file_systems:
@@ -199,8 +202,8 @@ STACKS: Mapping[StackKind, StackRow] = {
     ),
     "storage": StackRow(
         holds="FSx for Lustre and its claim",
-        holds_with_slurm="FSx for Lustre",
-        exists=lambda config: config.storage is not None,
+        holds_with_slurm="FSx for Lustre, accounting database",
+        exists=lambda config: config.has_data,
         says=_storage,
         protection=Protection(
             says="is protected, because it holds your files",

@@ -1,4 +1,4 @@
-"""One configuration for two orchestrators: how little differs, and what a switch is refused with."""
+"""One configuration for two orchestrators: how little differs, and how a switch is refused."""
 
 from collections.abc import Iterator
 from difflib import ndiff

@@ -39,6 +39,7 @@ from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cdk.schema.section import OrchestratedBy, Section, Task, findings_of
 from hyperpod_cdk.schema.tags import Tags
 from hyperpod_cdk.schema.yaml_file import text_findings
+from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.workloads.section import WorkloadsConfig
@@ -213,6 +214,29 @@ class Config(Section):
         """Whether the provisioner is in the VPC: not everybody reaches the Kubernetes API."""
         plane = self.control_plane
         return plane is not None and not plane.is_reachable_from_anywhere
+
+    @property
+    def accounting(self) -> AccountingConfig | None:
+        """The database of Slurm's accounting; None for HyperPod's own."""
+        return None if self.cluster.slurm is None else self.cluster.slurm.accounting
+
+    @property
+    def makes_accounting_database(self) -> bool:
+        """Whether the deployment makes the database of Slurm's accounting."""
+        return self.accounting is not None and not self.accounting.exists
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the deployment has what lives as long as the data: a stack of its own."""
+        return self.storage is not None or self.makes_accounting_database
+
+    @property
+    def data_is_deleted_with_stack(self) -> bool:
+        """Whether that stack may be deleted without a second thought: with it goes everything."""
+        records = self.accounting if self.makes_accounting_database else None
+        return (self.storage is None or self.storage.is_deleted_with_stack) and (
+            records is None or records.delete_with_stack
+        )
 
     @property
     def eks_cluster_name(self) -> str:

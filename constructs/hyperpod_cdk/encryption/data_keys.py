@@ -74,6 +74,7 @@ class DataKeys:
         node_volumes: Of the nodes' EBS volumes.
         logs: Of log groups.
         images: Of the repository of training images, and of its builds.
+        accounting: Of the database of Slurm's accounting.
         environment: Of the environment of the provisioner's functions.
     """
 
@@ -83,6 +84,7 @@ class DataKeys:
     node_volumes: kms.IKey | None = None
     logs: kms.IKey | None = None
     images: kms.IKey | None = None
+    accounting: kms.IKey | None = None
     environment: kms.IKey | None = None
 
     @property
@@ -125,6 +127,7 @@ def data_keys(
         node_volumes=key if encryption.node_volumes else None,
         logs=key if encryption.logs else None,
         images=key if encryption.images else None,
+        accounting=key if encryption.accounting else None,
         environment=key,
     )
 

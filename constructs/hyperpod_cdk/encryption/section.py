@@ -42,6 +42,10 @@ class EncryptionConfig(Section):
     """Whether the key encrypts the repository of training images. It cannot be changed once it is
     deployed. Default: true."""
 
+    accounting: bool = True
+    """Whether the key encrypts a new database of Slurm's accounting, and its secret. It cannot be
+    changed once it is deployed. Default: true."""
+
     @property
     def has_key(self) -> bool:
         """Whether there is a key."""

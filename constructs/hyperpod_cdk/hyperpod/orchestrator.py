@@ -1,13 +1,14 @@
 """What orchestrates the nodes of a HyperPod cluster."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 
 from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, Mounts
+from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.synthesis.reasons import statement
 
@@ -115,17 +116,21 @@ class Slurm:
     Attributes:
         slurm: How HyperPod runs Slurm.
         mounts: What HyperPod mounts on the nodes. Default: nothing.
+        accounting: The `AccountingDatabase` member. Default: HyperPod's own, on the controller.
     """
 
     slurm: SlurmConfig
     mounts: Mounts = NO_MOUNTS
+    accounting: Mapping[str, Any] = field(default_factory=dict)
 
     name = "slurm"
     interface_use = InterfaceUse(user="HyperPod", why="puts nodes into the network")
 
     def to_request(self) -> dict[str, Any]:
         """Return the `Orchestrator` member of CreateCluster's input."""
-        return {"Slurm": self.slurm.to_request()}
+        return {
+            "Slurm": members({**self.slurm.to_request(), "AccountingDatabase": self.accounting})
+        }
 
     def node_statements(self) -> Sequence[iam.PolicyStatement]:
         """Return no further right: who submits a job is a user of the nodes, not of IAM."""

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from hyperpod_cdk.schema.limits import ApiLimits, OneOf
 from hyperpod_cdk.schema.section import Section, Task, members
+from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.setup_section import SlurmSetupConfig
 
 CONTROLLER, LOGIN, COMPUTE = "controller", "login", "compute"
@@ -60,6 +61,14 @@ class SlurmConfig(Section):
     node_provisioning_mode is null. managed: it refuses an update of the cluster until they are as
     it wrote them. overwrite: it writes its own. merge: it keeps the edits. Default: managed; with
     Continuous, which takes no strategy, it keeps the edits."""
+
+    accounting: Annotated[
+        AccountingConfig | None,
+        Field(examples=[{}]),
+        Task("keep Slurm's accounting in a database"),
+    ] = None
+    """The database of Slurm's accounting, with continuous provisioning only. Default: one on the
+    controller node, whose records end with that node."""
 
     setup: Annotated[
         SlurmSetupConfig | None, Field(examples=[{}]), Task("give a Slurm cluster users")

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
@@ -168,7 +169,13 @@ class EksOrchestration(Orchestration):
             provisioning=provisioning,
         )
 
-    def add_before_cluster(self, scope: Construct, *, provisioner: Provisioner) -> list[Construct]:
+    def add_before_cluster(
+        self,
+        scope: Construct,
+        *,
+        provisioner: Provisioner,
+        execution_role: iam.IRole,  # noqa: ARG002 - its rights on the control plane are there
+    ) -> list[Construct]:
         """Add the Helm releases; return those without which no node joins."""
         config = self._config
         self._dependencies = HyperPodDependencies(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.encryption.data_keys import DataKeys
@@ -84,11 +85,16 @@ class Orchestration:
         """
         raise NotImplementedError
 
+    def add_to_storage(self, scope: Construct) -> Mapping[str, str]:  # noqa: ARG002
+        """Add what lives as long as the files; return outputs of the storage stack."""
+        return {}
+
     def add_before_cluster(
         self,
         scope: Construct,  # noqa: ARG002
         *,
         provisioner: Provisioner,  # noqa: ARG002
+        execution_role: iam.IRole,  # noqa: ARG002
     ) -> Sequence[Construct]:
         """Add what nodes need; return what they wait for."""
         return ()

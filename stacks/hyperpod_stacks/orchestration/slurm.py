@@ -1,22 +1,35 @@
-"""What Slurm adds to the stacks: what HyperPod mounts on the nodes."""
+"""What Slurm adds to the stacks: what HyperPod mounts on the nodes, and accounting."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.encryption.data_keys import DataKeys
 from hyperpod_cdk.hyperpod.node_settings import (
     FsxLustreMountConfig,
     FsxOpenZfsMountConfig,
     Mounts,
 )
 from hyperpod_cdk.hyperpod.orchestrator import Slurm
+from hyperpod_cdk.network.imported import ImportedNetwork
+from hyperpod_cdk.network.network import Network
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.slurm.accounting import (
+    AccountingDatabase,
+    ImportedAccountingDatabase,
+    accounting_database_of,
+    accounting_statements,
+)
 from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.storage.claims import FileSystemAvailability
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig
+from hyperpod_cdk.synthesis.logs import LogGroups
+from hyperpod_cdk.synthesis.reasons import acknowledge_inline_policies
 from hyperpod_stacks.orchestration.orchestration import Orchestration
 
 # HyperPod's defaults, stated: jobs name them.
@@ -31,7 +44,8 @@ class SlurmOrchestration(Orchestration):
     """
 
     def __init__(self, *, config: Config) -> None:
-        self._slurm = config.cluster.slurm or SlurmConfig()
+        self._config = config
+        self._database: AccountingDatabase | ImportedAccountingDatabase | None = None
         self._lustre: list[FsxLustreMountConfig] = []
         self._homes: list[FsxOpenZfsMountConfig] = []
 
@@ -39,7 +53,69 @@ class SlurmOrchestration(Orchestration):
     def orchestrator(self) -> Slurm:
         """What the HyperPod cluster and its nodes' role know of it."""
         mounts = Mounts(lustre=tuple(self._lustre), openzfs=tuple(self._homes))
-        return Slurm(slurm=self._slurm, mounts=mounts)
+        return Slurm(
+            slurm=self._config.cluster.slurm or SlurmConfig(),
+            mounts=mounts,
+            accounting={} if self._database is None else self._database.to_request(),
+        )
+
+    def add_to_platform(
+        self,
+        scope: Construct,  # noqa: ARG002 - nothing is added: the controller is a node
+        *,
+        network: Network | ImportedNetwork,
+        security_group: ec2.ISecurityGroup,
+        keys: DataKeys,
+        log_groups: LogGroups,  # noqa: ARG002
+        provisioner: Provisioner,  # noqa: ARG002
+    ) -> None:
+        """Remember where a database would be."""
+        self._vpc, self._security_group, self._keys = network.vpc, security_group, keys
+
+    def add_to_storage(self, scope: Construct) -> Mapping[str, str]:
+        """Add the database of Slurm's accounting that the deployment makes."""
+        if not self._config.makes_accounting_database:
+            return {}
+        database = self._accounting(scope)
+        return {
+            "AccountingEndpoint": database.to_request()["Endpoint"],
+            "AccountingSecretArn": database.secret_arn,
+        }
+
+    def add_before_cluster(
+        self,
+        scope: Construct,
+        *,
+        provisioner: Provisioner,  # noqa: ARG002
+        execution_role: iam.IRole,
+    ) -> Sequence[Construct]:
+        """Let the nodes read the secret of the accounting database."""
+        if self._config.accounting is None:
+            return ()
+        database = self._database or self._accounting(scope)
+        if self._config.cluster.execution_role_arn is not None:
+            return ()  # a role of the user's own, whose rights preflight looks at
+        policy = iam.Policy(
+            scope,
+            "AccountingAccess",
+            roles=[execution_role],
+            statements=accounting_statements(scope, database),
+        )
+        acknowledge_inline_policies(policy)
+        return (policy,)
+
+    def _accounting(self, scope: Construct) -> AccountingDatabase | ImportedAccountingDatabase:
+        assert self._config.accounting is not None  # noqa: S101 - its callers have looked
+        self._database = accounting_database_of(
+            scope,
+            "Accounting",
+            vpc=self._vpc,
+            zones=self._config.network.zones,
+            security_group=self._security_group,
+            accounting=self._config.accounting,
+            encryption_key=self._keys.accounting,
+        )
+        return self._database
 
     def mount(
         self,

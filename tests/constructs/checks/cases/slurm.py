@@ -5,6 +5,7 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
+from hyperpod_cdk.checks.slurm.accounting import accounting
 from hyperpod_cdk.checks.slurm.mounts import mounts
 from hyperpod_cdk.checks.slurm.node_types import node_types
 from hyperpod_cdk.checks.slurm.partitions import partitions
@@ -14,6 +15,10 @@ from tests.support.rule_cases import CHECKS, ERROR, TAINT, config, group, in_gro
 CONTROLLER, LOGIN = {"node_type": "controller"}, {"node_type": "login"}
 COMPUTE = {"node_type": "compute", "partition": "gpu"}
 _LUSTRE = {"dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "mount_name": "abcdefgh"}
+_EXISTING = {
+    "endpoint": "slurm.abcdefghijkl.us-west-2.rds.amazonaws.com",
+    "secret_arn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
+}
 _FOR_EKS = "must be left out: it is for clusters that EKS orchestrates, and cluster.orchestrator is"
 _FOR_SLURM = "must be left out: it is for clusters that Slurm orchestrates"
 
@@ -93,6 +98,47 @@ CASES = [
         "continuous",
         slurm(CONTROLLER, slurm={"strategy": "managed"}),
         (ERROR, "cluster.slurm.strategy", "must be left out with cluster.node_provisioning_mode"),
+    ),
+    one(accounting, "none", slurm(CONTROLLER, slurm={})),
+    one(accounting, "a new one", slurm(CONTROLLER, slurm={"accounting": {}})),
+    one(
+        accounting,
+        "an existing one, all nodes or none",
+        slurm(CONTROLLER, slurm={"accounting": _EXISTING}, node_provisioning_mode=None),
+        (ERROR, "cluster.slurm.accounting", "needs cluster.node_provisioning_mode: Continuous"),
+    ),
+    one(
+        accounting,
+        "subnets that no VPC is said of",
+        slurm(
+            CONTROLLER, slurm={"accounting": {"subnet_ids": ["subnet-1234567a", "subnet-1234567b"]}}
+        ),
+        (ERROR, "cluster.slurm.accounting.subnet_ids", "needs network.vpc_id"),
+    ),
+    one(
+        accounting,
+        "blocks outside, and of others",
+        slurm(
+            CONTROLLER,
+            slurm={"accounting": {"subnet_cidrs": ["10.9.0.0/28", "10.192.10.0/28"]}},
+        ),
+        (ERROR, "cluster.slurm.accounting.subnet_cidrs[0]", "must lie inside vpc_cidr"),
+        (ERROR, "cluster.slurm.accounting.subnet_cidrs[1]", "overlaps network.public_subnet_cidrs"),
+    ),
+    one(
+        accounting,
+        "no subnets in a VPC that exists",
+        config(
+            group(slurm=CONTROLLER),
+            of_cluster={"orchestrator": "slurm", "slurm": {"accounting": {}}},
+            network={
+                "vpc_id": "vpc-1234567890abcdef0",
+                "hyperpod_subnets": [
+                    {"subnet_id": "subnet-1234567890abcdef0", "availability_zone_id": "usw2-az1"}
+                ],
+            },
+        ),
+        (ERROR, "cluster.slurm.accounting.subnet_ids", "is missing: name two subnets of the VPC"),
     ),
     one(orchestrator_keys, "none", config()),
     one(orchestrator_keys, "none, with Slurm", slurm(CONTROLLER, slurm={})),
