@@ -29,7 +29,10 @@ class HyperPodStack(cdk.Stack):
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
         orchestration = platform.orchestration
         before_cluster = orchestration.add_before_cluster(
-            self, provisioner=platform.provisioner, execution_role=platform.execution_role
+            self,
+            provisioner=platform.provisioner,
+            execution_role=platform.execution_role,
+            scripts=platform.lifecycle_scripts,
         )
         cluster = hyperpod_cluster(
             self,

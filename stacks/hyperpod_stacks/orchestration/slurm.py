@@ -14,6 +14,11 @@ from hyperpod_cdk.hyperpod.node_settings import (
     Mounts,
 )
 from hyperpod_cdk.hyperpod.orchestrator import Slurm
+from hyperpod_cdk.hyperpod.provisioning_parameters import (
+    PROVISIONING_PARAMETERS,
+    provisioning_parameters,
+)
+from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.imported import ImportedNetwork
 from hyperpod_cdk.network.network import Network
 from hyperpod_cdk.provisioner.provisioner import Provisioner
@@ -86,10 +91,24 @@ class SlurmOrchestration(Orchestration):
         self,
         scope: Construct,
         *,
-        provisioner: Provisioner,  # noqa: ARG002
+        provisioner: Provisioner,  # noqa: ARG002 - the scripts have it
         execution_role: iam.IRole,
+        scripts: LifecycleScripts,
     ) -> Sequence[Construct]:
-        """Let the nodes read the secret of the accounting database."""
+        """Add what AWS's own scripts read, and the right to read the accounting's secret."""
+        groups = self._config.cluster.instance_groups
+        text = provisioning_parameters(groups, mounts=self.orchestrator.mounts)
+        return (
+            # The storage stack knows some of it.
+            *scripts.put_beside_own(
+                scope, "ProvisioningParameters", files={PROVISIONING_PARAMETERS: text}
+            ),
+            *self._accounting_access(scope, execution_role),
+        )
+
+    def _accounting_access(
+        self, scope: Construct, execution_role: iam.IRole
+    ) -> Sequence[Construct]:
         if self._config.accounting is None:
             return ()
         database = self._database or self._accounting(scope)
