@@ -116,6 +116,9 @@ class PlatformStack(cdk.Stack):
             folders=config.cluster.own_scripts,
             writers=config.lifecycle_scripts.writers,
         )
+        if project.after_ami and cdk.Resource.is_owned_resource(bucket):
+            # Nodes may begin and cease to run scripts, and no export is removed while it is used.
+            self.export_value(bucket.bucket_name)
         self.execution_role = execution_role_of(
             self,
             "ExecutionRole",

@@ -77,7 +77,7 @@ def _cluster_and_request(
             training_plan_arn=partial(arn_of, construct, "sagemaker", "training-plan"),
             subnet_id_in=partial(_further_subnet_id, subnets),
             mounts=orchestrator.mounts,
-            **_from_scripts(lifecycle_scripts),
+            **_from_scripts(construct, lifecycle_scripts),
         )
     )
     request = cluster_request(
@@ -128,10 +128,11 @@ def _further_subnet_id(subnets: NodeSubnets, zone: str) -> str | None:
     return None if subnet is subnets.subnets[0] else subnet.subnet_id
 
 
-def _from_scripts(scripts: LifecycleScripts | None) -> dict[str, Any]:
-    """Return what groups take from the scripts; nothing without any."""
+def _from_scripts(construct: Construct, scripts: LifecycleScripts | None) -> dict[str, Any]:
+    """Return what groups take from the scripts, which come before them; nothing without any."""
     if scripts is None:
         return {}
+    construct.node.add_dependency(scripts)
     return {
         "lifecycle": (
             LifecycleConfig(source_s3_uri=scripts.s3_uri, **scripts.lifecycle)

@@ -68,7 +68,8 @@ class LifecycleScripts(Construct):
 
     Attributes:
         bucket: The bucket.
-        s3_uri: Where the scripts are, `s3://<bucket>/<prefix>`; resolves once all are in place.
+        s3_uri: Where the scripts are, `s3://<bucket>/<prefix>`; without `after_ami` of the project,
+            resolves once all are in place.
         lifecycle: The entry script, as `LifecycleConfig` takes it; empty if nodes run none but
             those of `folders`.
         keys: Keys of those scripts in the bucket.
@@ -125,9 +126,12 @@ class LifecycleScripts(Construct):
         self.keys = sorted(
             joined(folder.prefix, path) for folder in own_home for path in folder.paths()
         )
-        # Of the bucket, without the prefix: stacks that import it would keep it from changing.
+        # Of the bucket, without the prefix: stacks that import it would keep it from changing; and
+        # not of the resource where nodes may cease to run scripts.
         self._bucket_uri = (
-            f"s3://{bucket.bucket_name}" if resource is None else resource.get_att_string("S3Uri")
+            f"s3://{bucket.bucket_name}"
+            if resource is None or project.after_ami
+            else resource.get_att_string("S3Uri")
         )
         self.s3_uri = joined(self._bucket_uri, prefix)
 
