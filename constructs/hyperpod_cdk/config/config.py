@@ -264,6 +264,17 @@ class Config(Section):
         )
 
     @property
+    def runs_project_scripts(self) -> bool:
+        """Whether nodes of some group run the project's scripts, alone or before others."""
+        return any(
+            not group.own_scripts.runs_own_scripts_alone
+            if group.own_scripts is not None
+            else group.runs_scripts_of_deployment
+            and not self.lifecycle_scripts.runs_own_scripts_alone
+            for group in self.cluster.instance_groups
+        )
+
+    @property
     def script_folders(self) -> list[list[ScriptFolder]]:
         """The lifecycle scripts that nodes get together, those of every node first."""
         return homes(

@@ -23,7 +23,7 @@ def slurm_scripts(*, cluster: ClusterConfig, storage: StorageConfig | None) -> S
     files: dict[str, str] = {}
     if setup is not None:
         settings["OPEN_FILES"] = str(setup.open_files)
-        settings["SHARED_DIRECTORIES"] = " ".join(_shared_directories(cluster, storage))
+        settings["SHARED_DIRECTORIES"] = " ".join(shared_directories(cluster, storage))
         users = [",".join(user) for user in setup.user_lines]
         texts = {"users.csv": "\n".join(users), "motd.txt": (setup.motd or "").strip("\n")}
         files = {path: f"{text}\n" for path, text in texts.items() if text}
@@ -37,7 +37,7 @@ def slurm_scripts(*, cluster: ClusterConfig, storage: StorageConfig | None) -> S
     )
 
 
-def _shared_directories(cluster: ClusterConfig, storage: StorageConfig | None) -> Iterator[str]:
+def shared_directories(cluster: ClusterConfig, storage: StorageConfig | None) -> Iterator[str]:
     """Yield where every node has a file system: homes on OpenZFS before those on Lustre."""
     homes = storage is not None and storage.home_directories is not None
     for key, path, is_made in (

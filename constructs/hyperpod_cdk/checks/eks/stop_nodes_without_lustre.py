@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.schema.errors import Finding, warning
 
 
@@ -14,20 +13,10 @@ def stop_nodes_without_lustre(config: Config) -> Iterator[Finding]:
     """
     if config.storage is None or not config.storage.stop_nodes_without_lustre:
         return
-    own_alone = config.lifecycle_scripts.runs_own_scripts_alone
-    if not any(
-        _runs_project_scripts(group, own_alone=own_alone)
-        for group in config.cluster.instance_groups
-    ):
+    if not config.runs_project_scripts:
         yield warning(
             ("storage", "stop_nodes_without_lustre"),
             True,
             "has no effect: the project's lifecycle scripts stop the node, and each instance group "
             "has scripts of its own or none; let those scripts fail, or leave this key out",
         )
-
-
-def _runs_project_scripts(group: InstanceGroupConfig, *, own_alone: bool) -> bool:
-    if group.own_scripts is not None:
-        return not group.own_scripts.runs_own_scripts_alone
-    return group.runs_scripts_of_deployment and not own_alone

@@ -30,7 +30,7 @@ FOLDERS = [
     one(
         script_folders,
         "two folders",
-        cluster(group(**_folder("own-scripts")), group(index=1, **_folder("../../lifecycle"))),
+        cluster(group(**_folder("own-scripts")), group(index=1, **_folder("../../lifecycle/eks"))),
     ),
     one(
         script_folders,

@@ -9,8 +9,10 @@ from hyperpod_cdk.checks.slurm.accounting import accounting
 from hyperpod_cdk.checks.slurm.mounts import mounts
 from hyperpod_cdk.checks.slurm.node_types import node_types
 from hyperpod_cdk.checks.slurm.partitions import partitions
+from hyperpod_cdk.checks.slurm.setup import setup
 from hyperpod_cdk.checks.slurm.strategy import strategy
-from tests.support.rule_cases import CHECKS, ERROR, TAINT, config, group, in_group, one
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.rule_cases import CHECKS, ERROR, TAINT, WARNING, config, group, in_group, one
 
 CONTROLLER, LOGIN = {"node_type": "controller"}, {"node_type": "login"}
 COMPUTE = {"node_type": "compute", "partition": "gpu"}
@@ -19,6 +21,8 @@ _EXISTING = {
     "endpoint": "slurm.abcdefghijkl.us-west-2.rds.amazonaws.com",
     "secret_arn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
 }
+_FOLDER = str(CONFIG_FOLDER / "examples" / "own-scripts")
+_USERS = {"setup": {"users": str(CONFIG_FOLDER / "examples" / "slurm-users" / "users.csv")}}
 _FOR_EKS = "must be left out: it is for clusters that EKS orchestrates, and cluster.orchestrator is"
 _FOR_SLURM = "must be left out: it is for clusters that Slurm orchestrates"
 
@@ -139,6 +143,49 @@ CASES = [
             },
         ),
         (ERROR, "cluster.slurm.accounting.subnet_ids", "is missing: name two subnets of the VPC"),
+    one(setup, "none", slurm(CONTROLLER, slurm={})),
+    one(setup, "with homes on Lustre", slurm(CONTROLLER, slurm=_USERS)),
+    one(
+        setup,
+        "on the nodes of one group",
+        config(
+            group(slurm=CONTROLLER),
+            group(index=1, slurm=COMPUTE, lifecycle={"directory": _FOLDER}),
+            of_cluster={"orchestrator": "slurm", "slurm": _USERS},
+            lifecycle_scripts={"directory": _FOLDER, "run": "instead"},
+        ),
+    ),
+    one(
+        setup,
+        "on no node",
+        config(
+            group(slurm=CONTROLLER),
+            group(index=1, slurm=COMPUTE, lifecycle=None),
+            of_cluster={"orchestrator": "slurm", "slurm": {"setup": {}}},
+            lifecycle_scripts={"directory": _FOLDER, "run": "instead"},
+        ),
+        (ERROR, "cluster.slurm.setup", "is done on no node: each runs scripts of yours alone"),
+    ),
+    one(
+        setup,
+        "homes that root cannot make",
+        config(
+            group(slurm=CONTROLLER),
+            of_cluster={"orchestrator": "slurm", "slurm": _USERS},
+            storage={"home_directories": {"root_squash": True}},
+        ),
+        (ERROR, "storage.home_directories.root_squash", "must be false with cluster.slurm.setup"),
+    ),
+    one(
+        setup,
+        "homes that are not shared",
+        config(
+            group(slurm=CONTROLLER),
+            group(index=1, slurm=COMPUTE, fsx_lustre_mounts=[_LUSTRE]),
+            of_cluster={"orchestrator": "slurm", "slurm": _USERS},
+            storage=None,
+        ),
+        (WARNING, "cluster.slurm.setup.users", "get a home of their own on each node"),
     ),
     one(orchestrator_keys, "none", config()),
     one(orchestrator_keys, "none, with Slurm", slurm(CONTROLLER, slurm={})),
