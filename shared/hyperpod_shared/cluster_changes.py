@@ -110,8 +110,10 @@ WHEN_LEFT_OUT: Mapping[str, object] = {
 }
 ROLE = "ClusterRole"
 ORCHESTRATOR = "Orchestrator"
+SLURM = "SlurmConfig"
+"""What a group's nodes are in Slurm."""
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
-STRATEGY = "SlurmConfigStrategy"
+STRATEGY, MANAGED = "SlurmConfigStrategy", "Managed"
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-external-accounting-db-slurm.html
 _DATABASE = "AccountingDatabase"
 # HyperPod's own orchestrator when a request names none.
@@ -253,7 +255,7 @@ def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
 
 
 def _node_type(group: Group) -> str | None:
-    return (group.get("SlurmConfig") or {}).get(_NODE_TYPE)
+    return (group.get(SLURM) or {}).get(_NODE_TYPE)
 
 
 def _other_volume_key(group: Group, other: Group) -> bool:

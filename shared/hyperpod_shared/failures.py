@@ -65,15 +65,16 @@ ACCOUNTING = _cause(
     "Check that the controller's subnet reaches the database at its port, and that the secret has "
     "the user name and password of a user who may create the schema; then deploy again.",
 )
+EDITED = _cause(
+    "slurm.conf",
+    DRIFT,
+    "Somebody edited partitions in slurm.conf on the controller, and the strategy managed stops at "
+    "that. Set cluster.slurm.strategy to merge, which keeps the edits, or for one deployment to "
+    "overwrite, which undoes them; then deploy again.",
+)
 # The first that fits counts, so specific causes come before general ones.
 CAUSES = (
-    _cause(
-        "slurm.conf",
-        DRIFT,
-        "Somebody edited partitions in slurm.conf on the controller, and the strategy managed "
-        "stops at that. Set cluster.slurm.strategy to merge, which keeps the edits, or for one "
-        "deployment to overwrite, which undoes them; then deploy again.",
-    ),
+    EDITED,
     _cause(
         "provisioning_parameters.json",
         r"provisioning_parameters\.json",

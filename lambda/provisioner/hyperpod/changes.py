@@ -27,6 +27,7 @@ from typing import Any
 from hyperpod_shared.cluster_changes import (
     ORCHESTRATOR,
     ROLE,
+    SLURM,
     STRATEGY,
     TAGS,
     UPDATABLE,
@@ -195,6 +196,8 @@ def differences(todo: Changes, described: Described) -> dict[str, str]:
             found[name] = "is not there"
         elif there != group[COUNT]:
             found[name] = f"is asked to have {group[COUNT]} nodes, not {there}"
+        elif not covers(present[name].get(SLURM, group.get(SLURM)), group.get(SLURM)):
+            found[name] = "is not in its partition"
     for key in update.keys() - {TO_DELETE, *GROUP_LISTS}:
         if not covers(requested_value(described.get(key)), update[key]):
             found[key] = "is not as asked"

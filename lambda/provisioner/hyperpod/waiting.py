@@ -14,7 +14,13 @@ HyperPod would try for ever. A rollback waits for the cluster alone, and is not 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hyperpod_shared.cluster_changes import ORCHESTRATOR, scales
+from hyperpod_shared.cluster_changes import (
+    MANAGED,
+    ORCHESTRATOR,
+    STRATEGY,
+    orchestrator_settings,
+    scales,
+)
 from hyperpod_shared.clusters import (
     CONTINUOUS,
     GROUP_LISTS,
@@ -28,7 +34,7 @@ from hyperpod_shared.clusters import (
     present_groups,
     updated_groups,
 )
-from hyperpod_shared.failures import ACCOUNTING
+from hyperpod_shared.failures import ACCOUNTING, EDITED, own_message
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import (
     MAY_BE_OLD,
@@ -81,18 +87,18 @@ def progress(  # noqa: PLR0911 - each return is a case of the table
     on = not claim.rolls_back
     of_creation = _is_creation(found, request, claim)
     works = found.status == ClusterStatus.IN_SERVICE
-    if works and not (on and request.wanted.wait_for == NODES):
+    late, arrivals = request.is_late(found.now), found.arrivals or Arrivals()
+    # HyperPod looks at another accounting database for a while, and may go back to the former one.
+    called = works and on and bool(claim.last_call)
+    is_told = called and ORCHESTRATOR in differences(todo, found.described)
+    if works and not (is_told or (on and request.wanted.wait_for == NODES)):
         return end(found, request, claim, todo)
     if works and found.arrivals is None:
         return AskNodes()
-    arrivals = found.arrivals or Arrivals()
-    late = request.is_late(found.now)
-    # HyperPod looks at another accounting database for a while, and may go back to the former one.
-    if works and on and claim.last_call and ORCHESTRATOR in differences(todo, found.described):
-        if any(one.cause is ACCOUNTING for one in arrivals.failures_of(None)):
-            return Fail(what="does not use the accounting database that is asked for")
-        if not late:
-            return Wait(why="the orchestrator is not as asked yet")
+    if is_told and any(one.cause is ACCOUNTING for one in arrivals.failures_of(None)):
+        return Fail(what="does not use the accounting database that is asked for")
+    if is_told and not late:
+        return Wait(why="the orchestrator is not as asked yet")
     described = _of_template(found.described, request)
     lacking = _lacking(replace(found, described=described))
     if not lacking:
@@ -255,4 +261,13 @@ def _taken_back(found: Found, claim: Claim, todo: Changes) -> str | None:
     is_taken = claim.answered or claim.last_call != UPDATE_KEY
     if classic and is_taken and differences(todo, found.described):
         return "took its update back"
+    if classic and claim.answered and claim.last_call == UPDATE_KEY and _was_edited(found):
+        return "took its update back"
     return None
+
+
+def _was_edited(found: Found) -> bool:
+    """Say whether edits of slurm.conf stop updates; another strategy passes over them."""
+    own = own_message(found.described)
+    is_managed = orchestrator_settings(found.described).get(STRATEGY, MANAGED) == MANAGED
+    return own is not None and own.cause is EDITED and is_managed

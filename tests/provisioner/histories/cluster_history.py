@@ -10,6 +10,7 @@ from tests.provisioner.histories.cluster_templates import (
     NAME,
     ClusterTemplate,
     first_template,
+    first_under_slurm,
     next_template,
 )
 from tests.provisioner.histories.clusters import Conduct
@@ -67,13 +68,16 @@ class ClusterSubject(Subject):
         slow = conduct.update_seconds > _QUIET_SECONDS
         conduct.failing_updates = conduct.failing_patches = conduct.failing_creations = ()
         conduct.bare_nodes = conduct.endless_pages = False
+        conduct.failing_databases = ()
+        for cluster in self._sagemaker.clusters.values():  # an operator takes back the edits
+            cluster.drifted = False
         conduct.short_of, conduct.update_seconds = (), min(conduct.update_seconds, 100.0)
         return _LONG_QUIET_SECONDS if slow else _QUIET_SECONDS
 
     def next_template(self, template: ClusterTemplate) -> ClusterTemplate:
         """Return a template with something else."""
         random = Random(f"heal {self._plan.seed}")  # noqa: S311 - a game of chance
-        return next_template(template, random, 9)
+        return next_template(template, random, 9, dares=False)
 
 
 class _NoEks:
@@ -84,10 +88,10 @@ class _NoEks:
 
 
 def operations(
-    random: Random, accidents: Iterator[dict[str, Any]]
+    random: Random, accidents: Iterator[dict[str, Any]], *, slurm: bool = False
 ) -> tuple[tuple[Operation, ...], ClusterTemplate]:
     """Draw deployments, and return them with the first one's template."""
-    first = first_template(random)
+    first = first_under_slurm(random) if slurm else first_template(random)
     templates = [first]
     drawn = [Operation(kind="deploy", template=first, **next(accidents))]
     for number in range(random.choice((1, 1, 2, 2, 3))):
@@ -101,6 +105,30 @@ def operations(
             )
         )
     return tuple(drawn), first
+
+
+_EDITS = (*("edit slurm.conf",) * 6, "scale", "add", "patch")
+
+
+def edits_of_slurm(random: Random, count: int) -> Iterator[ByHand]:
+    """Draw what an operator does who edits slurm.conf."""
+    for one in (*changes_by_hand(random, count), *changes_by_hand(random, count)):
+        yield replace(one, action=random.choice(_EDITS))
+
+
+def slurms_conduct(random: Random, conduct: Conduct) -> Conduct:
+    """Draw how HyperPod conducts itself with Slurm."""
+    fails = random.random() < 0.5
+    return replace(
+        conduct,
+        drift=random.choice(("refused", "conflict", "taken back", "taken back")),
+        forgets_strategy=random.random() < 0.5,
+        fills_in=random.random() < 0.5,
+        failing_databases=("db-2",) if fails else (),
+        database_seconds=random.choice((5.0, 60.0, 400.0)),
+        # Shown early, a database that fails late is told to be in use.
+        shows_early=not fails and random.random() < 0.5,
+    )
 
 
 def changes_by_hand(random: Random, count: int) -> Iterator[ByHand]:

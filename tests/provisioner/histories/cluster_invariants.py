@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tests.provisioner.histories.cloudformation import Stack
-from tests.provisioner.histories.cluster_templates import NAME, ClusterTemplate
-from tests.provisioner.histories.clusters import OPERATOR, Change, Cluster, Group
+from tests.provisioner.histories.cluster_templates import HEAD, NAME, ClusterTemplate, GroupSpec
+from tests.provisioner.histories.clusters import DEFAULT_AMI, OPERATOR, Change, Cluster, Group
 from tests.provisioner.histories.invariants import (
     LEAST_LASTING,
     NOT_ASKED,
@@ -29,6 +30,7 @@ class GroupState:
     added_by: object
     counted_by: object
     patched: bool
+    partition: object
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,7 @@ class Snapshot:
     status: str
     recovery: str | None
     groups: Mapping[str, GroupState]
+    slurm: Mapping[str, Any] | None
 
 
 @dataclass(kw_only=True)
@@ -141,6 +144,7 @@ class ClusterWatch(Watch):
                 worked=cluster.worked,
                 status=cluster.status,
                 recovery=cluster.recovery,
+                slurm=cluster.slurm,
                 groups={
                     name: GroupState(
                         target=group.target,
@@ -149,6 +153,7 @@ class ClusterWatch(Watch):
                         added_by=group.added_by,
                         counted_by=group.counted_by,
                         patched=group.former_image is not None,
+                        partition=group.spec.get("SlurmConfig"),
                     )
                     for name, group in cluster.groups.items()
                     if not group.deleting
@@ -166,7 +171,16 @@ class ClusterWatch(Watch):
             and cluster.taken_back_from is not request
             and self.world.now < request.sent_at + LEAST_LASTING
         )
-        return f"a {request.kind} fails for what it does itself" if own else ""
+        if own:
+            return f"a {request.kind} fails for what it does itself"
+        text = str(request.error)
+        if "drift detected" in text and "cluster.slurm.strategy" not in text:
+            return "drift is not explained"
+        of_slurm = cluster is not None and cluster.slurm is not None
+        if of_slurm and request.kind == "create" and cluster.status == "Failed":
+            told = text.partition("group ")[2]
+            return "" if told.startswith(HEAD) else "another group is told before the controller"
+        return ""
 
     def deleted(self, request: Request) -> None:
         """Look whether the cluster is gone."""
@@ -199,6 +213,8 @@ class ClusterWatch(Watch):
                 continue
             before = former.by_name.get(name) if former else None
             asked = before is None or before.count != spec.count
+            if not _is_in_slurm_as(group, spec):
+                self.violated(NOT_TRUE, f"{request.kind}: another partition", name)
             if asked and group.target != spec.count:
                 text = f"group {name} has {group.target}, not {spec.count}"
                 self.violated(NOT_TRUE, f"{request.kind}: another number", text)
@@ -226,6 +242,8 @@ class ClusterWatch(Watch):
             cluster.recovery != template.recovery
         ):
             self.violated(NOT_TRUE, f"{request.kind}: another NodeRecovery")
+        if template.wait_for != "accepted" and not _is_told_as(cluster, template):
+            self.violated(NOT_TRUE, f"{request.kind}: Slurm is told something else")
 
     def rolled_back(self, request: Request) -> None:  # noqa: PLR0912 - each is one difference
         """Compare the cluster with what it was before the failed update."""
@@ -254,6 +272,10 @@ class ClusterWatch(Watch):
                 if spec is not None or state.added_by == OPERATOR:
                     self.violated(NOT_UNDONE, "rollback: a group is lost", name)
                 continue
+            if group.spec.get("SlurmConfig") != state.partition and not (
+                spec and _is_in_slurm_as(group, spec)
+            ):
+                self.violated(NOT_UNDONE, "rollback: another partition", name)
             left = state.counted_by != OPERATOR and spec is not None
             repaired = left and spec is not None and group.target == spec.count
             if group.target != state.target and not repaired:
@@ -262,7 +284,8 @@ class ClusterWatch(Watch):
             if state.patched:
                 continue
             explicit = spec is not None and (spec.release or spec.image)
-            same = (group.release, group.image) == (state.release, state.image)
+            repaired = spec is not None and not spec.image and group.image == DEFAULT_AMI
+            same = repaired or (group.release, group.image) == (state.release, state.image)
             if not same and (explicit or group.image != state.image):
                 asked = spec is not None and _has_image(group, spec.release, spec.image)
                 if not (explicit and asked):
@@ -274,8 +297,12 @@ class ClusterWatch(Watch):
                 self.violated(NOT_UNDONE, "rollback: a group is left", name)
         if cluster.recovery not in {before.recovery, wanted.recovery}:
             self.violated(NOT_UNDONE, "rollback: another NodeRecovery")
+        if cluster.slurm != before.slurm and not _is_told_as(cluster, wanted):
+            self.violated(NOT_UNDONE, "rollback: Slurm is told something else")
 
-    def healed(self, stack: Stack, template: ClusterTemplate) -> None:
+    def healed(  # noqa: PLR0912 - each is one difference
+        self, stack: Stack, template: ClusterTemplate
+    ) -> None:
         """Look whether a deployment without faults has made all as its template says."""
         request = stack.requests[-1]
         if request.error is not None or request.wanted is not template:
@@ -300,12 +327,16 @@ class ClusterWatch(Watch):
             by_hand = name in self.sagemaker.hands
             if not by_hand and not _has_image(group, spec.release, spec.image):
                 self.violated(NOT_UNDONE, "repaired: another AMI", name)
+            if not _is_in_slurm_as(group, spec):
+                self.violated(NOT_UNDONE, "repaired: another partition", name)
         for name, group in cluster.groups.items():
             kept = name in template.by_name or name in self.sagemaker.hands
             if not kept and not group.deleting:
                 self.violated(NOT_UNDONE, "repaired: a group is left", name)
         if cluster.recovery != template.recovery:
             self.violated(NOT_UNDONE, "repaired: another NodeRecovery")
+        if not _is_told_as(cluster, template):
+            self.violated(NOT_UNDONE, "repaired: Slurm is told something else")
 
     def _could_note_nothing(self, request: Request) -> bool:
         """Say whether AWS failed a rollback for an hour, or a busy cluster took no tags."""
@@ -377,6 +408,20 @@ def _has_image(group: Group, release: str | None, image: str | None) -> bool:
     if image is not None:
         return group.image == image
     return release is None or group.release == release
+
+
+def _is_in_slurm_as(group: Group, spec: GroupSpec) -> bool:
+    own = group.spec.get("SlurmConfig") or {}
+    shown = [own["NodeType"], *own.get("PartitionNames", ())] if own else []
+    return shown == [*spec.slurm]
+
+
+def _is_told_as(cluster: Cluster, template: ClusterTemplate) -> bool:
+    """Say whether Slurm is told what a template says; what it leaves out is kept."""
+    told = cluster.slurm or {}
+    database = (told.get("AccountingDatabase") or {}).get("Endpoint")
+    same = template.strategy in {"", told.get("SlurmConfigStrategy", "Managed")}
+    return same and template.database in {"", database}
 
 
 def _tells_a_difference(request: Request) -> bool:

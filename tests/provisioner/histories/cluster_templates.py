@@ -11,6 +11,11 @@ NAME = "ml-cluster"
 _EKS = "arn:aws:eks:us-west-2:111122223333:cluster/ml"
 _COUNTS = (1, 2, 3, 5, 8)
 _MOST_GROUPS = 3
+_SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:accounting"  # noqa: S105 - an ARN
+HEAD = "head"
+"""The name of a Slurm cluster's controller group."""
+_PARTITIONS = ("cpu", "gpu", "long")
+STRATEGIES = ("Managed", "Overwrite", "Merge")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +26,9 @@ class GroupSpec:
     count: int
     release: str | None = None
     image: str | None = None
+    slurm: tuple[str, ...] = ()
+    """What its nodes are in Slurm, and their partition."""
+    lustre: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +43,9 @@ class ClusterTemplate:
     wait_minutes: int = 50
     on_shortage: str = "continue"
     on_create_failure: str = "keep"
+    slurm: bool = False
+    strategy: str = ""
+    database: str = ""
 
     @cached_property
     def by_name(self) -> Mapping[str, GroupSpec]:
@@ -50,10 +61,13 @@ class ClusterTemplate:
     def text(self) -> str:
         """It in a few words, for the table."""
         groups = ", ".join(
-            f"{one.name}={one.count}" + "".join(f" {x}" for x in (one.release, one.image) if x)
+            f"{one.name}={one.count}"
+            + "".join(f" {x}" for x in (one.release, one.image, *one.slurm, one.lustre) if x)
             for one in self.groups
         )
-        more = [self.recovery] if self.recovery != "Automatic" else []
+        settled = [self.strategy, self.database]
+        more = [one for one in settled if one]
+        more += [self.recovery] if self.recovery != "Automatic" else []
         more += [f"software {self.software}"] if self.software else []
         more += [f"on_shortage {self.on_shortage}"] if self.on_shortage != "continue" else []
         more += [f"wait_for {self.wait_for}"] if self.wait_for != "nodes" else []
@@ -64,7 +78,7 @@ class ClusterTemplate:
 def _properties(template: ClusterTemplate) -> Mapping[str, Any]:
     request: dict[str, Any] = {
         "ClusterName": NAME,
-        "Orchestrator": {"Eks": {"ClusterArn": _EKS}},
+        "Orchestrator": _orchestrator(template),
         "VpcConfig": {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-1"]},
         "InstanceGroups": [_group(one) for one in template.groups],
         "NodeRecovery": template.recovery,
@@ -84,6 +98,15 @@ def _properties(template: ClusterTemplate) -> Mapping[str, Any]:
     }
 
 
+def _orchestrator(template: ClusterTemplate) -> dict[str, Any]:
+    if not template.slurm:
+        return {"Eks": {"ClusterArn": _EKS}}
+    own: dict[str, Any] = {"SlurmConfigStrategy": template.strategy} if template.strategy else {}
+    if template.database:
+        own["AccountingDatabase"] = {"Endpoint": template.database, "SecretArn": _SECRET}
+    return {"Slurm": own}
+
+
 def _group(spec: GroupSpec) -> dict[str, Any]:
     made = {
         "InstanceGroupName": spec.name,
@@ -97,6 +120,13 @@ def _group(spec: GroupSpec) -> dict[str, Any]:
         made["ImageReleaseVersion"] = spec.release
     if spec.image:
         made["ImageId"] = spec.image
+    if spec.slurm:
+        node_type, *partitions = spec.slurm
+        own = {"PartitionNames": partitions} if partitions else {}
+        made["SlurmConfig"] = {"NodeType": node_type, **own}
+    if spec.lustre:
+        mount = {"DnsName": spec.lustre, "MountName": "m", "MountPath": "/fsx"}
+        made["InstanceStorageConfigs"] = [{"FsxLustreConfig": mount}]
     return made
 
 
@@ -112,12 +142,81 @@ def first_template(random: Random) -> ClusterTemplate:
     )
 
 
-def next_template(template: ClusterTemplate, random: Random, number: int) -> ClusterTemplate:
-    """Draw a template that differs from one in one to three ways."""
+def first_under_slurm(random: Random) -> ClusterTemplate:
+    """Draw a stack's first template of a Slurm cluster; its controller is not the first group."""
+    first = first_template(random)
+    workers = [_computing(group, random) for group in first.groups]
+    return replace(
+        first,
+        groups=(*workers, GroupSpec(name=HEAD, count=1, slurm=("Controller",))),
+        slurm=True,
+        strategy="" if first.continuous else random.choice(("Managed", *STRATEGIES, "")),
+        database=random.choice(("", "db-1")) if first.continuous else "",
+    )
+
+
+def _computing(group: GroupSpec, random: Random) -> GroupSpec:
+    others = [name for name in _PARTITIONS if name not in group.slurm]
+    return replace(group, slurm=("Compute", random.choice(others)))
+
+
+def next_template(
+    template: ClusterTemplate, random: Random, number: int, *, dares: bool = True
+) -> ClusterTemplate:
+    """Draw a template that differs from one in one to three ways.
+
+    Args:
+        template: The one before.
+        random: Decides.
+        number: Counts the stack's templates.
+        dares: Whether a change may be one that HyperPod never makes.
+    """
     changed = template
     for _ in range(random.choice((1, 1, 1, 2, 2, 3))):
-        changed = _changed(changed, random, number)
+        if template.slurm and random.random() < _SLURMS_SHARE:
+            changed = _changed_in_slurm(changed, random, dares=dares)
+            continue
+        heads = tuple(group for group in changed.groups if "Controller" in group.slurm)
+        workers = tuple(group for group in changed.groups if "Controller" not in group.slurm)
+        changed = _changed(replace(changed, groups=workers), random, number)
+        added = (
+            group if group.slurm or not template.slurm else _computing(group, random)
+            for group in changed.groups
+        )
+        changed = replace(changed, groups=(*added, *heads))
     return changed
+
+
+_SLURMS_SHARE = 0.45
+
+
+def _changed_in_slurm(template: ClusterTemplate, random: Random, *, dares: bool) -> ClusterTemplate:
+    groups = list(template.groups)
+    workers = [at for at, group in enumerate(groups) if "Compute" in group.slurm]
+    if not workers:
+        return template
+    at, other = random.choice(workers), random.choice(workers)
+    kind = random.random()
+    if kind < 0.3:
+        groups[at] = _computing(groups[at], random)
+    elif kind < 0.45:
+        former = groups[at].slurm
+        groups[at] = replace(groups[at], slurm=groups[other].slurm)
+        groups[other] = replace(groups[other], slurm=former)
+    elif kind < 0.55:
+        # By mounts alone, a group does not show whether an update was taken back.
+        moved = _computing(groups[at], random)
+        groups[at] = replace(moved, lustre=random.choice(("fs-1.fsx", "fs-2.fsx")))
+    elif kind < 0.95 or not dares:
+        if not template.continuous:
+            return replace(template, strategy=random.choice(("Managed", *STRATEGIES)))
+        left_out = ("",) if dares else ()  # refused, if there was one
+        return replace(template, database=random.choice(("db-1", "db-2", *left_out)))
+    elif kind < 0.98:
+        groups[at] = replace(groups[at], slurm=("Login",))
+    else:
+        groups = [replace(one, name="chief") if one.name == HEAD else one for one in groups]
+    return replace(template, groups=tuple(groups))
 
 
 def _changed(template: ClusterTemplate, random: Random, number: int) -> ClusterTemplate:

@@ -31,6 +31,13 @@ class Conduct:
         removes_again: Whether a group that is being deleted may be named for deletion again.
         bare_nodes: Whether nodes that are launched have no InstanceStatus yet, which is optional.
         endless_pages: Whether the list of nodes names the same next page for ever.
+        drift: How a Managed update ends when slurm.conf was edited by hand: `refused`, `conflict`,
+            or `taken back`.
+        forgets_strategy: Whether an update that names no strategy is Managed.
+        fills_in: Whether defaults under Slurm are shown.
+        failing_databases: Which accounting databases cannot be used.
+        database_seconds: How long HyperPod looks at another accounting database.
+        shows_early: Whether it is shown meanwhile.
         system_updates: When HyperPod updates the cluster itself, in seconds since the beginning.
     """
 
@@ -47,6 +54,12 @@ class Conduct:
     removes_again: bool = True
     bare_nodes: bool = False
     endless_pages: bool = False
+    drift: str = "refused"
+    forgets_strategy: bool = False
+    fills_in: bool = False
+    failing_databases: tuple[str, ...] = ()
+    database_seconds: float = 60.0
+    shows_early: bool = False
     system_updates: tuple[float, ...] = ()
 
 
@@ -70,6 +83,7 @@ class Group:
         added_at: When it was added.
         named_by: Whose UpdateCluster named it.
         patched_by: Whose patches it got; each wipes the root volumes of its nodes.
+        status: Its status, unless it is being deleted.
     """
 
     spec: dict[str, Any]
@@ -84,6 +98,7 @@ class Group:
     software: str | None = None
     former_image: tuple[str, str] | None = None
     deleting: bool = False
+    status: str = "InService"
     added_at: float = 0.0
     named_by: list[object] = field(default_factory=list)
     patched_by: list[object] = field(default_factory=list)
@@ -95,7 +110,7 @@ class Group:
             **self.spec,
             "TargetCount": self.target,
             "CurrentCount": self.current,
-            "Status": "Deleting" if self.deleting else "InService",
+            "Status": "Deleting" if self.deleting else self.status,
             "CurrentImageId": image,
             "DesiredImageId": self.image,
             "CurrentImageReleaseVersion": release,
@@ -115,6 +130,9 @@ class Cluster:
         busy_for: Whose call it is busy with.
         taken_back_from: Whose update HyperPod took back last.
         taken_back_at: When.
+        slurm: What Slurm is told; None under EKS.
+        drifted: Whether slurm.conf was edited by hand.
+        complaint: The FailureMessage of a cluster that has not failed.
     """
 
     name: str
@@ -132,6 +150,9 @@ class Cluster:
     busy_for: object = None
     taken_back_from: object = None
     taken_back_at: float = 0.0
+    slurm: dict[str, Any] | None = None
+    drifted: bool = False
+    complaint: str = ""
 
     @property
     def continuous(self) -> bool:

@@ -16,7 +16,7 @@ from tests.provisioner.histories.requests import Operation
 from tests.provisioner.histories.world import Faults
 
 PROFILES = ("calm", "throttled", "lagging", "lost", "killed", "twice", "all")
-SUBJECTS = {"scripts": 0.05, "release": 0.2, "small": 0.05, "cluster": 0.7}
+SUBJECTS = {"scripts": 0.05, "release": 0.2, "small": 0.05, "cluster": 0.5, "slurm": 0.2}
 """What histories are about, with the share of each."""
 
 
@@ -47,10 +47,17 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
         service = small_history.conduct(random)
         made, by_hand = small_history.SmallSubject, ()
     else:
-        operations, first = cluster_history.operations(random, accidents)
+        operations, first = cluster_history.operations(random, accidents, slurm=about == "slurm")
         service = cluster_history.conduct(random, continuous=first.continuous)
         made = cluster_history.ClusterSubject
         by_hand = tuple(cluster_history.changes_by_hand(random, len(operations)))
+    if about == "slurm":
+        service = cluster_history.slurms_conduct(random, service)
+        by_hand += tuple(cluster_history.edits_of_slurm(random, len(operations)))
+        # A group that is made anew with another type has no way back.
+        anew = {"remove", "delete cluster"}
+        turned = any("Login" in group.slurm for one in operations for group in one.template.groups)
+        by_hand = tuple(one for one in by_hand if not (turned and one.action in anew))
     deletes = random.random() < 0.25
     if deletes:
         operations += (Operation(kind="delete", pause=random.choice((1.0, 30.0))),)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from tests.provisioner.histories import slurm
 from tests.provisioner.histories.clusters import (
     DEFAULT_AMI,
     FIRST_RELEASE,
@@ -105,9 +106,12 @@ class SageMaker:
 
     def describe_cluster_event(self, *, ClusterName: str, EventId: str) -> dict[str, Any]:
         def effect() -> dict[str, Any]:
-            self._present("DescribeClusterEvent", ClusterName)
+            events = self._present("DescribeClusterEvent", ClusterName).events
             message = f"We currently do not have sufficient capacity. ({EventId})"
             metadata = {"InstanceGroupScaling": {"FailureMessage": message}}
+            if any(one["EventId"] == EventId and not one["InstanceGroupName"] for one in events):
+                message = "The accounting database did not accept the credentials."
+                metadata = {"DatabaseConfiguration": {"FailureMessage": message}}
             return {"EventDetails": {"EventDetails": {"EventMetadata": metadata}}}
 
         return self.world.call("sagemaker", "DescribeClusterEvent", effect)
@@ -132,7 +136,12 @@ class SageMaker:
         if cluster is None or cluster.status != "InService":
             return
         present = {key: value for key, value in cluster.groups.items() if not value.deleting}
-        if action == "delete cluster":
+        if action == "edit slurm.conf":
+            if self.world.calm:
+                return
+            self.world.note(OPERATOR, "edits slurm.conf")
+            cluster.drifted = True
+        elif action == "delete cluster":
             self.world.note(OPERATOR, "deletes the cluster")
             self.hands[""] = self.world.now
             self._begin_deletion(cluster)
@@ -141,7 +150,8 @@ class SageMaker:
             self._apply(cluster, [_spec(group, count, present[group])], [], by=OPERATOR)
         elif action == "add" and group not in {*cluster.groups, *self.removed}:
             self.world.note(OPERATOR, "adds group %s with %d nodes", group, count)
-            like = next(iter(present.values()), None)
+            workers = (one for one in present.values() if not slurm.leads(one.spec))
+            like = next(workers, None)
             if like is not None:
                 self._apply(cluster, [_spec(group, count, like)], [], by=OPERATOR)
         elif action == "remove" and group in present and len(present) > 1:
@@ -198,11 +208,14 @@ class SageMaker:
                 for key, value in cluster.request.items()
                 if key in {"VpcConfig", "Orchestrator", "NodeProvisioningMode"}
             },
+            **slurm.described(cluster, self.conduct),
             "NodeRecovery": cluster.recovery,
             "InstanceGroups": [group.as_described() for group in cluster.groups.values()],
         }
         if cluster.status == "Failed":
             described["FailureMessage"] = "Lifecycle scripts did not run successfully."
+        elif cluster.complaint:
+            described["FailureMessage"] = cluster.complaint
         past = self.shown.setdefault(cluster.name, Past())
         gone = self.clusters.get(cluster.name) is not cluster
         past.put(self.world.now, None if gone else described)
@@ -219,6 +232,7 @@ class SageMaker:
         name = request["ClusterName"]
         if name in self.clusters:
             raise client_error("ResourceInUse", "CreateCluster", f"Cluster {name} already exists")
+        slurm.refuse("CreateCluster", request, request["InstanceGroups"], mode=request)
         number = self._next("clusters")
         cluster = Cluster(
             name=name,
@@ -227,6 +241,7 @@ class SageMaker:
             created_by=None,
             created_at=datetime.fromtimestamp(self.world.now, tz=UTC),
             recovery=request.get("NodeRecovery", "Automatic"),
+            slurm=slurm.asked(request),
         )
         by = cluster.created_by = self._tell("CreateCluster", cluster, request)
         self.world.note(self._who(), "CreateCluster %s", name)
@@ -243,6 +258,10 @@ class SageMaker:
     def _created(self, cluster: Cluster, *, fails: bool) -> None:
         cluster.status = "Failed" if fails else "InService"
         cluster.worked = not fails
+        if fails and cluster.slurm is not None:  # a controller takes the others with it
+            for name, group in cluster.groups.items():
+                group.status = "Failed"
+                self._report(cluster, name, again=False)
         self.world.note("HyperPod", "the cluster is %s", cluster.status)
         if not fails:
             if cluster.continuous:
@@ -285,6 +304,16 @@ class SageMaker:
                 raise _invalid("UpdateCluster", "The instance group is being deleted")
             if group and spec["InstanceType"] != group.spec["InstanceType"]:
                 raise _invalid("UpdateCluster", "InstanceType of a group cannot be changed")
+            if group and slurm.node_type(spec) != slurm.node_type(group.spec):
+                raise _invalid("UpdateCluster", "NodeType of a group cannot be changed")
+        kept = present - {*removed, *(spec["InstanceGroupName"] for spec in specs)}
+        after = [*specs, *(cluster.groups[name].spec for name in kept)]
+        slurm.refuse("UpdateCluster", request, after, mode=cluster.request, former=cluster.slurm)
+        drifts = slurm.drifts(cluster, request, self.conduct)
+        if drifts and self.conduct.drift != "taken back":
+            code = "ConflictException" if self.conduct.drift == "conflict" else None
+            self.world.note(self._who(), "UpdateCluster refused: %s", slurm.DRIFT)
+            raise client_error(code or "ValidationException", "UpdateCluster", slurm.DRIFT)
         by = self._tell("UpdateCluster", cluster, request)
         counts = ", ".join(f"{s['InstanceGroupName']}={s['InstanceCount']}" for s in specs)
         self.world.note(
@@ -294,7 +323,15 @@ class SageMaker:
             list(removed),
             request.get("NodeRecovery"),
         )
-        self._apply(cluster, specs, removed, by=by, recovery=request.get("NodeRecovery"))
+        self._apply(
+            cluster,
+            specs,
+            removed,
+            by=by,
+            recovery=request.get("NodeRecovery"),
+            told=slurm.asked(request),
+            drifts=drifts,
+        )
         return {"ClusterArn": cluster.arn}
 
     def _settled(self, operation: str, name: str) -> Cluster:
@@ -313,10 +350,14 @@ class SageMaker:
         *,
         by: object,
         recovery: str | None = None,
+        told: Mapping[str, Any] | None = None,
+        drifts: bool = False,
     ) -> None:
         self.removed |= set(removed)
         saved = {
             "recovery": cluster.recovery,
+            "slurm": cluster.slurm,
+            "specs": {name: group.spec for name, group in cluster.groups.items()},
             "groups": {
                 name: (group.target, group.counted_by, group.counted_at, group.current)
                 for name, group in cluster.groups.items()
@@ -330,15 +371,23 @@ class SageMaker:
             elif group.target != spec["InstanceCount"]:
                 group.target, group.counted_by = spec["InstanceCount"], by
                 group.counted_at = self.world.now
+            if group is not None:
+                group.spec = {key: value for key, value in spec.items() if key not in _SPEC_ONLY}
             cluster.groups[name].named_by.append(by)
         for name in removed:
             cluster.groups[name].deleting = True
         cluster.recovery = recovery or cluster.recovery
         if cluster.continuous:
+            self._look_at_database(cluster, told or {})
             self._apply_continuous(cluster)
         else:
-            cluster.saved = saved
+            cluster.saved, cluster.complaint = saved, slurm.DRIFT if drifts else ""
+            if told is not None:
+                cluster.slurm = {**(cluster.slurm or {}), **told}
             fails = self._next("updates") in self.conduct.failing_updates and by != OPERATOR
+            fails = fails or drifts
+            if not fails and slurm.strategy_of(cluster) == "Overwrite":
+                cluster.drifted = False
             self._busy(cluster, "Updating", by=by)
             self.world.after(
                 self.conduct.update_seconds, lambda: self._updated(cluster, fails=fails)
@@ -347,6 +396,26 @@ class SageMaker:
             self.hands |= dict.fromkeys(removed, self.world.now)
             self.hands |= {spec["InstanceGroupName"]: self.world.now for spec in specs}
         self._changed(cluster)
+
+    def _look_at_database(self, cluster: Cluster, told: Mapping[str, Any]) -> None:
+        """Use another accounting database, or report that it cannot be used."""
+        before, asked = (cluster.slurm or {}).get(slurm.DATABASE), told.get(slurm.DATABASE)
+        if asked in (None, before) or cluster.slurm is None:
+            return
+        was, will = cluster.slurm, {**cluster.slurm, slurm.DATABASE: asked}
+        fails = asked["Endpoint"] in self.conduct.failing_databases
+        if self.conduct.shows_early:
+            cluster.slurm = will
+
+        def look() -> None:
+            if cluster.slurm not in (was, will):
+                return  # another one is asked for by now
+            cluster.slurm = was if fails else will
+            if fails:
+                self._report(cluster, None)
+            self._changed(cluster)
+
+        self.world.after(self.conduct.database_seconds, look)
 
     def _apply_continuous(self, cluster: Cluster) -> None:
         self.world.after(self.conduct.update_seconds, lambda: self._bring_nodes(cluster))
@@ -370,13 +439,14 @@ class SageMaker:
     def _taken_back(self, cluster: Cluster) -> None:
         saved, cluster.saved = cluster.saved, None
         assert saved is not None
-        cluster.recovery = saved["recovery"]
+        cluster.recovery, cluster.slurm = saved["recovery"], saved["slurm"]
         for name in list(cluster.groups):
             if name not in saved["groups"]:
                 del cluster.groups[name]
                 continue
             group = cluster.groups[name]
             group.target, group.counted_by, group.counted_at, group.current = saved["groups"][name]
+            group.spec = saved["specs"][name]
             group.deleting = False
         self._back_in_service(cluster)
 
@@ -407,8 +477,11 @@ class SageMaker:
             else:
                 group.current = group.target
 
-    def _report(self, cluster: Cluster, name: str) -> None:
-        """Report a launch that failed; HyperPod says so twice, and tries again."""
+    def _report(self, cluster: Cluster, name: str | None, *, again: bool = True) -> None:
+        """Report a launch that failed; HyperPod says so twice, and tries again.
+
+        Without a group, it is the accounting database.
+        """
         for what in ("Failed to provision EC2 Instance", "Instance creation failed"):
             cluster.events.append(
                 {
@@ -422,7 +495,7 @@ class SageMaker:
                 }
             )
         most = 40
-        if len(cluster.events) < most:
+        if name is not None and again and len(cluster.events) < most:
             self.world.after(60.0, lambda: self._retry(cluster, name))
 
     def _retry(self, cluster: Cluster, name: str) -> None:

@@ -1,0 +1,94 @@
+"""What HyperPod does with Slurm, for the simulated SageMaker.
+
+AWS's pages differ on some of it, which the conduct of a history decides:
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests.provisioner.histories.clusters import CONTINUOUS, Cluster, Conduct
+from tests.provisioner.histories.world import client_error
+
+DATABASE, STRATEGY = "AccountingDatabase", "SlurmConfigStrategy"
+DRIFT = "Partition configuration drift detected."
+Settings = dict[str, Any]
+
+
+def asked(request: Mapping[str, Any]) -> Settings | None:
+    """Return what a request tells Slurm; None if it does not."""
+    found: Settings | None = (request.get("Orchestrator") or {}).get("Slurm")
+    return found
+
+
+def node_type(spec: Mapping[str, Any]) -> str | None:
+    """Return what a group's nodes are in Slurm."""
+    return (spec.get("SlurmConfig") or {}).get("NodeType")
+
+
+def leads(spec: Mapping[str, Any]) -> bool:
+    """Say whether a group is the controller's."""
+    return node_type(spec) == "Controller"
+
+
+def strategy_of(cluster: Cluster) -> str:
+    """Return a classic cluster's strategy."""
+    return str((cluster.slurm or {}).get(STRATEGY, "Managed"))
+
+
+def refuse(
+    operation: str,
+    request: Mapping[str, Any],
+    groups: Sequence[Mapping[str, Any]],
+    *,
+    mode: Mapping[str, Any],
+    former: Settings | None = None,
+) -> None:
+    """Refuse what a Slurm cluster cannot be.
+
+    Args:
+        operation: What is called.
+        request: Its input.
+        groups: The groups that the cluster has then.
+        mode: Says whether nodes come one by one.
+        former: What Slurm is told now; None for a creation, or under EKS.
+    """
+    told = asked(request)
+    if told is None and former is None:
+        return
+    is_continuous = mode.get("NodeProvisioningMode") == CONTINUOUS
+    if is_continuous and STRATEGY in (told or {}):
+        raise _invalid(operation, "SlurmConfigStrategy is not supported with Continuous")
+    if not is_continuous and DATABASE in (told or {}):
+        raise _invalid(operation, "AccountingDatabase needs Continuous")
+    controllers = sum(map(leads, groups))
+    if controllers != 1:
+        raise _invalid(operation, f"{controllers} Controller Groups found")
+
+
+def drifts(cluster: Cluster, request: Mapping[str, Any], conduct: Conduct) -> bool:
+    """Say whether an update meets what somebody edited by hand."""
+    if cluster.slurm is None or cluster.continuous or not cluster.drifted:
+        return False
+    told = asked(request)
+    kept = "Managed" if told is None and conduct.forgets_strategy else strategy_of(cluster)
+    return (told or {}).get(STRATEGY, kept) == "Managed"
+
+
+def described(cluster: Cluster, conduct: Conduct) -> dict[str, Any]:
+    """Return the members of DescribeCluster's answer that are about Slurm."""
+    if cluster.slurm is None:
+        return {}
+    shown = dict(cluster.slurm)
+    if conduct.fills_in:
+        if not cluster.continuous:
+            shown[STRATEGY] = strategy_of(cluster)
+        if DATABASE in shown:
+            shown[DATABASE] = {"Port": 3306, "Name": "slurm_acct_db_1", **shown[DATABASE]}
+    return {"Orchestrator": {"Slurm": shown}}
+
+
+def _invalid(operation: str, message: str) -> Exception:
+    return client_error("ValidationException", operation, message)
