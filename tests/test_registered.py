@@ -33,8 +33,6 @@ def functions_in(module: ModuleType) -> list[str]:
 
 DISCOVERED: Sequence[tuple[ModuleType, Names]] = (
     (checks, rules_in),
-    (checks.eks, rules_in),
-    (checks.slurm, rules_in),
     (eks_checks, rules_in),
     (hyperpod_checks, rules_in),
     (network_checks, rules_in),

@@ -20,6 +20,7 @@ from hyperpod_cli.aws.account import AccountError, Caller, Environment, caller_o
 from hyperpod_cli.inspect.preflight.run import TO_PERMIT, VALIDATORS, command_in, results
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.bootstrap import bootstrap_finding
+from hyperpod_cli.inspect.registered import concerning
 from hyperpod_shared.aws_errors import is_denied
 
 # `make` has them, and packages the chart.
@@ -62,7 +63,8 @@ def refuse_problems(
     refused: list[str] = []
     failures: list[str] = []
     told: list[str] = []
-    validators = {name: each for name, each in VALIDATORS.items() if name != _LOCAL}
+    own = concerning(VALIDATORS, config)
+    validators = {name: each for name, each in own.items() if name != _LOCAL}
     for result in results(config, target, validators=validators):
         for problem in result.problems:
             finding = problem.finding

@@ -19,7 +19,7 @@ from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.helm.layer_binaries import local_binary
-from hyperpod_cli.inspect.preflight.validators.failed_creation import lift_command
+from hyperpod_cli.inspect.preflight.validators.eks.failed_creation import lift_command
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_cli.terminal.options import make_command

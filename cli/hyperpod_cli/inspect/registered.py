@@ -1,12 +1,18 @@
-"""What the files of a folder register: each its validator, or its subject to verify."""
+"""What the files of a folder register: each its validator, or its subject to verify.
 
-from collections.abc import Callable, Iterator, Sequence
+What is for one orchestrator is in a folder of its name, as rules are.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.section import ORCHESTRATORS
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -31,6 +37,12 @@ class Registered(Generic[Given, Found]):
     reads: Sequence[str] = ()
     source: str = ""
     needs_kubernetes: bool = False
+
+    @property
+    def orchestrator(self) -> str | None:
+        """The orchestrator whose folder its file is in; None for what is for all."""
+        folder = self.function.__module__.split(".")[-2]
+        return folder if folder in ORCHESTRATORS else None
 
     def __call__(self, *given: Given.args, **named: Given.kwargs) -> Iterator[Found]:
         """Yield what it finds."""
@@ -74,9 +86,12 @@ def registered_in(module: ModuleType) -> list[Registered[Any, Any]]:
 
 
 def modules_of(package: ModuleType) -> list[ModuleType]:
-    """Return the files of a package, without those of packages in it."""
-    found = iter_modules(package.__path__, f"{package.__name__}.")
-    return [import_module(each.name) for each in found if not each.ispkg]
+    """Return the files of a package, and those of its folders."""
+    found: list[ModuleType] = []
+    for each in iter_modules(package.__path__, f"{package.__name__}."):
+        module = import_module(each.name)
+        found += modules_of(module) if each.ispkg else [module]
+    return found
 
 
 def registered(package: ModuleType, *, space: str) -> dict[str, Registered[Any, Any]]:
@@ -89,3 +104,16 @@ def registered(package: ModuleType, *, space: str) -> dict[str, Registered[Any, 
     found = [each for module in modules_of(package) for each in registered_in(module)]
     named = {each.function.__name__.replace("_", space): each for each in found}
     return dict(sorted(named.items(), key=lambda item: (item[1].phase, item[0])))
+
+
+def concerning(
+    found: Mapping[str, Registered[Given, Found]], config: Config
+) -> dict[str, Registered[Given, Found]]:
+    """Return those that look at a configuration of its orchestrator, by name.
+
+    Args:
+        found: All of them.
+        config: The configuration.
+    """
+    orchestrators = (None, config.cluster.orchestrator)
+    return {name: each for name, each in found.items() if each.orchestrator in orchestrators}

@@ -10,6 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.slurm.section import COMPUTE, CONTROLLER, LOGIN
 from hyperpod_cli.aws.session import AwsClient, AwsSession, answer_of, aws_session, listed
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
@@ -26,6 +27,23 @@ _PAGE = 100
 def items(sagemaker: AwsClient, operation: str, key: str, **asked: object) -> Iterator[Any]:
     """Yield the items of a list of SageMaker; otherwise as `listed`."""
     return listed(sagemaker, operation, key, **asked, PaginationConfig={"PageSize": _PAGE})
+
+
+_ORDER = {CONTROLLER: 0, LOGIN: 1, COMPUTE: 2}
+
+
+def slurm_role(group: Group) -> str:
+    """Return what the nodes of a group are in Slurm: controller, login or compute; or empty.
+
+    Args:
+        group: The group, as described.
+    """
+    return str((group.get("SlurmConfig") or {}).get("NodeType", "")).lower()
+
+
+def partitions_of(group: Group) -> Sequence[str]:
+    """Return the names of the partitions of Slurm that a group is in, but for `dev`."""
+    return (group.get("SlurmConfig") or {}).get("PartitionNames") or ()
 
 
 class NoClusterError(OpsError):
@@ -59,8 +77,9 @@ class HyperPodCluster:
 
     @property
     def groups(self) -> Groups:
-        """Its instance groups by name, as described."""
-        return groups_of(self.described)
+        """Its instance groups by name, as described; Slurm's controller and login first."""
+        found = groups_of(self.described).items()
+        return dict(sorted(found, key=lambda item: _ORDER.get(slurm_role(item[1]), 0)))
 
     def group(self, name: str) -> Group:
         """Return an instance group, as described.
@@ -79,18 +98,6 @@ class HyperPodCluster:
         """Whether nodes are provisioned one by one, and tried again while there is none."""
         return self.described.get("NodeProvisioningMode") == CONTINUOUS
 
-    @property
-    def eks_cluster_name(self) -> str:
-        """Name of the EKS cluster.
-
-        Raises:
-            OpsError: Slurm orchestrates the cluster.
-        """
-        eks = (self.described.get("Orchestrator") or {}).get("Eks")
-        if eks is None:
-            raise OpsError(f"cluster: {self.name!r} has no EKS cluster; Slurm orchestrates it")
-        return str(eks["ClusterArn"]).rpartition("/")[2]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Node:
@@ -104,6 +111,7 @@ class Node:
         message: What SageMaker adds to the status; may be empty.
         launched: When the instance was launched; None while SageMaker does not say.
         logical_id: What SageMaker calls it from the request for it on; empty unless asked for.
+        host: Its name in its network and in Slurm; empty while it has none.
     """
 
     id: str
@@ -113,6 +121,7 @@ class Node:
     message: str
     launched: datetime | None = None
     logical_id: str = ""
+    host: str = ""
 
     @property
     def kubernetes_name(self) -> str:
@@ -203,6 +212,7 @@ def _node(summary: Mapping[str, Any]) -> Node:
         message=str(status.get("Message", "")),
         launched=summary.get("LaunchTime"),
         logical_id=str(summary.get("NodeLogicalId", "")),
+        host=str(summary.get("PrivateDnsHostname", "")).partition(".")[0],
     )
 
 

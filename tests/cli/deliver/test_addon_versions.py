@@ -7,7 +7,10 @@ from botocore.exceptions import NoCredentialsError
 
 from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_cli.inspect.preflight.validators.kubernetes_version import Versions, offered_addons
+from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import (
+    Versions,
+    offered_addons,
+)
 from tests.support.commands import run
 
 PINNED, NEWER = "v1.9.0-eksbuild.1", "v1.21.1-eksbuild.7"

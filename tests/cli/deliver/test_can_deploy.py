@@ -13,8 +13,8 @@ from hyperpod_cdk.schema.errors import Finding, error, warning
 from hyperpod_cli.aws.account import AccountError, Environment, caller_of
 from hyperpod_cli.deliver import can_deploy as account
 from hyperpod_cli.deliver.can_deploy import places_to_bootstrap, refuse_unless_bootstrapped
-from hyperpod_cli.inspect.preflight.validator import Problem, Target
-from hyperpod_cli.inspect.preflight.validators.kubernetes_version import kubernetes_version
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import kubernetes_version
 from tests.conftest import Configure
 from tests.support.commands import run
 from tests.support.provisioner.fake_s3 import client_error
@@ -264,6 +264,7 @@ def test_what_a_validator_finds_refuses_a_deployment(
     code: int,
     said: str,
 ) -> None:
+    @validator(phase=Phase.REGION, row="what is played")
     def subject(_config: Config, target: Target) -> Iterator[Problem]:
         assert target.client("sts").get_caller_identity() == CALLER
         if isinstance(found, Exception):

@@ -19,6 +19,7 @@ from hyperpod_cli.operate.nodes.health import Health, trouble_of
 from hyperpod_cli.operate.nodes.named import named_nodes
 from hyperpod_cli.operate.nodes.waiting import wait, watched
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.clusters import Groups
 from tests.support.clusters import LAUNCHED, described, node
 from tests.support.commands import run
 
@@ -78,7 +79,7 @@ def test_without_node_recovery_somebody_has_to_act(ending: str, command: str) ->
 
 NODES = [node(1, "alone"), *(node(number, "many") for number in range(2, 15))]
 
-GROUPS = ("alone", "many", "empty")
+GROUPS: Groups = {"alone": {}, "many": {}, "empty": {}}
 FOUND = {
     "alone": 1,
     "alone/1": 1,

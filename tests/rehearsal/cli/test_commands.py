@@ -22,6 +22,7 @@ from emulator.kubernetes.training_operator import API_VERSION, KIND, TrainingOpe
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.helm.layer_binaries import layer_binaries
 from hyperpod_cli.operate.clusters import chosen_cluster, find_cluster, nodes_of
+from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
@@ -325,7 +326,9 @@ def test_each_node_is_found_in_sagemaker_and_in_kubernetes(
     chosen = chosen_cluster(operator.stage.config_path, cluster=None, region=None)
     found = chosen.found()
     nodes = nodes_of(chosen.sagemaker, found.name)
-    with kubernetes_api(chosen.session, eks_cluster=found.eks_cluster_name) as api:
+    with kubernetes_api(
+        chosen.session, eks_cluster=orchestrator_of(found).eks_cluster_name()
+    ) as api:
         objects = {item.metadata.name for item in CoreV1Api(api).list_node().items}
 
     assert [node.group for node in nodes] == sorted(found.groups)
@@ -340,7 +343,7 @@ def test_who_may_not_is_told_what_to_do(
     operator: Operator, signed_in: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = chosen_cluster(operator.stage.config_path, cluster=None, region=None)
-    name = chosen.found().eks_cluster_name
+    name = orchestrator_of(chosen.found()).eks_cluster_name()
     # The root user, who has no access entry.
     for key, value in operator.stage.environment.aws.environment().items():
         monkeypatch.setenv(key, value)

@@ -20,7 +20,7 @@ def addon_versions(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
 
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.account import region_of
-    from hyperpod_cli.inspect.preflight.validators.kubernetes_version import offered_addons
+    from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import offered_addons
     from hyperpod_cli.terminal.errors import FAILED, OpsError
 
     loaded = load_config(config)

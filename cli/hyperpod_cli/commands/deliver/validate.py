@@ -17,7 +17,7 @@ def validate(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from hyperpod_cdk.loading import check_chart
     from hyperpod_cli.deliver.shell_findings import shell_findings
     from hyperpod_cli.inspect.cost import cost_here, summary
-    from hyperpod_cli.inspect.preflight.validators.kubernetes_support import support_findings
+    from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_support import support_findings
     from hyperpod_stacks.packaged_chart import helm_chart
     from hyperpod_stacks.table import description
 

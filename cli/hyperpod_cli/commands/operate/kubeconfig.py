@@ -26,15 +26,16 @@ def kubeconfig(
     from hyperpod_cli.aws.kubernetes_api import described_eks_cluster
     from hyperpod_cli.operate import connections as file
     from hyperpod_cli.operate.clusters import NoClusterError, chosen_cluster
+    from hyperpod_cli.operate.orchestrators import eks_cluster_of, orchestrator_of
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     try:
-        name = chosen.found().eks_cluster_name
+        name = orchestrator_of(chosen.found()).eks_cluster_name("kubeconfig")
     except NoClusterError:
         # `make destroy` leaves the control plane.
         if chosen.config is None:
             raise
-        name = chosen.config.eks_cluster_name
+        name = eks_cluster_of(chosen.config, "kubeconfig")
     found = described_eks_cluster(chosen.session, name)
     path = file.kubeconfig_file(os.environ)
     context = file.add_context(path, found, region=chosen.session.region, alias=alias)

@@ -19,7 +19,7 @@ from hyperpod_cli.aws.session import aws_session
 from hyperpod_cli.inspect.preflight import validators as validators_of_preflight
 from hyperpod_cli.inspect.preflight.validator import Problem, Target, Validate, Validator
 from hyperpod_cli.inspect.preflight.validators.training_plans import with_plan
-from hyperpod_cli.inspect.registered import registered
+from hyperpod_cli.inspect.registered import concerning, registered
 from hyperpod_cli.terminal.console import console, print_json, styled
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_denied
@@ -32,7 +32,7 @@ _UNNAMED = {"HeadBucket": "s3:ListBucket (or the bucket is another account's)"}
 
 
 VALIDATORS: Mapping[str, Validator] = registered(validators_of_preflight, space="-")
-"""By name, in the order in which they run."""
+"""By name, in the order in which they run; those of each orchestrator among them."""
 
 
 class Status(StrEnum):
@@ -101,14 +101,14 @@ def exit_code(found: Iterable[ValidatorResult]) -> int:
 
 
 def results(
-    config: Config, target: Target, *, validators: Mapping[str, Validate] = VALIDATORS
+    config: Config, target: Target, *, validators: Mapping[str, Validate]
 ) -> Iterator[ValidatorResult]:
     """Yield the result of each validator; none keeps another one from running.
 
     Args:
         config: What is to be deployed.
         target: Where.
-        validators: By name. Default: all.
+        validators: By name.
     """
     for name, validate in validators.items():
         found: list[Problem] = []
@@ -257,6 +257,7 @@ def preflight_report(
     target = Target(**asdict(environment), client=session.client)
     if plan is not None:
         config = with_plan(config, plan, target=target)
-    chosen = {name: each for name, each in VALIDATORS.items() if name not in skip}
+    own = concerning(VALIDATORS, config)
+    chosen = {name: each for name, each in own.items() if name not in skip}
     found = results(config, target, validators=chosen)
     return PreflightReport(results=tuple(found), file=read_yaml(path), target=target)

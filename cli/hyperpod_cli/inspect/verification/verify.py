@@ -10,10 +10,11 @@ from hyperpod_cdk import Config
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors, unreached
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import outputs_of
-from hyperpod_cli.inspect.registered import registered
+from hyperpod_cli.inspect.registered import concerning, registered
 from hyperpod_cli.inspect.verification import subjects as subjects_to_verify
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Subject, Verify, several
 from hyperpod_cli.inspect.verification.deployed_groups import TITLE, as_deployed
+from hyperpod_cli.operate.orchestrators import eks_cluster_of
 from hyperpod_cli.terminal.console import console, print_json
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_cli.terminal.explained import explanation
@@ -21,7 +22,7 @@ from hyperpod_shared.aws_errors import is_transient
 from hyperpod_stacks.table import STACKS, stack_names
 
 SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, space=" ")
-"""Each by name, in the order in which they are checked."""
+"""Each by name, in the order in which they are checked; those of each orchestrator."""
 READS: Sequence[str] = (
     "cloudformation:DescribeStackEvents",
     "cloudformation:DescribeStacks",
@@ -60,7 +61,7 @@ def check_once(config: Config, *, session: AwsSession) -> Iterator[Check]:
         # A new client for each look: its token is valid for 15 minutes.
         try:
             kubernetes = stack.enter_context(
-                kubernetes_api(session, eks_cluster=config.eks_cluster_name)
+                kubernetes_api(session, eks_cluster=eks_cluster_of(config))
             )
         except (BotoCoreError, ClientError, OpsError) as error:
             kubernetes = unreached(error)
@@ -112,14 +113,16 @@ def check_until_all_hold(
 
 
 def verify(
-    deployment: LiveDeployment, *, subjects: Mapping[str, Verify] = SUBJECTS
+    deployment: LiveDeployment, *, subjects: Mapping[str, Verify] | None = None
 ) -> Iterator[Check]:
     """Yield each check as it is done, and in the end what could not be looked at, and why.
 
     Args:
         deployment: What to look at.
-        subjects: What to check of it, by name.
+        subjects: What to check of it, by name. Default: all of its orchestrator.
     """
+    if subjects is None:
+        subjects = concerning(SUBJECTS, deployment.config)
     unknown: dict[tuple[str, bool], list[str]] = {}
     for name, subject in subjects.items():
         try:

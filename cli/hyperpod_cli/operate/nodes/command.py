@@ -7,14 +7,14 @@ from pathlib import Path
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster, nodes_of
+from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node, chosen_cluster, nodes_of
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, NodeAction, act, refuse_too_many
 from hyperpod_cli.operate.nodes.ending import node_lines
-from hyperpod_cli.operate.nodes.health import Health, health_of_nodes
+from hyperpod_cli.operate.nodes.health import Health
 from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
 from hyperpod_cli.operate.nodes.waiting import wait, watched
+from hyperpod_cli.operate.orchestrators import Orchestrator, orchestrator_of
 from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, REFUSED, OpsError
 
@@ -60,8 +60,12 @@ def run(
     found = chosen.found()
     before = nodes_of(chosen.sagemaker, found.name)
     chosen_nodes = named_nodes(before, names, cluster=found.name, groups=found.groups)
+    orchestrator = orchestrator_of(found)
+    orchestrator.refuse(action, chosen_nodes)
     typer.echo(f"{found.name}: {action.operation}\nEach node {action.effect}:")
     for line in node_lines(chosen.session, found, chosen_nodes, verb="ends"):
+        typer.echo(line)
+    for line in orchestrator.other_ways(action, chosen_nodes):
         typer.echo(line)
     if action is DELETE:
         for line in _counts_after(chosen_nodes, cluster=found, chosen=chosen):
@@ -70,8 +74,9 @@ def run(
         typer.echo("Nothing was done.")
         raise typer.Exit(DECLINED)
     nodes = {each.node.id: each.node for each in chosen_nodes}
+    asks = waits and action is REBOOT
     look: Callable[[], Mapping[str, Health]] = (
-        partial(_health, chosen.session, found) if waits and action is REBOOT else dict
+        partial(_health, chosen.session, orchestrator, before) if asks else dict
     )
     healthy = look()
     refused = act(
@@ -120,10 +125,11 @@ def _counts_after(
         yield f"  To have both agree: {chosen.command('scale', name, str(left))}"
 
 
-def _health(session: AwsSession, cluster: HyperPodCluster) -> Mapping[str, Health]:
+def _health(
+    session: AwsSession, orchestrator: Orchestrator, nodes: Sequence[Node]
+) -> Mapping[str, Health]:
     """Return what Kubernetes knows of the nodes; nothing if it cannot be reached."""
     try:
-        with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
-            return health_of_nodes(api, cluster=cluster.name)
+        return orchestrator.health(session, nodes)
     except (OpsError, BotoCoreError, ClientError):
         return {}

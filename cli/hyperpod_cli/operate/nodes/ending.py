@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import HyperPodCluster, nodes_of
-from hyperpod_cli.operate.nodes.health import pods_on
 from hyperpod_cli.operate.nodes.named import NumberedNode, numbered
+from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
 
@@ -19,7 +18,7 @@ _MOST_NODES = 10
 def node_lines(
     session: AwsSession, cluster: HyperPodCluster, nodes: Sequence[NumberedNode], *, verb: str
 ) -> Iterator[str]:
-    """Yield a line for each node and the pods on it, or why these are not known.
+    """Yield a line for each node and what runs on it, or why that is not known.
 
     Args:
         session: The account and the region.
@@ -27,16 +26,22 @@ def node_lines(
         nodes: The nodes.
         verb: What becomes of a pod.
     """
-    pods = _pods(session, cluster, nodes)
+    orchestrator, unknown = orchestrator_of(cluster), ""
+    pods: Mapping[str, Sequence[str]] = {}
+    try:
+        pods = orchestrator.pods(session, nodes)
+    except (OpsError, BotoCoreError, ClientError) as error:
+        unknown = explanation(error)
     for each in nodes:
         yield f"  {each}, {each.node.instance_type}, {each.node.status}"
-        on_it = [] if isinstance(pods, str) else pods[each.node.id]
+        on_it = pods.get(each.node.id, ())
         for pod in on_it[:_MOST_PODS]:
             yield f"    {verb} pod {pod}"
         if len(on_it) > _MOST_PODS:
             yield f"    and {len(on_it) - _MOST_PODS} more pods"
-    if isinstance(pods, str):
-        yield f"The pods on them are not known. {pods}"
+    if unknown:
+        yield f"The pods on them are not known. {unknown}"
+    yield from orchestrator.jobs(nodes)
 
 
 def ending_lines(
@@ -70,13 +75,3 @@ def ending_lines(
     yield from node_lines(session, cluster, nodes[:_MOST_NODES], verb=verb)
     if len(nodes) > _MOST_NODES:
         yield f"  and {len(nodes) - _MOST_NODES} more nodes"
-
-
-def _pods(
-    session: AwsSession, cluster: HyperPodCluster, nodes: Sequence[NumberedNode]
-) -> Mapping[str, Sequence[str]] | str:
-    try:
-        with kubernetes_api(session, eks_cluster=cluster.eks_cluster_name) as api:
-            return {each.node.id: pods_on(api, each.node.kubernetes_name) for each in nodes}
-    except (OpsError, BotoCoreError, ClientError) as error:
-        return explanation(error)

@@ -1,10 +1,11 @@
-"""Which nodes a command means: by group, by group and number, or by instance ID."""
+"""Which nodes a command means: by group, group and number, type of Slurm node, or instance ID."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.clusters import Node, slurm_role
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.clusters import Group, Groups
 
 _MOST_LISTED = 10
 
@@ -39,15 +40,16 @@ def numbered(nodes: Sequence[Node]) -> list[NumberedNode]:
 
 
 def named_nodes(
-    nodes: Sequence[Node], names: Sequence[str], *, cluster: str, groups: Collection[str]
+    nodes: Sequence[Node], names: Sequence[str], *, cluster: str, groups: Groups
 ) -> list[NumberedNode]:
     """Return the nodes that are meant, each once.
 
     Args:
         nodes: All nodes of the cluster, by group and ID.
-        names: A group with one node, `<group>/<number>`, or an instance ID; each names one node.
+        names: A group with one node, `<group>/<number>`, `controller` or `login` of Slurm, or an
+            instance ID; each names one node.
         cluster: Name of the cluster.
-        groups: Names of its groups.
+        groups: Its groups by name, as described.
 
     Raises:
         OpsError: A name fits no node, or several.
@@ -58,9 +60,9 @@ def named_nodes(
 
 
 def _named(
-    known: Sequence[NumberedNode], name: str, *, cluster: str, groups: Collection[str]
+    known: Sequence[NumberedNode], name: str, *, cluster: str, groups: Groups
 ) -> NumberedNode:
-    fitting = [each for each in known if name in _names_of(each)]
+    fitting = [each for each in known if name in _names_of(each, groups.get(each.node.group, {}))]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -79,10 +81,12 @@ def _named(
     raise OpsError(f"node: {name!r} is not in {cluster}; it has {_list(near)}")
 
 
-def _names_of(each: NumberedNode) -> Iterator[str]:
+def _names_of(each: NumberedNode, group: Group) -> Iterator[str]:
     node = each.node
-    yield node.group
-    yield f"{node.group}/{each.number}"
+    role = slurm_role(group)
+    for name in (node.group, *([role] if role else [])):
+        yield name
+        yield f"{name}/{each.number}"
     if node.id:
         yield from (node.id, node.kubernetes_name)
 

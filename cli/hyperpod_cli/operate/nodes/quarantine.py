@@ -19,6 +19,7 @@ from hyperpod_cli.operate.nodes.health import (
     node_objects,
     quarantined,
 )
+from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import DECLINED, OpsError
 
@@ -44,7 +45,8 @@ def run(
     """
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
-    connect = partial(kubernetes_api, chosen.session, eks_cluster=found.eks_cluster_name)
+    eks_cluster = orchestrator_of(found).eks_cluster_name("release")
+    connect = partial(kubernetes_api, chosen.session, eks_cluster=eks_cluster)
     with connect() as api:
         there = {
             str(item["metadata"]["name"]): (item, why)

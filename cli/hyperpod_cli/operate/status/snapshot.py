@@ -7,12 +7,19 @@ from datetime import datetime, timedelta
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cli.aws.kubernetes_api import kubernetes_api
-from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node, nodes_of
+from hyperpod_cli.operate.clusters import (
+    Chosen,
+    HyperPodCluster,
+    Node,
+    nodes_of,
+    partitions_of,
+    slurm_role,
+)
 from hyperpod_cli.operate.events.faults import Level, is_scaling_warning
 from hyperpod_cli.operate.events.history import ClusterEvent, each_kind, events_of
-from hyperpod_cli.operate.nodes.health import ABSENT, RUNNING, Health, health_of_nodes, trouble_of
+from hyperpod_cli.operate.nodes.health import ABSENT, RUNNING, Health, trouble_of
 from hyperpod_cli.operate.nodes.named import numbered
+from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.terminal.console import in_utc
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
@@ -79,6 +86,7 @@ class GroupState:
         running: How many nodes SageMaker lists as Running.
         healthy: How many nodes work; None while their health is not known.
         deep_health_checks: How many nodes have which result; empty for a group without.
+        role: What its nodes are in Slurm: controller, login, or their partition; or empty.
     """
 
     name: str
@@ -89,6 +97,7 @@ class GroupState:
     running: int
     healthy: int | None
     deep_health_checks: Mapping[str, int]
+    role: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,11 +145,11 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
     listed = nodes_of(chosen.sagemaker, cluster.name, requested=cluster.is_continuous)
     nodes = [node for node in listed if node.id]
     failed = cluster.described.get("FailureMessage")
-    notes = [str(failed)] if failed else []
+    orchestrator = orchestrator_of(cluster)
+    notes = [*([str(failed)] if failed else []), *orchestrator.remarks()]
     health: Mapping[str, Health] | None = None
     try:
-        with kubernetes_api(chosen.session, eks_cluster=cluster.eks_cluster_name) as api:
-            health = health_of_nodes(api, cluster=cluster.name)
+        health = orchestrator.health(chosen.session, nodes)
     except (OpsError, BotoCoreError, ClientError) as error:
         notes.append(f"Health is not known. {explanation(error)}")
     states = node_states(cluster, nodes, health=health)
@@ -189,10 +198,12 @@ def node_states(
         health: What Kubernetes knows of them, by the name of the Node; None if it is not known.
     """
     recovers = cluster.described.get("NodeRecovery") != "None"
-    return [
+    states = [
         _node_state(each.node, each.number, health=health, recovers=recovers)
         for each in numbered(nodes)
     ]
+    order = [name for name, group in cluster.groups.items() if slurm_role(group)]
+    return sorted(states, key=lambda each: order.index(each.group) if order else 0)
 
 
 def _node_state(
@@ -245,4 +256,5 @@ def group_state(
         deep_health_checks=dict(
             Counter(each.deep_health_check for each in nodes if each.deep_health_check)
         ),
+        role=", ".join(partitions_of(group)) or slurm_role(group),
     )

@@ -16,6 +16,7 @@ from hyperpod_cdk.workloads.images import base_images
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
 from hyperpod_cli.operate.job_charts import Connect, Object, built_images, delete, found, submit
+from hyperpod_cli.operate.orchestrators import eks_cluster_of
 from hyperpod_cli.operate.training.checks import check
 from hyperpod_cli.operate.training.following import follow
 from hyperpod_cli.operate.training.request import (
@@ -148,11 +149,12 @@ def _is_of(item: Object | None, job: str) -> bool:
 def _chosen(config: Path, *, region: str | None) -> tuple[Chosen, Config]:
     chosen = chosen_cluster(config, cluster=None, region=region)
     assert chosen.config is not None  # noqa: S101 - no cluster is named instead
+    eks_cluster_of(chosen.config, "train")
     return chosen, chosen.config
 
 
 def _connect(chosen: Chosen, config: Config) -> Connect:
-    return partial(kubernetes_api, chosen.session, eks_cluster=config.eks_cluster_name)
+    return partial(kubernetes_api, chosen.session, eks_cluster=eks_cluster_of(config, "train"))
 
 
 def _stop_command(chosen: Chosen, *, name: str, namespace: str) -> str:

@@ -17,6 +17,7 @@ from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate import job_charts
 from hyperpod_cli.operate.clusters import chosen_cluster
 from hyperpod_cli.operate.job_charts import built_images
+from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.operate.validation import fabric
 from hyperpod_cli.operate.validation.bisection import Nodes
 from hyperpod_cli.operate.validation.findings import (
@@ -68,10 +69,11 @@ def run(options: Options, *, config: Path, cluster: str | None, region: str | No
             raise OpsError(f"--check: {check!r} must be one of: {', '.join(CHECKS)}")
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
+    eks_cluster = orchestrator_of(found).eks_cluster_name("validate-nodes")
     groups = accelerated_groups(found, group=options.group)
     deployment = chosen.config.name if chosen.config is not None else None
     images = built_images(chosen.session, deployment=deployment) if deployment else {}
-    connect = partial(kubernetes_api, chosen.session, eks_cluster=found.eks_cluster_name)
+    connect = partial(kubernetes_api, chosen.session, eks_cluster=eks_cluster)
     with connect() as api:
         nodes = targets(api, cluster=found.name, groups=groups, busy_too=options.include_busy)
         refuse_what_cannot_work(api, nodes, options)

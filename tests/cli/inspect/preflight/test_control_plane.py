@@ -14,9 +14,11 @@ from emulator.hyperpod.server import HyperPodApi
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.validator import Target
-from hyperpod_cli.inspect.preflight.validators.existing_control_plane import existing_control_plane
-from hyperpod_cli.inspect.preflight.validators.failed_creation import failed_creation
-from hyperpod_cli.inspect.preflight.validators.left_out_properties import left_out_properties
+from hyperpod_cli.inspect.preflight.validators.eks.existing_control_plane import (
+    existing_control_plane,
+)
+from hyperpod_cli.inspect.preflight.validators.eks.failed_creation import failed_creation
+from hyperpod_cli.inspect.preflight.validators.eks.left_out_properties import left_out_properties
 from rehearsal.existing_resources import existing_resources
 from rehearsal.existing_resources.eks_clusters import EksCluster
 from rehearsal.existing_resources.networks import ExistingNetwork

@@ -10,8 +10,10 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
-from hyperpod_cli.inspect.preflight.validators.kubernetes_support import support_findings
-from hyperpod_cli.inspect.preflight.validators.kubernetes_version import kubernetes_version_findings
+from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_support import support_findings
+from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import (
+    kubernetes_version_findings,
+)
 from tests.conftest import Configure
 from tests.support.configs import EXISTING_CONTROL_PLANE, configured
 from tests.support.provisioner.fake_s3 import client_error

@@ -13,17 +13,17 @@ from kubernetes.client import ApiClient
 from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.inspect.verification.subjects.access_entries import access_entries
-from hyperpod_cli.inspect.verification.subjects.addons import addons
-from hyperpod_cli.inspect.verification.subjects.authentication import authentication
 from hyperpod_cli.inspect.verification.subjects.cluster import cluster
+from hyperpod_cli.inspect.verification.subjects.eks.access_entries import access_entries
+from hyperpod_cli.inspect.verification.subjects.eks.addons import addons
+from hyperpod_cli.inspect.verification.subjects.eks.authentication import authentication
+from hyperpod_cli.inspect.verification.subjects.eks.health import health
+from hyperpod_cli.inspect.verification.subjects.eks.readiness import readiness
+from hyperpod_cli.inspect.verification.subjects.eks.storage import storage
 from hyperpod_cli.inspect.verification.subjects.gateways import gateways
-from hyperpod_cli.inspect.verification.subjects.health import health
-from hyperpod_cli.inspect.verification.subjects.readiness import readiness
 from hyperpod_cli.inspect.verification.subjects.routes import routes
 from hyperpod_cli.inspect.verification.subjects.scripts import scripts
 from hyperpod_cli.inspect.verification.subjects.security_groups import security_groups
-from hyperpod_cli.inspect.verification.subjects.storage import storage
 from hyperpod_cli.inspect.verification.verify import check_once, verify
 from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated
 from tests.conftest import Configure

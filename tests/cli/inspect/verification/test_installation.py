@@ -8,8 +8,8 @@ from emulator.aws.eks.addon_objects import objects_of
 from emulator.kubernetes import KubernetesApi
 from emulator.kubernetes.controllers.workloads import UNREACHABLE
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment
-from hyperpod_cli.inspect.verification.subjects.addon_pods import addon_pods
-from hyperpod_cli.inspect.verification.subjects.operators import operators
+from hyperpod_cli.inspect.verification.subjects.eks.addon_pods import addon_pods
+from hyperpod_cli.inspect.verification.subjects.eks.operators import operators
 from hyperpod_cli.inspect.verification.verify import SUBJECTS, verify
 from tests.cli.inspect.verification.conftest import Deployed, join
 from tests.conftest import Configure

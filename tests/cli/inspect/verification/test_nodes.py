@@ -12,9 +12,9 @@ from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.nodes import miscounted
-from hyperpod_cli.inspect.verification.subjects.devices import devices
-from hyperpod_cli.inspect.verification.subjects.health import health
-from hyperpod_cli.inspect.verification.subjects.readiness import readiness
+from hyperpod_cli.inspect.verification.subjects.eks.devices import devices
+from hyperpod_cli.inspect.verification.subjects.eks.health import health
+from hyperpod_cli.inspect.verification.subjects.eks.readiness import readiness
 from hyperpod_cli.inspect.verification.verify import (
     check_until_all_hold,
     not_looked_at,

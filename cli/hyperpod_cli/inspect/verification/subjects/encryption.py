@@ -35,7 +35,7 @@ _ADVICE = (
 def encryption(deployment: LiveDeployment) -> Iterator[Check]:
     """Check each kind of data that the configuration has encrypted with its key."""
     config, clients = deployment.config, deployment.client
-    section = config.encryption
+    section, plane = config.encryption, config.control_plane
     if not section.has_key:
         return
     outputs = {key: value for each in deployment.outputs.values() for key, value in each.items()}
@@ -43,7 +43,7 @@ def encryption(deployment: LiveDeployment) -> Iterator[Check]:
     if section.create_kms_key:
         rotated = clients("kms").get_key_rotation_status(KeyId=key)["KeyRotationEnabled"]
         yield _check(f"aws kms get-key-rotation-status --key-id {key}", ok=rotated)
-    if section.eks_secrets and config.eks.secrets_kms_key_arn is None:
+    if plane is not None and section.eks_secrets and plane.secrets_kms_key_arn is None:
         yield _eks(config.eks_cluster_name, key=key, clients=clients)
     # An existing bucket or file system keeps its own key.
     is_made = config.lifecycle_scripts.existing_bucket_name is None

@@ -18,7 +18,7 @@ from hyperpod_cli.inspect.verification.check import (
     subject,
 )
 from hyperpod_cli.inspect.verification.nodes import Workload
-from hyperpod_cli.inspect.verification.subjects.addons import WITHOUT
+from hyperpod_cli.inspect.verification.subjects.eks.addons import WITHOUT
 
 _NAMESPACE = "kube-system"
 _DRIVER = "fsx.csi.aws.com"

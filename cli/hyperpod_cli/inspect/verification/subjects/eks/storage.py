@@ -1,4 +1,4 @@
-"""The volumes and claims of the file systems, and their links to S3."""
+"""The volumes and claims of the file systems."""
 
 from collections.abc import Iterator
 
@@ -19,20 +19,17 @@ _DYNAMIC = "fsx-dynamic"
 
 @subject(
     phase=Phase.DATA,
-    row="each claim is bound, to a volume of its file system; each link to S3 is AVAILABLE",
-    reads=["fsx:DescribeDataRepositoryAssociations"],
+    row="each claim is bound, to a volume of its file system",
     needs_kubernetes=True,
 )
 def storage(deployment: LiveDeployment) -> Iterator[Check]:
-    """Check that each claim is bound to a volume of its file system, and each link is there."""
+    """Check that each claim is bound to a volume of its file system."""
     section = deployment.config.storage
     if section is None:
         return
     for _, files in section.placed_files:
         file_system = deployment.outputs_of("storage")[f"{files.output_prefix}FileSystemId"]
         yield from _claims(deployment, files, file_system=file_system)
-        if isinstance(files, LustreConfig):
-            yield from _links(deployment, files, file_system=file_system)
     if section.dynamic_provisioning:
         found = existing(StorageV1Api(deployment.kubernetes).read_storage_class, _DYNAMIC)
         kind = None if found is None else (found.parameters or {}).get("deploymentType")
@@ -78,19 +75,3 @@ def _source(volume: V1PersistentVolume | None) -> str | None:
         return None
     source = volume.spec.csi
     return str(volume.spec.nfs.server if source is None else source.volume_handle)
-
-
-def _links(deployment: LiveDeployment, files: LustreConfig, *, file_system: str) -> Iterator[Check]:
-    if not files.data_repositories:
-        return
-    of_files = [{"Name": "file-system-id", "Values": [file_system]}]
-    answer = deployment.client("fsx").describe_data_repository_associations(Filters=of_files)
-    states = {each["FileSystemPath"]: each["Lifecycle"] for each in answer["Associations"]}
-    for repository in files.data_repositories:
-        state = states.get(repository.path, "not there")
-        yield checked(
-            f"aws fsx describe-data-repository-associations: {repository.path} is AVAILABLE",
-            problem=None if state == "AVAILABLE" else f"is {state}",
-            advice="MISCONFIGURED is a bucket that FSx may not read, or that is gone: look at its "
-            "policy and its key",
-        )

@@ -1,0 +1,1 @@
+"""Subjects of deployments on EKS alone."""

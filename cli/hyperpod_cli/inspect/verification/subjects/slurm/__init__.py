@@ -1,0 +1,1 @@
+"""Subjects of deployments with Slurm alone."""

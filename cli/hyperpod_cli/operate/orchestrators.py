@@ -1,0 +1,205 @@
+"""What runs the jobs on a cluster's nodes, and what a command may ask of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn, Protocol
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.slurm.section import COMPUTE, CONTROLLER
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.operate.clusters import HyperPodCluster, Node, slurm_role
+from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
+from hyperpod_cli.operate.nodes.health import RUNNING, Health, health_of_nodes, pods_on
+from hyperpod_cli.operate.nodes.named import NumberedNode
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.clusters import Group
+
+_INSTEAD = {
+    "kubeconfig": "`hyperpod-ops connect login` opens a shell where sinfo, squeue and sbatch are",
+    "release": "`scontrol update node=NAME state=resume` on the controller lets jobs run there",
+    "train": "submit the jobs of examples/slurm with sbatch on a login node (docs/slurm-jobs.md)",
+    "validate-nodes": "submit the checks of examples/slurm with sbatch (docs/slurm-jobs.md)",
+}
+"""What takes the place of a command that needs Kubernetes, by its name."""
+
+
+class Orchestrator(Protocol):
+    """What runs the jobs on a cluster's nodes."""
+
+    def eks_cluster_name(self, command: str = "") -> str:
+        """Return the name of the EKS cluster.
+
+        Args:
+            command: The command that needs it. Default: one that does without.
+
+        Raises:
+            OpsError: There is none.
+        """
+        ...
+
+    def remarks(self) -> Sequence[str]:
+        """Return what is to be said with the health of the nodes."""
+        ...
+
+    def health(self, session: AwsSession, nodes: Sequence[Node]) -> Mapping[str, Health]:
+        """Return what it knows of nodes, by `kubernetes_name`.
+
+        Raises:
+            OpsError: It cannot be reached.
+            ClientError: AWS refused to say.
+            BotoCoreError: AWS could not be asked.
+        """
+        ...
+
+    def pods(
+        self, session: AwsSession, nodes: Sequence[NumberedNode]
+    ) -> Mapping[str, Sequence[str]]:
+        """Return the pods of users on nodes by instance ID; raises as `health` does."""
+        ...
+
+    def jobs(self, nodes: Sequence[NumberedNode]) -> Iterator[str]:
+        """Yield how the jobs on nodes are looked at, where that is not known here."""
+        ...
+
+    def refuse(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> None:
+        """Refuse what cannot be done to nodes.
+
+        Raises:
+            OpsError: It cannot be done to one of them.
+        """
+        ...
+
+    def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:
+        """Yield how it has the same done, and what follows for it."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Eks:
+    cluster: HyperPodCluster
+    arn: str
+
+    def eks_cluster_name(self, command: str = "") -> str:  # noqa: ARG002 - it serves all
+        return self.arn.rpartition("/")[2]
+
+    def remarks(self) -> Sequence[str]:
+        return ()
+
+    def health(self, session: AwsSession, nodes: Sequence[Node]) -> Mapping[str, Health]:  # noqa: ARG002 - all
+        with kubernetes_api(session, eks_cluster=self.eks_cluster_name()) as api:
+            return health_of_nodes(api, cluster=self.cluster.name)
+
+    def pods(
+        self, session: AwsSession, nodes: Sequence[NumberedNode]
+    ) -> Mapping[str, Sequence[str]]:
+        with kubernetes_api(session, eks_cluster=self.eks_cluster_name()) as api:
+            return {each.node.id: pods_on(api, each.node.kubernetes_name) for each in nodes}
+
+    def jobs(self, nodes: Sequence[NumberedNode]) -> Iterator[str]:  # noqa: ARG002 - pods are known
+        yield from ()
+
+    def refuse(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> None:
+        pass
+
+    def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:  # noqa: ARG002 - none
+        yield from ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Slurm:
+    cluster: HyperPodCluster
+
+    def eks_cluster_name(self, command: str = "") -> str:
+        refuse_kubernetes(self.cluster.name, command)
+
+    def remarks(self) -> Sequence[str]:
+        return (
+            "Health is what SageMaker lists; sinfo on the controller says what Slurm makes of it.",
+        )
+
+    def health(self, session: AwsSession, nodes: Sequence[Node]) -> Mapping[str, Health]:  # noqa: ARG002 - asks nobody
+        return {node.kubernetes_name: Health() for node in nodes if node.status == RUNNING}
+
+    def pods(
+        self,
+        session: AwsSession,  # noqa: ARG002 - there are none
+        nodes: Sequence[NumberedNode],  # noqa: ARG002
+    ) -> Mapping[str, Sequence[str]]:
+        return {}
+
+    def jobs(self, nodes: Sequence[NumberedNode]) -> Iterator[str]:
+        hosts = ",".join(each.node.host for each in self._of_compute(nodes))
+        if hosts:
+            yield f"What runs on them: `squeue --nodelist={hosts}` on a login node or controller."
+
+    def refuse(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> None:
+        # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodes.html
+        # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchDeleteClusterNodes.html
+        for each in nodes if action in (REPLACE, DELETE) else ():
+            if slurm_role(self._group(each)) == CONTROLLER:
+                raise OpsError(
+                    f"node: {each} is the controller, of which HyperPod takes no {action.name}: "
+                    f"`hyperpod-ops reboot {each.node.id}` restarts it; if that does not mend it, "
+                    "`make destroy` and `make deploy` make the cluster again, and file systems stay"
+                )
+
+    def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:
+        if any(slurm_role(self._group(each)) == CONTROLLER for each in nodes):
+            yield "Until the controller is back, nobody submits jobs; those that run go on."
+        # Case and spelling matter.
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-replace-faulty-instance.html
+        for each in self._of_compute(nodes) if action in (REPLACE, REBOOT) else ():
+            yield (
+                f"Slurm's own way, on the controller: sudo scontrol update node={each.node.host} "
+                f'state=fail reason="Action:{action.name.capitalize()}"'
+            )
+
+    def _group(self, each: NumberedNode) -> Group:
+        return self.cluster.groups.get(each.node.group, {})
+
+    def _of_compute(self, nodes: Sequence[NumberedNode]) -> list[NumberedNode]:
+        return [
+            each for each in nodes if slurm_role(self._group(each)) == COMPUTE and each.node.host
+        ]
+
+
+def orchestrator_of(cluster: HyperPodCluster) -> Orchestrator:
+    """Return what runs the jobs on a cluster's nodes.
+
+    Args:
+        cluster: The cluster, as described.
+    """
+    eks = (cluster.described.get("Orchestrator") or {}).get("Eks")
+    if eks is None:
+        return _Slurm(cluster=cluster)
+    return _Eks(cluster=cluster, arn=str(eks["ClusterArn"]))
+
+
+def eks_cluster_of(config: Config, command: str = "") -> str:
+    """Return the name of a configuration's EKS cluster.
+
+    Args:
+        config: The configuration.
+        command: The command that needs it. Default: one that does without.
+
+    Raises:
+        OpsError: It has none.
+    """
+    if config.control_plane is None:
+        refuse_kubernetes(config.cluster.name, command)
+    return config.eks_cluster_name
+
+
+def refuse_kubernetes(cluster: str, command: str) -> NoReturn:
+    """Refuse a command that needs Kubernetes.
+
+    Args:
+        cluster: Name of a cluster that Slurm orchestrates.
+        command: Name of the command; what takes its place is told.
+
+    Raises:
+        OpsError: Always.
+    """
+    instead = f"; {_INSTEAD[command]}" if command else ""
+    raise OpsError(f"cluster: {cluster!r} has no Kubernetes: Slurm orchestrates it{instead}")

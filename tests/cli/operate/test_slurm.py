@@ -1,0 +1,173 @@
+"""Clusters that Slurm orchestrates: the commands that look at nodes, and those that need more."""
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from hyperpod_cli.operate import clusters
+from tests.support.clusters import LAUNCHED
+from tests.support.commands import run
+
+GROUPS = {
+    "cpus": ("ml.m5.2xlarge", {"NodeType": "Compute", "PartitionNames": ["cpu"]}),
+    "gpus": ("ml.g5.12xlarge", {"NodeType": "Compute", "PartitionNames": ["gpu"]}),
+    "head": ("ml.m5.xlarge", {"NodeType": "Controller"}),
+    "way-in": ("ml.m5.large", {"NodeType": "Login"}),
+}
+IDS = {group: f"i-{number:017x}" for number, group in enumerate(GROUPS, start=1)}
+DESCRIBED: dict[str, Any] = {
+    "ClusterArn": "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl",
+    "ClusterName": "ml-cluster",
+    "ClusterStatus": "InService",
+    "NodeProvisioningMode": "Continuous",
+    "Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Managed"}},
+    "InstanceGroups": [
+        {
+            "InstanceGroupName": name,
+            "InstanceType": kind,
+            "CurrentCount": 1,
+            "TargetCount": 1,
+            "Status": "InService",
+            "SlurmConfig": slurm,
+        }
+        for name, (kind, slurm) in GROUPS.items()
+    ],
+}
+NODES = {
+    "ClusterNodeSummaries": [
+        {
+            "InstanceGroupName": name,
+            "InstanceId": IDS[name],
+            "InstanceType": kind,
+            "LaunchTime": LAUNCHED,
+            "InstanceStatus": {"Status": "Running"},
+            "PrivateDnsHostname": f"ip-10-1-0-{number}.us-west-2.compute.internal",
+        }
+        for number, (name, (kind, _)) in enumerate(GROUPS.items(), start=1)
+    ]
+}
+Play = Callable[..., None]
+
+
+@pytest.fixture
+def play(monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
+    """Return a function that has SageMaker answer calls, in their order; each must be made."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    sagemaker = boto3.client("sagemaker", "us-west-2")
+
+    def client(service: str) -> Any:  # noqa: ANN401 - a client
+        assert service == "sagemaker", "a Slurm cluster is asked of SageMaker alone"
+        return sagemaker
+
+    session = SimpleNamespace(client=client, writing_client=client, region="us-west-2")
+    monkeypatch.setattr(clusters, "aws_session", lambda **_: session)
+    with Stubber(sagemaker) as stub:
+
+        def add(**answers: dict[str, Any]) -> None:
+            for operation, answer in answers.items():
+                stub.add_response(operation, answer)
+
+        yield add
+        stub.assert_no_pending_responses()
+
+
+def test_status_has_the_controller_first_and_partitions(
+    play: Play, capsys: pytest.CaptureFixture[str]
+) -> None:
+    play(describe_cluster=DESCRIBED, list_cluster_nodes=NODES, list_cluster_events={"Events": []})
+    assert run("status", "--cluster", "ml-cluster", "--nodes") == 0
+    text = capsys.readouterr().out
+    lines = [line.split() for line in text.splitlines()]
+
+    table = [line for line in lines if line and line[0] in GROUPS]
+    assert [(line[0], line[2]) for line in table] == [
+        ("head", "controller"),
+        ("way-in", "login"),
+        ("cpus", "cpu"),
+        ("gpus", "gpu"),
+    ]
+    nodes = [line[0] for line in lines if line and line[0].endswith("/1")]
+    assert nodes == ["head/1", "way-in/1", "cpus/1", "gpus/1"]
+    assert "All nodes are healthy." in text and "sinfo on the controller" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "group"),
+    [("controller", "head"), ("login", "way-in"), ("login/1", "way-in"), ("gpus/1", "gpus")],
+)
+def test_a_node_is_connected_to_by_what_it_is(
+    play: Play, capsys: pytest.CaptureFixture[str], name: str, group: str
+) -> None:
+    play(describe_cluster=DESCRIBED, list_cluster_nodes=NODES)
+    assert run("connect", name, "--cluster", "ml-cluster", "--print") == 0
+    assert f"sagemaker-cluster:abcdefghijkl_{group}-{IDS[group]} " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("action", "name", "code", "told"),
+    [
+        (
+            "replace",
+            "controller",
+            2,
+            "is the controller, of which HyperPod takes no replace: `hyperpod-ops reboot",
+        ),
+        ("delete", "head/1", 2, "is the controller, of which HyperPod takes no delete"),
+        (
+            "replace",
+            "gpus",
+            0,
+            'sudo scontrol update node=ip-10-1-0-2 state=fail reason="Action:Replace"',
+        ),
+        ("reboot", "gpus", 0, "`squeue --nodelist=ip-10-1-0-2` on a login node"),
+        ("reboot", "controller", 0, "Until the controller is back, nobody submits jobs"),
+    ],
+)
+def test_what_is_done_to_a_node_is_shown_or_refused(
+    play: Play,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    action: str,
+    name: str,
+    code: int,
+    told: str,
+) -> None:
+    play(describe_cluster=DESCRIBED, list_cluster_nodes=NODES)
+    if code == 0:
+        play(**{f"batch_{action}_cluster_nodes": {"Successful": [IDS["gpus"]]}})
+    options = ("--cluster", "ml-cluster", "--yes", "--no-wait")
+    assert run(action, name, *options) == code
+    said = capsys.readouterr()
+    assert told in said.out + said.err
+
+
+@pytest.mark.parametrize(
+    ("command", "instead"),
+    [
+        (("kubeconfig", "--cluster", "ml-cluster"), "`hyperpod-ops connect login`"),
+        (("release", IDS["gpus"], "--cluster", "ml-cluster"), "`scontrol update node=NAME"),
+        (("validate-nodes", "--cluster", "ml-cluster"), "examples/slurm"),
+    ],
+    ids=lambda value: value[0],
+)
+def test_what_needs_kubernetes_says_what_to_use_instead(
+    play: Play, capsys: pytest.CaptureFixture[str], command: tuple[str, ...], instead: str
+) -> None:
+    play(describe_cluster=DESCRIBED)
+    assert run(*command) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("cluster: 'ml-cluster' has no Kubernetes: Slurm orchestrates it; ")
+    assert instead in line
+
+
+def test_training_jobs_of_kubernetes_are_refused(
+    play: Play, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert play is not None
+    assert run("train", "--config", "config/slurm.yaml", "--values", "llama2-7b-p4d") == 2
+    assert "submit the jobs of examples/slurm with sbatch" in capsys.readouterr().err
