@@ -70,6 +70,8 @@ def refuse_deletion(path: Path, *, everything: bool, unchecked: bool) -> None:
 def check(config: Config) -> None:
     """Refuse the deletion of a configuration's HyperPod stack by which users would lose something.
 
+    Without Kubernetes nothing is asked: who deletes is told that jobs end.
+
     Raises:
         UnknownLossError: The Kubernetes API could not be asked.
         ProvisioningError: Users would lose something.
@@ -78,7 +80,7 @@ def check(config: Config) -> None:
     """
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
     stack = _stack(clients, stack_name(config, "hyperpod"))
-    if stack is None:
+    if stack is None or config.control_plane is None:
         return
     refuse_losses(
         DeletionCheckProperties(
@@ -123,7 +125,7 @@ def refuse_protected(config: Config, *, path: Path) -> None:
             protected.append(name)
     # A cluster that exists is not deleted, whatever protects it.
     platform = stack_name(config, "platform")
-    if not config.eks.is_existing and _has_deletion_protection(clients, config.eks_cluster_name):
+    if config.makes_control_plane and _has_deletion_protection(clients, config.eks_cluster_name):
         left_by = _stack(clients, platform)
         if left_by is not None and left_by["StackStatus"] in FAILED_CREATIONS:
             region = left_by["StackId"].split(":")[3]

@@ -103,6 +103,8 @@ def listed_addons(config: Config) -> Iterator[tuple[str, str | None]]:
 
     https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html
     """
+    if config.control_plane is None:
+        return
     driver = () if config.storage is None else (_FSX_DRIVER,)
     pinned = ADDON_VERSIONS.get(config.eks.version, {})
     for name in (*_ADDONS, *driver, *config.operators.addons):
@@ -128,7 +130,7 @@ def _rendered(config: Config, *, chart: HyperPodChart, region: str | None) -> li
 
 
 def images_of(config: Config, *, path: Path) -> list[Image]:
-    """Return the images of a configuration.
+    """Return the images of a configuration; none without Kubernetes.
 
     Args:
         config: The configuration.
@@ -138,6 +140,8 @@ def images_of(config: Config, *, path: Path) -> list[Image]:
         ConfigError: The chart does not know a value.
         HyperPodChartError: The chart cannot be read, or is not packaged.
     """
+    if config.control_plane is None:
+        return []
     chart = helm_chart(config)
     check_chart(config, path=path, chart=chart)
     if chart.is_placeholder:
@@ -196,6 +200,9 @@ def lines(
             yield f"  deployed as {image.used}"
         if image.is_from_outside:
             yield "  from outside: a network without internet access cannot pull it"
+    if config.control_plane is None:
+        yield "Slurm runs on the nodes' AMI: the deployment pulls no container image."
+        return
     yield ""
     yield "EKS add-ons, whose images AWS keeps in ECR in each region and which name no registry:"
     for name, version in listed_addons(config):

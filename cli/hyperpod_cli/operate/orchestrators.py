@@ -16,6 +16,7 @@ from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.clusters import Group
 
 _INSTEAD = {
+    "addon-versions": "Slurm comes with the nodes' AMI: `hyperpod-ops status` shows its updates",
     "kubeconfig": "`hyperpod-ops connect login` opens a shell where sinfo, squeue and sbatch are",
     "release": "`scontrol update node=NAME state=resume` on the controller lets jobs run there",
     "train": "submit the jobs of examples/slurm with sbatch on a login node (docs/slurm-jobs.md)",

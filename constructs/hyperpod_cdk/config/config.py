@@ -210,6 +210,16 @@ class Config(Section):
         return self.eks if self.cluster.orchestrator == EKS else None
 
     @property
+    def makes_control_plane(self) -> bool:
+        """Whether the deployment makes the Kubernetes control plane."""
+        return self.control_plane is not None and not self.control_plane.is_existing
+
+    @property
+    def needs_official_chart(self) -> bool:
+        """Whether the official chart of the HyperPod dependencies is installed."""
+        return self.control_plane is not None and self.helm.chart is None
+
+    @property
     def provisioner_in_network(self) -> bool:
         """Whether the provisioner is in the VPC: not everybody reaches the Kubernetes API."""
         plane = self.control_plane

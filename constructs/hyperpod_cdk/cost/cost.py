@@ -42,7 +42,9 @@ def cost(config: Config, *, region: str | None, day: date) -> Cost:
 
 
 def _change(config: Config, *, region: str | None, day: date) -> Change | None:
-    version = config.eks.version
+    if config.control_plane is None:
+        return None
+    version = config.control_plane.version
     end = END_OF_STANDARD_SUPPORT[version]
     if not day < end <= day + _SOON:
         return None
@@ -57,7 +59,7 @@ def _change(config: Config, *, region: str | None, day: date) -> Change | None:
 
 
 def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
-    if not config.eks.is_existing:
+    if config.makes_control_plane:
         yield _control_plane(config.eks.version, region=region, day=day)
     yield from _ways_out(config, region=region)
     if config.encryption.create_kms_key:

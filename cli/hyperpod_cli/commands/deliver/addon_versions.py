@@ -21,9 +21,12 @@ def addon_versions(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.account import region_of
     from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import offered_addons
+    from hyperpod_cli.operate.orchestrators import refuse_kubernetes
     from hyperpod_cli.terminal.errors import FAILED, OpsError
 
     loaded = load_config(config)
+    if loaded.control_plane is None:
+        refuse_kubernetes(loaded.cluster.name, "addon-versions")
     session = boto3.Session()
     eks = session.client("eks", region_name=region_of(loaded, session=session))
     try:

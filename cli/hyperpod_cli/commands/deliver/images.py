@@ -49,7 +49,7 @@ def images(
         digest = work.digest if digests else None
         for line in work.lines(loaded, images=found, digest=digest):
             typer.echo(line)
-    elif loaded.helm.image_registry is None:
+    elif loaded.control_plane is not None and loaded.helm.image_registry is None:
         message = "helm.image_registry: null names no registry to mirror images into; set it"
         raise ConfigError([f"{config}: {message}"])
     elif dry_run:

@@ -18,6 +18,7 @@ def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
 
     from hyperpod_cdk import TooLargeError, load_config
     from hyperpod_cdk.helm.chart import read_hyperpod_chart
+    from hyperpod_cdk.helm.chart_rules import placeholder_chart
     from hyperpod_cdk.loading import check_chart
     from hyperpod_cdk.schema.yaml_file import read_yaml
     from hyperpod_cli.deliver.charts.command import package_if_needed
@@ -31,7 +32,9 @@ def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     package_if_needed(config)
     target = Path("build", "templates", version("hyperpod-cdk"))
     # What is not packaged is refused here: templates with its placeholder cannot be deployed.
-    chart = read_hyperpod_chart(packaged_chart(loaded) or OFFICIAL_CHART)
+    needed = OFFICIAL_CHART if loaded.needs_official_chart else None
+    path = packaged_chart(loaded) or needed
+    chart = placeholder_chart() if path is None else read_hyperpod_chart(path)
     check_chart(loaded, path=config, chart=chart)
     typer.echo(f"Synthesizing {config}; the CDK calls it {PLACEHOLDER} meanwhile")
     context = json.loads(Path("cdk.json").read_text(encoding="utf-8"))["context"]

@@ -30,9 +30,9 @@ def validate(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     typer.echo(summary(cost_here(loaded)))
     for warning in (
         *findings(loaded),
-        *support_findings(loaded, day=date.today()),
+        *(support_findings(loaded, day=date.today()) if loaded.control_plane else ()),
         *shell_findings(loaded),
     ):
         typer.echo(f"WARNING {warning}")
-    if chart.is_placeholder:
+    if chart.is_placeholder and loaded.needs_official_chart:
         typer.echo(f"WARNING {placeholder_warning()}")

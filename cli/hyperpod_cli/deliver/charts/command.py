@@ -61,6 +61,11 @@ def check(
         ChartError: Nothing could be compared: no packaged chart, no access to the newest one, or
             one of the two cannot be installed with the configuration.
     """
+    if config.control_plane is None:
+        raise ChartError(
+            f"cluster.orchestrator: {config.cluster.orchestrator!r} installs no chart: give a "
+            "configuration with eks (CONFIG=...)"
+        )
     if config.helm.chart is not None:
         raise ChartError(
             f"helm.chart names {config.helm.chart}, so the official chart is not installed: give "
@@ -160,7 +165,8 @@ def package_if_needed(config_path: Path, *, pins: Path = PINS, output: Path = OU
         HyperPodChartError: A stand-in for the chart cannot be used.
     """
     loaded = load_file(config_path)
-    if all(own_chart(each.config) is not None for each in loaded.deployments):
+    needing = [each.config for each in loaded.deployments if each.config.needs_official_chart]
+    if all(own_chart(config) is not None for config in needing):
         return
     if loaded.pipeline is not None and loaded.pipeline.chart is not None:
         fetch(loaded.pipeline.chart, session=boto3.Session(), output=output, report=_report)

@@ -46,6 +46,8 @@ def held_back(
         stack.name: [*_changing(stack, former=former[stack.name], config=config)]
         for stack in stacks
     }
+    if config.control_plane is None:
+        return {}
     eks = session.polling_client("eks")
     waiting = {
         stack: [name for name in names if _lacks_pods(eks, config.eks_cluster_name, name)]

@@ -12,7 +12,7 @@ from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.assembly import Stack, stacks_in
 from hyperpod_cli.aws.session import AwsClient, deployer_session
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed, resources_of
-from hyperpod_cli.deliver.destroy.plan import Deletion, announced, deletion_of, outcome
+from hyperpod_cli.deliver.destroy.plan import Deletion, announced, deletion_of, ending, outcome
 from hyperpod_cli.stack_progress.progress import Followed
 from hyperpod_cli.stack_progress.terminal import agreed, followed, lift_protection, run
 from hyperpod_cli.terminal.console import console
@@ -62,7 +62,7 @@ def destroy(request: Request) -> int:
         others = [name for name, each in found.items() if each and name not in _names(there)]
         deletions = _deletions(client, there, found=found)
         everything = make_command("destroy-all", request.config)
-        lines = [*announced(deletions, others=others, everything=everything)]
+        lines = [*announced(deletions, others=others, everything=everything), *ending(config)]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
         print(f"What goes is not known: {one_line(error)}", file=sys.stderr)
         there, others, deletions = going, [], []

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hyperpod_cdk import Config
 from hyperpod_cli.aws.assembly import CDK_METADATA
 from hyperpod_cli.aws.stacks import DeployedResource
 
@@ -89,6 +90,17 @@ def announced(
             yield from (f"    {name}" for name in names)
     if others:
         yield f"  {', '.join(others)}; to delete every stack: {everything}"
+
+
+def ending(config: Config) -> Iterator[str]:
+    """Yield what ends with the nodes, where no check of the stack's own looks for it.
+
+    Args:
+        config: What is deployed.
+    """
+    if config.control_plane is None:
+        yield "Jobs that run or wait on the cluster end, and what is on its nodes' volumes is lost;"
+        yield "`squeue` on a node lists them: hyperpod-ops connect controller."
 
 
 def outcome(deleted: Sequence[str], *, deletions: Sequence[Deletion], others: Sequence[str]) -> str:

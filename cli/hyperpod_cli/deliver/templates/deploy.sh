@@ -263,10 +263,9 @@ fi
 deploy platform 3>&1
 processes=() last=()
 for stack in "${stacks[@]:1}"; do
-  if [ "$stack" = operators ]; then # they need a node
-    last=("$stack")
-    continue
-  fi
+  case " $(manifest last) " in
+    *" $stack "*) last+=("$stack") && continue ;; # it needs more than the platform
+  esac
   deploy "$stack" 3>&1 2>&1 | while IFS= read -r line; do printf '%s: %s\n' "$deployment-$stack" "$line"; done &
   processes+=($!)
 done

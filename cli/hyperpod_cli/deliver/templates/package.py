@@ -24,6 +24,7 @@ from aws_cdk import (
     ISynthesisSession,
     Stack,
     StackSynthesizer,
+    cx_api,
 )
 
 from hyperpod_cdk import Config
@@ -54,6 +55,8 @@ def template_findings(config: Config) -> Iterator[Finding]:
         )
         yield error(("name",), config.name, message)
     yield from _network_findings(config.network)
+    if config.control_plane is None:
+        return
     values = dependency_values(config.helm, region="", instance_types=config.cluster.instance_types)
     if needs_registry(config.helm, values=values):
         message = (
@@ -231,11 +234,21 @@ def write_package(
         "protected": " ".join(
             name for name, stack in stacks.items() if stack.termination_protection
         ),
+        "last": " ".join(_late(stacks)),
         "tags": config.tags,
         "sha256": _sums(target),
     }
     (target / MANIFEST).write_text(as_json(manifest), encoding="utf-8")
     return templates
+
+
+def _late(stacks: Mapping[str, cx_api.CloudFormationStackArtifact]) -> Iterator[str]:
+    """Yield the stacks that need more than the platform: nodes, or a file system's names."""
+    platform = f"{PLACEHOLDER}-platform"
+    for name, stack in stacks.items():
+        needed = {each.id for each in stack.dependencies if not each.id.endswith(".assets")}
+        if needed - {platform}:
+            yield name
 
 
 def parameterized(config: Config, chosen: Sequence[Parameter]) -> Config:

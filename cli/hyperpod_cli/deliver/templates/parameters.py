@@ -66,6 +66,8 @@ class Variants:
 
 
 def _installed(config: Config) -> set[str]:
+    if config.control_plane is None:
+        return set()
     return {name for name, is_on in config.components.switches().items() if is_on}
 
 
@@ -113,6 +115,7 @@ def parameters(config: Config) -> list[Parameter]:
 
 def _deployment(config: Config) -> Iterator[Parameter]:
     name = definition(Config, "name", default=config.name)
+    named = "the EKS cluster, " if config.makes_control_plane else ""
     yield Parameter(
         name=DEPLOYMENT_NAME,
         label="Name of the deployment",
@@ -121,8 +124,8 @@ def _deployment(config: Config) -> Iterator[Parameter]:
             **name,
             "AllowedPattern": f"(?!.*{SAGEMAKER}){name['AllowedPattern']}",
             "MaxLength": len(PLACEHOLDER),
-            "Description": "The same for all stacks; it names the EKS cluster, the HyperPod "
-            "cluster and the bucket of the lifecycle scripts.",
+            "Description": f"The same for all stacks; it names {named}the HyperPod cluster and "
+            "the bucket of the lifecycle scripts.",
         },
     )
     yield Parameter(
@@ -151,20 +154,23 @@ def _deployment(config: Config) -> Iterator[Parameter]:
 
 
 def _kubernetes(config: Config) -> Iterator[Parameter]:
+    plane = config.control_plane
+    if plane is None:
+        return
     told = "Kubernetes version; a running control plane goes up one at a time."
     yield Parameter(
         name="KubernetesVersion",
         label="Kubernetes version",
         group=_KUBERNETES,
-        definition=definition(EksConfig, "version", default=config.eks.version, Description=told),
+        definition=definition(EksConfig, "version", default=plane.version, Description=told),
         paths=(("eks", "version"),),
     )
-    if config.eks.secrets_kms_key_arn is not None:
+    if plane.secrets_kms_key_arn is not None:
         key, name = "secrets_kms_key_arn", "SecretsKmsKeyArn"
         label = "KMS key of Kubernetes secrets"
         found = _existing(EksConfig, key, name=name, label=label, group=_KUBERNETES, path=("eks",))
         yield replace(found, is_fixed=True)
-    for index, _ in enumerate(config.eks.admins):
+    for index, _ in enumerate(plane.admins):
         yield _existing(
             EksConfig,
             "admins",

@@ -98,6 +98,10 @@ class Names:
             return Condition("StringEquals", f"{_TAG}{_STACK_NAME}", stacks)
         return None
 
+    def have(self, service: str) -> bool:
+        """Return whether the templates have resources whose types begin so."""
+        return any(each.type.startswith(service) for each in self.resources)
+
     def of_type(self, name: str) -> tuple[str, ...]:
         """Return the patterns of the names of a type's resources."""
         found = {self._of(each) for each in self.resources if each.type == name}

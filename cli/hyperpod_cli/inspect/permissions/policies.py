@@ -121,9 +121,9 @@ def execution_roles(assembly: Path, environment: Environment) -> Iterator[str]:
 
 
 def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
-    environment, (cluster,) = names.environment, names.of_type("AWS::EKS::Cluster")
+    environment = names.environment
+    clusters = names.of_type("AWS::EKS::Cluster") if names.have("AWS::EKS::") else ()
     where = f"{environment.region}:{environment.account}"
-    eks = f"arn:{environment.partition}:eks:{where}"
     stacks = f"arn:{environment.partition}:cloudformation:{where}:stack"
     roles = sorted({pattern({"Fn::Sub": arn}, environment) for arn in roles_of_cli(assembly)})
     if roles:
@@ -131,6 +131,7 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     storage = f"{names.deployment}-storage"
     compared = sorted({*(stack.name for stack in stacks_in(assembly)), storage})
     own = [f"{stacks}/{name}/*" for name in compared]
+    cluster = next(iter(clusters), None)
     for name, actions, resources in read_permissions(names, eks_cluster=cluster, stacks=compared):
         yield _allow(name, actions, resources)
     # What `make deploy` says to run after a failure; CloudFormation does it with the stack's role.
@@ -138,6 +139,13 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     # Of a stack whose creation failed. No more than CDK's bootstrap gives its role for deployments.
     lifted = ["cloudformation:UpdateTerminationProtection"]
     yield _allow("LiftProtection", lifted, [f"{stacks}/{storage}/*"])
+    if cluster is not None:
+        yield from _to_kubernetes(cluster, environment)
+
+
+def _to_kubernetes(cluster: str, environment: Environment) -> Iterator[Statement]:
+    where = f"{environment.region}:{environment.account}"
+    eks = f"arn:{environment.partition}:eks:{where}"
     # The command with which a refused deletion is consented to.
     yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {
         "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}

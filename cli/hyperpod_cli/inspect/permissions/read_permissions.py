@@ -34,13 +34,13 @@ def read_actions() -> set[str]:
 
 
 def read_permissions(
-    names: Names, *, eks_cluster: str, stacks: Iterable[str]
+    names: Names, *, eks_cluster: str | None, stacks: Iterable[str]
 ) -> Iterator[Permission]:
     """Yield a statement for each kind of resource that is read.
 
     Args:
         names: Names of the deployment's resources.
-        eks_cluster: Name of the EKS cluster.
+        eks_cluster: Name of the EKS cluster; None without one.
         stacks: Names of the stacks.
     """
     read = _Read(names=names, eks_cluster=eks_cluster, stacks=tuple(stacks))
@@ -57,12 +57,12 @@ class _Read:
 
     Attributes:
         names: Names of the deployment's resources.
-        eks_cluster: Name of the EKS cluster.
+        eks_cluster: Name of the EKS cluster; None without one.
         stacks: Names of the stacks.
     """
 
     names: Names
-    eks_cluster: str
+    eks_cluster: str | None
     stacks: Sequence[str]
 
     def arn(self, service: str, resource: str, *, account: str | None = None) -> str:
@@ -78,7 +78,8 @@ class _Read:
 
     def control_plane(self, kind: str = "cluster", rest: str = "") -> Iterator[str]:
         """Yield the EKS cluster, or what it has."""
-        yield self.arn("eks", f"{kind}/{self.eks_cluster}{rest}")
+        if self.eks_cluster is not None:
+            yield self.arn("eks", f"{kind}/{self.eks_cluster}{rest}")
 
     def existing_control_plane(self) -> Iterator[str]:
         """Yield the EKS cluster that no template makes."""
@@ -167,7 +168,11 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     ("FindResourceTypes", "cloudformation:DescribeType", _everything),
     ("FindCluster", "eks:(DescribeCluster|ListAddons)", _Read.control_plane),
     ("FindAddons", "eks:DescribeAddon", lambda read: read.control_plane("addon", "/*")),
-    ("FindOfferedAddons", "eks:DescribeAddonVersions", _everything),
+    (
+        "FindOfferedAddons",
+        "eks:DescribeAddonVersions",
+        lambda read: ["*"] if read.eks_cluster is not None else [],
+    ),
     ("LookAtControlPlane", "eks:ListAccessEntries", _Read.existing_control_plane),
     (
         "LookAtAccessEntries",

@@ -6,10 +6,12 @@ from typing import Any
 import aws_cdk as cdk
 from aws_cdk import aws_eks_v2, aws_s3
 
-from hyperpod_cdk import Config, Eks
+from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_permissions import node_statements
+from hyperpod_cdk.hyperpod.orchestrator import Eks, Orchestrator, Slurm
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
+from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cli.inspect.preflight.validator import Target, as_list
 
 Statement = dict[str, Any]
@@ -28,9 +30,6 @@ def needed_statements(
         groups: The groups that use the role.
     """
     stack = cdk.Stack(env=cdk.Environment(account=target.account, region=target.region))
-    cluster = aws_eks_v2.Cluster.from_cluster_attributes(
-        stack, "Cluster", cluster_name=config.eks_cluster_name
-    )
     scripts = config.lifecycle_scripts
     made = f"sagemaker-{config.name}-{target.account}-{target.region}"
     key = scripts.existing_bucket_kms_key_arn
@@ -43,7 +42,7 @@ def needed_statements(
     found = node_statements(
         stack,
         groups=groups,
-        orchestrator=Eks(cluster=cluster),
+        orchestrator=_orchestrator(stack, config),
         vpc_id="*",
         subnet_ids=["*"],
         security_group_id="*",
@@ -53,6 +52,14 @@ def needed_statements(
     )
     resolved = stack.resolve([each.to_statement_json() for each in found])
     return [_known(statement, target) for statement in resolved]
+
+
+def _orchestrator(stack: cdk.Stack, config: Config) -> Orchestrator:
+    if config.control_plane is None:
+        return Slurm(slurm=config.cluster.slurm or SlurmConfig())
+    name = config.eks_cluster_name
+    cluster = aws_eks_v2.Cluster.from_cluster_attributes(stack, "Cluster", cluster_name=name)
+    return Eks(cluster=cluster)
 
 
 def _known(value: Any, target: Target) -> Any:  # noqa: ANN401 - any JSON value

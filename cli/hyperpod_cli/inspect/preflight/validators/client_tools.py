@@ -33,7 +33,8 @@ _TOOLS: Mapping[str, _Tool] = {
     "git": _Tool(use="gets the official chart, if it is not packaged yet", fix="install git"),
     # https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html
     "aws": _Tool(
-        use="signs in to Kubernetes, and looks by hand", fix="install the AWS CLI, version 2"
+        use="opens shells, signs in to Kubernetes, looks by hand",
+        fix="install the AWS CLI, version 2",
     ),
     "session-manager-plugin": _Tool(
         use="opens shells on nodes",
@@ -51,7 +52,7 @@ _TOOLS: Mapping[str, _Tool] = {
 def client_tools(config: Config, _target: Target) -> Iterator[Problem]:
     """Find programs that are not on the PATH."""
     for name, tool in _TOOLS.items():
-        if which(name) is not None or (name == "git" and config.helm.chart is not None):
+        if which(name) is not None or (name == "git" and not config.needs_official_chart):
             continue
         message = f"is not on the PATH; it {tool.use}: {tool.fix}"
         finding = Finding(value=name, message=message, severity=tool.severity)

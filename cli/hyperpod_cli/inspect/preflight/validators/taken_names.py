@@ -40,14 +40,8 @@ def taken_names(config: Config, target: Target) -> Iterator[Problem]:
     yield from _hyperpod_cluster(config, target)
     if is_deployed(stack_name(config, "platform"), target):
         return
-    if not config.eks.is_existing and _is_eks_cluster(config.eks_cluster_name, target):
-        yield _taken(
-            ("eks", "cluster_name"),
-            config.eks_cluster_name,
-            command=f"aws eks describe-cluster --name {config.eks_cluster_name}",
-            instead="or name that cluster in eks.cluster_arn",
-        )
-    yield from _log_group(config, target)
+    if config.makes_control_plane:
+        yield from _control_plane(config, target)
     alias = f"alias/{config.name}"
     if config.encryption.create_kms_key and _is_key(alias, target):
         yield _taken(
@@ -85,14 +79,19 @@ def _hyperpod_cluster(config: Config, target: Target) -> Iterator[Problem]:
         yield Problem(finding=error(("cluster", "name"), name, message), command=command)
 
 
-def _log_group(config: Config, target: Target) -> Iterator[Problem]:
-    """Find the log group that EKS makes again after a deletion, for its last lines.
+def _control_plane(config: Config, target: Target) -> Iterator[Problem]:
+    """Find an EKS cluster, and the log group that EKS makes again after a deletion.
 
     https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2446
     """
+    if _is_eks_cluster(config.eks_cluster_name, target):
+        yield _taken(
+            ("eks", "cluster_name"),
+            config.eks_cluster_name,
+            command=f"aws eks describe-cluster --name {config.eks_cluster_name}",
+            instead="or name that cluster in eks.cluster_arn",
+        )
     name = f"/aws/eks/{config.eks_cluster_name}/cluster"
-    if config.eks.is_existing:
-        return
     answer = target.client("logs").describe_log_groups(logGroupNamePrefix=name)
     if name in [each["logGroupName"] for each in answer["logGroups"]]:
         message = (
