@@ -28,12 +28,18 @@ from emulator.hyperpod.simulation.nodes import LABEL_PREFIX
 from emulator.kubernetes.control_plane import ControlPlane
 from emulator.node.lifecycle_logs import LifecycleLogs
 from emulator.node.node import VpcNetwork
+from hyperpod_cdk import Config
 from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
 from hyperpod_cdk.facts.native_cluster import native_regions
 from rehearsal.cdk_cli import CdkCliProcess
 
 ALLOWED_CALLS = "allowed-calls.jsonl"
 _HEALTH = f"{LABEL_PREFIX}/node-health-status"
+
+
+def eks_cluster_of(config: Config) -> str | None:
+    """Return the name of the EKS cluster of a deployment; None without a control plane."""
+    return None if config.control_plane is None else config.eks_cluster_name
 
 
 class KubernetesNodes:
@@ -177,7 +183,7 @@ def rehearsal_environment(
     account: str,
     region: str,
     kubernetes: ControlPlane,
-    eks_cluster_name: str,
+    eks_cluster_name: str | None,
     log_file: Path,
     cdk: CdkCliProcess | None = None,
 ) -> Iterator[RehearsalEnvironment]:
@@ -187,7 +193,7 @@ def rehearsal_environment(
         account: Account that the deployment goes to.
         region: Region that the deployment goes to.
         kubernetes: The control plane of the EKS cluster that will be made.
-        eks_cluster_name: Name of that cluster.
+        eks_cluster_name: Name of that cluster; None if none will be made: nothing listens then.
         log_file: Gets the local AWS's own log; `allowed-calls.jsonl` next to it, which statements
             of roles allowed their calls.
         cdk: The CDK CLI that deploys, which starts slowly and may be of several environments.
@@ -207,8 +213,9 @@ def rehearsal_environment(
         hardware=instance_facts,
     )
     with ExitStack() as started:
-        started.callback(kubernetes.stop)
-        kubernetes.start()
+        if eks_cluster_name is not None:
+            started.callback(kubernetes.stop)
+            kubernetes.start()
         hyperpod_api = started.enter_context(HyperPodApi(service=service))
         settings = LocalAwsSettings(
             account=account,
@@ -229,9 +236,11 @@ def rehearsal_environment(
         network.connect(clients)
         logs.connect(clients)
         started.enter_context(logs)
-        kubernetes.accept_eks_tokens(
-            eks_cluster_name=eks_cluster_name, gateway_url=aws.endpoint, session=aws_session(aws)
-        )
+        if eks_cluster_name is not None:
+            session = aws_session(aws)
+            kubernetes.accept_eks_tokens(
+                eks_cluster_name=eks_cluster_name, gateway_url=aws.endpoint, session=session
+            )
         yield RehearsalEnvironment(
             aws=aws,
             cdk=cli,

@@ -11,7 +11,7 @@ from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.inspect.report.page import Attempt, write
 from rehearsal.cdk_cli import AppRefusedError, CdkError
-from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
+from rehearsal.environment import RehearsalEnvironment, eks_cluster_of, rehearsal_environment
 from rehearsal.existing_resources import DEFAULT_REGION, account_of, named_account
 from rehearsal.kept_rehearsal import keep
 from rehearsal.progress import Progress
@@ -122,7 +122,7 @@ class Rehearsal:
             account=account_of(self.config),
             region=self.region,
             kubernetes=InProcessControlPlane(kubernetes_version=self.config.eks.version),
-            eks_cluster_name=self.config.eks_cluster_name,
+            eks_cluster_name=eks_cluster_of(self.config),
             log_file=self.work_directory / "local-aws.log",
         ) as environment:
             stage = Stage(

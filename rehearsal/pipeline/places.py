@@ -25,7 +25,7 @@ from hyperpod_cdk.pipeline.section import EnvironmentConfig
 from hyperpod_stacks.table import stack_names
 from rehearsal.cdk_cli import CdkCli, CdkCliProcess
 from rehearsal.deployer import Deployer
-from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
+from rehearsal.environment import RehearsalEnvironment, eks_cluster_of, rehearsal_environment
 from rehearsal.existing_resources import existing_resources
 from rehearsal.pipeline.cloud_formation import StackActions
 from rehearsal.pipeline.definition import UnplayableError
@@ -252,7 +252,7 @@ def start_places(loaded: Loaded, *, directory: Path, started: ExitStack) -> Sequ
                 account=section.account,
                 region=region,
                 kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
-                eks_cluster_name=config.eks_cluster_name,
+                eks_cluster_name=eks_cluster_of(config),
                 log_file=own / "local-aws.log",
                 cdk=cdk,
             )

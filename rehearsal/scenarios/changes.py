@@ -6,6 +6,7 @@ from typing import Any
 
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
+    ON_EKS,
     Scenario,
     all_nodes_run,
     all_or_nothing,
@@ -14,7 +15,6 @@ from rehearsal.scenarios.scenario import (
     fails,
     has_status,
     lacks_fixed_instance_types,
-    needs,
     succeeds,
 )
 from rehearsal.stage import Stage
@@ -120,18 +120,21 @@ SCENARIOS = (
         summary="the provisioning mode of a running cluster is changed, which HyperPod cannot do",
         play=_immutable_change,
         on_a_deployment=True,
-        lacking=needs(_CONTINUOUS, also=lacks_fixed_instance_types),
+        needs=_CONTINUOUS,
+        also_lacking=lacks_fixed_instance_types,
     ),
     Scenario(
         name="script-removed",
         summary="a lifecycle script is removed, in an update that is cancelled and in the next one",
         play=_script_removed,
         on_a_deployment=True,
+        needs=ON_EKS,
     ),
     Scenario(
         name="script-renamed",
         summary="a lifecycle script is renamed, in an update that is cancelled and in the next one",
         play=_script_renamed,
         on_a_deployment=True,
+        needs=ON_EKS,
     ),
 )

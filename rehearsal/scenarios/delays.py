@@ -6,7 +6,7 @@ from emulator.hyperpod import Faults
 from emulator.kubernetes import Fault
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from rehearsal.report import Fact
-from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, needs, succeeds
+from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
 from rehearsal.stage import Stage
 from rehearsal.verification import running_nodes
 
@@ -59,6 +59,6 @@ SCENARIOS = (
         name="slow-nodes",
         summary="the nodes of the first group take eight times as long",
         play=_slow_nodes,
-        lacking=needs({"cluster.wait_for": "nodes"}),
+        needs={"cluster.wait_for": "nodes"},
     ),
 )

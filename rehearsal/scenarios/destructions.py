@@ -11,11 +11,11 @@ from emulator.hyperpod import Faults
 from hyperpod_cli.terminal.errors import REFUSED
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
+    ON_EKS,
     Scenario,
     all_nodes_run,
     cluster_is,
     has_status,
-    needs,
     succeeds,
 )
 from rehearsal.stage import Stage
@@ -24,7 +24,7 @@ _COMMAND = re.compile(
     r"aws eks tag-resource --region (\S+) --resource-arn (\S+) --tags (\S+)=(\S+);"
 )
 _CHECK = "deletion-check"
-_WITHOUT_CONSENT = {"helm.delete_user_objects": False}
+_WITHOUT_CONSENT = {**ON_EKS, "helm.delete_user_objects": False}
 # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
 _VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
 METRICS: dict[str, Any] = {
@@ -181,10 +181,23 @@ def _refused_by_cloudformation(stage: Stage) -> Iterator[Fact]:
 def _leftovers(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
-    yield _create(stage, METRICS)
-    yield _create(stage, _deep_health_check())
+    on_eks = stage.config.control_plane is not None
+    if on_eks:
+        yield _create(stage, METRICS)
+        yield _create(stage, _deep_health_check())
     stage.environment.hyperpod.faults = Faults(nodes_left_in_kubernetes=True)
     yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
+    if on_eks:
+        yield from _left_in_kubernetes(stage)
+    yield succeeds("the stack is deployed again", stage.deploy())
+    yield all_nodes_run(stage)
+    if on_eks:
+        yield _dns_is(stage, "ACTIVE")
+        stage.tools.run(f"kubectl delete apiservice {METRICS['metadata']['name']}")
+
+
+def _left_in_kubernetes(stage: Stage) -> Iterator[Fact]:
+    """Yield the checks of what the cluster has left in Kubernetes."""
     yield has_status(stage, "addons", "CREATE_COMPLETE", "UPDATE_COMPLETE")
     yield _dns_is(stage, "DEGRADED")
     left = stage.environment.kubernetes.objects("v1", "Node")
@@ -192,10 +205,6 @@ def _leftovers(stage: Stage) -> Iterator[Fact]:
     _, listed = stage.tools.run("kubectl get namespaces -o name")
     terminating = "namespace/aws-hyperpod" in listed
     yield Fact(check="the metrics API, which has no node, holds the namespaces", ok=terminating)
-    yield succeeds("the stack is deployed again", stage.deploy())
-    yield all_nodes_run(stage)
-    yield _dns_is(stage, "ACTIVE")
-    stage.tools.run(f"kubectl delete apiservice {METRICS['metadata']['name']}")
 
 
 def _cannot_be_updated(stage: Stage) -> Fact:
@@ -214,14 +223,14 @@ SCENARIOS = (
         summary="make destroy while a user's pod runs",
         play=_refused_before,
         on_a_deployment=True,
-        lacking=needs(_WITHOUT_CONSENT),
+        needs=_WITHOUT_CONSENT,
     ),
     Scenario(
         name="destroy-failed",
         summary="the stack is deleted without make destroy, while a user has a job",
         play=_refused_by_cloudformation,
         on_a_deployment=True,
-        lacking=needs(_WITHOUT_CONSENT),
+        needs=_WITHOUT_CONSENT,
     ),
     Scenario(
         name="destroy-and-redeploy",

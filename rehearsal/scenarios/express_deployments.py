@@ -120,6 +120,6 @@ SCENARIOS = (
         summary="an express deployment goes on, and then the file system fails for good",
         play=_dependency_fails,
         on_a_deployment=True,  # or on none: the HyperPod stack has no part in it
-        lacking=_lacks_storage,
+        also_lacking=_lacks_storage,
     ),
 )

@@ -137,6 +137,6 @@ SCENARIOS = (
         summary="a subnet and a group in an Availability Zone that the deployment does not have",
         play=_further_zone,
         on_a_deployment=True,
-        lacking=_lacking,
+        also_lacking=_lacking,
     ),
 )

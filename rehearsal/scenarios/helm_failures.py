@@ -10,7 +10,14 @@ from typing import Any
 
 from emulator.kubernetes import Fault
 from rehearsal.report import Fact
-from rehearsal.scenarios.scenario import Scenario, cluster_is, fails, has_status, succeeds
+from rehearsal.scenarios.scenario import (
+    ON_EKS,
+    Scenario,
+    cluster_is,
+    fails,
+    has_status,
+    succeeds,
+)
 from rehearsal.stage import Stage
 
 _LONGEST_SECONDS = 600.0
@@ -79,11 +86,13 @@ SCENARIOS = (
         name="helm-fails",
         summary="the Kubernetes API refuses the chart's DaemonSets",
         play=_helm_fails,
+        needs=ON_EKS,
     ),
     Scenario(
         name="stuck-release",
         summary="helm is killed in the middle of an upgrade and leaves the release pending",
         play=_stuck_release,
         on_a_deployment=True,
+        needs=ON_EKS,
     ),
 )

@@ -10,6 +10,7 @@ from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cli.terminal.errors import REFUSED
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
+    ON_EKS,
     Scenario,
     all_nodes_run,
     deploy_and_cancel,
@@ -135,6 +136,7 @@ SCENARIOS = (
         summary="the next Kubernetes version, in an update that is cancelled and in the next one",
         play=_kubernetes_upgrade,
         on_a_deployment=True,
-        lacking=_lacking,
+        needs=ON_EKS,
+        also_lacking=_lacking,
     ),
 )

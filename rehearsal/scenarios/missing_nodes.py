@@ -13,7 +13,6 @@ from rehearsal.scenarios.scenario import (
     all_nodes_run,
     cluster_is,
     has_status,
-    needs,
     succeeds,
 )
 from rehearsal.stage import Stage
@@ -82,19 +81,20 @@ SCENARIOS = (
         name="capacity-shortage",
         summary="AWS has no instance left for the first group",
         play=_capacity_shortage,
-        lacking=needs(_TELLING),
+        needs=_TELLING,
     ),
     Scenario(
         name="deep-health-check-fails",
         summary="the nodes of the first group with deep health checks fail them",
         play=_deep_health_check_fails,
-        lacking=needs(_TELLING, also=_lacks_deep_health_checks),
+        needs=_TELLING,
+        also_lacking=_lacks_deep_health_checks,
     ),
     Scenario(
         name="capacity-shortage-of-an-update",
         summary="the first group grows, and AWS has no instance left for it",
         play=_shortage_in_an_update,
         on_a_deployment=True,
-        lacking=needs(_TELLING),
+        needs=_TELLING,
     ),
 )

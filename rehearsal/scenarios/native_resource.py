@@ -90,6 +90,6 @@ SCENARIOS = (
         name="native-resource",
         summary=f"{_TYPE} makes the cluster: it fails, is created, grows, and is deleted",
         play=_native_resource,
-        lacking=_lacking,
+        also_lacking=_lacking,
     ),
 )

@@ -12,7 +12,6 @@ from rehearsal.scenarios.scenario import (
     fails,
     has_status,
     lacks_fixed_instance_types,
-    needs,
 )
 from rehearsal.stage import Stage
 
@@ -81,7 +80,8 @@ SCENARIOS = (
         name="all-or-nothing-shortage",
         summary="AWS has no instance left for the first group, and nodes come all or none",
         play=_all_or_nothing_shortage,
-        lacking=needs(_KEEPING, also=lacks_fixed_instance_types),
+        needs=_KEEPING,
+        also_lacking=lacks_fixed_instance_types,
     ),
     Scenario(
         name="quota-exceeded",
@@ -92,6 +92,6 @@ SCENARIOS = (
         name="lifecycle-script-fails",
         summary="on_create.sh exits non-zero on every node of the last group",
         play=_lifecycle_script_fails,
-        lacking=needs({**_KEEPING, "cluster.wait_for": "nodes"}),
+        needs={**_KEEPING, "cluster.wait_for": "nodes"},
     ),
 )

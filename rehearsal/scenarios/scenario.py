@@ -7,18 +7,22 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from emulator.aws.settings import Readiness
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.section import EKS, SLURM
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_stacks.table import StackKind
 from rehearsal.report import Fact
 from rehearsal.stage import Stage
 from rehearsal.verification import running_nodes, wait_for_nodes
 
+ON_EKS = {"cluster.orchestrator": EKS}
+"""What a scenario needs that acts on the control plane, on Helm or on pods."""
+WITH_SLURM = {"cluster.orchestrator": SLURM}
 _LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.02
 
@@ -66,7 +70,9 @@ class Scenario:
         play: Acts on the stage and yields each expectation as a check.
         on_a_deployment: Whether it begins with a deployment that works, so that it takes over one
             that is there. Any other is about a first creation: the HyperPod stack must not exist.
-        lacking: Returns what a configuration lacks for it, such as `a group with
+        needs: The values that a configuration must have for it, by key, such as
+            `{"cluster.wait_for": "nodes"}`. Default: any will do.
+        also_lacking: Returns what else a configuration lacks for it, such as `a group with
             deep_health_checks`; None when it has all.
         machine_lacks: Returns what this machine lacks for it, and how to get it; None: nothing.
     """
@@ -75,8 +81,17 @@ class Scenario:
     summary: str
     play: Callable[[Stage], Iterator[Fact]]
     on_a_deployment: bool = False
-    lacking: Callable[[Config], str | None] = lambda _: None
+    needs: Mapping[str, object] = field(default_factory=dict)
+    also_lacking: Callable[[Config], str | None] = lambda _: None
     machine_lacks: Callable[[], str | None] = lambda: None
+
+    def lacking(self, config: Config) -> str | None:
+        """Return what a configuration lacks for it; None when it has all."""
+        for key, value in self.needs.items():
+            section, name = key.split(".")
+            if getattr(getattr(config, section), name) != value:
+                return f"{key}: {json.dumps(value)}"
+        return self.also_lacking(config)
 
     def recover(self, stage: Stage) -> Iterator[Fact]:
         """Yield the checks that a plain deployment works again, whatever the scenario left."""
@@ -86,26 +101,6 @@ class Scenario:
         stage.restore()
         yield succeeds("a plain deployment works afterwards", stage.deploy())
         yield all_nodes_run(stage)
-
-
-def needs(
-    values: Mapping[str, object], also: Callable[[Config], str | None] = lambda _: None
-) -> Callable[[Config], str | None]:
-    """Return what finds out what a configuration lacks for a scenario.
-
-    Args:
-        values: The values that its keys must have, such as `{"cluster.wait_for": "nodes"}`.
-        also: Finds out what else it lacks.
-    """
-
-    def lacking(config: Config) -> str | None:
-        for key, value in values.items():
-            section, name = key.split(".")
-            if getattr(getattr(config, section), name) != value:
-                return f"{key}: {json.dumps(value)}"
-        return also(config)
-
-    return lacking
 
 
 def all_or_nothing(document: dict[str, Any]) -> None:
@@ -187,10 +182,13 @@ def cluster_is(stage: Stage, wanted: str) -> Fact:
 
 
 def all_nodes_run(stage: Stage) -> Fact:
-    """Return the check that exactly the nodes configured run, and Kubernetes knows them."""
+    """Return the check that exactly the nodes configured run, and Kubernetes, if any, knows them."""
     clients = stage.environment.clients
     wait_for_nodes(stage.config, clients=clients)
     wanted, running = wanted_nodes(stage.config), running_nodes(stage.config, clients=clients)
+    if stage.config.control_plane is None:
+        found = f"{running} of" if running != wanted else "all"
+        return Fact(check=f"{found} {wanted} nodes run", ok=running == wanted)
     known = len(stage.environment.kubernetes.objects("v1", "Node"))
     if running == known == wanted:
         return Fact(check=f"all {wanted} nodes run, and Kubernetes knows them", ok=True)

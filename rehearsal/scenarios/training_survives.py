@@ -14,7 +14,7 @@ from emulator.kubernetes.training_operator import API_VERSION, JOB_LABEL, KIND
 from hyperpod_cdk import Config
 from rehearsal.kept_rehearsal import operator_credentials
 from rehearsal.report import Fact
-from rehearsal.scenarios.scenario import Scenario, all_nodes_run, needs, succeeds
+from rehearsal.scenarios.scenario import ON_EKS, Scenario, all_nodes_run, succeeds
 from rehearsal.stage import Stage
 from rehearsal.training import (
     IMAGE,
@@ -199,7 +199,8 @@ SCENARIOS = (
         summary="a GPU node fails under a job that trains on this machine",
         play=_training_survives,
         on_a_deployment=True,
-        lacking=needs({"cluster.node_recovery": "Automatic"}, also=_lacks_claim),
+        needs={**ON_EKS, "cluster.node_recovery": "Automatic"},
+        also_lacking=_lacks_claim,
         machine_lacks=lacks_training,
     ),
 )

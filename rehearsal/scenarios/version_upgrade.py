@@ -87,6 +87,9 @@ def _upgrade(stage: Stage) -> Iterator[Fact]:
 
 def _lacks_what_the_release_deploys(config: Config) -> str | None:
     released = load_config(releases()[-1].config)
+    wanted = released.cluster.orchestrator
+    if config.cluster.orchestrator != wanted:
+        return f"cluster.orchestrator: {wanted}, as the release has it"
     if (config.name, config.region) != (released.name, released.region):
         return f"name: {released.name} and region: {released.region}, as the release has them"
     return None
@@ -98,6 +101,6 @@ SCENARIOS = (
         summary="the last release is deployed, and this version updates it in place",
         play=_upgrade,
         on_a_deployment=True,
-        lacking=_lacks_what_the_release_deploys,
+        also_lacking=_lacks_what_the_release_deploys,
     ),
 )

@@ -14,6 +14,7 @@ from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.environment import (
     ALLOWED_CALLS,
     RehearsalEnvironment,
+    eks_cluster_of,
     rehearsal_environment,
 )
 from rehearsal.existing_resources import account_of
@@ -81,7 +82,7 @@ def bootstrapped_stage(directory: Path, config_path: Path = DEFAULT) -> Iterator
         account=account_of(config),
         region=config.region,
         kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
-        eks_cluster_name=config.eks_cluster_name,
+        eks_cluster_name=eks_cluster_of(config),
         log_file=directory / "local-aws.log",
         cdk=cdk_cli(),
     ) as environment:
