@@ -122,7 +122,8 @@ def deployment_lines(report: Report) -> Iterator[str]:
         yield f"\nHyperPod cluster {report.cluster.name} is {report.cluster.status}"
         for group in report.cluster.instance_groups:
             counts = f"{group['current_count']} of {group['target_count']}"
-            yield f"  {group['name']:24} {group['instance_type']:24} {counts} running"
+            role = f", {group['slurm']}" if "slurm" in group else ""
+            yield f"  {group['name']:24} {group['instance_type']:24} {counts} running{role}"
     if report.release is not None:
         release = report.release
         name = f"{release.namespace}/{release.name}"

@@ -155,7 +155,8 @@ class Rehearsal:
         with stage.progress.step("Waiting for the nodes"):
             wait_for_nodes(stage.config, clients=clients)
         report.cluster = cluster_report(clients, name=stage.config.cluster.name)
-        report.release = release_report(stage.tools, config=stage.config)
+        if stage.config.control_plane is not None:
+            report.release = release_report(stage.tools, config=stage.config)
         with stage.progress.step("Verifying"):
             for check in verify(
                 stage.config,

@@ -131,10 +131,20 @@ def cluster_report(clients: AwsClients, *, name: str) -> ClusterReport:
                 "current_count": group["CurrentCount"],
                 "target_count": group["TargetCount"],
                 "status": group["Status"],
+                **_in_slurm(group),
             }
             for group in (*cluster["InstanceGroups"], *cluster.get("RestrictedInstanceGroups", ()))
         ],
     )
+
+
+def _in_slurm(group: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return what the nodes of a group are in Slurm, if they are in it: their partition, if any."""
+    given = group.get("SlurmConfig")
+    if given is None:
+        return {}
+    partitions = [f"partition {name}" for name in given.get("PartitionNames", ())]
+    return {"slurm": " ".join([given["NodeType"].lower(), *partitions])}
 
 
 def _instance_types(group: Mapping[str, Any]) -> str:
@@ -322,7 +332,7 @@ def image_checks(config: Config, *, tools: ClusterTools, region: str) -> Iterato
 
     Nodes of the local AWS pull nothing, so this tells what theirs would fail at.
     """
-    if not config.network.closed:
+    if not config.network.closed or config.control_plane is None:
         return
     images: set[str] = set()
     for kind in ("daemonsets", "deployments"):

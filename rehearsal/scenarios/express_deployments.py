@@ -47,10 +47,11 @@ def _dependency_not_ready(stage: Stage) -> Iterator[Fact]:
         check="the CLI says that resources go on becoming ready",
         ok="Resources still stabilizing" in stage.last_lines,
     )
-    yield _is_logged(stage, r"The EKS cluster \S+ is CREATING and has no endpoint")
+    if stage.config.control_plane is not None:
+        yield _is_logged(stage, r"The EKS cluster \S+ is CREATING and has no endpoint")
     if stage.config.storage is not None:
         yield _is_logged(stage, r"The file system fs-\w+ is CREATING and cannot be mounted yet")
-        yield _volume_has_its_names(stage)
+        yield _is_mounted_by_its_names(stage)
     yield all_nodes_run(stage)
 
 
@@ -63,8 +64,8 @@ def _dependency_fails(stage: Stage) -> Iterator[Fact]:
         matching=rf"file system fs-\w+ is FAILED.*{re.escape(_FAILURE)}.*deploy again",
     )
     yield has_status(stage, "storage", "ROLLBACK_COMPLETE")
-    # It is deployed at the same time as the storage.
-    yield cluster_is(stage, "InService")
+    # On EKS it is deployed at the same time as the storage; Slurm's nodes mount the file system.
+    yield cluster_is(stage, "gone" if stage.config.control_plane is None else "InService")
     # The next deployment deletes the stack, protected as it is, and creates it again.
     left = stage.environment.clients("fsx").describe_file_systems()["FileSystems"]
     yield Fact(check="the failed creation leaves no file system", ok=not left)
@@ -91,16 +92,28 @@ def _is_logged(stage: Stage, pattern: str) -> Fact:
     return Fact(check=f"the log says: {said}", ok=bool(told))
 
 
-def _volume_has_its_names(stage: Stage) -> Fact:
-    (volume,) = stage.environment.kubernetes.objects("v1", "PersistentVolume")
-    source = volume["spec"]["csi"]
-    (found,) = stage.environment.clients("fsx").describe_file_systems(
-        FileSystemIds=[source["volumeHandle"]]
-    )["FileSystems"]
-    wanted = {"dnsname": found["DNSName"], "mountname": found["LustreConfiguration"]["MountName"]}
+def _is_mounted_by_its_names(stage: Stage) -> Fact:
+    """Return the check that the volume, or without Kubernetes each node, has the file system."""
+    clients, of_storage = stage.environment.clients, stage.outputs()[stage.stack("storage")]
+    (found,) = clients("fsx").describe_file_systems(FileSystemIds=[of_storage["FileSystemId"]])[
+        "FileSystems"
+    ]
+    wanted = (found["DNSName"], found["LustreConfiguration"]["MountName"])
+    if stage.config.control_plane is not None:
+        (volume,) = stage.environment.kubernetes.objects("v1", "PersistentVolume")
+        names = volume["spec"]["csi"]["volumeAttributes"]
+        mounted = [(names["dnsname"], names["mountname"])]
+    else:
+        cluster = clients("sagemaker").describe_cluster(ClusterName=stage.config.cluster.name)
+        mounted = [
+            (mount["FsxLustreConfig"]["DnsName"], mount["FsxLustreConfig"]["MountName"])
+            for group in cluster["InstanceGroups"]
+            for mount in group["InstanceStorageConfigs"]
+            if "FsxLustreConfig" in mount
+        ]
     return Fact(
-        check="the volume has the file system's DNS and mount name",
-        ok=wanted.items() <= source["volumeAttributes"].items(),
+        check="what is mounted has the file system's DNS and mount name",
+        ok={wanted} == {*mounted},
     )
 
 

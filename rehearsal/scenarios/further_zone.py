@@ -83,19 +83,23 @@ def _further_zone(stage: Stage) -> Iterator[Fact]:
     yield all_nodes_run(stage)
     yield Fact(check=f"the new node is in {zone}", ok=_zones_of_nodes(stage) == {zone})
     yield _routed_within(stage, zone)
-    kept = "control plane and cluster keep the subnets that they had"
+    kept = "the cluster and its control plane, if any, keep the subnets that they had"
     yield Fact(check=kept, ok=_networks(stage) == before)
     # A subnet is exported to the stack of the group that uses it.
     stage.change(without_group)
     yield succeeds("the group is removed, so that the subnet can be", stage.deploy())
 
 
-def _networks(stage: Stage) -> tuple[set[str], set[str]]:
-    """Return the subnets of the EKS cluster, and those of the HyperPod cluster itself."""
+def _networks(stage: Stage) -> list[set[str]]:
+    """Return the subnets of the HyperPod cluster itself, and those of the EKS cluster, if any."""
     clients = stage.environment.clients
-    eks = clients("eks").describe_cluster(name=stage.config.eks_cluster_name)["cluster"]
     cluster = clients("sagemaker").describe_cluster(ClusterName=stage.config.cluster.name)
-    return set(eks["resourcesVpcConfig"]["subnetIds"]), set(cluster["VpcConfig"]["Subnets"])
+    names = [] if stage.config.control_plane is None else [stage.config.eks_cluster_name]
+    planes = [clients("eks").describe_cluster(name=name)["cluster"] for name in names]
+    return [
+        set(cluster["VpcConfig"]["Subnets"]),
+        *(set(plane["resourcesVpcConfig"]["subnetIds"]) for plane in planes),
+    ]
 
 
 def _zones_of_nodes(stage: Stage) -> set[str]:

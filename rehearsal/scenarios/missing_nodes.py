@@ -12,6 +12,7 @@ from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
     cluster_is,
+    first_workers,
     has_status,
     succeeds,
 )
@@ -36,7 +37,7 @@ def _tells(stage: Stage, *, matching: str) -> Iterator[Fact]:
 
 
 def _capacity_shortage(stage: Stage) -> Iterator[Fact]:
-    group = stage.config.cluster.all_groups[0]
+    group = first_workers(stage.config)
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group.name}))
     yield succeeds("the deployment succeeds", stage.deploy())
     yield has_status(stage, "hyperpod", "CREATE_COMPLETE")
@@ -60,16 +61,17 @@ def _lacks_deep_health_checks(config: Config) -> str | None:
     return None if checked else "a group with deep_health_checks"
 
 
-def _grown(document: dict[str, Any]) -> None:
-    document["cluster"]["instance_groups"][0]["instance_count"] += 2
-
-
 def _shortage_in_an_update(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
-    group = stage.config.cluster.all_groups[0]
+    group = first_workers(stage.config)
+    index = stage.config.cluster.all_groups.index(group)
+
+    def grown(document: dict[str, Any]) -> None:
+        document["cluster"]["instance_groups"][index]["instance_count"] += 2
+
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group.name}))
-    stage.change(_grown)
+    stage.change(grown)
     yield succeeds("the update succeeds", stage.deploy())
     yield has_status(stage, "hyperpod", "UPDATE_COMPLETE")
     counts = rf"{group.name}: {group.instance_count} of {group.instance_count + 2} nodes"

@@ -5,16 +5,23 @@ from collections.abc import Iterator
 
 from emulator.hyperpod import Caller
 from rehearsal.report import Fact
-from rehearsal.scenarios.scenario import Scenario, all_nodes_run, cluster_is, succeeds
+from rehearsal.scenarios.scenario import (
+    Scenario,
+    all_nodes_run,
+    cluster_is,
+    first_workers,
+    succeeds,
+)
 from rehearsal.stage import Stage
 
 _LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.1
 
 
-def _node_ids(stage: Stage) -> set[str]:
-    name = stage.config.cluster.name
-    listed = stage.environment.clients("sagemaker").list_cluster_nodes(ClusterName=name)
+def _node_ids(stage: Stage, *, group: str = "") -> set[str]:
+    listed = stage.environment.clients("sagemaker").list_cluster_nodes(
+        ClusterName=stage.config.cluster.name, InstanceGroupNameContains=group
+    )
     return {node["InstanceId"] for node in listed["ClusterNodeSummaries"]}
 
 
@@ -22,7 +29,7 @@ def _node_replaced(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     before = _node_ids(stage)
-    faulty = sorted(before)[0]
+    faulty = sorted(_node_ids(stage, group=first_workers(stage.config).name))[0]
     stage.environment.hyperpod.replace_node(
         cluster=stage.config.cluster.name,
         instance_id=faulty,
