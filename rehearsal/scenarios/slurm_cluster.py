@@ -1,0 +1,93 @@
+"""Scenarios of Slurm's controller: it fails, or somebody edits its slurm.conf by hand."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from emulator.hyperpod import Caller, Faults
+from hyperpod_cdk import Config
+from hyperpod_cdk.slurm.section import CONTROLLER
+from rehearsal.report import Fact
+from rehearsal.scenarios.scenario import (
+    WITH_SLURM,
+    Scenario,
+    all_nodes_run,
+    all_or_nothing,
+    cluster_is,
+    fails,
+    has_status,
+    is_refused,
+    lacks_fixed_instance_types,
+    succeeds,
+)
+from rehearsal.stage import Stage
+
+
+def _controller(config: Config) -> str:
+    return next(
+        group.name
+        for group in config.cluster.instance_groups
+        if group.slurm is not None and group.slurm.node_type == CONTROLLER
+    )
+
+
+def _controller_fails(stage: Stage) -> Iterator[Fact]:
+    controller = _controller(stage.config)
+    stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({controller}))
+    error = stage.deploy()
+    yield from fails(stage, error, matching=rf"{controller}.*[Cc]apacity")
+    told = re.search(r"\b(" + "|".join(_names(stage.config)) + r")\b", error or "")
+    first = told[1] if told is not None else "none"
+    yield Fact(check=f"of the groups, it names the controller first ({first})", ok=first == controller)
+
+
+def _names(config: Config) -> list[str]:
+    return [re.escape(group.name) for group in config.cluster.all_groups]
+
+
+def _with_strategy(strategy: str, *, nodes: int) -> Callable[[dict[str, Any]], None]:
+    """Return the change to a strategy, which goes without continuous provisioning alone."""
+
+    def edit(document: dict[str, Any]) -> None:
+        all_or_nothing(document)
+        document["cluster"].setdefault("slurm", {})["strategy"] = strategy
+        document["cluster"]["instance_groups"][-1]["instance_count"] += nodes
+
+    return edit
+
+
+def _edited_by_hand(stage: Stage) -> Iterator[Fact]:
+    stage.change(_with_strategy("managed", nodes=0))
+    yield succeeds("a deployment with the strategy managed works", stage.deploy())
+    yield all_nodes_run(stage)
+    stage.environment.hyperpod.edit_slurm_conf(
+        cluster=stage.config.cluster.name,
+        caller=Caller(account=stage.environment.aws.account, region=stage.environment.region),
+    )
+    stage.change(_with_strategy("managed", nodes=1))
+    yield is_refused(stage.deploy(), matching=r"drift.*slurm\.conf.*cluster\.slurm\.strategy")
+    yield has_status(stage, "hyperpod", "UPDATE_ROLLBACK_COMPLETE")
+    yield cluster_is(stage, "InService")
+    stage.change(_with_strategy("overwrite", nodes=1))
+    yield succeeds("with the strategy overwrite, the last group grows", stage.deploy())
+    yield has_status(stage, "hyperpod", "UPDATE_COMPLETE")
+    yield all_nodes_run(stage)
+    # The way in which nodes are provisioned cannot be changed back.
+    yield succeeds("the HyperPod stack is destroyed", stage.destroy("hyperpod"))
+
+
+SCENARIOS = (
+    Scenario(
+        name="controller-fails",
+        summary="AWS has no instance for Slurm's controller, so no other node begins",
+        play=_controller_fails,
+        needs=WITH_SLURM,
+    ),
+    Scenario(
+        name="slurm-conf-edited",
+        summary="somebody edits the partitions in slurm.conf by hand, and then the last group grows",
+        play=_edited_by_hand,
+        needs=WITH_SLURM,
+        also_lacking=lacks_fixed_instance_types,
+    ),
+)
