@@ -117,12 +117,14 @@ class Rehearsal:
         return report
 
     def _run(self, report: Report, *, progress: Progress, attempts: list[Attempt]) -> None:
-        progress.say("Starting the local AWS, HyperPod API and Kubernetes API ...")
+        eks_cluster = eks_cluster_of(self.config)
+        apis = " and HyperPod API" if eks_cluster is None else ", HyperPod API and Kubernetes API"
+        progress.say(f"Starting the local AWS{apis} ...")
         with rehearsal_environment(
             account=account_of(self.config),
             region=self.region,
             kubernetes=InProcessControlPlane(kubernetes_version=self.config.eks.version),
-            eks_cluster_name=eks_cluster_of(self.config),
+            eks_cluster_name=eks_cluster,
             log_file=self.work_directory / "local-aws.log",
         ) as environment:
             stage = Stage(
@@ -271,7 +273,7 @@ def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress)
         account=account,
         region=region,
         kubernetes=kubernetes,
-        eks_cluster_name=configs[paths[0]].eks_cluster_name,
+        eks_cluster_name=next(filter(None, map(eks_cluster_of, configs.values())), None),
         log_file=work_directory / "local-aws.log",
     ) as environment:
         return [
@@ -285,17 +287,18 @@ def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress)
 
 def _one_place(configs: Mapping[Path, Config]) -> tuple[str, str, str]:
     """Return region, Kubernetes version and account; a configuration may leave the account open."""
-    places = {(config.region or DEFAULT_REGION, config.eks.version) for config in configs.values()}
+    regions = {config.region or DEFAULT_REGION for config in configs.values()}
+    served = [config for config in configs.values() if config.control_plane is not None]
+    versions = {config.eks.version for config in served or configs.values()}
     accounts = {account for config in configs.values() if (account := named_account(config))}
-    if len(places) != 1 or len(accounts) > 1:
+    if len(regions) != 1 or len(versions) != 1 or len(accounts) > 1:
         found = "; ".join(
             f"{path} is for {config.region or DEFAULT_REGION}, Kubernetes {config.eks.version} and "
             f"account {named_account(config) or 'any'}"
             for path, config in configs.items()
         )
         raise DifferentPlacesError(f"One local AWS cannot hold all: {found}. Play them apart.")
-    [(region, version)] = places
-    return region, version, next(iter(accounts), ACCOUNT)
+    return *regions, *versions, next(iter(accounts), ACCOUNT)
 
 
 def _with_one(

@@ -363,7 +363,8 @@ class Stage:
     def _synth(self) -> None:
         if self.assembly in self._synthesized:
             return
-        with self.progress.step(f"Synthesizing {self.current} with {self.chart.description}"):
+        chart = "" if self.config.control_plane is None else f" with {self.chart.description}"
+        with self.progress.step(f"Synthesizing {self.current}{chart}"):
             self._synthesize()
         if self._synthesized:
             self.deployer.allow(self.assembly, bootstrapped=True)
