@@ -30,7 +30,11 @@ class Hardware(Protocol):
 
     @property
     def vcpus(self) -> int:
-        """Virtual CPUs."""
+        """Virtual CPUs with the default threads per core."""
+
+    @property
+    def default_threads_per_core(self) -> int:
+        """2 with simultaneous multithreading, else 1."""
 
     @property
     def memory_mib(self) -> int:

@@ -9,12 +9,16 @@ import pytest
 
 from emulator.hyperpod.slurm.configuration import SlurmNode
 from hyperpod_cdk.facts.instance_types import instance_facts
+from hyperpod_cdk.hyperpod.orchestrator import Slurm
+from hyperpod_cdk.hyperpod.section import ClusterConfig, cluster_request
+from hyperpod_cdk.slurm.section import SlurmConfig
 from tests.slurm.cluster import SlurmCluster
+from tests.support.configs import FIREWALL, SUBNET, configured
 
 _HERE = Path(__file__).parent
 _NOT_YET, _NEVER = 1, 2
 _INSTALLED = subprocess.run(["sh", _HERE / "install.sh", "--check"], check=False).returncode
-Group = tuple[str, str, str, int, str | None]
+Group = tuple[str, str, int, Mapping[str, str]]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -32,25 +36,29 @@ def slurm_is_installed() -> None:
         pytest.fail("Slurm is not installed: run `make setup-slurm`", pytrace=False)
 
 
-def request_of(*groups: Group, database: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return a CreateCluster request: of each group its name, role, type, count and partition."""
-    slurm: dict[str, Any] = {"SlurmConfigStrategy": "Managed"}
-    return {
-        "ClusterName": "ml",
-        "Orchestrator": {
-            "Slurm": slurm | ({"AccountingDatabase": database} if database is not None else {})
-        },
-        "InstanceGroups": [
-            {
-                "InstanceGroupName": name,
-                "InstanceType": instance_type,
-                "InstanceCount": count,
-                "SlurmConfig": {"NodeType": role}
-                | ({"PartitionNames": [partition]} if partition is not None else {}),
-            }
-            for name, role, instance_type, count, partition in groups
-        ],
-    }
+def cluster_of(*groups: Group) -> ClusterConfig:
+    """Return a cluster with a controller and some groups: name, type, count and `slurm`."""
+    controller = ("controller", "ml.m5.xlarge", 1, {"node_type": "controller"})
+    keys = ("name", "instance_type", "instance_count", "slurm")
+    listed = [dict(zip(keys, group, strict=True)) for group in (controller, *groups)]
+    return configured({"cluster": {"orchestrator": "slurm", "instance_groups": listed}}).cluster
+
+
+def request_of(cluster: ClusterConfig, **slurm: Any) -> dict[str, Any]:
+    """Return the CreateCluster request for a cluster.
+
+    Args:
+        cluster: The section of a configuration.
+        slurm: Further members of Slurm's part of it.
+    """
+    orchestrator = Slurm(slurm=cluster.slurm or SlurmConfig()).to_request()
+    return cluster_request(
+        cluster,
+        orchestrator={"Slurm": orchestrator["Slurm"] | slurm},
+        security_group_id=FIREWALL,
+        subnet_id=SUBNET,
+        tags={},
+    )
 
 
 def nodes_of(request: Mapping[str, Any]) -> Sequence[SlurmNode]:
@@ -70,13 +78,13 @@ def nodes_of(request: Mapping[str, Any]) -> Sequence[SlurmNode]:
 @pytest.fixture(scope="session")
 def slurm_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
     """Return a cluster that runs: a login node, two nodes with GPUs, two without; accounting."""
-    request = request_of(
-        ("controller", "Controller", "ml.m5.xlarge", 1, None),
-        ("login", "Login", "ml.m5.xlarge", 1, None),
-        ("gpus", "Compute", "ml.g5.12xlarge", 2, "gpu"),
-        ("cpus", "Compute", "ml.c5.4xlarge", 2, "cpu"),
-        database={"Endpoint": "accounting.example.com", "SecretArn": "arn:aws:secretsmanager:x"},
+    cluster_config = cluster_of(
+        ("login", "ml.m5.xlarge", 1, {"node_type": "login"}),
+        ("gpus", "ml.g5.12xlarge", 2, {"node_type": "compute", "partition": "gpu"}),
+        ("cpus", "ml.c5.4xlarge", 2, {"node_type": "compute", "partition": "cpu"}),
     )
+    database = {"Endpoint": "accounting.example.com", "SecretArn": "arn:aws:secretsmanager:x"}
+    request = request_of(cluster_config, AccountingDatabase=database)
     cluster = SlurmCluster(
         tmp_path_factory.mktemp("slurm"),
         request=request,

@@ -26,6 +26,6 @@ def test_a_job_that_ended_is_in_the_database(slurm_cluster: SlurmCluster) -> Non
         )
     )
     jobs = slurm_cluster.query(
-        "SELECT id_job, `partition`, state FROM slurm_acct_db_c1.ml_job_table"
+        "SELECT id_job, `partition`, state FROM slurm_acct_db_c1.`ml-cluster_job_table`"
     )
     assert f"{job}\tgpu\t{_COMPLETE}" in jobs.splitlines()

@@ -80,11 +80,8 @@ def slurm_conf(request: Request, nodes: Sequence[SlurmNode], *, hardware: Hardwa
             "AccountingStorageTRES=gres/gpu",
         ]
     for node in _with_slurmd(request, nodes):
-        gpus = _gpus(node, hardware)
-        found = hardware(node.instance_type)
-        cpus = f" CPUs={found.vcpus} RealMemory={found.memory_mib}" if found is not None else ""
-        gres = f" Gres=gpu:{gpus}" if gpus else ""
-        lines.append(f"NodeName={node.name} NodeAddr={node.address}{cpus}{gres} State=UNKNOWN")
+        has = _resources(request, node, hardware)
+        lines.append(f"NodeName={node.name} NodeAddr={node.address}{has} State=UNKNOWN")
     lines += _partitions(request, nodes)
     return "".join(f"{line}\n" for line in lines)
 
@@ -231,6 +228,18 @@ def _partitions(request: Request, nodes: Sequence[SlurmNode]) -> list[str]:
     ]
     lines = [f"PartitionName={DEV} Nodes=ALL Default=YES", *named]
     return [f"{line} MaxTime=INFINITE State=UP" for line in lines]
+
+
+def _resources(request: Request, node: SlurmNode, hardware: HardwareOf) -> str:
+    found = hardware(node.instance_type)
+    if found is None:
+        return ""
+    group = next(g for g in request["InstanceGroups"] if g["InstanceGroupName"] == node.group)
+    threads = group.get("ThreadsPerCore", found.default_threads_per_core)
+    cpus = found.vcpus // found.default_threads_per_core * threads
+    gpus = _gpus(node, hardware)
+    gres = f" Gres=gpu:{gpus}" if gpus else ""
+    return f" CPUs={cpus} RealMemory={found.memory_mib}{gres}"
 
 
 def _gpus(node: SlurmNode, hardware: HardwareOf) -> int:
