@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import re
@@ -25,12 +26,14 @@ _DATABASE_USER = "slurm"
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that no one listens at."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports: list[int] = [found.getsockname()[1] for found in sockets]
-    for found in sockets:
-        found.close()
-    return ports
+    """Return ports that no one listens at, nor an outgoing connection gets: Linux's are above."""
+    found: list[int] = []
+    while len(found) < count:
+        port = secrets.randbelow(20_000) + 12_000
+        with socket.socket() as server, contextlib.suppress(OSError):
+            server.bind(("127.0.0.1", port))
+            found += [port] if port not in found else []
+    return found
 
 
 class SlurmCluster:
@@ -147,7 +150,9 @@ class SlurmCluster:
             for pid in found:
                 _kill(pid)
 
-    def run(self, *command: str, check: bool = True, **environment: str) -> str:
+    def run(
+        self, *command: str, check: bool = True, environment: Mapping[str, str] | None = None
+    ) -> str:
         """Run one of Slurm's commands, and return what it prints.
 
         Args:
@@ -157,7 +162,7 @@ class SlurmCluster:
         """
         done = subprocess.run(
             command,
-            env=self.environment | environment,
+            env=self.environment | dict(environment or {}),
             cwd=self.directory,
             capture_output=True,
             text=True,
@@ -167,8 +172,8 @@ class SlurmCluster:
         return done.stdout + done.stderr
 
     def submit(self, *arguments: str, **environment: str) -> str:
-        """Submit a batch job, and return its ID."""
-        return self.run("sbatch", "--parsable", *arguments, **environment).strip()
+        """Submit a batch job with some variables, and return its ID."""
+        return self.run("sbatch", "--parsable", *arguments, environment=environment).strip()
 
     def wait_for(self, job: str, *states: str) -> str:
         """Wait until a job is in one of some states, such as `COMPLETED`, and return that state.
@@ -199,7 +204,7 @@ class SlurmCluster:
         connection = [f"--port={self._database_port}", "--protocol=tcp", f"--user={user}"]
         words = ["mariadb", "--no-defaults", *connection, "--batch", "--skip-column-names"]
         password = {"MYSQL_PWD": self._password} if user == _DATABASE_USER else {}
-        return self.run(*words, f"--execute={statement}", **password)
+        return self.run(*words, f"--execute={statement}", environment=password)
 
     def _on_one_machine(self, text: str) -> str:
         """Return a configuration with what a single machine forces upon it.
@@ -289,7 +294,7 @@ class SlurmCluster:
         with (self.directory / f"{name}.out").open("ab") as output:
             self._processes[name] = subprocess.Popen(
                 command,
-                env=self.environment | (environment or {}),
+                env=self.environment | dict(environment or {}),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 900.0
 """When a test gives up on what idle machines do in seconds: it ends a test that would hang."""
 
 

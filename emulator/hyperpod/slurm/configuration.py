@@ -157,6 +157,7 @@ def resource_config(
                     {
                         "InstanceName": f"{name}-{index}",
                         "InstanceId": node.instance_id,
+                        # In a network of HyperPod's own, which is not played.
                         "AgentIpAddress": node.address,
                         "CustomerIpAddress": node.address,
                     }
@@ -175,9 +176,10 @@ def provisioning_parameters(request: Request) -> dict[str, Any]:
         request: Names the groups, their roles, partitions and file systems.
     """
     first = {kind: next(iter(_groups(request, kind)), {}) for kind in ("Controller", "Login")}
-    storage = first["Controller"].get("InstanceStorageConfigs", [])
-    lustre = next((s["FsxLustreConfig"] for s in storage if "FsxLustreConfig" in s), {})
-    open_zfs = next((s["FsxOpenZfsConfig"] for s in storage if "FsxOpenZfsConfig" in s), {})
+    mounts: dict[str, Any] = {}
+    for storage in first["Controller"].get("InstanceStorageConfigs", []):
+        mounts |= storage
+    lustre, open_zfs = (mounts.get(f"Fsx{kind}Config", {}) for kind in ("Lustre", "OpenZfs"))
     return {
         "version": "1.0.0",
         "workload_manager": "slurm",
@@ -253,5 +255,5 @@ def _numbers(count: int) -> str:
 
 
 def _database(request: Request) -> Mapping[str, Any] | None:
-    found: Mapping[str, Any] | None = request["Orchestrator"]["Slurm"].get("AccountingDatabase")
-    return found
+    slurm: Mapping[str, Any] = request.get("Orchestrator", {}).get("Slurm", {})
+    return slurm.get("AccountingDatabase")
