@@ -1,4 +1,4 @@
-"""What lives as long as the data: file systems and how they are mounted, and accounting."""
+"""What lives as long as the data: file systems, their claims, and Slurm's accounting."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class StorageStack(cdk.Stack):
-    """File systems, with EKS the volumes and claims of pods, with Slurm the accounting database.
+    """File systems, and the volumes and claims through which pods mount them.
 
     Protected from termination, and the data retained, unless the configuration says twice that they
     may go.
@@ -35,18 +35,27 @@ class StorageStack(cdk.Stack):
         platform: PlatformStack,
         **kwargs: Any,
     ) -> None:
-        storage = config.storage
         super().__init__(
             scope,
             construct_id,
             stack_name=construct_id,
-            termination_protection=not config.data_is_deleted_with_stack,
+            termination_protection=not config.data_goes_with_stack,
             **kwargs,
         )
         self._platform = platform
-        add_outputs(self, platform.orchestration.add_to_storage(self))
-        if storage is None:
-            return
+        add_outputs(
+            self,
+            platform.orchestration.add_to_storage(
+                self,
+                network=platform.network,
+                security_group=platform.security_group,
+                keys=platform.keys,
+            ),
+        )
+        if config.storage is not None:
+            self._add_file_systems(config.storage)
+
+    def _add_file_systems(self, storage: StorageConfig) -> None:
         self._provisioning = self._parameters(storage) if storage.dynamic_provisioning else None
         for place, files in storage.file_systems:
             self._add_lustre(files, key=("storage", *place))

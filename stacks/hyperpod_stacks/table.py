@@ -9,6 +9,7 @@ from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
+from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.workloads.images import base_images
 
@@ -117,10 +118,12 @@ def _network(config: Config) -> str:
 
 
 def _storage(config: Config) -> Iterator[str]:
-    storage, accounting = config.storage, config.accounting
-    if accounting is not None and config.makes_accounting_database:
-        kept = "deleted with its stack" if accounting.delete_with_stack else "retained"
-        yield f"Slurm accounting in RDS for MariaDB, {accounting.instance_class}, {kept}"
+    storage, accounting = config.storage, config.cluster.accounting
+    if accounting is not None and config.makes_accounting:
+        yield (
+            f"RDS for MariaDB {accounting.instance_class} of {accounting.storage_gib} GiB for "
+            f"Slurm's accounting, {_kept(accounting)}"
+        )
     if storage is None:
         return
     for _, files in storage.file_systems:
@@ -144,8 +147,8 @@ def _storage(config: Config) -> Iterator[str]:
         yield "StorageClass fsx-dynamic, which makes a file system for each claim of users"
 
 
-def _kept(files: MaintainedFiles) -> str:
-    return "deleted with its stack" if files.delete_with_stack else "retained"
+def _kept(data: MaintainedFiles | AccountingConfig) -> str:
+    return "deleted with its stack" if data.delete_with_stack else "retained"
 
 
 def _addons(config: Config) -> Iterator[str]:
@@ -202,13 +205,13 @@ STACKS: Mapping[StackKind, StackRow] = {
     ),
     "storage": StackRow(
         holds="FSx for Lustre and its claim",
-        holds_with_slurm="FSx for Lustre, accounting database",
-        exists=lambda config: config.has_data,
+        holds_with_slurm="FSx for Lustre",
+        exists=lambda config: config.storage is not None or config.makes_accounting,
         says=_storage,
         protection=Protection(
             says="is protected, because it holds your files",
             lifted_by="storage.delete_with_stack and storage.i_understand_all_files_are_deleted "
-            "to true",
+            "to true (of Slurm's accounting, likewise in cluster.slurm.accounting)",
         ),
     ),
     "workloads": StackRow(

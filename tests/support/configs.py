@@ -17,6 +17,8 @@ CONFIGS = [*SHIPPED, *sorted((CONFIG_FOLDER / "examples").glob("*.yaml"))]
 """Those, and the examples of single features."""
 EVERY_FIELD = Path(__file__).with_name("every_field.yaml")
 """A configuration with every key, but for those of the next one."""
+EVERY_SLURM_FIELD = sorted(Path(__file__).parent.glob("every_slurm_*.yaml"))
+"""Configurations with every key of a cluster that Slurm orchestrates."""
 EVERY_EXISTING_RESOURCE = Path(__file__).with_name("every_existing_resource.yaml")
 """A configuration with every key that names what exists, in place of what is made."""
 EXISTING_CONTROL_PLANE = CONFIG_FOLDER / "examples" / "existing-eks.yaml"

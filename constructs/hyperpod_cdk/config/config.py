@@ -39,7 +39,6 @@ from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cdk.schema.section import OrchestratedBy, Section, Task, findings_of
 from hyperpod_cdk.schema.tags import Tags
 from hyperpod_cdk.schema.yaml_file import text_findings
-from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.workloads.section import WorkloadsConfig
@@ -226,29 +225,6 @@ class Config(Section):
         return plane is not None and not plane.is_reachable_from_anywhere
 
     @property
-    def accounting(self) -> AccountingConfig | None:
-        """The database of Slurm's accounting; None for HyperPod's own."""
-        return None if self.cluster.slurm is None else self.cluster.slurm.accounting
-
-    @property
-    def makes_accounting_database(self) -> bool:
-        """Whether the deployment makes the database of Slurm's accounting."""
-        return self.accounting is not None and not self.accounting.exists
-
-    @property
-    def has_data(self) -> bool:
-        """Whether the deployment has what lives as long as the data: a stack of its own."""
-        return self.storage is not None or self.makes_accounting_database
-
-    @property
-    def data_is_deleted_with_stack(self) -> bool:
-        """Whether that stack may be deleted without a second thought: with it goes everything."""
-        records = self.accounting if self.makes_accounting_database else None
-        return (self.storage is None or self.storage.is_deleted_with_stack) and (
-            records is None or records.delete_with_stack
-        )
-
-    @property
     def eks_cluster_name(self) -> str:
         """Name of the EKS cluster: an existing one's, the configured or a derived one."""
         if self.eks.cluster_arn is not None:
@@ -261,6 +237,19 @@ class Config(Section):
         scripts = self.lifecycle_scripts
         default = "" if scripts.existing_bucket_name is None else f"hyperpod/{self.name}"
         return default if scripts.prefix is None else scripts.prefix
+
+    @property
+    def makes_accounting(self) -> bool:
+        """Whether the deployment makes the database of Slurm's accounting."""
+        return self.cluster.accounting is not None and not self.cluster.accounting.exists
+
+    @property
+    def data_goes_with_stack(self) -> bool:
+        """Whether the storage stack may be deleted without a second thought, with all data."""
+        accounting = self.cluster.accounting if self.makes_accounting else None
+        return (self.storage is None or self.storage.is_deleted_with_stack) and (
+            accounting is None or accounting.delete_with_stack
+        )
 
     @property
     def project_scripts(self) -> ScriptFolder:
@@ -328,6 +317,7 @@ class Config(Section):
                 storage=self.storage is not None,
                 builds=self.builds_in_network,
                 kubernetes=self.control_plane is not None,
+                accounting=self.cluster.accounting is not None,
             )
         )
 

@@ -1,10 +1,11 @@
 """The `encryption` section: a customer managed KMS key, and what it encrypts."""
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from hyperpod_cdk.schema.arns import KmsKeyArn
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.section import Section
+from hyperpod_cdk.schema.section import OrchestratedBy, Section
 
 
 class EncryptionConfig(Section):
@@ -42,9 +43,9 @@ class EncryptionConfig(Section):
     """Whether the key encrypts the repository of training images. It cannot be changed once it is
     deployed. Default: true."""
 
-    accounting: bool = True
-    """Whether the key encrypts a new database of Slurm's accounting, and its secret. It cannot be
-    changed once it is deployed. Default: true."""
+    accounting: Annotated[bool, OrchestratedBy("slurm")] = True
+    """Whether the key encrypts the database of Slurm's accounting that is made, its backups and its
+    secret. It cannot be changed once it is deployed. Default: true."""
 
     @property
     def has_key(self) -> bool:

@@ -1,7 +1,7 @@
 """What orchestrates the nodes of a HyperPod cluster."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from aws_cdk import aws_eks_v2 as eks
@@ -9,6 +9,7 @@ from aws_cdk import aws_iam as iam
 
 from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, Mounts
 from hyperpod_cdk.schema.section import members
+from hyperpod_cdk.slurm.accounting import AccountingDatabase, ImportedAccountingDatabase
 from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.synthesis.reasons import statement
 
@@ -116,21 +117,20 @@ class Slurm:
     Attributes:
         slurm: How HyperPod runs Slurm.
         mounts: What HyperPod mounts on the nodes. Default: nothing.
-        accounting: The `AccountingDatabase` member. Default: HyperPod's own, on the controller.
+        accounting: Where Slurm keeps its accounting. Default: on the controller.
     """
 
     slurm: SlurmConfig
     mounts: Mounts = NO_MOUNTS
-    accounting: Mapping[str, Any] = field(default_factory=dict)
+    accounting: AccountingDatabase | ImportedAccountingDatabase | None = None
 
     name = "slurm"
     interface_use = InterfaceUse(user="HyperPod", why="puts nodes into the network")
 
     def to_request(self) -> dict[str, Any]:
         """Return the `Orchestrator` member of CreateCluster's input."""
-        return {
-            "Slurm": members({**self.slurm.to_request(), "AccountingDatabase": self.accounting})
-        }
+        database = None if self.accounting is None else self.accounting.to_request()
+        return {"Slurm": members({**self.slurm.to_request(), "AccountingDatabase": database})}
 
     def node_statements(self) -> Sequence[iam.PolicyStatement]:
         """Return no further right: who submits a job is a user of the nodes, not of IAM."""

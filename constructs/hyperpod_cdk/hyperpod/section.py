@@ -27,6 +27,7 @@ from hyperpod_cdk.schema.section import (
     judged,
     members,
 )
+from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.section import SlurmConfig
 
 BucketName = Annotated[
@@ -244,6 +245,11 @@ class ClusterConfig(WaitingConfig):
     def is_continuous(self) -> bool:
         """Whether nodes are provisioned one by one, as capacity is found."""
         return self.node_provisioning_mode == "Continuous"
+
+    @property
+    def accounting(self) -> AccountingConfig | None:
+        """The database of Slurm's accounting; None for one on the controller."""
+        return None if self.slurm is None else self.slurm.accounting
 
     @property
     def instance_types(self) -> tuple[str, ...]:

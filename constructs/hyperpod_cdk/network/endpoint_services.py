@@ -46,6 +46,8 @@ class EndpointService:
         for_storage: Whether only deployments with a file system need it. Default: all do.
         for_kubernetes: Whether only deployments with a Kubernetes control plane need it. Default:
             all do.
+        for_accounting: Whether only deployments with a database of Slurm's accounting need it.
+            Default: all do.
         for_builds: What it also lets through where images are built in the network.
     """
 
@@ -56,6 +58,7 @@ class EndpointService:
     actions: tuple[str, ...]
     for_storage: bool = False
     for_kubernetes: bool = False
+    for_accounting: bool = False
     for_builds: tuple[str, ...] = ()
 
 
@@ -145,6 +148,15 @@ ENDPOINT_SERVICES = (
         actions=("sagemaker:*",),
     ),
     EndpointService(
+        name="secretsmanager",
+        users=("nodes",),
+        why="the password of the database of Slurm's accounting",
+        source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
+        "API_ClusterAccountingDatabase.html",
+        actions=("secretsmanager:GetSecretValue",),
+        for_accounting=True,
+    ),
+    EndpointService(
         name="ssm",
         users=("nodes",),
         why="sessions on nodes",
@@ -169,7 +181,7 @@ ENDPOINT_SERVICES = (
 
 
 def endpoint_services(
-    *, storage: bool, builds: bool = False, kubernetes: bool = True
+    *, storage: bool, builds: bool = False, kubernetes: bool = True, accounting: bool = False
 ) -> Iterator[EndpointService]:
     """Yield the services of a deployment.
 
@@ -180,8 +192,14 @@ def endpoint_services(
         storage: Whether it has a file system.
         builds: Whether images are built in the network. Default: they are not.
         kubernetes: Whether it has a Kubernetes control plane. Default: it has.
+        accounting: Whether it has a database of Slurm's accounting. Default: it has none.
     """
+    left_out = {
+        "for_storage": not storage,
+        "for_kubernetes": not kubernetes,
+        "for_accounting": not accounting,
+    }
     for service in ENDPOINT_SERVICES:
-        if (storage or not service.for_storage) and (kubernetes or not service.for_kubernetes):
+        if not any(absent and getattr(service, need) for need, absent in left_out.items()):
             further = service.for_builds if builds else ()
             yield replace(service, actions=(*service.actions, *further))

@@ -1,6 +1,6 @@
 """The database of Slurm's accounting: RDS for MariaDB, or one that exists."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,13 @@ from hyperpod_cdk.encryption.data_keys import fixed_text
 from hyperpod_cdk.network.subnets import PrivateSubnet, SubnetZone
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
-from hyperpod_cdk.synthesis.reasons import NIST, acknowledge, skip_checkov, statement
+from hyperpod_cdk.synthesis.reasons import (
+    NIST,
+    acknowledge,
+    acknowledge_inline_policies,
+    skip_checkov,
+    statement,
+)
 from hyperpod_cdk.synthesis.refusals import FixedValue
 
 _KEY = ("cluster", "slurm", "accounting")
@@ -39,6 +45,11 @@ class ImportedAccountingDatabase:
     """
 
     accounting: AccountingConfig
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """The outputs of the stack: none."""
+        return {}
 
     @property
     def secret_arn(self) -> str:
@@ -148,6 +159,15 @@ class AccountingDatabase(Construct):
             **self._accounting.to_request(),
             "Endpoint": self.database.db_instance_endpoint_address,
             "SecretArn": self.secret_arn,
+        }
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """The outputs of its stack."""
+        return {
+            "AccountingDatabaseId": self.database.instance_identifier,
+            "AccountingEndpoint": self.database.db_instance_endpoint_address,
+            "AccountingSecretArn": self.secret_arn,
         }
 
     def _subnet_ids(
@@ -320,3 +340,27 @@ def accounting_statements(
             )
         )
     return statements
+
+
+class AccountingAccess(Construct):
+    """The right of nodes to read the secret of the accounting database, in a policy of its own.
+
+    All nodes of the role have it; a controller with an `execution_role_arn` of its own has it from
+    that role.
+
+    Args:
+        database: The database, perhaps of another stack than the role.
+        role: The role of the nodes.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        database: AccountingDatabase | ImportedAccountingDatabase,
+        role: iam.IRole,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        iam.Policy(self, "Policy", roles=[role], statements=accounting_statements(self, database))
+        acknowledge_inline_policies(self)

@@ -36,7 +36,7 @@ class AccountingConfig(Section):
             str,
             ApiLimits(
                 shape_name="sagemaker.ClusterAccountingDatabaseEndpoint",
-                noun="the host name of a database",
+                noun="the host name of a database such as slurm.example.com",
             ),
         ]
         | None,
@@ -52,7 +52,8 @@ class AccountingConfig(Section):
             str,
             ApiLimits(
                 shape_name="sagemaker.ClusterAccountingDatabaseSecretArn",
-                noun="the ARN of a secret",
+                noun="the ARN of a secret such as "
+                "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
             ),
             Names("secret"),
         ]
@@ -87,7 +88,7 @@ class AccountingConfig(Section):
             str,
             ApiLimits(
                 shape_name="sagemaker.ClusterAccountingDatabaseName",
-                noun="the name of a database schema",
+                noun="the name of a database schema such as slurm_acct_db",
             ),
         ]
         | None,

@@ -64,11 +64,12 @@ class SlurmConfig(Section):
 
     accounting: Annotated[
         AccountingConfig | None,
-        Field(examples=[{}]),
+        Field(examples=[{"multi_az": True}]),
         Task("keep Slurm's accounting in a database"),
     ] = None
-    """The database of Slurm's accounting, with continuous provisioning only. Default: one on the
-    controller node, whose records end with that node."""
+    """A database of its own for Slurm's accounting: {} makes one, endpoint and secret_arn name one
+    that exists. Once there, it cannot be taken away again. Default: none, it is kept on the
+    controller and lost with it."""
 
     setup: Annotated[
         SlurmSetupConfig | None, Field(examples=[{}]), Task("give a Slurm cluster users")
@@ -77,6 +78,6 @@ class SlurmConfig(Section):
     AMI's own setup alone."""
 
     def to_request(self) -> dict[str, Any]:
-        """Return a ClusterOrchestratorSlurmConfig."""
+        """Return a ClusterOrchestratorSlurmConfig, without a database."""
         strategy = self.strategy and self.strategy.capitalize()
         return members({"SlurmConfigStrategy": strategy})

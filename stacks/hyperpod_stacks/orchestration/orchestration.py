@@ -59,6 +59,17 @@ class Orchestration:
         """Its other outputs."""
         return {}
 
+    def add_to_storage(
+        self,
+        scope: Construct,  # noqa: ARG002
+        *,
+        network: Network | ImportedNetwork,  # noqa: ARG002
+        security_group: ec2.ISecurityGroup,  # noqa: ARG002
+        keys: DataKeys,  # noqa: ARG002
+    ) -> Mapping[str, str]:
+        """Add what lives as long as the files; return its outputs."""
+        return {}
+
     def mount(
         self,
         scope: Construct,
@@ -85,10 +96,6 @@ class Orchestration:
                 there is none.
         """
         raise NotImplementedError
-
-    def add_to_storage(self, scope: Construct) -> Mapping[str, str]:  # noqa: ARG002
-        """Add what lives as long as the files; return outputs of the storage stack."""
-        return {}
 
     def add_before_cluster(
         self,

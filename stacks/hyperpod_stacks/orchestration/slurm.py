@@ -1,4 +1,4 @@
-"""What Slurm adds to the stacks: what HyperPod mounts on the nodes, and accounting."""
+"""What Slurm adds to the stacks: what HyperPod mounts on the nodes, and its accounting."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,17 +24,15 @@ from hyperpod_cdk.network.network import Network
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.slurm.accounting import (
+    AccountingAccess,
     AccountingDatabase,
     ImportedAccountingDatabase,
     accounting_database_of,
-    accounting_statements,
 )
 from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.storage.claims import FileSystemAvailability
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig
-from hyperpod_cdk.synthesis.logs import LogGroups
-from hyperpod_cdk.synthesis.reasons import acknowledge_inline_policies
 from hyperpod_stacks.orchestration.orchestration import Orchestration
 
 # HyperPod's defaults, stated: jobs name them.
@@ -50,7 +48,13 @@ class SlurmOrchestration(Orchestration):
 
     def __init__(self, *, config: Config) -> None:
         self._config = config
-        self._database: AccountingDatabase | ImportedAccountingDatabase | None = None
+        self._slurm = config.cluster.slurm or SlurmConfig()
+        accounting = config.cluster.accounting
+        self._accounting: AccountingDatabase | ImportedAccountingDatabase | None = (
+            None
+            if accounting is None or not accounting.exists
+            else ImportedAccountingDatabase(accounting=accounting)
+        )
         self._lustre: list[FsxLustreMountConfig] = []
         self._homes: list[FsxOpenZfsMountConfig] = []
 
@@ -58,34 +62,30 @@ class SlurmOrchestration(Orchestration):
     def orchestrator(self) -> Slurm:
         """What the HyperPod cluster and its nodes' role know of it."""
         mounts = Mounts(lustre=tuple(self._lustre), openzfs=tuple(self._homes))
-        return Slurm(
-            slurm=self._config.cluster.slurm or SlurmConfig(),
-            mounts=mounts,
-            accounting={} if self._database is None else self._database.to_request(),
-        )
+        return Slurm(slurm=self._slurm, mounts=mounts, accounting=self._accounting)
 
-    def add_to_platform(
+    def add_to_storage(
         self,
-        scope: Construct,  # noqa: ARG002 - nothing is added: the controller is a node
+        scope: Construct,
         *,
         network: Network | ImportedNetwork,
         security_group: ec2.ISecurityGroup,
         keys: DataKeys,
-        log_groups: LogGroups,  # noqa: ARG002
-        provisioner: Provisioner,  # noqa: ARG002
-    ) -> None:
-        """Remember where a database would be."""
-        self._vpc, self._security_group, self._keys = network.vpc, security_group, keys
-
-    def add_to_storage(self, scope: Construct) -> Mapping[str, str]:
-        """Add the database of Slurm's accounting that the deployment makes."""
-        if not self._config.makes_accounting_database:
+    ) -> Mapping[str, str]:
+        """Add the database of the accounting, if it is one of the deployment."""
+        accounting = self._config.cluster.accounting
+        if accounting is None:
             return {}
-        database = self._accounting(scope)
-        return {
-            "AccountingEndpoint": database.to_request()["Endpoint"],
-            "AccountingSecretArn": database.secret_arn,
-        }
+        self._accounting = accounting_database_of(
+            scope,
+            "Accounting",
+            vpc=network.vpc,
+            zones=self._config.network.zones,
+            security_group=security_group,
+            accounting=accounting,
+            encryption_key=keys.accounting,
+        )
+        return self._accounting.outputs
 
     def add_before_cluster(
         self,
@@ -95,46 +95,21 @@ class SlurmOrchestration(Orchestration):
         execution_role: iam.IRole,
         scripts: LifecycleScripts,
     ) -> Sequence[Construct]:
-        """Add what AWS's own scripts read, and the right to read the accounting's secret."""
+        """Add what AWS's own scripts read, and let nodes read the secret of the database.
+
+        A role that exists is not changed.
+        """
         groups = self._config.cluster.instance_groups
         text = provisioning_parameters(groups, mounts=self.orchestrator.mounts)
-        return (
-            # The storage stack knows some of it.
-            *scripts.put_beside_own(
-                scope, "ProvisioningParameters", files={PROVISIONING_PARAMETERS: text}
-            ),
-            *self._accounting_access(scope, execution_role),
+        # The storage stack knows some of it.
+        files = {PROVISIONING_PARAMETERS: text}
+        before = [*scripts.put_beside_own(scope, "ProvisioningParameters", files=files)]
+        if self._accounting is None or self._config.cluster.execution_role_arn is not None:
+            return before
+        access = AccountingAccess(
+            scope, "AccountingAccess", database=self._accounting, role=execution_role
         )
-
-    def _accounting_access(
-        self, scope: Construct, execution_role: iam.IRole
-    ) -> Sequence[Construct]:
-        if self._config.accounting is None:
-            return ()
-        database = self._database or self._accounting(scope)
-        if self._config.cluster.execution_role_arn is not None:
-            return ()  # a role of the user's own, whose rights preflight looks at
-        policy = iam.Policy(
-            scope,
-            "AccountingAccess",
-            roles=[execution_role],
-            statements=accounting_statements(scope, database),
-        )
-        acknowledge_inline_policies(policy)
-        return (policy,)
-
-    def _accounting(self, scope: Construct) -> AccountingDatabase | ImportedAccountingDatabase:
-        assert self._config.accounting is not None  # noqa: S101 - its callers have looked
-        self._database = accounting_database_of(
-            scope,
-            "Accounting",
-            vpc=self._vpc,
-            zones=self._config.network.zones,
-            security_group=self._security_group,
-            accounting=self._config.accounting,
-            encryption_key=self._keys.accounting,
-        )
-        return self._database
+        return [*before, access]
 
     def mount(
         self,

@@ -24,6 +24,7 @@ from tests.support.configs import (
     CONFIG_FOLDER,
     EVERY_EXISTING_RESOURCE,
     EVERY_FIELD,
+    EVERY_SLURM_FIELD,
     EXISTING_CONTROL_PLANE,
     configured,
     orchestrated_by,
@@ -36,7 +37,7 @@ TOKEN = cdk.Token.as_string({"Fn::ImportValue": "AnotherStack"})
 READ_AT_SYNTHESIS = {
     "AutoPatchConfig.next_patch_date",
     "Config.region",
-    "ClusterConfig.orchestrator",
+    "AccountingConfig.subnet_cidrs",
     "EksConfig.public_access_cidrs",
     "HelmConfig.chart",
     "LifecycleConfig.directory",
@@ -46,6 +47,7 @@ READ_AT_SYNTHESIS = {
     "NetworkConfig.public_subnet_cidrs",
     "NetworkConfig.vpc_cidr",
     "NodeHealthConfig.script",
+    "SlurmSetupConfig.users",
 }
 
 
@@ -65,7 +67,11 @@ SECTIONS = [
     *sections(load_config(CONFIG_FOLDER / "default.yaml")),
     NetworkConfig(availability_zone_ids=("usw2-az1", "usw2-az2")),
     *sections(load_config(EVERY_EXISTING_RESOURCE)),
-    *(each for path in orchestrated_by("slurm") for each in sections(load_config(path))),
+    *(
+        each
+        for path in [*orchestrated_by("slurm"), *EVERY_SLURM_FIELD]
+        for each in sections(load_config(path))
+    ),
     *sections(load_config(EXISTING_CONTROL_PLANE)),
     StorageConfig(backup_retention_days=1),
     DataRepositoryConfig(s3_uri="s3://bucket"),

@@ -16,6 +16,7 @@ _BESIDE = (
     TARGET.with_name("every_existing_resource.yaml"),
     "config/examples/existing-eks.yaml",
     *(REPOSITORY / "config").glob("examples/slurm-*.yaml"),
+    *TARGET.parent.glob("every_slurm_*.yaml"),
 )
 # Keys that are there because both kinds of group share a section; the checks refuse them.
 _REFUSED = {

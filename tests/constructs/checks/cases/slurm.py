@@ -18,9 +18,12 @@ CONTROLLER, LOGIN = {"node_type": "controller"}, {"node_type": "login"}
 COMPUTE = {"node_type": "compute", "partition": "gpu"}
 _LUSTRE = {"dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "mount_name": "abcdefgh"}
 _EXISTING = {
-    "endpoint": "slurm.abcdefghijkl.us-west-2.rds.amazonaws.com",
+    "endpoint": "slurm.example.com",
     "secret_arn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
 }
+_IDS = ["subnet-12345678", "subnet-1234567a"]
+_THREE = ["10.192.10.0/28", "10.7.0.0/28", "10.192.20.0/28"]
+_CIDRS = "cluster.slurm.accounting.subnet_cidrs"
 _FOLDER = str(CONFIG_FOLDER / "examples" / "own-scripts")
 _USERS = {"setup": {"users": str(CONFIG_FOLDER / "examples" / "slurm-users" / "users.csv")}}
 _FOR_EKS = "must be left out: it is for clusters that EKS orchestrates, and cluster.orchestrator is"
@@ -103,35 +106,45 @@ CASES = [
         slurm(CONTROLLER, slurm={"strategy": "managed"}),
         (ERROR, "cluster.slurm.strategy", "must be left out with cluster.node_provisioning_mode"),
     ),
-    one(accounting, "none", slurm(CONTROLLER, slurm={})),
-    one(accounting, "a new one", slurm(CONTROLLER, slurm={"accounting": {}})),
+    one(accounting, "none", slurm(CONTROLLER)),
+    one(accounting, "a new database", slurm(CONTROLLER, slurm={"accounting": {}})),
     one(
         accounting,
-        "an existing one, all nodes or none",
+        "an existing one",
+        slurm(CONTROLLER, slurm={"accounting": _EXISTING}),
+    ),
+    one(
+        accounting,
+        "all nodes or none",
         slurm(CONTROLLER, slurm={"accounting": _EXISTING}, node_provisioning_mode=None),
-        (ERROR, "cluster.slurm.accounting", "needs cluster.node_provisioning_mode: Continuous"),
+        (ERROR, "cluster.node_provisioning_mode", "must be Continuous with cluster.slurm.account"),
     ),
     one(
         accounting,
-        "subnets that no VPC is said of",
-        slurm(
-            CONTROLLER, slurm={"accounting": {"subnet_ids": ["subnet-1234567a", "subnet-1234567b"]}}
+        "more subnets than zones, one taken and one outside the VPC",
+        config(
+            group(slurm=CONTROLLER),
+            of_cluster={
+                "orchestrator": "slurm",
+                "slurm": {"accounting": {"subnet_cidrs": _THREE}},
+            },
+            network={
+                "availability_zone_ids": ["usw2-az1", "usw2-az2"],
+            },
         ),
-        (ERROR, "cluster.slurm.accounting.subnet_ids", "needs network.vpc_id"),
+        (ERROR, "network.availability_zone_ids", "must list 3 zones"),
+        (ERROR, f"{_CIDRS}[0]", "overlaps network.public_subnet_cidrs[0] 10.192.10.0/24"),
+        (ERROR, f"{_CIDRS}[1]", "must lie inside vpc_cidr 10.192.0.0/16"),
     ),
     one(
         accounting,
-        "blocks outside, and of others",
-        slurm(
-            CONTROLLER,
-            slurm={"accounting": {"subnet_cidrs": ["10.9.0.0/28", "10.192.10.0/28"]}},
-        ),
-        (ERROR, "cluster.slurm.accounting.subnet_cidrs[0]", "must lie inside vpc_cidr"),
-        (ERROR, "cluster.slurm.accounting.subnet_cidrs[1]", "overlaps network.public_subnet_cidrs"),
+        "subnets of a VPC that is made",
+        slurm(CONTROLLER, slurm={"accounting": {"subnet_ids": _IDS}}),
+        (ERROR, "cluster.slurm.accounting.subnet_ids", "are of no VPC that the deployment makes"),
     ),
     one(
         accounting,
-        "no subnets in a VPC that exists",
+        "none of a VPC that exists",
         config(
             group(slurm=CONTROLLER),
             of_cluster={"orchestrator": "slurm", "slurm": {"accounting": {}}},
@@ -142,7 +155,8 @@ CASES = [
                 ],
             },
         ),
-        (ERROR, "cluster.slurm.accounting.subnet_ids", "is missing: name two subnets of the VPC"),
+        (ERROR, "cluster.slurm.accounting.subnet_ids", "must list two subnets of network.vpc_id"),
+    ),
     one(setup, "none", slurm(CONTROLLER, slurm={})),
     one(setup, "with homes on Lustre", slurm(CONTROLLER, slurm=_USERS)),
     one(
