@@ -115,8 +115,8 @@ def of_slurm_nodes(request: Request) -> Iterator[tuple[str, str, Permission]]:
     """Yield the group, its execution role, and what its nodes do with it under Slurm.
 
     That the controller, which runs slurmdbd, reads the database's secret with its execution role
-    is believed: that of the older way does,
-    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-multihead-slurm-setup.html.
+    is believed: that of the older way does, awslabs/awsome-distributed-ai,
+    sagemaker-hyperpod-slurm-multi-headnode.yaml.
     """
     slurm = (request.get("Orchestrator") or {}).get("Slurm") or {}
     database = slurm.get("AccountingDatabase")
