@@ -34,7 +34,7 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource[Any]]] = {
     ),
     "Custom::HyperPodCluster": lambda clients: HyperPodCluster(
         sagemaker=clients.sagemaker,
-        delete_node_objects=partial(delete_node_objects, connection=_connection(clients)),
+        delete_node_objects=partial(delete_node_objects, connection=partial(_connection, clients)),
     ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
 }

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ConnectTimeoutError
 
+from emulator.hyperpod import HyperPodService
 from hyperpod_shared.errors import (
     MESSAGE_LIMIT_BYTES,
     NotReadyError,
@@ -20,8 +21,15 @@ from provisioner.framework.request import BEGUN_AT, CLAIM
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseClient
 from provisioner.hyperpod.claim import Claim
-from tests.support.provisioner.cloudformation import RESPONSE_URL, FakeCloudFormation, event
+from tests.support.provisioner.cloudformation import (
+    RESPONSE_URL,
+    FakeCloudFormation,
+    Time,
+    event,
+)
 from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped
+from tests.support.provisioner.hyperpod_stack import slurm_properties
+from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
 SCRIPTS = {
     "SourceBucket": "assets",
@@ -95,6 +103,44 @@ def now(monkeypatch: pytest.MonkeyPatch) -> float:
     moment = float(round(time.time()))  # claims note whole seconds
     monkeypatch.setattr(handler, "Clock", partial(Clock, now=lambda: moment))
     return moment
+
+
+class SlurmClients(FakeClients):
+    """HyperPod as the emulator plays it; there is no EKS, and no layer with kubectl and helm."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.time = Time()
+        service = HyperPodService(clock=lambda: self.time.now)
+        self.local = LocalSageMaker(service=service)
+
+    @property
+    def sagemaker(self) -> Any:  # noqa: ANN401 - the emulator's client in the place of this one
+        return self.local
+
+    @property
+    def eks(self) -> FakeClients:
+        raise AssertionError("Slurm needs no EKS")
+
+
+def test_a_slurm_cluster_needs_neither_eks_nor_a_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+    clients = SlurmClients()
+    monkeypatch.setattr(handler, "CLIENTS", clients)
+    monkeypatch.setattr(
+        handler, "Clock", partial(Clock, now=lambda: clients.time.now, sleep=clients.time.sleep)
+    )
+    properties = slurm_properties()
+    for kind, phase in (("Create", "CREATE_IN_PROGRESS"), ("Delete", "DELETE_IN_PROGRESS")):
+        clients.cloudformation.status = phase
+        sent = event(kind, "Custom::HyperPodCluster", properties, physical_id="ml-cluster")
+        sent |= handler.on_event(sent, Context())
+        for _ in range(100):
+            progress = handler.is_complete(sent, Context())
+            if progress["IsComplete"]:
+                break
+            clients.time.sleep(30)
+        assert progress["IsComplete"], kind
+    assert clients.local.writes == ["CreateCluster", "DeleteCluster"]
 
 
 def test_a_request_from_start_to_end(clients: FakeClients) -> None:

@@ -42,7 +42,8 @@ def is_as_described(group: Group, details: Group | None) -> bool:
     """Say whether a group is, apart from its AMI, the one that the cluster has."""
     if details is None:
         return False
-    return _without_empty(_requested(details, like=group)) == _without_empty(without_image(group))
+    shown, asked = _requested(details, like=group), without_image(group)
+    return bool(_without_empty(shown) == _without_empty(asked))
 
 
 def covers(described: object, wanted: object) -> bool:

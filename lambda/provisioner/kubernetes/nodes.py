@@ -1,5 +1,7 @@
 """The Kubernetes Nodes of a HyperPod cluster that is gone."""
 
+from collections.abc import Callable
+
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.clusters import CLUSTER_LABEL, ClusterInput
 from hyperpod_shared.errors import ProvisioningError
@@ -15,7 +17,9 @@ _NAMESPACE = "default"
 _PASSED_OVER: tuple[type[Exception], ...] = (*AWS_ERRORS, CommandFailedError, ProvisioningError)
 
 
-def delete_node_objects(cluster: ClusterInput, clock: Clock, *, connection: EksConnection) -> None:
+def delete_node_objects(
+    cluster: ClusterInput, clock: Clock, *, connection: Callable[[], EksConnection]
+) -> None:
     """Delete the Kubernetes Nodes that outlive their HyperPod cluster, where they can be reached.
 
     Nothing else deletes them: the instances are in the service's account, where the cloud
@@ -26,8 +30,9 @@ def delete_node_objects(cluster: ClusterInput, clock: Clock, *, connection: EksC
     if not arn:
         return
     try:
-        described = connection.describe(arn.rpartition("/")[2], clock)
-        with connection.connect(described, namespace=_NAMESPACE) as commands:
+        eks = connection()
+        described = eks.describe(arn.rpartition("/")[2], clock)
+        with eks.connect(described, namespace=_NAMESPACE) as commands:
             kubectl = Kubectl(
                 run=commands.kubectl, home=commands.home, timeout_seconds=lambda: _COMMAND_SECONDS
             )

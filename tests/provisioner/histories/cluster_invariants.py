@@ -173,14 +173,7 @@ class ClusterWatch(Watch):
         )
         if own:
             return f"a {request.kind} fails for what it does itself"
-        text = str(request.error)
-        if "drift detected" in text and "cluster.slurm.strategy" not in text:
-            return "drift is not explained"
-        of_slurm = cluster is not None and cluster.slurm is not None
-        if of_slurm and request.kind == "create" and cluster.status == "Failed":
-            told = text.partition("group ")[2]
-            return "" if told.startswith(HEAD) else "another group is told before the controller"
-        return ""
+        return "" if cluster is None or cluster.slurm is None else _misled(request, cluster)
 
     def deleted(self, request: Request) -> None:
         """Look whether the cluster is gone."""
@@ -414,6 +407,19 @@ def _is_in_slurm_as(group: Group, spec: GroupSpec) -> bool:
     own = group.spec.get("SlurmConfig") or {}
     shown = [own["NodeType"], *own.get("PartitionNames", ())] if own else []
     return shown == [*spec.slurm]
+
+
+def _misled(request: Request, cluster: Cluster) -> str:
+    """Return what is wrong with what a failure says of Slurm, if anything is."""
+    text, wanted = str(request.error), request.wanted
+    if request.kind == "create" and cluster.status == "Failed":
+        told = text.partition("group ")[2]
+        return "" if told.startswith(HEAD) else "another group is told before the controller"
+    if "drift detected" in text and wanted.strategy in {"Overwrite", "Merge"}:
+        return "edits stop an update that passes over them"
+    is_silent = cluster.drifted and "cluster.slurm.strategy" not in text
+    refused = "drift detected" in text or (" was busy for " in text and not cluster.busy_for)
+    return "edits that stop an update are not explained" if is_silent and refused else ""
 
 
 def _is_told_as(cluster: Cluster, template: ClusterTemplate) -> bool:

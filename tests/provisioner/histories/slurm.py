@@ -74,7 +74,7 @@ def drifts(cluster: Cluster, request: Mapping[str, Any], conduct: Conduct) -> bo
         return False
     told = asked(request)
     kept = "Managed" if told is None and conduct.forgets_strategy else strategy_of(cluster)
-    return (told or {}).get(STRATEGY, kept) == "Managed"
+    return bool((told or {}).get(STRATEGY, kept) == "Managed")
 
 
 def described(cluster: Cluster, conduct: Conduct) -> dict[str, Any]:

@@ -133,6 +133,13 @@ def test_other_validation_exceptions_are_none_of_it(message: str) -> None:
     assert not is_conflict(client_error("ValidationException", "UpdateCluster", message))
 
 
+def test_what_was_edited_by_hand_does_not_pass() -> None:
+    """With which code is not documented."""
+    for code in ("ConflictException", "ValidationException"):
+        message = "Configuration drift detected. The cluster is updating."
+        assert not is_conflict(client_error(code, "UpdateCluster", message))
+
+
 @pytest.mark.parametrize("kind", ["Create", "Update"])
 def test_a_name_in_use_that_is_not_found_ends_with_the_cause(
     stack: HyperPodStack, sagemaker: TroubledSageMaker, kind: str

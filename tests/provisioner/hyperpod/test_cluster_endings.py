@@ -240,7 +240,7 @@ def nodes(cloud: Cloud) -> Cloud:
 
 def _delete(cloud: Cloud, cluster: dict[str, Any]) -> list[str]:
     connection = EksConnection(eks=cloud.eks, token_signer=cast("TokenSigner", cloud))
-    delete_node_objects(cluster, Clock(remaining=lambda: 0.0), connection=connection)
+    delete_node_objects(cluster, Clock(remaining=lambda: 0.0), connection=lambda: connection)
     return cloud.names("v1", "Node")
 
 

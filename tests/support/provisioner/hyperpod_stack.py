@@ -59,6 +59,26 @@ def properties(*groups: dict[str, Any], name: str = "ml-cluster", **more: Any) -
     return {"ClusterName": name, "Request": json.dumps(request)}
 
 
+def slurm_group(name: str, node_type: str, partition: str = "", **more: Any) -> dict[str, Any]:
+    partitions = {"PartitionNames": [partition]} if partition else {}
+    return group(name, SlurmConfig={"NodeType": node_type, **partitions}, **more)
+
+
+CONTROLLER, CPU = slurm_group("head", "Controller"), slurm_group("cpus", "Compute", "cpu")
+
+
+def slurm_properties(
+    *workers: dict[str, Any], mode: str | None = "Continuous", **settings: Any
+) -> dict[str, Any]:
+    """Return the properties of a cluster that Slurm orchestrates, with one controller."""
+    return properties(
+        *(workers or (CPU,)),
+        CONTROLLER,
+        Orchestrator={"Slurm": settings},
+        NodeProvisioningMode=mode,
+    )
+
+
 ANOTHER_EKS_CLUSTER = {
     "Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/another"}}
 }
