@@ -164,7 +164,8 @@ def _end(
 ) -> None:
     """Verify what is deployed, write the report, and say what to run next."""
     region = session.region
-    later = f"hyperpod-ops verify --config {shlex.quote(str(request.config))} --region {region}"
+    where = f"--config {shlex.quote(str(request.config))} --region {region}"
+    later = f"hyperpod-ops verify {where}"
     if outcome.code == 0:
         outputs = _outputs(session.polling_client("cloudformation"), stacks)
         cluster = stack_name(config, "hyperpod")
@@ -172,7 +173,7 @@ def _end(
             checks = not_verified(f"{cluster} is not deployed", later=later)
         else:
             checks = verified(check_once(config, session=session), later=later, out=out)
-        following = [*_next(config, outputs, checks=checks, region=region, later=later)]
+        following = [*_next(config, outputs, checks=checks, region=region, where=where)]
         if held:
             only = replace(request, only=" ".join(held))
             following += ["Once nodes are running:", f"  {_command(only)}"]
@@ -241,20 +242,23 @@ def _next(
     *,
     checks: Sequence[Check],
     region: str,
-    later: str,
+    where: str,
 ) -> Iterator[str]:
     """Yield what to run after a deployment."""
     if any(each.is_known and not each.ok for each in checks):
         yield "What does not hold may be on its way. To look until it holds:"
-        yield f"  {later} --wait"
+        yield f"  hyperpod-ops verify {where} --wait"
     found = {name: value for values in outputs.values() for name, value in values.items()}
     shortage = found.get(SHORTAGE, NOTHING_SHORT)
     if shortage != NOTHING_SHORT:
         yield f"Nodes are missing. {shortage}"
+    if config.control_plane is None and "HyperPodClusterName" in found:
+        yield "To look at the nodes, with sinfo on the controller:"
+        yield f"  hyperpod-ops connect controller {where}"
     cluster = found.get("EKSClusterName")
-    if cluster is None:
+    if cluster is None or config.control_plane is None:
         return
-    if not config.eks.admins:
+    if not config.control_plane.admins:
         yield (
             "Nobody is an admin of the Kubernetes cluster yet: list your role under eks.admins, or "
             "run the command in the output GrantAdminCommand. Then:"

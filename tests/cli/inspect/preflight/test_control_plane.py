@@ -19,6 +19,7 @@ from hyperpod_cli.inspect.preflight.validators.eks.existing_control_plane import
 )
 from hyperpod_cli.inspect.preflight.validators.eks.failed_creation import failed_creation
 from hyperpod_cli.inspect.preflight.validators.eks.left_out_properties import left_out_properties
+from hyperpod_cli.inspect.preflight.validators.orchestrator import orchestrator
 from rehearsal.existing_resources import existing_resources
 from rehearsal.existing_resources.eks_clusters import EksCluster
 from rehearsal.existing_resources.networks import ExistingNetwork
@@ -300,3 +301,35 @@ def test_cloudformation_refuses_a_template_without_a_property_that_was_there(
 def _vpc_config(cluster: Template) -> Template:
     found: Template = cluster["Properties"]["ResourcesVpcConfig"]
     return found
+
+
+@pytest.mark.parametrize(
+    ("wanted", "parameters", "status", "told"),
+    [
+        ("eks", {}, "CREATE_COMPLETE", ""),
+        ("slurm", {}, "UPDATE_COMPLETE", "is deployed with eks"),
+        ("slurm", {}, "ROLLBACK_COMPLETE", ""),
+        ("slurm", {"Orchestrator6EF1216F": "slurm"}, "CREATE_COMPLETE", ""),
+        ("eks", {"Orchestrator6EF1216F": "slurm"}, "CREATE_COMPLETE", "is deployed with slurm"),
+    ],
+)
+def test_another_orchestrator_than_the_deployed_one_is_told(
+    *, wanted: str, parameters: dict[str, str], status: str, told: str
+) -> None:
+    described = {
+        "StackName": "ml-platform",
+        "StackStatus": status,
+        "Parameters": [
+            {"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()
+        ],
+    }
+    cloudformation = Mock()
+    cloudformation.describe_stacks.return_value = {"Stacks": [described]}
+    config = load_config(CONFIG_FOLDER / f"{'default' if wanted == 'eks' else wanted}.yaml")
+    target = Target(
+        partition="aws", region=REGION, account=ACCOUNT, client=lambda _: cloudformation
+    )
+
+    found = [str(each.finding) for each in orchestrator(config, target)]
+    assert len(found) == bool(told)
+    assert all(told in each and each.startswith("cluster.orchestrator: ") for each in found)

@@ -38,7 +38,10 @@ FAILURES: Sequence[Failure] = [
     for module in iter_modules(cases.__path__)
     for failure in import_module(f"{cases.__name__}.{module.name}").FAILURES
 ]
-_PLAYED_ELSEWHERE = {"failed-creation": "test_control_plane.py"}
+_PLAYED_ELSEWHERE = {
+    "failed-creation": "test_control_plane.py",
+    "orchestrator": "test_control_plane.py",
+}
 """Validators whose tests show what AWS refuses beside what they find, by the file."""
 Deploy = Callable[[Failure], Deployment]
 # Nodes that fail are tried again so late that looking at them costs little.

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config, HomeDirectoriesConfig, LustreConfig, load_config
+from hyperpod_cdk.hyperpod.node_settings import FsxLustreMountConfig, FsxOpenZfsMountConfig
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.existing_file_systems import existing_file_systems
 from hyperpod_cli.inspect.preflight.validators.file_system_changes import (
@@ -49,7 +50,7 @@ def test_one_that_the_nodes_reach_is_fine(made: Target) -> None:
             "is in vpc-0c1b2c3d4e5f60718, and the deployment makes a VPC of its own",
         ),
         ({"vpc_id": "vpc-00000000000000000"}, "and the nodes are in vpc-00000000000000000; both"),
-        ({"security_group_id": "sg-00000000000000000"}, "which lets TCP 988 of Lustre in from no"),
+        ({"security_group_id": "sg-00000000000000000"}, "which lets TCP 988 in from no"),
         ({"security_group_id": None}, "the nodes' new group .name an existing one in network.sec"),
     ],
 )
@@ -70,6 +71,35 @@ def test_one_in_another_zone_is_told(made: Target) -> None:
     [line] = told(changed(hyperpod_subnets=(subnet,)), made)
 
     assert "and the nodes are in usw2-az4: traffic between zones" in line
+
+
+@pytest.mark.parametrize(
+    ("key", "identifier", "message"),
+    [
+        ("fsx_lustre_mounts", ID, ""),
+        ("fsx_lustre_mounts", "fs-00000000000000000", "is not a file system of account"),
+        ("fsx_openzfs_mounts", ID, "is of type LUSTRE; name an FSx for OpenZFS file system"),
+        ("fsx_lustre_mounts", "fc-0123456789abcdef0", ""),  # a cache is no file system
+    ],
+)
+@pytest.mark.parametrize("vpc_id", [EXAMPLE.network.vpc_id, "vpc-00000000000000000"])
+def test_mounts_of_a_group_are_looked_at_by_their_dns_name(
+    made: Target, *, vpc_id: str, key: str, identifier: str, message: str
+) -> None:
+    name = f"{identifier}.fsx.us-west-2.amazonaws.com"
+    mount = {"dns_name": name, **({"mount_name": "abcdefgh"} if "lustre" in key else {})}
+    kinds = {"fsx_lustre_mounts": FsxLustreMountConfig, "fsx_openzfs_mounts": FsxOpenZfsMountConfig}
+    group = EXAMPLE.cluster.instance_groups[0].model_copy(update={key: (kinds[key](**mount),)})
+    cluster = EXAMPLE.cluster.model_copy(update={"instance_groups": (group, group)})
+    config = changed(vpc_id=vpc_id).model_copy(update={"cluster": cluster, "storage": None})
+    if not message and identifier == ID and vpc_id != EXAMPLE.network.vpc_id:
+        message = f"is in {EXAMPLE.network.vpc_id}, and the nodes are in {vpc_id}; both must be in"
+
+    lines = told(config, made)
+    assert len(lines) == bool(message)
+    for line in lines:
+        assert line.startswith(f"cluster.instance_groups[0] (system).{key}[0].dns_name: ")
+        assert f"'{name}' {message}" in line
 
 
 @pytest.mark.parametrize(

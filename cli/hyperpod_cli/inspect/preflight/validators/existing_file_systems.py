@@ -1,9 +1,12 @@
 """Whether a file system that exists can be mounted by the nodes."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import outputs
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
@@ -12,8 +15,39 @@ from hyperpod_stacks.table import stack_name
 Record = dict[str, Any]
 """As FSx describes it."""
 
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
-_PORTS = (988, *range(1018, 1024))
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Kind:
+    """A type of file system that nodes mount.
+
+    Attributes:
+        type: What FSx calls it.
+        name: Its name.
+        ports: The TCP ports that clients need.
+        told: The same in words.
+    """
+
+    type: str
+    name: str
+    ports: tuple[int, ...]
+    told: str
+
+
+_LUSTRE = _Kind(
+    type="LUSTRE",
+    name="FSx for Lustre",
+    # https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
+    ports=(988, *range(1018, 1024)),
+    told="TCP 988 and 1018-1023",
+)
+_OPENZFS = _Kind(
+    type="OPENZFS",
+    name="FSx for OpenZFS",
+    # https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html
+    ports=(111, 2049, *range(20001, 20004)),
+    told="TCP 111, 2049 and 20001-20003",
+)
+_BY_ID = re.compile(r"(fs-[0-9a-f]+)\.fsx\..+")  # others are of file caches
 _VERSIONS = ("2.12", "2.15")
 _USABLE = ("AVAILABLE", "UPDATING")
 
@@ -32,14 +66,25 @@ _USABLE = ("AVAILABLE", "UPDATING")
 )
 def existing_file_systems(config: Config, target: Target) -> Iterator[Problem]:
     """Find file systems that are not there, cannot be mounted, or that the nodes do not reach."""
-    if config.storage is None:
-        return
-    for path, files in config.storage.file_systems:
+    for path, value, identifier, kind in _named(config):
+        for message in _problems(identifier, kind=kind, config=config, target=target):
+            yield problem(path, value, message, command=describe_command(identifier))
+
+
+def _named(config: Config) -> Iterator[tuple[KeyPath, str, str, _Kind]]:
+    """Yield each file system that exists, where it is named first: key, value, ID and type."""
+    for place, files in () if config.storage is None else config.storage.file_systems:
         if files.file_system_id is not None:
-            key = ("storage", *path, "file_system_id")
-            for message in _problems(files.file_system_id, config=config, target=target):
-                command = describe_command(files.file_system_id)
-                yield problem(key, files.file_system_id, message, command=command)
+            where = ("storage", *place, "file_system_id")
+            yield where, files.file_system_id, files.file_system_id, _LUSTRE
+    seen = set[tuple[str, _Kind]]()
+    for path, group in config.cluster.groups_with_paths():
+        for key, kind in (("fsx_lustre_mounts", _LUSTRE), ("fsx_openzfs_mounts", _OPENZFS)):
+            for index, mount in enumerate(getattr(group, key)):
+                found = _BY_ID.fullmatch(mount.dns_name)
+                if found is not None and (found[1], kind) not in seen:
+                    seen.add((found[1], kind))
+                    yield (*path, key, index, "dns_name"), mount.dns_name, found[1], kind
 
 
 def file_system(identifier: str, target: Target) -> Record | None:
@@ -53,23 +98,25 @@ def describe_command(identifier: str) -> str:
     return f"aws fsx describe-file-systems --file-system-ids {identifier}"
 
 
-def _problems(identifier: str, *, config: Config, target: Target) -> Iterator[str]:
+def _problems(identifier: str, *, kind: _Kind, config: Config, target: Target) -> Iterator[str]:
     found = file_system(identifier, target)
     if found is None:
         yield f"is not a file system of account {target.account} in {target.region}"
         return
-    if found["FileSystemType"] != "LUSTRE":
-        yield f"is of type {found['FileSystemType']}; name an FSx for Lustre file system"
+    if found["FileSystemType"] != kind.type:
+        yield f"is of type {found['FileSystemType']}; name an {kind.name} file system"
         return
     if found["Lifecycle"] not in _USABLE:
         yield f"is {found['Lifecycle']}; wait until it is AVAILABLE, or fix what FSx names"
-    if found.get("FileSystemTypeVersion") not in _VERSIONS:
+    if kind is _LUSTRE and found.get("FileSystemTypeVersion") not in _VERSIONS:
         version = found.get("FileSystemTypeVersion")
         yield f"has Lustre {version}; the nodes' client works with {' and '.join(_VERSIONS)}"
-    yield from _network_problems(found, config=config, target=target)
+    yield from _network_problems(found, kind=kind, config=config, target=target)
 
 
-def _network_problems(found: Record, *, config: Config, target: Target) -> Iterator[str]:
+def _network_problems(
+    found: Record, *, kind: _Kind, config: Config, target: Target
+) -> Iterator[str]:
     deployed = outputs(stack_name(config, "platform"), target)
     vpc_id = config.network.vpc_id or deployed.get("VpcId")
     if vpc_id is None:
@@ -85,13 +132,15 @@ def _network_problems(found: Record, *, config: Config, target: Target) -> Itera
     group = config.network.security_group_id or deployed.get("SecurityGroupId")
     groups = _security_groups(found, target)
     ranges = list(_open_ports(groups, to_group=group))
-    closed = [port for port in _PORTS if not any(first <= port <= last for first, last in ranges)]
+    closed = [
+        port for port in kind.ports if not any(first <= port <= last for first, last in ranges)
+    ]
     if groups and closed:
         names = ", ".join(each["GroupId"] for each in groups)
         nodes = group or "the nodes' new group (name an existing one in network.security_group_id)"
         yield (
-            f"has the security group {names}, which lets TCP {closed[0]} of Lustre in from nobody "
-            f"in {nodes}; add TCP 988 and 1018-1023 from it"
+            f"has the security group {names}, which lets TCP {closed[0]} in from nobody in "
+            f"{nodes}; add {kind.told} from it"
         )
 
 

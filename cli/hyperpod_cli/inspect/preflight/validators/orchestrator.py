@@ -1,0 +1,41 @@
+"""Whether the deployment has the orchestrator of the configuration."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.section import EKS
+from hyperpod_cli.aws.stacks import described_stack
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
+from hyperpod_stacks.table import stack_name
+
+
+@validator(
+    phase=Phase.FORMER_DEPLOYMENTS,
+    row="the deployment of that name has the other orchestrator",
+    source="[orchestrators](orchestrators.md)",
+    reads=["cloudformation:DescribeStacks"],
+)
+def orchestrator(config: Config, target: Target) -> Iterator[Problem]:
+    """Find a deployment whose orchestrator the configuration would change.
+
+    CloudFormation refuses the change of the parameter that holds it, which stacks of former
+    versions do not have: those are of EKS, and their control plane would be deleted.
+    """
+    stack, wanted = stack_name(config, "platform"), config.cluster.orchestrator
+    found = described_stack(target.client("cloudformation"), stack)
+    if found is None or found["StackStatus"] in FAILED_CREATIONS:
+        return
+    held = (
+        str(each["ParameterValue"])
+        for each in found.get("Parameters", ())
+        if each["ParameterKey"].startswith("Orchestrator")
+    )
+    has = next(held, EKS)
+    if has != wanted:
+        message = (
+            f"cannot be changed: {stack} is deployed with {has}, and HyperPod moves no cluster to "
+            f"another orchestrator; restore {has}, or deploy under another name, beside this one"
+        )
+        command = f"aws cloudformation describe-stacks --stack-name {stack}"
+        yield problem(("cluster", "orchestrator"), wanted, message, command=command)
