@@ -1,0 +1,50 @@
+"""The file systems that HyperPod mounts on nodes."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk import HomeDirectoriesConfig
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    LiveDeployment,
+    Phase,
+    checked,
+    several,
+    subject,
+)
+from hyperpod_cli.operate.clusters import find_cluster
+
+_LUSTRE, _OPENZFS = "FsxLustreConfig", "FsxOpenZfsConfig"
+
+
+@subject(
+    phase=Phase.DATA,
+    row="each group that names no file system of its own mounts those of the deployment",
+    reads=["sagemaker:DescribeCluster"],
+)
+def mounts(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check that new nodes of each group mount the file systems of the deployment."""
+    storage, cluster = deployment.config.storage, deployment.config.cluster
+    if storage is None:
+        return
+    described = find_cluster(deployment.client("sagemaker"), cluster.name).groups
+    for _, files in storage.placed_files:
+        is_home = isinstance(files, HomeDirectoriesConfig)
+        kind = _OPENZFS if is_home else _LUSTRE
+        name = deployment.outputs_of("storage")[f"{files.output_prefix}FileSystemDnsName"]
+        lacking = [
+            group.name
+            for group in cluster.instance_groups
+            if not (group.fsx_openzfs_mounts if is_home else group.fsx_lustre_mounts)
+            and name
+            not in [
+                each[kind]["DnsName"]
+                for each in described.get(group.name, {}).get("InstanceStorageConfigs") or ()
+                if kind in each
+            ]
+        ]
+        yield checked(
+            f"aws sagemaker describe-cluster --cluster-name {cluster.name}: all mount {name}",
+            problem=f"not on {several(lacking)}" if lacking else None,
+            advice="Run `make deploy`; nodes that run get it when they are replaced, or when their "
+            "group was scaled to 0",
+        )

@@ -1,0 +1,55 @@
+"""The controller, and which groups are in which partition."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.slurm.section import CONTROLLER
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    LiveDeployment,
+    Phase,
+    checked,
+    several,
+    subject,
+)
+from hyperpod_cli.operate.clusters import find_cluster, nodes_of, partitions_of, slurm_role
+from hyperpod_cli.operate.nodes.health import RUNNING
+
+
+@subject(
+    phase=Phase.NODES,
+    row="the controller runs, and each group is the type of node, and in the partition, that the "
+    "configuration says",
+    reads=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
+)
+def partitions(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check the controller first, without which nothing of Slurm works, then the partitions."""
+    sagemaker, name = deployment.client("sagemaker"), deployment.config.cluster.name
+    found = find_cluster(sagemaker, name)
+    roles = {group: slurm_role(described) for group, described in found.groups.items()}
+    states = [
+        node.status for node in nodes_of(sagemaker, name) if roles.get(node.group) == CONTROLLER
+    ]
+    yield checked(
+        f"aws sagemaker list-cluster-nodes --cluster-name {name}: the controller is Running",
+        problem=None if RUNNING in states else f"is {several(states) or 'not there'}",
+        advice="The other nodes wait for it, and no job starts: `hyperpod-ops events` says why it "
+        "does not come, and `hyperpod-ops logs controller` what it wrote",
+    )
+    wrong = []
+    for group in deployment.config.cluster.instance_groups:
+        if group.slurm is None or group.name not in found.groups:
+            continue
+        described = found.groups[group.name]
+        there = [roles[group.name], *partitions_of(described)]
+        wanted = [
+            group.slurm.node_type,
+            *([group.slurm.partition] if group.slurm.partition else []),
+        ]
+        if there != wanted:
+            wrong.append(f"{group.name} is {' '.join(there)}, not {' '.join(wanted)}")
+    yield checked(
+        f"aws sagemaker describe-cluster --cluster-name {name}: node types and partitions",
+        problem=several(wrong) or None,
+        advice="Deploy the file; if HyperPod refuses because slurm.conf was edited by hand, take "
+        "the edit back, or set cluster.slurm.strategy to overwrite or merge",
+    )
