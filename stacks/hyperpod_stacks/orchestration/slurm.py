@@ -1,6 +1,6 @@
 """What Slurm adds to the stacks: what HyperPod mounts on the nodes, and its accounting."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -39,6 +39,26 @@ from hyperpod_stacks.orchestration.orchestration import Orchestration
 _LUSTRE_PATH, _HOMES_PATH = "/fsx", "/home"
 
 
+def mounts_of(
+    files: Iterable[tuple[LustreConfig | HomeDirectoriesConfig, str, str | None]],
+) -> Mounts:
+    """Return what HyperPod mounts on the nodes: Lustre at /fsx, OpenZFS at /home.
+
+    Args:
+        files: Each file system's section, DNS name, and, with Lustre, mount name.
+    """
+    lustre, homes = [], []
+    for section, name, mount_name in files:
+        if isinstance(section, HomeDirectoriesConfig):
+            homes.append(FsxOpenZfsMountConfig(dns_name=name, mount_path=_HOMES_PATH))
+        else:
+            assert mount_name is not None  # noqa: S101 - FSx gives each one
+            lustre.append(
+                FsxLustreMountConfig(dns_name=name, mount_name=mount_name, mount_path=_LUSTRE_PATH)
+            )
+    return Mounts(lustre=tuple(lustre), openzfs=tuple(homes))
+
+
 class SlurmOrchestration(Orchestration):
     """Slurm, which HyperPod sets up on the nodes: no control plane, no Helm.
 
@@ -55,14 +75,12 @@ class SlurmOrchestration(Orchestration):
             if accounting is None or not accounting.exists
             else ImportedAccountingDatabase(accounting=accounting)
         )
-        self._lustre: list[FsxLustreMountConfig] = []
-        self._homes: list[FsxOpenZfsMountConfig] = []
+        self._files: list[tuple[LustreConfig | HomeDirectoriesConfig, str, str | None]] = []
 
     @property
     def orchestrator(self) -> Slurm:
         """What the HyperPod cluster and its nodes' role know of it."""
-        mounts = Mounts(lustre=tuple(self._lustre), openzfs=tuple(self._homes))
-        return Slurm(slurm=self._slurm, mounts=mounts, accounting=self._accounting)
+        return Slurm(slurm=self._slurm, mounts=mounts_of(self._files), accounting=self._accounting)
 
     def add_to_storage(
         self,
@@ -124,12 +142,4 @@ class SlurmOrchestration(Orchestration):
         provisioning: Mapping[str, str] | None = None,  # noqa: ARG002
     ) -> None:
         """Have HyperPod mount a file system on the nodes: Lustre at /fsx, OpenZFS at /home."""
-        name = availability.dns_name
-        if isinstance(files, HomeDirectoriesConfig):
-            self._homes.append(FsxOpenZfsMountConfig(dns_name=name, mount_path=_HOMES_PATH))
-            return
-        self._lustre.append(
-            FsxLustreMountConfig(
-                dns_name=name, mount_name=availability.mount_name, mount_path=_LUSTRE_PATH
-            )
-        )
+        self._files.append((files, availability.dns_name, availability.mount_name))

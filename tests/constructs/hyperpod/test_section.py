@@ -31,16 +31,18 @@ from hyperpod_cdk import (
 )
 from hyperpod_cdk.hyperpod.orchestrator import Slurm
 from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
+from hyperpod_cdk.slurm.accounting import ImportedAccountingDatabase
+from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES, request_bytes
 from provisioner.hyperpod.cluster_request import HyperPodClusterProperties
 from tests.support.assembly import new_app
-from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, SHIPPED, orchestrated_by
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, EVERY_SLURM_FIELD, SHIPPED
 from tests.support.provisioner.large_cluster import properties
 from tests.support.template_view import TemplateView
 
 DEFAULT = CONFIG_FOLDER / "default.yaml"
-CONFIGS = list(dict.fromkeys([EVERY_FIELD, *SHIPPED, *orchestrated_by("slurm")]))
+CONFIGS = [EVERY_FIELD, *EVERY_SLURM_FIELD, *SHIPPED]
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
 SCRIPTS = ("<Custom::LifecycleScripts.S3Uri>", "s3://sagemaker-ml")
 
@@ -109,7 +111,10 @@ def requests(tmp_path_factory: pytest.TempPathFactory) -> Requests:
             "Cluster",
             cluster=config.cluster,
             orchestrator=(
-                Slurm(slurm=config.cluster.slurm or SlurmConfig())
+                Slurm(
+                    slurm=config.cluster.slurm or SlurmConfig(),
+                    accounting=existing_database(config.cluster.accounting),
+                )
                 if config.control_plane is None
                 else Eks(cluster=eks_cluster)
             ),
@@ -117,7 +122,7 @@ def requests(tmp_path_factory: pytest.TempPathFactory) -> Requests:
             execution_role=iam.Role.from_role_arn(scope, "Role", ROLE),
             subnets=node_subnets(scope, zones=config.network.hyperpod_zone_ids),
             security_group=ec2.SecurityGroup.from_security_group_id(scope, "Group", "sg-aaaaaaaa"),
-            lifecycle_scripts=scripts,
+            lifecycle_scripts=None if config.control_plane is None else scripts,
             tags=config.tags,
         )
     view = TemplateView(Template.from_stack(stack).to_json())
@@ -125,6 +130,12 @@ def requests(tmp_path_factory: pytest.TempPathFactory) -> Requests:
     return {
         path: json.loads(text.replace(*SCRIPTS)) for path, text in zip(CONFIGS, texts, strict=True)
     }
+
+
+def existing_database(accounting: AccountingConfig | None) -> ImportedAccountingDatabase | None:
+    if accounting is None or not accounting.exists:
+        return None
+    return ImportedAccountingDatabase(accounting=accounting)
 
 
 def node_subnets(scope: Construct, *, zones: Sequence[str | None]) -> NodeSubnets:
