@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pwd
 import re
@@ -17,23 +16,13 @@ from typing import Any
 from emulator.hardware import HardwareOf
 from emulator.hyperpod.slurm import configuration
 from emulator.hyperpod.slurm.configuration import SlurmNode
+from tests.slurm.one_machine import OneMachine, free_ports
 from tests.support.patience import eventually
 
 # Where Debian's daemons are, which a user's own PATH may lack.
 PATH = f"{os.environ['PATH']}:/usr/sbin"
 _PLUGIN = Path(configuration.__file__).parent / "auto_resume.c"
 _DATABASE_USER = "slurm"
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports that no one listens at, nor an outgoing connection gets: Linux's are above."""
-    found: list[int] = []
-    while len(found) < count:
-        port = secrets.randbelow(20_000) + 12_000
-        with socket.socket() as server, contextlib.suppress(OSError):
-            server.bind(("127.0.0.1", port))
-            found += [port] if port not in found else []
-    return found
 
 
 class SlurmCluster:
@@ -72,23 +61,29 @@ class SlurmCluster:
         }
         self._password = secrets.token_hex()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._request = request
-        self._database_port, self._dbd_port, self._ctld_port = free_ports(3)
         text = configuration.slurm_conf(request, nodes, hardware=hardware)
         self.compute = re.findall(r"^NodeName=(\S+)", text, re.MULTILINE)
-        self._ports = dict(zip(self.compute, free_ports(len(self.compute)), strict=True))
-        self._write("slurm.conf", self._on_one_machine(text))
+        slurmctld, slurmdbd, mariadbd, *slurmds = free_ports(3 + len(self.compute))
+        self._here = OneMachine(
+            here=directory,
+            user=self.environment["USER"],
+            slurmctld=slurmctld,
+            slurmdbd=slurmdbd,
+            mariadbd=mariadbd,
+            slurmds=dict(zip(self.compute, slurmds, strict=True)),
+        )
         gres = configuration.gres_conf(request, nodes, hardware=hardware)
-        self._write("gres.conf", gres.replace("/dev/", f"{directory}/dev/"))
-        plugin = directory / "auto_resume.so"
-        self.run("gcc", "-shared", "-fPIC", "-o", str(plugin), str(_PLUGIN))
-        self._write("plugstack.conf", f"required {plugin}\n")
-        self._devices(gres)
         database = configuration.slurmdbd_conf(
             request, nodes, cluster_id="c1", user=_DATABASE_USER, password=self._password
         )
+        plugin = directory / "auto_resume.so"
+        self._write("slurm.conf", self._here.slurm_conf(text))
+        self._write("gres.conf", self._here.gres_conf(gres))
+        self._write("plugstack.conf", f"required {plugin}\n")
+        self.run("gcc", "-shared", "-fPIC", "-o", str(plugin), str(_PLUGIN))
+        self._has_accounting = database is not None
         if database is not None:
-            self._write("slurmdbd.conf", self._on_one_machine(database))
+            self._write("slurmdbd.conf", self._here.slurmdbd_conf(database))
 
     def start(self, *, slurmds: Iterable[str] | None = None) -> None:
         """Start the daemons, and wait until they serve.
@@ -97,10 +92,10 @@ class SlurmCluster:
             slurmds: Nodes whose slurmd runs. Default: all.
         """
         self._start_munge()
-        if (self.directory / "slurmdbd.conf").exists():
+        if self._has_accounting:
             self._start_database()
             self._start("slurmdbd", "slurmdbd", "-D")
-            self._until(lambda: self._listens(self._dbd_port), "slurmdbd")
+            self._until(lambda: self._listens(self._here.slurmdbd), "slurmdbd")
         self._start("slurmctld", "slurmctld", "-D")
         self._until(lambda: "UP" in self.run("scontrol", "ping", check=False), "slurmctld")
         started = list(self.compute if slurmds is None else slurmds)
@@ -137,7 +132,7 @@ class SlurmCluster:
         if self._processes[name].poll() is None:
             self.kill_node(name)
         self.start_node(name, wait=False)
-        self._until(lambda: self._listens(self._ports[name]), name)
+        self._until(lambda: self._listens(self._here.slurmds[name]), name)
         self.run("scontrol", "update", f"nodename={name}", "state=resume")
 
     def stop(self) -> None:
@@ -151,7 +146,11 @@ class SlurmCluster:
                 _kill(pid)
 
     def run(
-        self, *command: str, check: bool = True, environment: Mapping[str, str] | None = None
+        self,
+        *command: str,
+        check: bool = True,
+        environment: Mapping[str, str] | None = None,
+        stdin: str = "",
     ) -> str:
         """Run one of Slurm's commands, and return what it prints.
 
@@ -159,11 +158,13 @@ class SlurmCluster:
             command: Such as `sbatch`, and its arguments.
             check: Whether a command that fails fails the test.
             environment: Further variables.
+            stdin: What it reads.
         """
         done = subprocess.run(
             command,
             env=self.environment | dict(environment or {}),
             cwd=self.directory,
+            input=stdin,
             capture_output=True,
             text=True,
             check=False,
@@ -201,68 +202,10 @@ class SlurmCluster:
 
     def query(self, statement: str, *, user: str = _DATABASE_USER) -> str:
         """Run a statement in MariaDB, and return its rows, a line each, with tabs."""
-        connection = [f"--port={self._database_port}", "--protocol=tcp", f"--user={user}"]
+        connection = [f"--port={self._here.mariadbd}", "--protocol=tcp", f"--user={user}"]
         words = ["mariadb", "--no-defaults", *connection, "--batch", "--skip-column-names"]
         password = {"MYSQL_PWD": self._password} if user == _DATABASE_USER else {}
-        return self.run(*words, f"--execute={statement}", environment=password)
-
-    def _on_one_machine(self, text: str) -> str:
-        """Return a configuration with what a single machine forces upon it.
-
-        That is: the user and the folder that tests may use, a port for each daemon, the machine's
-        own name, no control groups, and that a node has what it says.
-        """
-        user, here = self.environment["USER"], self.directory
-        forced = {
-            "SlurmctldHost": "localhost(127.0.0.1)",
-            "SlurmctldPort": str(self._ctld_port),
-            "SlurmUser": user,
-            "SlurmdUser": user,
-            "AuthInfo": f"socket={here}/munge.socket",
-            "StateSaveLocation": f"{here}/state",
-            "SlurmdSpoolDir": f"{here}/spool/%n",
-            "SlurmctldLogFile": f"{here}/slurmctld.log",
-            "SlurmdLogFile": f"{here}/%n.log",
-            "SlurmctldPidFile": f"{here}/slurmctld.pid",
-            "SlurmdPidFile": f"{here}/%n.pid",
-            "PlugStackConfig": f"{here}/plugstack.conf",
-            "ProctrackType": "proctrack/linuxproc",
-            "SlurmdParameters": "config_overrides",
-            "AccountingStorageHost": "localhost",
-            "AccountingStoragePort": str(self._dbd_port),
-            # What is left of a password: where munged listens.
-            "AccountingStoragePass": f"{here}/munge.socket",
-        }
-        if "DbdHost=" in text:
-            forced = {
-                "DbdHost": "localhost",
-                "DbdPort": str(self._dbd_port),
-                "SlurmUser": user,
-                "AuthInfo": f"socket={here}/munge.socket",
-                "LogFile": f"{here}/slurmdbd.log",
-                "PidFile": f"{here}/slurmdbd.pid",
-                "StorageHost": "127.0.0.1",
-                "StoragePort": str(self._database_port),
-            }
-        kept = [line for line in text.splitlines() if line.partition("=")[0] not in forced]
-        lines = [*(f"{key}={value}" for key, value in forced.items()), *kept]
-        return re.sub(
-            r"^NodeName=(\S+) NodeAddr=\S+",
-            self._node_on_one_machine,
-            "".join(f"{line}\n" for line in lines),
-            flags=re.MULTILINE,
-        )
-
-    def _node_on_one_machine(self, found: re.Match[str]) -> str:
-        port = self._ports[found[1]]
-        return f"NodeName={found[1]} NodeAddr=127.0.0.1 NodeHostname=localhost Port={port}"
-
-    def _devices(self, gres: str) -> None:
-        """Make a device of each GPU: Slurm counts them, and says which of them a task has."""
-        (self.directory / "dev").mkdir()
-        most = max(map(int, re.findall(r"nvidia\[?(?:0-)?(\d+)", gres)), default=-1)
-        for number in range(most + 1):
-            (self.directory / "dev" / f"nvidia{number}").symlink_to("/dev/null")
+        return self.run(*words, environment=password, stdin=statement)
 
     def _start_munge(self) -> None:
         self._write("munge.key", secrets.token_hex(64))
@@ -277,16 +220,15 @@ class SlurmCluster:
         user = f"--user={self.environment['USER']}"
         install = ["mariadb-install-db", "--no-defaults", "--skip-test-db", data, user]
         self.run(*install, "--auth-root-authentication-method=normal")
-        network = ["--bind-address=127.0.0.1", f"--port={self._database_port}"]
+        network = ["--bind-address=127.0.0.1", f"--port={self._here.mariadbd}"]
         place = [f"--socket={self.directory}/mariadb.socket", f"--pid-file={self.directory}/db.pid"]
         self._start("mariadbd", "mariadbd", "--no-defaults", data, user, *network, *place)
-        self._until(lambda: self._listens(self._database_port), "mariadbd")
-        name = f"{_DATABASE_USER}@localhost"
-        for statement in (
-            f"CREATE USER {name} IDENTIFIED BY '{self._password}'",
-            f"GRANT ALL ON *.* TO {name}",
-        ):
-            self.query(statement, user="root")
+        self._until(lambda: self._listens(self._here.mariadbd), "mariadbd")
+        user = f"{_DATABASE_USER}@localhost"
+        self.query(
+            f"CREATE USER {user} IDENTIFIED BY '{self._password}'; GRANT ALL ON *.* TO {user};",
+            user="root",
+        )
 
     def _start(
         self, name: str, *command: str, environment: Mapping[str, str] | None = None
