@@ -53,6 +53,13 @@ def _count(text: str) -> int:
     return number
 
 
+def _join_step() -> None:
+    """Lets a task of a step of Slurm be what a process of torchrun is."""
+    if "SLURM_STEP_ID" in os.environ and "RANK" not in os.environ:
+        ours = {"RANK": "PROCID", "LOCAL_RANK": "LOCALID", "WORLD_SIZE": "STEP_NUM_TASKS"}
+        os.environ |= {name: os.environ[f"SLURM_{slurms}"] for name, slurms in ours.items()}
+
+
 def read_options(arguments: list[str] | None = None) -> Options:
     """Reads the command line.
 
@@ -81,9 +88,11 @@ def read_options(arguments: list[str] | None = None) -> Options:
         raise RefusalError("--sequence-length 1: a sample needs 2 tokens or more")
     if options.learning_rate <= 0:
         raise RefusalError(f"--learning-rate {options.learning_rate} is not above 0")
+    _join_step()
     if "RANK" not in os.environ:
         raise RefusalError(
-            "start it with torchrun: torchrun --nproc-per-node N -m hyperpod_training …"
+            "start it with torchrun: torchrun --nproc-per-node N -m hyperpod_training …; or by"
+            " srun, in a job of Slurm"
         )
     shared = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     if shared and int(os.environ.get("TORCHELASTIC_MAX_RESTARTS", "0")):
