@@ -21,9 +21,9 @@
 set -euo pipefail
 
 FSX=${FSX-/fsx}
+: "${FSX:?is empty: name a folder that all nodes share}"
 CONTAINER=${CONTAINER-$FSX/images/training.sqsh}
-# Else a fabric that does not work is a job that is slow over TCP.
-export FI_PROVIDER=efa
+export FI_PROVIDER=efa # else a fabric that does not work is a job that is slow over TCP
 # Processes that share a node's CPUs would start a thread for each CPU.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS-1}
 # Models, and the token of `hf auth login`.
@@ -42,6 +42,8 @@ srun --auto-resume=1 --kill-on-bad-exit=1 \
   --dataset allenai/c4 \
   --sequence-length 8192 \
   --micro-batch-size 4 \
+  --max-steps 1000 \
+  --checkpoint-every 100 \
   --global-batch-size 1024 \
   --activation-checkpointing \
   "$@"

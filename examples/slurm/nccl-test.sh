@@ -22,8 +22,7 @@ set -euo pipefail
 
 CONTAINER=${CONTAINER-public.ecr.aws#hpc-cloud/nccl-tests:cuda13.0.2-efa1.48.0-ofiv1.19.0-ncclv2.30.4-1-testsv2.18.3}
 PROGRAM=${PROGRAM-/opt/nccl-tests/build/all_reduce_perf}
-# Else a fabric that does not work is measured over TCP.
-export FI_PROVIDER=efa
+export FI_PROVIDER=efa # else a fabric that does not work is measured over TCP
 # Which transport NCCL takes stands in the log: `Selected provider is efa`.
 export NCCL_DEBUG=${NCCL_DEBUG-INFO} NCCL_DEBUG_SUBSYS=${NCCL_DEBUG_SUBSYS-INIT,NET}
 export SLURM_MPI_TYPE=${SLURM_MPI_TYPE-pmix}

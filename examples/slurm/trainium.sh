@@ -23,10 +23,10 @@
 set -euo pipefail
 
 FSX=${FSX-/fsx}
+: "${FSX:?is empty: name a folder that all nodes share}"
 CONTAINER=${CONTAINER-$FSX/images/training-neuron.sqsh}
 PROCESSES=${PROCESSES-32}
-# Else a fabric that does not work is a job that is slow over TCP.
-export FI_PROVIDER=efa
+export FI_PROVIDER=efa # else a fabric that does not work is a job that is slow over TCP
 export FI_EFA_USE_DEVICE_RDMA=1 FI_EFA_FORK_SAFE=1
 export HF_HOME=${HF_HOME-$FSX/hugging-face} NEURON_COMPILE_CACHE_URL=$FSX/neuron-cache
 
@@ -46,5 +46,7 @@ srun --auto-resume=1 --kill-on-bad-exit=1 \
   --model meta-llama/Llama-2-7b-hf \
   --dataset allenai/c4 \
   --sequence-length 4096 \
+  --max-steps 1000 \
+  --checkpoint-every 100 \
   --global-batch-size 128 \
   "$@"

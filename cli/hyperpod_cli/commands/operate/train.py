@@ -42,24 +42,22 @@ def train(
     ] = False,
     stop: Annotated[bool, typer.Option("--stop", help="Delete the job of --name.")] = False,
 ) -> None:
-    """Submit a training job, and follow it; or stop one.
+    """Submit a training job, and follow it; or stop one. With Slurm: print a job that fits.
 
     Shows what it submits and what its nodes cost an hour. Ctrl-C leaves the job running.
     """
-    from hyperpod_cli.operate.training import command as training
+    from hyperpod_cdk import load_config
+    from hyperpod_cdk.hyperpod.section import EKS, SLURM
+    from hyperpod_cli.operate import batch_jobs
+    from hyperpod_cli.operate.training import command as charted_jobs
     from hyperpod_cli.operate.training.request import Given
-    from hyperpod_cli.terminal.errors import OpsError
 
+    jobs = {EKS: charted_jobs, SLURM: batch_jobs}[load_config(config).cluster.orchestrator]
     if stop:
-        training.stop(name, namespace=namespace, config=config, region=region, yes=yes)
+        jobs.stop(name, namespace=namespace, config=config, region=region, yes=yes)
         return
-    if not values:
-        raise OpsError(
-            "--values: is missing; name a file of values, or one of the chart's, such as "
-            "llama2-7b-p4d"
-        )
     given = Given(
-        files=values,
+        files=values or (),
         settings=settings or (),
         name=name,
         namespace=namespace,
@@ -67,7 +65,7 @@ def train(
         nodes=nodes,
         group=group,
     )
-    training.run(
+    jobs.run(
         given,
         config=config,
         region=region,

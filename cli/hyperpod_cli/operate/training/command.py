@@ -179,17 +179,24 @@ def _shown(request: JobRequest, *, region: str) -> Iterator[str]:
     others = [each["kind"] for each in request.objects if each is not request.job]
     if others:
         yield f"  and        {', '.join(others)} {request.name}-etcd"
-    charge = charge_of(
-        request.group.name,
-        quantity=request.nodes,
-        service="HyperPod",
-        item=request.instance_type,
-        region=region,
-    )
+    cost = cost_of_nodes(request.group.name, request.nodes, request.instance_type, region=region)
+    yield f"  its nodes  {cost}"
+
+
+def cost_of_nodes(group: str, nodes: int, instance_type: str, *, region: str) -> str:
+    """Return what the nodes of a job cost an hour, in words.
+
+    Args:
+        group: Name of their instance group.
+        nodes: How many.
+        instance_type: Their type.
+        region: Their region.
+    """
+    charge = charge_of(group, quantity=nodes, service="HyperPod", item=instance_type, region=region)
     note = f" ({charge.note})" if charge.note else ""
     about = "about " if charge.is_estimate else ""
     amount = "unknown" if charge.usd is None else f"{about}{charge.usd:,.2f} USD an hour"
-    yield f"  its nodes  {amount}{note}, On-Demand, billed with or without the job"
+    return f"{amount}{note}, On-Demand, billed with or without the job"
 
 
 def _follow(connect: Connect, request: JobRequest, *, stop: str, every: float) -> None:

@@ -158,6 +158,11 @@ def requested(
     Raises:
         OpsError: The values are none, the chart refuses them, or no group fits.
     """
+    if not given.files:
+        raise OpsError(
+            "--values: is missing; name a file of values, or one of the chart's, such as "
+            "llama2-7b-p4d"
+        )
     files = [_file(each) for each in given.files]
     said = _merged(files)
     group = _group(given, said, config=config)

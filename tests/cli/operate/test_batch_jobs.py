@@ -1,0 +1,137 @@
+"""`train` on a cluster that Slurm orchestrates: jobs are printed as the configuration has it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.commands import run
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY
+
+JOBS = REPOSITORY / "examples" / "slurm"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Return a configuration with GPUs, with Trainium, and with neither."""
+    told: dict[str, Any] = yaml.safe_load((CONFIG_FOLDER / "slurm.yaml").read_text("utf-8"))
+    types = {"gpu": ("ml.p5.48xlarge", 32), "trainium": ("ml.trn1.32xlarge", 4)}
+    told["cluster"]["instance_groups"] = [
+        {
+            "name": "login",
+            "instance_type": "ml.m5.xlarge",
+            "instance_count": 2,
+            "slurm": {"node_type": "login"},
+        },
+        told["cluster"]["instance_groups"][0],
+        *(
+            {
+                "name": f"{name}-nodes",
+                "instance_type": instance_type,
+                "instance_count": count,
+                "slurm": {"node_type": "compute", "partition": name},
+            }
+            for name, (instance_type, count) in (types | {"cpu": ("ml.c5.large", 2)}).items()
+        ),
+    ]
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump(told))
+    return path
+
+
+def train(config: Path, *arguments: str) -> int:
+    return run("train", "--config", config, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("job", "group"),
+    [
+        ("llama3-70b", "gpu-nodes"),
+        ("nccl-test", "gpu-nodes"),
+        ("prolog", "gpu-nodes"),
+        ("trainium", "trainium-nodes"),
+    ],
+)
+def test_an_example_is_what_its_cluster_fills_in(
+    config: Path, capsys: pytest.CaptureFixture[str], job: str, group: str
+) -> None:
+    assert train(config, "--values", job, "--group", group) == 0
+
+    assert capsys.readouterr().out == (JOBS / f"{job}.sh").read_text("utf-8")
+
+
+def test_every_example_is_compared() -> None:
+    assert len([*JOBS.iterdir()]) == 4
+
+
+def test_the_nccl_test_runs_the_image_of_validate_nodes() -> None:
+    values = yaml.safe_load((REPOSITORY / "charts/validation/values.yaml").read_text("utf-8"))
+    registry, _, image = values["image"].partition("/")
+    text = (JOBS / "nccl-test.sh").read_text("utf-8")
+
+    assert f"{registry}#{image}}}" in text
+    assert f"{values['nccl']['program']}}}" in text
+
+
+def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = config.read_text("utf-8").replace("ml.p5.48xlarge", "ml.g5.2xlarge")
+    config.write_text(yaml.safe_dump(yaml.safe_load(told) | {"storage": None}))
+    given = ["--nodes", "2", "--name", "try", "--image", "r#i:1", "--set", "max-steps=7"]
+
+    assert train(config, "--values", "llama3-70b", "--group", "gpu-nodes", *given) == 0
+
+    printed = capsys.readouterr()
+    before = (JOBS / "llama3-70b.sh").read_text("utf-8").splitlines()
+    assert [line for line in printed.out.splitlines() if line not in before] == [
+        "#SBATCH --job-name=try",
+        "#SBATCH --nodes=2",
+        "#SBATCH --ntasks-per-node=1",
+        "#SBATCH --gres=gpu:1",
+        "FSX=${FSX-}",
+        "CONTAINER=${CONTAINER-r#i:1}",
+        "  --max-steps 7 \\",
+    ]
+    assert "FI_PROVIDER" not in printed.out
+    assert "2 x ml.g5.2xlarge of gpu-nodes, partition gpu" in printed.err
+    assert "`hyperpod-ops connect login/1`" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--values: name one job, a file of yours or one of these: llama3-70b, nccl-test, p"),
+        (["--values", "none"], "--values: 'none' is no file that can be read, and no job of these"),
+        (["--values", "prolog"], "--group: is missing; name one of: gpu-nodes, trainium-nodes, c"),
+        (["--values", "prolog", "--group", "login"], "--group: 'login' is no compute group; name"),
+        (
+            ["--values", "llama3-70b", "--group", "cpu-nodes"],
+            "--group: the job takes GPUs, and ml.c5.large of cpu-nodes has none",
+        ),
+        (
+            ["--values", "prolog", "--group", "cpu-nodes", "--nodes", "3"],
+            "nodes: 3 are asked for, and cpu-nodes has 2; give --nodes, or `hyperpod-ops scale",
+        ),
+        (
+            ["--values", "prolog", "--group", "cpu-nodes", "--set", "GPU=3"],
+            "--set GPU=3: the job sets EFA, FSX, GPUS, NEURON_DEVICES, PATH; name one",
+        ),
+        (
+            ["--values", "prolog", "--group", "cpu-nodes", "--set", "GPUS=$(reboot)"],
+            "--set GPUS=$(reboot): the value may have letters, digits and",
+        ),
+        (["--stop", "--name", "a"], "`hyperpod-ops connect login/1`, there `scancel --name=a`"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_line(
+    config: Path, capsys: pytest.CaptureFixture[str], arguments: Sequence[str], message: str
+) -> None:
+    assert train(config, *arguments) == 2
+
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+    assert len(printed.err.splitlines()) == 1

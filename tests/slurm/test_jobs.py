@@ -1,0 +1,162 @@
+"""The jobs of examples/slurm, submitted to a real Slurm; sizes are given by what they document."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_cli.operate.batch_jobs import filled
+from tests.slurm.cluster import PATH, SlurmCluster
+from tests.support.commands import run
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY
+from tests.support.patience import eventually
+
+JOBS = REPOSITORY / "examples" / "slurm"
+TRAINING = REPOSITORY / ".venv" / "training" / "bin"
+SMALL = ["--model=tiny", "--dataset=synthetic", "--sequence-length=16", "--learning-rate=1e-3"]
+BATCHES = ["--micro-batch-size=1", "--global-batch-size=2", "--checkpoint-every=20"]
+
+pytestmark = [pytest.mark.whole, pytest.mark.slow(seconds=60)]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Return what a user who submits has set: Python of the nodes, and no container."""
+    if not (TRAINING / "torchrun").exists():
+        pytest.fail("PyTorch is not installed: run `make setup-training`", pytrace=False)
+    return {
+        "PATH": f"{TRAINING}:{PATH}",
+        "PYTHONPATH": str(REPOSITORY / "images" / "training"),
+        "FSX": str(tmp_path),
+        "CONTAINER": "",
+        "HF_HUB_OFFLINE": "1",
+    }
+
+
+def log_of(cluster: SlurmCluster, job: str) -> str:
+    """Return what a job has written so far."""
+    return "".join(path.read_text("utf-8") for path in cluster.directory.glob(f"*[a-z]-{job}.log"))
+
+
+def events(log: str, kind: str) -> list[dict[str, Any]]:
+    """Return the events of one kind that the first process has written."""
+    lines = [json.loads(line) for line in log.splitlines() if re.fullmatch(r"\{.*\}", line)]
+    return [each for each in lines if each["event"] == kind and "rank" not in each]
+
+
+def test_a_job_whose_node_is_lost_goes_on_from_its_checkpoint(
+    slurm_cluster: SlurmCluster, environment: dict[str, str]
+) -> None:
+    steps = 100
+    job = slurm_cluster.submit(
+        *["--partition=gpu", "--nodes=2", "--ntasks-per-node=1", "--gres=gpu:1"],
+        *[str(JOBS / "llama3-70b.sh"), *SMALL, *BATCHES, f"--max-steps={steps}"],
+        **environment,
+    )
+    eventually(lambda: len(events(log_of(slurm_cluster, job), "saved")) > 1)
+    # The first of its nodes, on which its script and srun run.
+    node = slurm_cluster.compute[0]
+    slurm_cluster.kill_node(node)
+    slurm_cluster.run("scontrol", "update", f"nodename={node}", "state=down", "reason=lost")
+    slurm_cluster.wait_for(job, "PENDING")
+    before = log_of(slurm_cluster, job)
+    slurm_cluster.start_node(node, wait=False)
+    slurm_cluster.run("scontrol", "update", f"nodename={node}", "state=resume")
+    # Slurm lets a job wait two minutes before it begins again.
+    slurm_cluster.run("scontrol", "update", f"jobid={job}", "starttime=now")
+    slurm_cluster.wait_for(job, "COMPLETED")
+
+    after = log_of(slurm_cluster, job)
+    assert after.startswith(before)
+    assert "Restarts=1" in slurm_cluster.run("scontrol", "show", "job", job)
+    resumed = events(after, "resumed")
+    assert [each["step"] for each in resumed] == [events(before, "saved")[-1]["step"]]
+    once, again = (
+        {each["step"]: each["loss"] for each in events(log, "step")}
+        for log in (before, after.removeprefix(before))
+    )
+    assert {*once, *again} == {*range(1, steps + 1)}
+    assert min(again) == resumed[0]["step"] + 1
+    twice = once.keys() & again.keys()
+    assert [again[step] for step in twice] == [once[step] for step in twice]
+
+
+def test_the_job_for_trainium_starts_torchrun_on_each_node(
+    slurm_cluster: SlurmCluster, environment: dict[str, str]
+) -> None:
+    job = slurm_cluster.submit(
+        *["--partition=cpu", "--nodes=2", str(JOBS / "trainium.sh"), *SMALL],
+        *["--strategy=fsdp", "--global-batch-size=2", "--max-steps=2"],
+        PROCESSES="1",
+        **environment,
+    )
+    slurm_cluster.wait_for(job, "COMPLETED")
+
+    log = log_of(slurm_cluster, job)
+    assert [each["world_size"] for each in events(log, "step")] == [2, 2]
+    assert events(log, "done"), log
+
+
+def test_the_nccl_test_of_a_configuration_runs_a_task_for_each_gpu(
+    slurm_cluster: SlurmCluster,
+    environment: dict[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ["--config", str(CONFIG_FOLDER / "slurm.yaml"), "--values", "nccl-test"]
+    assert run("train", *given, "--set", "SLURM_MPI_TYPE=pmi2") == 0
+    (tmp_path / "nccl.sh").write_text(capsys.readouterr().out)
+    program = tmp_path / "all_reduce_perf"
+    program.write_text('#!/bin/sh\necho "rank $PMI_RANK of $PMI_SIZE: $*"\n')
+    program.chmod(0o755)
+
+    job = slurm_cluster.submit(
+        str(tmp_path / "nccl.sh"), "--check=0", PROGRAM=str(program), **environment
+    )
+    slurm_cluster.wait_for(job, "COMPLETED")
+
+    asked = "--minbytes 1G --maxbytes 16G --stepfactor 2 --ngpus 1 --iters 20 --check 1 --check=0"
+    log = sorted(log_of(slurm_cluster, job).splitlines())
+    assert log == [f"rank {rank} of 4: {asked}" for rank in range(4)]
+
+
+@pytest.fixture
+def prolog(slurm_cluster: SlurmCluster, tmp_path: Path) -> Iterator[Path]:
+    """Return the file that Slurm runs before each job."""
+    file, configuration = tmp_path / "prolog.sh", slurm_cluster.directory / "slurm.conf"
+    before = configuration.read_text("utf-8")
+    file.touch(mode=0o755)
+    configuration.write_text(f"{before}Prolog={file}\nPrologFlags=Alloc\n")
+    slurm_cluster.run("scontrol", "reconfigure")
+    yield file
+    configuration.write_text(before)
+    slurm_cluster.run("scontrol", "reconfigure")
+
+
+@pytest.mark.parametrize(
+    ("has", "reason"),
+    [
+        ({"GPUS": 4}, "prolog: 0 of 4 GPUs"),
+        ({"NEURON_DEVICES": 16}, "prolog: 0 of 16 Neuron devices"),
+        ({"EFA": 32}, "prolog: 0 of 32 EFA interfaces"),
+        ({"FSX": "/fsx"}, "prolog: /fsx is not mounted"),
+    ],
+)
+def test_the_prolog_drains_a_node_that_lacks_something_and_its_job_waits_for_another(
+    slurm_cluster: SlurmCluster, prolog: Path, has: dict[str, Any], reason: str
+) -> None:
+    nothing = {"FSX": "", "GPUS": 0, "NEURON_DEVICES": 0, "EFA": 0}
+    text = (JOBS / "prolog.sh").read_text("utf-8")
+
+    prolog.write_text(filled(text, nothing | has))
+    job = slurm_cluster.submit("--partition=cpu", "--output=/dev/null", "--wrap=true")
+    eventually(lambda: reason in slurm_cluster.run("sinfo", "--list-reasons", "--format=%E"))
+    eventually(lambda: "Reason=BeginTime" in slurm_cluster.run("scontrol", "show", "job", job))
+    prolog.write_text(filled(text, nothing))
+    slurm_cluster.run("scontrol", "update", f"jobid={job}", "starttime=now")
+    slurm_cluster.wait_for(job, "COMPLETED")
+    drained = slurm_cluster.run("sinfo", "--noheader", "--list-reasons", "--format=%N").strip()
+    slurm_cluster.run("scontrol", "update", f"nodename={drained}", "state=resume")
