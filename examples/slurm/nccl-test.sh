@@ -1,6 +1,6 @@
 #!/bin/bash
 #SBATCH --job-name=nccl-test
-#SBATCH --partition=gpu
+#SBATCH --partition=p5
 #SBATCH --nodes=32
 #SBATCH --ntasks-per-node=8
 #SBATCH --gres=gpu:8

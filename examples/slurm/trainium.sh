@@ -1,6 +1,6 @@
 #!/bin/bash
 #SBATCH --job-name=llama2_trainium
-#SBATCH --partition=trainium
+#SBATCH --partition=trn1
 #SBATCH --nodes=4
 #SBATCH --ntasks-per-node=1
 #SBATCH --exclusive

@@ -129,7 +129,7 @@ class SlurmCluster:
 
     def replace_node(self, name: str) -> None:
         """Let HyperPod put another instance in the place of a node's, which is lost."""
-        if self._processes[name].poll() is None:
+        if name in self._processes:
             self.kill_node(name)
         self.start_node(name, wait=False)
         self._until(lambda: self._listens(self._here.slurmds[name]), name)

@@ -15,29 +15,13 @@ JOBS = REPOSITORY / "examples" / "slurm"
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    """Return a configuration with GPUs, with Trainium, and with neither."""
+    """Return a configuration with two groups with GPUs, one without, and login nodes."""
     told: dict[str, Any] = yaml.safe_load((CONFIG_FOLDER / "slurm.yaml").read_text("utf-8"))
-    types = {"gpu": ("ml.p5.48xlarge", 32), "trainium": ("ml.trn1.32xlarge", 4)}
-    told["cluster"]["instance_groups"] = [
-        {
-            "name": "login",
-            "instance_type": "ml.m5.xlarge",
-            "instance_count": 2,
-            "slurm": {"node_type": "login"},
-        },
-        told["cluster"]["instance_groups"][0],
-        *(
-            {
-                "name": f"{name}-nodes",
-                "instance_type": instance_type,
-                "instance_count": count,
-                "slurm": {"node_type": "compute", "partition": name},
-            }
-            for name, (instance_type, count) in (types | {"cpu": ("ml.c5.large", 2)}).items()
-        ),
-    ]
+    _, gpus, cpus = groups = told["cluster"]["instance_groups"]
+    slurm = {"slurm": {"node_type": "login"}}
+    groups += [gpus | {"name": "others"}, cpus | {"name": "login", "instance_count": 2} | slurm]
     path = tmp_path / "config.yaml"
-    path.write_text(yaml.safe_dump(told))
+    path.write_text(yaml.safe_dump(told | {"storage": None}))
     return path
 
 
@@ -45,19 +29,12 @@ def train(config: Path, *arguments: str) -> int:
     return run("train", "--config", config, *arguments)
 
 
-@pytest.mark.parametrize(
-    ("job", "group"),
-    [
-        ("llama3-70b", "gpu-nodes"),
-        ("nccl-test", "gpu-nodes"),
-        ("prolog", "gpu-nodes"),
-        ("trainium", "trainium-nodes"),
-    ],
-)
+@pytest.mark.parametrize("job", ["llama3-70b", "nccl-test", "prolog", "trainium"])
 def test_an_example_is_what_its_cluster_fills_in(
-    config: Path, capsys: pytest.CaptureFixture[str], job: str, group: str
+    capsys: pytest.CaptureFixture[str], job: str
 ) -> None:
-    assert train(config, "--values", job, "--group", group) == 0
+    cluster = "slurm-trn1.yaml" if job == "trainium" else "slurm-p5.yaml"
+    assert train(CONFIG_FOLDER / "examples" / cluster, "--values", job) == 0
 
     assert capsys.readouterr().out == (JOBS / f"{job}.sh").read_text("utf-8")
 
@@ -78,17 +55,17 @@ def test_the_nccl_test_runs_the_image_of_validate_nodes() -> None:
 def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = config.read_text("utf-8").replace("ml.p5.48xlarge", "ml.g5.2xlarge")
-    config.write_text(yaml.safe_dump(yaml.safe_load(told) | {"storage": None}))
-    given = ["--nodes", "2", "--name", "try", "--image", "r#i:1", "--set", "max-steps=7"]
+    config.write_text(config.read_text("utf-8").replace("ml.g5.12xlarge", "ml.g5.2xlarge"))
+    given = ["--nodes", "1", "--name", "try", "--image", "r#i:1", "--set", "max-steps=7"]
 
-    assert train(config, "--values", "llama3-70b", "--group", "gpu-nodes", *given) == 0
+    assert train(config, "--values", "llama3-70b", "--group", "others", *given) == 0
 
     printed = capsys.readouterr()
     before = (JOBS / "llama3-70b.sh").read_text("utf-8").splitlines()
     assert [line for line in printed.out.splitlines() if line not in before] == [
         "#SBATCH --job-name=try",
-        "#SBATCH --nodes=2",
+        "#SBATCH --partition=gpu",
+        "#SBATCH --nodes=1",
         "#SBATCH --ntasks-per-node=1",
         "#SBATCH --gres=gpu:1",
         "FSX=${FSX-}",
@@ -96,7 +73,7 @@ def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(
         "  --max-steps 7 \\",
     ]
     assert "FI_PROVIDER" not in printed.out
-    assert "2 x ml.g5.2xlarge of gpu-nodes, partition gpu" in printed.err
+    assert "1 x ml.g5.2xlarge of others, partition gpu" in printed.err
     assert "`hyperpod-ops connect login/1`" in printed.err
 
 
@@ -105,22 +82,22 @@ def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(
     [
         ([], "--values: name one job, a file of yours or one of these: llama3-70b, nccl-test, p"),
         (["--values", "none"], "--values: 'none' is no file that can be read, and no job of these"),
-        (["--values", "prolog"], "--group: is missing; name one of: gpu-nodes, trainium-nodes, c"),
+        (["--values", "prolog"], "--group: is missing; name one of: worker-group-1, worker-gr"),
         (["--values", "prolog", "--group", "login"], "--group: 'login' is no compute group; name"),
         (
-            ["--values", "llama3-70b", "--group", "cpu-nodes"],
-            "--group: the job takes GPUs, and ml.c5.large of cpu-nodes has none",
+            ["--values", "llama3-70b", "--group", "worker-group-2"],
+            "--group: the job takes GPUs, and ml.m5.2xlarge of worker-group-2 has none",
         ),
         (
-            ["--values", "prolog", "--group", "cpu-nodes", "--nodes", "3"],
-            "nodes: 3 are asked for, and cpu-nodes has 2; give --nodes, or `hyperpod-ops scale",
+            ["--values", "prolog", "--group", "worker-group-2", "--nodes", "3"],
+            "nodes: 3 are asked for, and worker-group-2 has 1; give --nodes, or `hy",
         ),
         (
-            ["--values", "prolog", "--group", "cpu-nodes", "--set", "GPU=3"],
+            ["--values", "prolog", "--group", "worker-group-2", "--set", "GPU=3"],
             "--set GPU=3: the job sets EFA, FSX, GPUS, NEURON_DEVICES, PATH; name one",
         ),
         (
-            ["--values", "prolog", "--group", "cpu-nodes", "--set", "GPUS=$(reboot)"],
+            ["--values", "prolog", "--group", "worker-group-2", "--set", "GPUS=$(reboot)"],
             "--set GPUS=$(reboot): the value may have letters, digits and",
         ),
         (["--stop", "--name", "a"], "`hyperpod-ops connect login/1`, there `scancel --name=a`"),
