@@ -38,6 +38,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "kms": ("alias", "key"),
     "lambda": ("function", "layer", "layerVersion"),
     "logs": ("log-group",),
+    "rds": ("db", "subgrp"),
     "route53resolver": (
         "firewall-domain-list",
         "firewall-rule-group",
@@ -73,6 +74,8 @@ KIND_OF_TYPE: Mapping[str, str] = {
     "AWS::IAM::Role": "role",
     "AWS::KMS::Alias": "alias",
     "AWS::KMS::Key": "key",
+    "AWS::RDS::DBInstance": "db",
+    "AWS::RDS::DBSubnetGroup": "subgrp",
     "AWS::Lambda::Function": "function",
     "AWS::Lambda::LayerVersion": "layerVersion",
     "AWS::Logs::LogGroup": "log-group",

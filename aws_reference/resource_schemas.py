@@ -86,6 +86,9 @@ SERVICE_LINKED_ROLES = {
     # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html
     "AWS::FSx::FileSystem": "fsx.amazonaws.com",
     "AWS::FSx::DataRepositoryAssociation": "s3.data-source.lustre.fsx.amazonaws.com",
+    # https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAM.ServiceLinkedRoles.html
+    "AWS::RDS::DBInstance": "rds.amazonaws.com",
+    "AWS::RDS::DBSubnetGroup": "rds.amazonaws.com",
     # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
     "AWS::SageMaker::Cluster": "hyperpod.sagemaker.amazonaws.com",
 }

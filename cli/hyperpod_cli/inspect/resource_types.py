@@ -11,6 +11,7 @@ STACK = "AWS::CloudFormation::Stack"
 """Stands for what comes before the first resource of a stack: its change set."""
 
 _VPC, _EKS, _FSX = "AWS::EC2::VPC", "AWS::EKS::Cluster", "AWS::FSx::FileSystem"
+_RDS = "AWS::RDS::DBInstance"
 # 15 to 25 minutes until the cluster is in service, and its nodes with it.
 _HYPERPOD = (
     "https://github.com/awslabs/awsome-distributed-ai/blob/95b939cdc5b24ded03a70da21533964f9354b731/"
@@ -139,6 +140,15 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::Lambda::LayerVersion": ResourceType(name_in_arn="LayerName", is_drawn=False),
     "AWS::Logs::LogGroup": ResourceType(
         name_in_arn="LogGroupName", is_drawn=False, billed_as=_as("logs (")
+    ),
+    _RDS: ResourceType(
+        seconds=600,
+        source="https://github.com/hashicorp/terraform/issues/498",
+        billed_as=_as("RDS for MariaDB"),
+        holds_data=True,
+    ),
+    "AWS::RDS::DBSubnetGroup": ResourceType(
+        name_in_arn="SubnetGroupName", part_of=_RDS, is_drawn=False, holds_data=True
     ),
     "AWS::Route53Resolver::FirewallDomainList": ResourceType(is_drawn=False, billed_as=_as("DNS")),
     "AWS::Route53Resolver::FirewallRuleGroup": ResourceType(is_drawn=False),

@@ -13,6 +13,7 @@ from hyperpod_cdk.facts.kubernetes_support import (
 from hyperpod_cdk.facts.prices import price_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 from hyperpod_cdk.storage.section import StorageConfig
 
@@ -64,8 +65,20 @@ def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Char
     yield from _ways_out(config, region=region)
     if config.encryption.create_kms_key:
         yield charge_of("KMS key", quantity=1, service="KMS", item="key", region=region)
+    if config.cluster.accounting is not None and config.makes_accounting:
+        yield from _accounting(config.cluster.accounting, region=region)
     if config.storage is not None:
         yield from _file_systems(config.storage, region=region)
+
+
+def _accounting(accounting: AccountingConfig, *, region: str | None) -> Iterator[Charge]:
+    """Yield what is billed for a new database, twice with a standby."""
+    service, copies = "RDS for MariaDB", 2 if accounting.multi_az else 1
+    size = copies * accounting.storage_gib
+    for item, quantity in ((accounting.instance_class, copies), ("gp3", size)):
+        yield charge_of(
+            service, detail=item, quantity=quantity, service=service, item=item, region=region
+        )
 
 
 def _file_systems(storage: StorageConfig, *, region: str | None) -> Iterator[Charge]:
@@ -191,6 +204,8 @@ def _left_out(config: Config) -> Iterator[str]:
     if config.cluster.restricted_instance_groups:
         yield "file systems of restricted instance groups"
     yield from _left_out_of_storage(config.storage)
+    if config.makes_accounting:
+        yield "the accounting database's secret, and backups beyond its size"
     way_out = "interface endpoints" if config.network.closed else "NAT gateways"
     yield f"traffic through {way_out}, out of AWS and between zones"
     if config.network.allowed_domains is not None:

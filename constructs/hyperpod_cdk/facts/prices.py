@@ -81,7 +81,8 @@ def price_of(service: str, item: str, *, region: str | None) -> Price | None:
 
 
 # The same instances for notebooks and training, for 0 to 5 % less where both prices are known.
-_SIMILAR = {"HyperPod": "SageMaker Studio"}
+# RDS bills the open-source engines in much the same way.
+_SIMILAR = {"HyperPod": "SageMaker Studio", "RDS for MariaDB": "RDS for PostgreSQL"}
 
 
 def estimate_of(service: str, item: str, *, region: str | None) -> Price | None:

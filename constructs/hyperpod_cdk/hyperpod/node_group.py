@@ -31,7 +31,6 @@ from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, limit_findings
 from hyperpod_cdk.schema.section import (
     Api,
     Listed,
-    OrchestratedBy,
     Section,
     Task,
     findings_of,
@@ -137,7 +136,6 @@ class NodeGroupConfig(GroupConfig):
     deep_health_checks: Annotated[
         Listed[DeepHealthCheck],
         ListLimits(shape_name="sagemaker.OnStartDeepHealthChecks", noun="deep health checks"),
-        OrchestratedBy("eks"),
         Api("OnStartDeepHealthChecks"),
         Field(examples=[["InstanceStress"], ["InstanceConnectivity"], []]),
         Task("test the hardware before a node joins"),

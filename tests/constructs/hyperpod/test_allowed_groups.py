@@ -28,7 +28,7 @@ def deployed(deployment: object) -> dict[str, object]:
         {"availability_zone_id": "usw2-az2"},
         {"lifecycle": None},
         {"lifecycle": {}},
-        {"lifecycle": {"source_s3_uri": "s3://scripts/a/b/", "on_init_complete": "x.sh"}},
+        {"lifecycle": {"source_s3_uri": "s3://scripts/a/b/", "on_create": "x.sh"}},
         {"image_id": "default"},
         {"image_id": "ami-12345678"},
         {"image_release_version": "10.20.30"},

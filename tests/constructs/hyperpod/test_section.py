@@ -37,12 +37,20 @@ from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES, request_bytes
 from provisioner.hyperpod.cluster_request import HyperPodClusterProperties
 from tests.support.assembly import new_app
-from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, EVERY_SLURM_FIELD, SHIPPED
+from tests.support.configs import (
+    CONFIG_FOLDER,
+    EVERY_FIELD,
+    EVERY_SLURM_FIELD,
+    SHIPPED,
+    orchestrated_by,
+)
 from tests.support.provisioner.large_cluster import properties
 from tests.support.template_view import TemplateView
 
 DEFAULT = CONFIG_FOLDER / "default.yaml"
-CONFIGS = [EVERY_FIELD, *EVERY_SLURM_FIELD, *SHIPPED]
+CONFIGS = list(
+    dict.fromkeys([EVERY_FIELD, *EVERY_SLURM_FIELD, *SHIPPED, *orchestrated_by("slurm")])
+)
 ROLE = "arn:aws:iam::111122223333:role/Nodes"
 SCRIPTS = ("<Custom::LifecycleScripts.S3Uri>", "s3://sagemaker-ml")
 

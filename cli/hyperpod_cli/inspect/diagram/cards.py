@@ -134,6 +134,15 @@ def _file_system_availability(_: Resource, __: Surroundings) -> Card:
     return Card(kind="Availability", lines=("waits until the file system can be mounted",))
 
 
+def _database(database: Resource, _: Surroundings) -> Card:
+    given = database.properties
+    size = f"{text(given['DBInstanceClass'])}, {text(given['AllocatedStorage'])} GiB"
+    standby = ", a standby" if given.get("MultiAZ") else ""
+    kept = ("kept when the stack is deleted",) if database.deletion_policy in _KEPT else ()
+    lines = (f"{size}{standby}, backups for {text(given['BackupRetentionPeriod'])} days", *kept)
+    return Card(kind="RDS for MariaDB", name="Slurm accounting", lines=lines)
+
+
 def _key(key: Resource, _: Surroundings) -> Card:
     rotated = ("rotated every year",) if key.properties.get("EnableKeyRotation") else ()
     kept = ("kept when the stack is deleted",) if key.deletion_policy in _KEPT else ()
@@ -187,6 +196,7 @@ _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
     "AWS::IAM::Role": _role,
     "AWS::KMS::Key": _key,
     "AWS::Lambda::Function": _function,
+    "AWS::RDS::DBInstance": _database,
     "AWS::S3::Bucket": _bucket,
     "AWS::SageMaker::Cluster": _hyperpod_cluster,
     "Custom::DeletionCheck": _deletion_check,

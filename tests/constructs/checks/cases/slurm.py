@@ -6,13 +6,24 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
 from hyperpod_cdk.checks.slurm.accounting import accounting
+from hyperpod_cdk.checks.slurm.deep_health_checks_of_slurm import deep_health_checks_of_slurm
 from hyperpod_cdk.checks.slurm.mounts import mounts
 from hyperpod_cdk.checks.slurm.node_types import node_types
 from hyperpod_cdk.checks.slurm.partitions import partitions
 from hyperpod_cdk.checks.slurm.setup import setup
 from hyperpod_cdk.checks.slurm.strategy import strategy
 from tests.support.configs import CONFIG_FOLDER
-from tests.support.rule_cases import CHECKS, ERROR, TAINT, WARNING, config, group, in_group, one
+from tests.support.rule_cases import (
+    CHECKS,
+    ERROR,
+    GPU,
+    TAINT,
+    WARNING,
+    config,
+    group,
+    in_group,
+    one,
+)
 
 CONTROLLER, LOGIN = {"node_type": "controller"}, {"node_type": "login"}
 COMPUTE = {"node_type": "compute", "partition": "gpu"}
@@ -201,6 +212,23 @@ CASES = [
         ),
         (WARNING, "cluster.slurm.setup.users", "get a home of their own on each node"),
     ),
+    one(
+        deep_health_checks_of_slurm,
+        "of compute nodes",
+        config(
+            group(GPU, slurm=COMPUTE, deep_health_checks=CHECKS),
+            of_cluster={"orchestrator": "slurm"},
+        ),
+    ),
+    one(
+        deep_health_checks_of_slurm,
+        "of the controller",
+        config(
+            group(GPU, slurm=CONTROLLER, deep_health_checks=CHECKS),
+            of_cluster={"orchestrator": "slurm"},
+        ),
+        in_group(ERROR, "deep_health_checks", "must be left out for controller nodes"),
+    ),
     one(orchestrator_keys, "none", config()),
     one(orchestrator_keys, "none, with Slurm", slurm(CONTROLLER, slurm={})),
     one(
@@ -215,7 +243,7 @@ CASES = [
         "eks on Slurm",
         config(
             group(slurm=CONTROLLER, labels={"a": "b"}, taints=[TAINT]),
-            group("ml.p5.48xlarge", index=1, slurm=COMPUTE, deep_health_checks=CHECKS),
+            group("ml.p5.48xlarge", index=1, slurm=COMPUTE),
             of_cluster={"orchestrator": "slurm", "auto_scaling": "Karpenter"},
             network={"eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28"]},
             eks={},
@@ -230,6 +258,5 @@ CASES = [
         (ERROR, "cluster.auto_scaling", _FOR_EKS),
         in_group(ERROR, "labels", _FOR_EKS),
         in_group(ERROR, "taints", _FOR_EKS),
-        in_group(ERROR, "deep_health_checks", _FOR_EKS, index=1),
     ),
 ]

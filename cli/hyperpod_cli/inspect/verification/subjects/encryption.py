@@ -27,6 +27,7 @@ _ADVICE = (
         "fsx:DescribeFileSystems",
         "kms:GetKeyRotationStatus",
         "logs:DescribeLogGroups",
+        "rds:DescribeDBInstances",
         "s3:GetEncryptionConfiguration",
         "s3:GetObject",
         "sagemaker:DescribeCluster",
@@ -54,6 +55,8 @@ def encryption(deployment: LiveDeployment) -> Iterator[Check]:
             yield _file_system(outputs[name], key=key, clients=clients)
         if config.storage.dynamic_provisioning:
             yield _provisioned(config.eks_cluster_name, key=key, clients=clients)
+    if section.accounting and config.makes_accounting:
+        yield _accounting(outputs["AccountingDatabaseId"], key=key, clients=clients)
     if section.node_volumes:
         yield _volumes(config, key=key, clients=clients)
     if section.logs:
@@ -101,6 +104,16 @@ def _file_system(identifier: str, *, key: str, clients: Clients) -> Check:
     return _check(
         f"aws fsx describe-file-systems --file-system-ids {identifier}: with the key",
         ok=found.get("KmsKeyId") == key,
+    )
+
+
+def _accounting(identifier: str, *, key: str, clients: Clients) -> Check:
+    answer = clients("rds").describe_db_instances(DBInstanceIdentifier=identifier)
+    [found] = answer["DBInstances"]
+    keys = {found.get("KmsKeyId"), (found.get("MasterUserSecret") or {}).get("KmsKeyId")}
+    return _check(
+        f"aws rds describe-db-instances --db-instance-identifier {identifier}: with the key",
+        ok=keys == {key},
     )
 
 

@@ -1,0 +1,103 @@
+"""Whether Slurm's accounting can be where the configuration wants it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.slurm.accounting_section import AccountingConfig
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+
+_KEY: KeyPath = ("cluster", "slurm", "accounting")
+_FIELDS = ("username", "password")
+
+
+@validator(
+    phase=Phase.EXISTING_RESOURCES,
+    row="the secret or a subnet of Slurm's accounting is not there, or a cluster would lose it",
+    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html)",
+    reads=[
+        "ec2:DescribeSubnets",
+        "sagemaker:DescribeCluster",
+        "secretsmanager:DescribeSecret",
+        "secretsmanager:GetSecretValue",
+    ],
+)
+def accounting(config: Config, target: Target) -> Iterator[Problem]:
+    """Find a secret without its fields, subnets in one zone, and accounting that is taken away."""
+    section = config.cluster.accounting
+    if section is None:
+        yield from _taken_away(config, target)
+    elif section.exists:
+        yield from _secret_problems(section, target)
+    elif section.subnet_ids:
+        yield from _subnet_problems(section, target)
+
+
+def _taken_away(config: Config, target: Target) -> Iterator[Problem]:
+    """Find a cluster with a database, which it cannot exchange for the one on the controller.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-external-accounting-db-slurm.html
+    """
+    name = config.cluster.name
+    if config.control_plane is not None:  # then it cannot have had one
+        return
+    found = answer_of(target.client("sagemaker").describe_cluster, ClusterName=name) or {}
+    slurm = found.get("Orchestrator", {}).get("Slurm", {})
+    if "AccountingDatabase" in slurm:
+        message = (
+            f"is gone, and the cluster {name} keeps its accounting in "
+            f"{slurm['AccountingDatabase']['Endpoint']}: HyperPod does not take that back; restore "
+            "it, or deploy under another name"
+        )
+        yield problem(_KEY, None, message, command=_describe_cluster(name))
+
+
+def _secret_problems(section: AccountingConfig, target: Target) -> Iterator[Problem]:
+    arn = str(section.secret_arn)
+    path, command = (*_KEY, "secret_arn"), f"aws secretsmanager describe-secret --secret-id {arn}"
+    client = target.client("secretsmanager")
+    described = answer_of(client.describe_secret, SecretId=arn)
+    if described is None:
+        message = f"is no secret in {target.region}"
+        yield problem(path, arn, message, command=command)
+        return
+    key = described.get("KmsKeyId")
+    if key and not key.endswith("alias/aws/secretsmanager") and section.secret_kms_key_arn is None:
+        message = f"is encrypted with the key {key}; name it in secret_kms_key_arn, for the nodes"
+        yield problem(path, arn, message, command=command)
+    value = client.get_secret_value(SecretId=arn).get("SecretString", "")
+    lacking = [field for field in _FIELDS if not _object(value).get(field)]
+    if lacking:
+        message = (
+            f"has no {' and no '.join(lacking)}; its value must be JSON such as "
+            '{"username": "slurm", "password": "..."}'
+        )
+        yield problem(path, arn, message, command=command)
+
+
+def _object(value: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _subnet_problems(section: AccountingConfig, target: Target) -> Iterator[Problem]:
+    ids = list(section.subnet_ids)
+    path, command = (*_KEY, "subnet_ids"), f"aws ec2 describe-subnets --subnet-ids {' '.join(ids)}"
+    answer = answer_of(target.client("ec2").describe_subnets, SubnetIds=ids)
+    if answer is None:
+        yield problem(path, ids, f"are not all in {target.region}", command=command)
+        return
+    zones = {each["AvailabilityZone"] for each in answer["Subnets"]}
+    if len(zones) == 1:
+        message = f"are all in {zones.pop()}; RDS wants them in two zones at least"
+        yield problem(path, ids, message, command=command)
+
+
+def _describe_cluster(name: str) -> str:
+    return f"aws sagemaker describe-cluster --cluster-name {name} --query Orchestrator"
