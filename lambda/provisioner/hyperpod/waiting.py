@@ -36,23 +36,20 @@ from hyperpod_shared.clusters import (
 )
 from hyperpod_shared.failures import ACCOUNTING, EDITED, own_message
 from provisioner.hyperpod.arrivals import Arrivals
-from provisioner.hyperpod.changes import (
-    MAY_BE_OLD,
-    Changes,
-    asked_images,
-    differences,
-    image_differences,
-    is_unseen,
-    made_groups,
-    remounted,
-    template_differences,
-)
+from provisioner.hyperpod.changes import Changes, asked_images, is_unseen, made_groups
 from provisioner.hyperpod.claim import UPDATE_KEY, Claim, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import (
     CONTINUE,
     FAIL,
     NODES,
     ClusterRequest,
+)
+from provisioner.hyperpod.differences import (
+    MAY_BE_OLD,
+    differences,
+    image_differences,
+    remounted,
+    template_differences,
 )
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import AskNodes, Done, Fail, Step, Wait

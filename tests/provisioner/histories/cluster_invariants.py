@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.provisioner.histories.cloudformation import Stack
-from tests.provisioner.histories.cluster_templates import HEAD, NAME, ClusterTemplate, GroupSpec
+from tests.provisioner.histories.cluster_templates import NAME, ClusterTemplate
 from tests.provisioner.histories.clusters import DEFAULT_AMI, OPERATOR, Change, Cluster, Group
 from tests.provisioner.histories.invariants import (
     LEAST_LASTING,
@@ -18,6 +18,7 @@ from tests.provisioner.histories.invariants import (
 )
 from tests.provisioner.histories.requests import Request
 from tests.provisioner.histories.sagemaker import SageMaker
+from tests.provisioner.histories.slurm import is_in_slurm_as, is_told_as, misled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +174,7 @@ class ClusterWatch(Watch):
         )
         if own:
             return f"a {request.kind} fails for what it does itself"
-        return "" if cluster is None or cluster.slurm is None else _misled(request, cluster)
+        return "" if cluster is None or cluster.slurm is None else misled(request, cluster)
 
     def deleted(self, request: Request) -> None:
         """Look whether the cluster is gone."""
@@ -206,7 +207,7 @@ class ClusterWatch(Watch):
                 continue
             before = former.by_name.get(name) if former else None
             asked = before is None or before.count != spec.count
-            if not _is_in_slurm_as(group, spec):
+            if not is_in_slurm_as(group, spec):
                 self.violated(NOT_TRUE, f"{request.kind}: another partition", name)
             if asked and group.target != spec.count:
                 text = f"group {name} has {group.target}, not {spec.count}"
@@ -235,7 +236,7 @@ class ClusterWatch(Watch):
             cluster.recovery != template.recovery
         ):
             self.violated(NOT_TRUE, f"{request.kind}: another NodeRecovery")
-        if template.wait_for != "accepted" and not _is_told_as(cluster, template):
+        if template.wait_for != "accepted" and not is_told_as(cluster, template):
             self.violated(NOT_TRUE, f"{request.kind}: Slurm is told something else")
 
     def rolled_back(self, request: Request) -> None:  # noqa: PLR0912 - each is one difference
@@ -266,7 +267,7 @@ class ClusterWatch(Watch):
                     self.violated(NOT_UNDONE, "rollback: a group is lost", name)
                 continue
             if group.spec.get("SlurmConfig") != state.partition and not (
-                spec and _is_in_slurm_as(group, spec)
+                spec and is_in_slurm_as(group, spec)
             ):
                 self.violated(NOT_UNDONE, "rollback: another partition", name)
             left = state.counted_by != OPERATOR and spec is not None
@@ -290,7 +291,7 @@ class ClusterWatch(Watch):
                 self.violated(NOT_UNDONE, "rollback: a group is left", name)
         if cluster.recovery not in {before.recovery, wanted.recovery}:
             self.violated(NOT_UNDONE, "rollback: another NodeRecovery")
-        if cluster.slurm != before.slurm and not _is_told_as(cluster, wanted):
+        if cluster.slurm != before.slurm and not is_told_as(cluster, wanted):
             self.violated(NOT_UNDONE, "rollback: Slurm is told something else")
 
     def healed(  # noqa: PLR0912 - each is one difference
@@ -320,7 +321,7 @@ class ClusterWatch(Watch):
             by_hand = name in self.sagemaker.hands
             if not by_hand and not _has_image(group, spec.release, spec.image):
                 self.violated(NOT_UNDONE, "repaired: another AMI", name)
-            if not _is_in_slurm_as(group, spec):
+            if not is_in_slurm_as(group, spec):
                 self.violated(NOT_UNDONE, "repaired: another partition", name)
         for name, group in cluster.groups.items():
             kept = name in template.by_name or name in self.sagemaker.hands
@@ -328,7 +329,7 @@ class ClusterWatch(Watch):
                 self.violated(NOT_UNDONE, "repaired: a group is left", name)
         if cluster.recovery != template.recovery:
             self.violated(NOT_UNDONE, "repaired: another NodeRecovery")
-        if not _is_told_as(cluster, template):
+        if not is_told_as(cluster, template):
             self.violated(NOT_UNDONE, "repaired: Slurm is told something else")
 
     def _could_note_nothing(self, request: Request) -> bool:
@@ -401,33 +402,6 @@ def _has_image(group: Group, release: str | None, image: str | None) -> bool:
     if image is not None:
         return group.image == image
     return release is None or group.release == release
-
-
-def _is_in_slurm_as(group: Group, spec: GroupSpec) -> bool:
-    own = group.spec.get("SlurmConfig") or {}
-    shown = [own["NodeType"], *own.get("PartitionNames", ())] if own else []
-    return shown == [*spec.slurm]
-
-
-def _misled(request: Request, cluster: Cluster) -> str:
-    """Return what is wrong with what a failure says of Slurm, if anything is."""
-    text, wanted = str(request.error), request.wanted
-    if request.kind == "create" and cluster.status == "Failed":
-        told = text.partition("group ")[2]
-        return "" if told.startswith(HEAD) else "another group is told before the controller"
-    if "drift detected" in text and wanted.strategy in {"Overwrite", "Merge"}:
-        return "edits stop an update that passes over them"
-    is_silent = cluster.drifted and "cluster.slurm.strategy" not in text
-    refused = "drift detected" in text or (" was busy for " in text and not cluster.busy_for)
-    return "edits that stop an update are not explained" if is_silent and refused else ""
-
-
-def _is_told_as(cluster: Cluster, template: ClusterTemplate) -> bool:
-    """Say whether Slurm is told what a template says; what it leaves out is kept."""
-    told = cluster.slurm or {}
-    database = (told.get("AccountingDatabase") or {}).get("Endpoint")
-    same = template.strategy in {"", told.get("SlurmConfigStrategy", "Managed")}
-    return same and template.database in {"", database}
 
 
 def _tells_a_difference(request: Request) -> bool:

@@ -1,4 +1,4 @@
-"""What HyperPod does with Slurm, for the simulated SageMaker.
+"""What HyperPod does with Slurm, for the simulated SageMaker, and what must hold of it.
 
 AWS's pages differ on some of it, which the conduct of a history decides:
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
@@ -9,7 +9,9 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.provisioner.histories.clusters import CONTINUOUS, Cluster, Conduct
+from tests.provisioner.histories.cluster_templates import HEAD, ClusterTemplate, GroupSpec
+from tests.provisioner.histories.clusters import CONTINUOUS, Cluster, Conduct, Group
+from tests.provisioner.histories.requests import Request
 from tests.provisioner.histories.world import client_error
 
 DATABASE, STRATEGY = "AccountingDatabase", "SlurmConfigStrategy"
@@ -88,6 +90,34 @@ def described(cluster: Cluster, conduct: Conduct) -> dict[str, Any]:
         if DATABASE in shown:
             shown[DATABASE] = {"Port": 3306, "Name": "slurm_acct_db_1", **shown[DATABASE]}
     return {"Orchestrator": {"Slurm": shown}}
+
+
+def is_in_slurm_as(group: Group, spec: GroupSpec) -> bool:
+    """Say whether a group's nodes are in Slurm what a template says."""
+    own = group.spec.get("SlurmConfig") or {}
+    shown = [own["NodeType"], *own.get("PartitionNames", ())] if own else []
+    return shown == [*spec.slurm]
+
+
+def misled(request: Request, cluster: Cluster) -> str:
+    """Return what is wrong with what a failure says of Slurm, if anything is."""
+    text, wanted = str(request.error), request.wanted
+    if request.kind == "create" and cluster.status == "Failed":
+        told = text.partition("group ")[2]
+        return "" if told.startswith(HEAD) else "another group is told before the controller"
+    if "drift detected" in text and wanted.strategy in {"Overwrite", "Merge"}:
+        return "edits stop an update that passes over them"
+    is_silent = cluster.drifted and "cluster.slurm.strategy" not in text
+    refused = "drift detected" in text or (" was busy for " in text and not cluster.busy_for)
+    return "edits that stop an update are not explained" if is_silent and refused else ""
+
+
+def is_told_as(cluster: Cluster, template: ClusterTemplate) -> bool:
+    """Say whether Slurm is told what a template says; what it leaves out is kept."""
+    told = cluster.slurm or {}
+    database = (told.get("AccountingDatabase") or {}).get("Endpoint")
+    same = template.strategy in {"", told.get("SlurmConfigStrategy", "Managed")}
+    return same and template.database in {"", database}
 
 
 def _invalid(operation: str, message: str) -> Exception:

@@ -8,15 +8,10 @@ from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
 from hyperpod_shared.cluster_changes import KEYS, Refusal
 from hyperpod_shared.owner import STACK_TAG
-from provisioner.hyperpod.changes import (
-    Changes,
-    changes,
-    remounted,
-    template_differences,
-    user_tags,
-)
+from provisioner.hyperpod.changes import Changes, changes, user_tags
 from provisioner.hyperpod.claim import FOUND_TAG, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
+from provisioner.hyperpod.differences import remounted, template_differences
 from provisioner.hyperpod.failures import refused_change
 
 
