@@ -1,17 +1,22 @@
 """What the HyperPod workshop takes: variables of create_config.sh, the CreateCluster request."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
-from hyperpod_cdk.hyperpod.node_settings import LifecycleConfig
+from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, LifecycleConfig, Mounts
+from hyperpod_cdk.hyperpod.orchestrator import Slurm
 from hyperpod_cdk.hyperpod.section import cluster_request
-from hyperpod_cdk.lifecycle_scripts.section import ENTRY_SCRIPT, folder_prefix, joined
+from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
+from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig, joined
+from hyperpod_cdk.slurm.section import COMPUTE, SlurmConfig
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_stacks.orchestration.slurm import mounts_of
+from hyperpod_stacks.table import StackKind
 
 OUTPUTS: Mapping[str, str] = {
     "EKS_CLUSTER_ARN": "EKSClusterArn",
@@ -78,17 +83,28 @@ def _of_group(
 def _first(config: Config, *, accelerated: bool) -> InstanceGroupConfig | None:
     groups = config.cluster.instance_groups
     fitting = (
-        group for group in groups if is_accelerated(group.possible_instance_types[0]) is accelerated
+        group
+        for group in groups
+        if (group.slurm is None or group.slurm.node_type == COMPUTE)
+        and is_accelerated(group.possible_instance_types[0]) is accelerated
     )
     return next(fitting, None)
 
 
-def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, Any]:
+def stacks_to_read(config: Config) -> Iterator[StackKind]:
+    """Yield the stacks whose outputs `cluster_config` takes: under Slurm, nodes mount files."""
+    yield "platform"
+    if config.control_plane is None and config.has_data:
+        yield "storage"
+
+
+def cluster_config(config: Config, *, outputs: Mapping[str, str], region: str) -> dict[str, Any]:
     """Return the input of CreateCluster that a deployment of a configuration sends.
 
     Args:
         config: The configuration.
-        outputs: Outputs of the platform stack.
+        outputs: Outputs of the stacks of `stacks_to_read`.
+        region: Region of the deployment.
 
     Raises:
         OpsError: The deployment makes the role for autoscaling with the cluster, so there is none
@@ -116,29 +132,62 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str]) -> dict[str, A
     def training_plan(name: str) -> str:
         if name.startswith("arn:"):
             return name
-        place, _, _ = outputs["EKSClusterArn"].partition(":cluster/")
-        return f"{place.replace(':eks:', ':sagemaker:')}:training-plan/{name}"
+        _, partition, _, _, account, *_ = outputs["SageMakerIAMRoleArn"].split(":")
+        return f"arn:{partition}:sagemaker:{region}:{account}:training-plan/{name}"
 
-    prefix = config.scripts_prefix
-
-    def scripts_at(place: str) -> LifecycleConfig:
+    def scripts_of(home: Sequence[ScriptFolder]) -> LifecycleConfig:
         # Not validated: the section wants a prefix, which a deployment need not have.
-        return LifecycleConfig.model_construct(
-            source_s3_uri=joined(f"s3://{outputs['S3BucketName']}", place), on_create=ENTRY_SCRIPT
-        )
+        entry: dict[str, Any] = {**home[0].lifecycle}
+        uri = joined(f"s3://{outputs['S3BucketName']}", home[0].prefix)
+        return LifecycleConfig.model_construct(source_s3_uri=uri, **entry)
 
+    own_home, *others = config.script_folders
+    homes = {
+        (own.directory, own.run): home
+        for own, home in zip(cluster.own_scripts, others, strict=True)
+    }
+
+    def scripts_in(own: OwnScriptsConfig) -> LifecycleConfig:
+        return scripts_of(homes[own.directory, own.run])
+
+    orchestrator, mounts = _orchestrator(config, outputs=outputs)
     defaults = ClusterDefaults(
         execution_role_arn=outputs["SageMakerIAMRoleArn"],
         security_group_id=outputs["SecurityGroupId"],
         training_plan_arn=training_plan,
         subnet_id_in=further_subnet,
-        lifecycle=scripts_at(prefix),
-        lifecycle_in=lambda own: scripts_at(folder_prefix(own, prefix=prefix)),
+        lifecycle=scripts_of(own_home) if own_home else None,
+        lifecycle_in=scripts_in,
+        mounts=mounts,
     )
     return cluster_request(
         cluster.with_volume_key(key).filled_in(defaults),
-        orchestrator={"Eks": {"ClusterArn": outputs["EKSClusterArn"]}},
+        orchestrator=orchestrator,
         security_group_id=outputs["SecurityGroupId"],
         subnet_id=subnets[0],
         tags=config.tags,
     )
+
+
+def _orchestrator(
+    config: Config, *, outputs: Mapping[str, str]
+) -> tuple[Mapping[str, Any], Mounts]:
+    """Return the `Orchestrator` of the request, and what HyperPod mounts on the nodes."""
+    if config.control_plane is not None:
+        return {"Eks": {"ClusterArn": outputs["EKSClusterArn"]}}, NO_MOUNTS
+    accounting: dict[str, Any] = {}
+    if config.accounting is not None:
+        accounting = config.accounting.to_request()
+    if config.makes_accounting_database:
+        accounting["Endpoint"] = outputs["AccountingEndpoint"]
+        accounting["SecretArn"] = outputs["AccountingSecretArn"]
+    mounts = mounts_of(
+        (
+            files,
+            outputs[f"{files.output_prefix}FileSystemDnsName"],
+            outputs.get(f"{files.output_prefix}FileSystemMountName"),
+        )
+        for _, files in (() if config.storage is None else config.storage.placed_files)
+    )
+    slurm = config.cluster.slurm or SlurmConfig()
+    return Slurm(slurm=slurm, mounts=mounts, accounting=accounting).to_request(), mounts

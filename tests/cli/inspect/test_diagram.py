@@ -196,6 +196,18 @@ def test_the_default_deployment_is_described(drawn: str, expected: str) -> None:
     assert expected in _words(drawn)
 
 
+def test_a_slurm_cluster_has_its_controller_and_partitions(assemble: Assemble) -> None:
+    shown = _words(picture(assemble(load_config(CONFIG_FOLDER / "slurm.yaml")).directory))
+
+    for words in (
+        "HyperPod with Slurm Arrows",
+        "orchestrated by Slurm file systems mounted at /fsx Controller group controller",
+        "Partition gpu: group worker-group-1 1 of ml.g5.12xlarge",
+    ):
+        assert words in shown
+    assert "EKS cluster" not in shown and "pods out" not in shown
+
+
 @pytest.mark.parametrize(
     ("changes", "words", "lost"),
     [

@@ -113,7 +113,11 @@ def test_without_a_stack_it_says_so(
 CLUSTER = "Custom::HyperPodCluster"
 _OF_PLATFORM = (
     "ClusterArn",
+    "DnsName",
+    "Endpoint",
     "ExecutionRole",
+    "MountName",
+    "SecretArn",
     "SecurityGroupIds",
     "SourceS3Uri",
     "VolumeKmsKeyId",
@@ -130,13 +134,23 @@ def outputs(config: Config) -> dict[str, str]:
         "OutputPrivateSubnetIds": ",".join(subnets),
         "SecurityGroupId": "sg-0123456789abcdef0",
         **({"EncryptionKeyArn": KEY} if config.encryption.has_key else {}),
+        **{
+            f"{files.output_prefix}FileSystem{name}": value
+            for _, files in (() if config.storage is None else config.storage.placed_files)
+            for name, value in (
+                ("DnsName", "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"),
+                ("MountName", "abcdefgh"),
+            )
+        },
+        "AccountingEndpoint": "slurm.abcdefghijkl.us-west-2.rds.amazonaws.com",
+        "AccountingSecretArn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:s-AbCdEf",
     }
 
 
 @pytest.mark.parametrize("path", [*SHIPPED, EVERY_FIELD], ids=lambda path: path.stem)
 def test_the_api_takes_it(path: Path) -> None:
     config = load_config(path)
-    request = cluster_config(config, outputs=outputs(config))
+    request = cluster_config(config, outputs=outputs(config), region="us-west-2")
 
     # A date is text in the file, which the AWS CLI reads.
     assert not ParamValidator().validate(request, CREATE_CLUSTER).has_errors()
@@ -149,7 +163,7 @@ def test_the_api_takes_it(path: Path) -> None:
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_it_has_what_a_deployment_sends(path: Path, assemble: Assemble) -> None:
     config = load_config(path)
-    by_hand = cluster_config(config, outputs=outputs(config))
+    by_hand = cluster_config(config, outputs=outputs(config), region="us-west-2")
     view = TemplateView(assemble(config).templates()[f"{config.name}-hyperpod"])
     sent = view.text(view.one(CLUSTER)["Request"]).replace("<AWS::AccountId>", "111122223333")
 
@@ -170,11 +184,11 @@ def test_a_key_that_is_not_deployed_is_missed(configure: Configure) -> None:
     deployed = {name: value for name, value in outputs(config).items() if value != KEY}
 
     with pytest.raises(OpsError, match="encryption: is not deployed yet"):
-        cluster_config(config, outputs=deployed)
+        cluster_config(config, outputs=deployed, region="us-west-2")
 
 
 def test_a_role_that_comes_with_the_cluster_is_missed(configure: Configure) -> None:
     config = configure({"cluster": {"auto_scaling": "Karpenter"}})
 
     with pytest.raises(OpsError, match=r"cluster\.role_arn: is missing"):
-        cluster_config(config, outputs=outputs(config))
+        cluster_config(config, outputs=outputs(config), region="us-west-2")

@@ -18,6 +18,8 @@ def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None
     from hyperpod_stacks.table import stack_name
 
     loaded = load_config(config)
-    cloudformation = aws_session(region=region, config=loaded).client("cloudformation")
-    outputs = outputs_of(cloudformation, stack_name(loaded, "platform"))
-    print_json(workshop.cluster_config(loaded, outputs=outputs))
+    session = aws_session(region=region, config=loaded)
+    cloudformation, outputs = session.client("cloudformation"), dict[str, str]()
+    for kind in workshop.stacks_to_read(loaded):
+        outputs |= outputs_of(cloudformation, stack_name(loaded, kind))
+    print_json(workshop.cluster_config(loaded, outputs=outputs, region=session.region))

@@ -55,6 +55,12 @@ class Surroundings:
     parts: Sequence[Resource]
     hyperpod_subnets: frozenset[Address]
 
+    @property
+    def in_subnets(self) -> str:
+        """What is in the subnets of HyperPod clusters."""
+        types = (each.type for each in self.stack.resources.values())
+        return "nodes and pods" if any(each.startswith("AWS::EKS::") for each in types) else "nodes"
+
     def of_type(self, resource_type: str) -> list[Resource]:
         """List the parts of one type."""
         return [part for part in self.parts if part.type == resource_type]

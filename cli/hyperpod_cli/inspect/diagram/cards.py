@@ -1,7 +1,8 @@
 """What the picture says of each resource."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from hyperpod_cli.aws.assembly import Address, Resource, Stack, text
 from hyperpod_cli.inspect.diagram.card import Card, Column, Surroundings
@@ -163,28 +164,60 @@ def _hyperpod_cluster(cluster: Resource, _: Surroundings) -> Card:
     given = cluster.properties.get("Request")
     request = cluster.properties if given is None else json.loads(text(given))
     groups = [*request.get("InstanceGroups", ()), *request.get("RestrictedInstanceGroups", ())]
+    groups.sort(key=lambda group: _ORDER.get(_slurm(group).get("NodeType", ""), 0))
     half = (len(groups) + 1) // 2
     cards = [_instance_group(group) for group in groups]
     provisioning = request.get("NodeProvisioningMode", "all-or-nothing")
     return Card(
         kind="HyperPod cluster",
         name=text(cluster.properties["ClusterName"]),
-        lines=(f"node recovery {request.get('NodeRecovery')}, provisioning {provisioning}",),
+        lines=(
+            f"node recovery {request.get('NodeRecovery')}, provisioning {provisioning}",
+            *_of_slurm(request, groups),
+        ),
         columns=tuple(
             Column(title="", cards=tuple(part)) for part in (cards[:half], cards[half:]) if part
         ),
     )
 
 
-def _instance_group(group: Mapping[str, object]) -> Card:
+_ORDER = {"Controller": 0, "Login": 1, "Compute": 2}
+
+
+def _slurm(group: Mapping[str, Any]) -> Mapping[str, Any]:
+    return group.get("SlurmConfig") or {}
+
+
+def _of_slurm(request: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what Slurm and HyperPod do on the nodes, where Slurm orchestrates them."""
+    slurm = request["Orchestrator"].get("Slurm")
+    if slurm is None:
+        return
+    accounting = ", with accounting in a database" if "AccountingDatabase" in slurm else ""
+    yield f"orchestrated by Slurm{accounting}"
+    storage = (each for group in groups for each in group.get("InstanceStorageConfigs") or ())
+    mounted = (mount for each in storage for mount in each.values() if "DnsName" in mount)
+    mounts = {str(mount.get("MountPath", "HyperPod's choice")) for mount in mounted}
+    if mounts:
+        yield f"file systems mounted at {', '.join(sorted(mounts))}"
+
+
+def _instance_group(group: Mapping[str, Any]) -> Card:
     requirements = group.get("InstanceRequirements")
     several = requirements["InstanceTypes"] if isinstance(requirements, Mapping) else ()
     types = " or ".join(several) or str(group.get("InstanceType"))
     return Card(
-        kind="Instance group",
+        kind=_kind_of_group(_slurm(group)),
         name=str(group["InstanceGroupName"]),
         lines=(f"{group['InstanceCount']} of {types}",),
     )
+
+
+def _kind_of_group(slurm: Mapping[str, Any]) -> str:
+    names = slurm.get("PartitionNames") or ()
+    if names:
+        return f"Partition {', '.join(names)}: group"
+    return f"{slurm['NodeType']} group" if slurm else "Instance group"
 
 
 _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {

@@ -128,7 +128,7 @@ def _subnet(subnet: Resource, around: Surroundings) -> tuple[int, Card]:
     if eks:
         return 1, Card(kind="EKS subnet", name=cidr, lines=lines)
     if subnet.address in around.hyperpod_subnets:
-        return 3, Card(kind="HyperPod subnet", name=cidr, lines=("nodes and pods", *lines))
+        return 3, Card(kind="HyperPod subnet", name=cidr, lines=(around.in_subnets, *lines))
     return 2, Card(kind="Private subnet", name=cidr, lines=lines)
 
 
@@ -139,7 +139,7 @@ def _existing_subnet(
     if is_for_eks:
         return 1, Card(kind="Existing EKS subnet", name=name)
     if subnet.address in around.hyperpod_subnets:
-        return 3, Card(kind="Existing HyperPod subnet", name=name, lines=("nodes and pods",))
+        return 3, Card(kind="Existing HyperPod subnet", name=name, lines=(around.in_subnets,))
     return 2, Card(kind="Existing subnet", name=name)
 
 

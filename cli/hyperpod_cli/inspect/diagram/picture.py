@@ -98,7 +98,7 @@ def _is_installed(family: str, resvg: Any) -> bool:  # noqa: ANN401 - a module
     return bool(blank != letter)
 
 
-TITLE = "HyperPod on EKS"
+_TITLE = "HyperPod on EKS"
 
 
 def picture(assembly: Path) -> str:
@@ -142,13 +142,19 @@ def drawn(stacks: Sequence[StackPicture], *, file_format: str) -> bytes:
     return FORMATS[file_format](stacks)
 
 
+def _title(stacks: Sequence[StackPicture]) -> str:
+    """Return what the stacks say they are, before the colon."""
+    said = (each.description.partition(":")[0] for each in stacks)
+    return next((each for each in said if each.startswith("HyperPod ")), _TITLE)
+
+
 def _svg(stacks: Sequence[StackPicture]) -> str:
-    return draw(stacks, title=TITLE)
+    return draw(stacks, title=_title(stacks))
 
 
 FORMATS: Mapping[str, Callable[[Sequence[StackPicture]], bytes]] = {
     "svg": lambda stacks: _svg(stacks).encode(),
     "png": lambda stacks: _png(_svg(stacks)),
-    "mermaid": lambda stacks: mermaid(stacks, title=TITLE).encode(),
+    "mermaid": lambda stacks: mermaid(stacks, title=_title(stacks)).encode(),
 }
 """By the name of a format, what draws in it."""

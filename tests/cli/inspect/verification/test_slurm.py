@@ -1,6 +1,7 @@
 """What is verified of a cluster that Slurm orchestrates."""
 
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ def deployment(spoil: Callable[[Mapping[str, Group]], object]) -> LiveDeployment
     }
     return LiveDeployment(
         config=CONFIG,
-        client=lambda _: type("SageMaker", (), {k: staticmethod(v) for k, v in answers.items()}),
+        client=lambda _: SimpleNamespace(**answers),
         kubernetes=unreached(OpsError("there is none")),
         outputs={"ml-storage": {"FileSystemDnsName": DNS_NAME}},
     )
