@@ -32,6 +32,7 @@ EXISTING: dict[str, Any] = {
 }
 SHAPES = [pytest.param({}, id="default"), pytest.param(THREE_ZONES, id="three-zones")]
 SHAPES += [pytest.param(BY_NAME, id="zones-by-name")]
+SHAPES += [pytest.param({"eks_subnet_cidrs": []}, id="no-control-plane")]
 
 
 def network(stack: cdk.Stack, changes: dict[str, Any]) -> Network:

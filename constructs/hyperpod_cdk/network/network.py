@@ -146,7 +146,9 @@ class Network(Construct):
         )
         maker = SubnetMaker(scope=self, network=network, vpc=self.vpc)
         publics = maker.public(internet_gateway_id=internet_gateway.ref, attachment=attachment)
-        return [each.nat_gateway_id for each in publics if each.nat_gateway_id is not None]
+        made = [each.nat_gateway_id for each in publics if each.nat_gateway_id is not None]
+        # By zone: one without a private subnet has none, and nothing looks for it.
+        return [each.nat_gateway_id or made[0] for each in publics] if made else []
 
 
 def _first_in_each_zone(subnets: Sequence[PrivateSubnet]) -> list[ec2.ISubnet]:

@@ -148,10 +148,10 @@ class NetworkConfig(Section):
         OneOf(values=(_ONE_PER_ZONE, "single", _NONE), noun="a number of NAT gateways"),
         Task("save NAT gateways"),
     ] = _ONE_PER_ZONE
-    """NAT gateways to create: one_per_zone, in each public subnet; single, in the first one, which
-    all private subnets use (cheaper, but the loss of its zone cuts all off, and traffic between
-    zones is billed); none, for a way out of your own. Default in an existing VPC without
-    public_subnet_cidrs: none."""
+    """NAT gateways to create: one_per_zone, in each public subnet, in a new VPC only where the zone
+    has a private one; single, in the first one, which all private subnets use (cheaper, but the
+    loss of its zone cuts all off, and traffic between zones is billed); none, for a way out of your
+    own. Default in an existing VPC without public_subnet_cidrs: none."""
 
     nat_gateway_ids: Annotated[Listed[NatGatewayId], judged(rules.repeated_findings)] = ()
     """IDs of NAT gateways in an existing VPC for the new private subnets: one for all, or one for
@@ -264,10 +264,23 @@ class NetworkConfig(Section):
         return len({index % len(self.zones) if zone is None else zone for index, zone in places})
 
     @property
+    def nat_gateway_places(self) -> frozenset[int]:
+        """Which of the public subnets, by place, get a NAT gateway."""
+        zones, publics = self.zones, range(len(self.public_subnet_cidrs))
+        if self.nat_gateways != _ONE_PER_ZONE:
+            return frozenset(publics[: 1 if self.nat_gateways == "single" else 0])
+        if self.vpc_id is not None:  # others may use it there
+            return frozenset(publics)
+        nodes = (
+            zones.index(zone) if zone in zones else index % len(zones)
+            for index, zone in enumerate(self.hyperpod_zone_ids)
+        )
+        return frozenset({*range(len(self.eks_subnet_cidrs)), *nodes} & {*publics})
+
+    @property
     def nat_gateway_count(self) -> int:
         """How many NAT gateways the deployment creates."""
-        most = {_ONE_PER_ZONE: len(self.public_subnet_cidrs), "single": 1}
-        return most.get(self.nat_gateways, 0)
+        return len(self.nat_gateway_places)
 
     @property
     def new_hyperpod_cidrs(self) -> tuple[str, ...]:

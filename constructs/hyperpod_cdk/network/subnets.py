@@ -272,7 +272,7 @@ class SubnetMaker:
     def public(
         self, *, internet_gateway_id: str, attachment: ec2.CfnVPCGatewayAttachment | None = None
     ) -> list[PublicSubnet]:
-        """Return the public subnets, the first ones with the NAT gateways.
+        """Return the public subnets, and in them the NAT gateways.
 
         Args:
             internet_gateway_id: The internet gateway of the VPC.
@@ -287,7 +287,7 @@ class SubnetMaker:
                 zone=zone,
                 internet_gateway_id=internet_gateway_id,
                 attachment=attachment,
-                has_nat_gateway=index < self.network.nat_gateway_count,
+                has_nat_gateway=index in self.network.nat_gateway_places,
             )
             for index, (cidr, zone) in enumerate(
                 zip(self.network.public_subnet_cidrs, self._zones, strict=False)
