@@ -1,7 +1,7 @@
 """Scenarios in which a user, or HyperPod itself, acts on the cluster outside CloudFormation."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from emulator.hyperpod import Caller
 from rehearsal.report import Fact
@@ -18,18 +18,22 @@ _LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.1
 
 
-def _node_ids(stage: Stage, *, group: str = "") -> set[str]:
-    listed = stage.environment.clients("sagemaker").list_cluster_nodes(
-        ClusterName=stage.config.cluster.name, InstanceGroupNameContains=group
-    )
-    return {node["InstanceId"] for node in listed["ClusterNodeSummaries"]}
+def _node_ids(stage: Stage, *, groups: Collection[str] = ()) -> set[str]:
+    """Return the nodes of some groups, or of all."""
+    name = stage.config.cluster.name
+    listed = stage.environment.clients("sagemaker").list_cluster_nodes(ClusterName=name)
+    return {
+        node["InstanceId"]
+        for node in listed["ClusterNodeSummaries"]
+        if not groups or node["InstanceGroupName"] in groups
+    }
 
 
 def _node_replaced(stage: Stage) -> Iterator[Fact]:
     yield succeeds("the first deployment works", stage.deploy_first())
     yield all_nodes_run(stage)
     before = _node_ids(stage)
-    faulty = sorted(_node_ids(stage, group=first_workers(stage.config).name))[0]
+    faulty = sorted(_node_ids(stage, groups=[first_workers(stage.config).name]))[0]
     stage.environment.hyperpod.replace_node(
         cluster=stage.config.cluster.name,
         instance_id=faulty,

@@ -13,8 +13,8 @@ from typing import Any
 from emulator.aws.settings import Readiness
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
-from hyperpod_cdk.hyperpod.section import EKS, SLURM
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.hyperpod.section import EKS, SLURM
 from hyperpod_cdk.slurm.section import COMPUTE
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_stacks.table import StackKind
@@ -194,7 +194,7 @@ def cluster_is(stage: Stage, wanted: str) -> Fact:
 
 
 def all_nodes_run(stage: Stage) -> Fact:
-    """Return the check that exactly the nodes configured run, and Kubernetes, if any, knows them."""
+    """Return the check that exactly the nodes configured run, and Kubernetes knows them."""
     clients = stage.environment.clients
     wait_for_nodes(stage.config, clients=clients)
     wanted, running = wanted_nodes(stage.config), running_nodes(stage.config, clients=clients)
