@@ -6,6 +6,7 @@ from emulator.aws import (
     encryption,
     functions,
     network_dependencies,
+    rds,
     service_quotas,
 )
 from emulator.aws.cloudformation import (
@@ -85,6 +86,7 @@ def install(*, settings: Settings) -> None:
     templates.install_condition_values()
     updates.install_cancelled_update()
     traffic.install_default_groups()
+    rds.install()
     network_dependencies.install(settings=settings)
     own_network.install()
     updates.install_custom_resource_rollback()

@@ -74,7 +74,9 @@ eks = _Module("ministack.services.eks")
 iam = _Module("ministack.services.iam")
 kms = _Module("ministack.services.kms")
 lambda_svc = _Module("ministack.services.lambda_svc")
+rds = _Module("ministack.services.rds")
 s3 = _Module("ministack.services.s3")
+secretsmanager = _Module("ministack.services.secretsmanager")
 stepfunctions = _Module("ministack.services.stepfunctions")
 
 # Types of `iam_evaluator`; MiniStack has none.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from emulator.aws import rds
 from emulator.aws.cloudformation.resource_type import Properties, Refused, run_in_thread
 from emulator.aws.fsx import store as fsx_store
 from emulator.aws.json_service import HyperPodClient
@@ -42,6 +43,8 @@ def _of_services() -> Iterator[_Interfaces]:
     for file_system_id, record in fsx_store.FILE_SYSTEMS.items():
         groups = fsx_store.SECURITY_GROUPS[file_system_id]
         yield _Interfaces(subnets=record["SubnetIds"], groups=groups)
+    for subnets, groups in rds.interfaces():
+        yield _Interfaces(subnets=subnets, groups=groups)
     for gateway in ec2.nat_gateways.values():
         if gateway["State"] != "deleted":
             yield _Interfaces(subnets=[gateway["SubnetId"]])

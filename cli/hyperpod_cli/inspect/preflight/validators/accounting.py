@@ -89,7 +89,9 @@ def _object(value: str) -> Mapping[str, Any]:
 def _subnet_problems(section: AccountingConfig, target: Target) -> Iterator[Problem]:
     ids = list(section.subnet_ids)
     path, command = (*_KEY, "subnet_ids"), f"aws ec2 describe-subnets --subnet-ids {' '.join(ids)}"
-    answer = answer_of(target.client("ec2").describe_subnets, SubnetIds=ids)
+    answer = answer_of(
+        target.client("ec2").describe_subnets, "InvalidSubnetID.NotFound", SubnetIds=ids
+    )
     if answer is None:
         yield problem(path, ids, f"are not all in {target.region}", command=command)
         return
