@@ -105,6 +105,10 @@ NAMED_BY_LOGICAL_ID = frozenset(
 
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-name.html
 """
+NAMED_IN_LOWER_CASE = frozenset(
+    {"AWS::RDS::DBInstance", "AWS::RDS::DBSubnetGroup", "AWS::S3::Bucket"}
+)
+"""Types whose generated names are in lower case."""
 
 
 class UnknownTypeError(Exception):

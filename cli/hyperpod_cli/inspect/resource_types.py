@@ -144,6 +144,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     _RDS: ResourceType(
         seconds=600,
         source="https://github.com/hashicorp/terraform/issues/498",
+        name_in_arn="DbInstanceName",
         billed_as=_as("RDS for MariaDB"),
         holds_data=True,
     ),

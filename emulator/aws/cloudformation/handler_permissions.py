@@ -21,6 +21,7 @@ from aws_reference.action_resources import (
 )
 from aws_reference.resource_schemas import (
     NAMED_BY_LOGICAL_ID,
+    NAMED_IN_LOWER_CASE,
     SERVICE_LINKED_ROLES,
     ResourceSchema,
     schema_of,
@@ -45,6 +46,7 @@ _NAMES = {
     ),
     # A HyperPod cluster's own name is in no ARN.
     "ClusterName": (("Orchestrator", "Eks", "ClusterArn"), ("ClusterName",), ("Name",)),
+    "DbInstanceName": (("DBInstanceIdentifier",),),
     "FunctionName": (("FunctionName",),),
     "ProjectName": (("Name",),),
     "RepositoryName": (("RepositoryName",),),
@@ -52,6 +54,7 @@ _NAMES = {
     "LogGroupName": (("LogGroupName",),),
     "RoleNameWithPath": (("RoleName",), ("Roles", "*")),
     "StateMachineName": (("StateMachineName",),),
+    "SubnetGroupName": (("DBSubnetGroupName",),),
 }
 
 
@@ -260,7 +263,7 @@ class Handled:
         """Return the name that CloudFormation gives the resource; MiniStack gives others."""
         prefix = "" if self.type in NAMED_BY_LOGICAL_ID else f"{self.stack}-"
         name = f"{prefix}{self.logical_id}-1A2B3C4D5E6F"
-        return name.lower() if self.type == "AWS::S3::Bucket" else name
+        return name.lower() if self.type in NAMED_IN_LOWER_CASE else name
 
 
 def _name_in(value: str) -> str:

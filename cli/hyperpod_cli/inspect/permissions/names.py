@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from aws_reference.action_resources import KIND_OF_TYPE, VARIABLE
-from aws_reference.resource_schemas import NAMED_BY_LOGICAL_ID, schema_of
+from aws_reference.resource_schemas import NAMED_BY_LOGICAL_ID, NAMED_IN_LOWER_CASE, schema_of
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Resource, Value
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, resource_type
@@ -149,7 +149,7 @@ class Names:
         stack, logical_id = resource.address.stack, resource.address.logical_id
         # A stack of another deployment may be called what this one's is, and a hyphen.
         generated = f"{stack}-{logical_id[:_KEPT_OF_LOGICAL_ID]}"[:_KEPT] + "*"
-        if resource.type == "AWS::S3::Bucket":
+        if resource.type in NAMED_IN_LOWER_CASE:
             generated = generated.lower()
         if resource.type in NAMED_BY_LOGICAL_ID:
             return generated, f"{logical_id}*"
