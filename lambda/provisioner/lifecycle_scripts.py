@@ -67,7 +67,7 @@ class LifecycleScriptsProperties(Properties):
     """The properties that the CDK app sets.
 
     Attributes:
-        source_bucket: Bucket of the zipped scripts. Default: none, every file is among `files`.
+        source_bucket: Bucket of the zipped scripts.
         source_key: Key of the zipped scripts.
         source_digest: Digest of those of them that are put.
         destination_bucket: Bucket that nodes read them from.
@@ -78,8 +78,8 @@ class LifecycleScriptsProperties(Properties):
         files: Text of each file that is not in the zip, by its path. Default: none.
     """
 
-    source_bucket: str = parsed(text, default="")
-    source_key: str = parsed(text, default="")
+    source_bucket: str = parsed(text)
+    source_key: str = parsed(text)
     source_digest: str = parsed(text, default="")
     destination_bucket: str = parsed(text)
     destination_owner: str = parsed(one_of(_DEPLOYMENT, _USER), default="")
@@ -212,9 +212,6 @@ class LifecycleScripts:
     def _scripts(
         self, properties: LifecycleScriptsProperties, owner: Owner, clock: Clock
     ) -> dict[str, bytes]:
-        made = {path: text.encode() for path, text in properties.files.items()}
-        if not properties.source_bucket:
-            return made
         origin = f"s3://{properties.source_bucket}/{properties.source_key}"
         source = self._bucket(properties.source_bucket, owner)
         content = source.read(properties.source_key, clock=clock)
@@ -228,6 +225,7 @@ class LifecycleScripts:
                 )
             digest = properties.source_digest
             require_content(zipped, read=archive.read, digest=digest, origin=origin)
+            made = {path: text.encode() for path, text in properties.files.items()}
             return made | {path: archive.read(path) for path in zipped}
 
     def _remove(

@@ -32,7 +32,6 @@ class HyperPodStack(cdk.Stack):
             self,
             provisioner=platform.provisioner,
             execution_role=platform.execution_role,
-            scripts=platform.lifecycle_scripts,
         )
         cluster = hyperpod_cluster(
             self,

@@ -62,18 +62,6 @@ def test_update_puts_and_removes_what_is_no_longer_listed(stack: Framework, s3: 
     assert s3.buckets[BUCKET][-1].body == b"#!/bin/sh\necho\n"
 
 
-def test_files_of_the_request_need_no_zip(stack: Framework, s3: FakeS3) -> None:
-    s3.add(BUCKET, "on_create.sh", b"of another resource")
-    wanted = {key: value for key, value in properties("a.json").items() if "Source" not in key}
-
-    stack.create({**wanted, "Files": json.dumps({"a.json": "{}"})})
-
-    [stored] = [item for item in s3.buckets[BUCKET] if item.key == "a.json"]
-    assert (stored.body, stored.content_type) == (b"{}", "application/json")
-    stack.delete()
-    assert s3.keys(BUCKET) == ["on_create.sh"]
-
-
 def test_a_file_of_the_request_is_put_beside_those_of_the_zip(stack: Framework, s3: FakeS3) -> None:
     wanted = properties("on_create.sh", "deployment.env")
     for text in ("A=1\n", "A=2\n"):

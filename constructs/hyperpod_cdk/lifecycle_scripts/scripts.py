@@ -1,7 +1,7 @@
 """The lifecycle scripts, as they get into their bucket."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from aws_cdk import Aws, CustomResource, IgnoreMode, Resource, Stack
 from aws_cdk import aws_iam as iam
@@ -101,11 +101,6 @@ class LifecycleScripts(Construct):
         project = project or ScriptFolder(directory=asset_directory("lifecycle") / "eks")
         own_home, *others = homes(project, own=own, folders=folders, prefix=prefix)
         self._project = project
-        self._instead = [
-            home[0]
-            for home in (own_home, *others)
-            if home and home[0].directory != project.directory
-        ]
         # The last is the one whose attribute is read: it waits for the others.
         places = [
             *(
@@ -144,48 +139,6 @@ class LifecycleScripts(Construct):
         ((first, *_),) = homes(self._project, own=folder, folders=(), prefix="")
         return first.lifecycle
 
-    def put_beside_own(
-        self, scope: Construct, construct_id: str, *, files: Mapping[str, str]
-    ) -> list[CustomResource]:
-        """Put files beside each of the user's entry scripts that runs instead of the project's.
-
-        It takes no further right. A file that is in the user's folder already is left out.
-
-        Args:
-            scope: What knows the files, such as another stack.
-            construct_id: Begins the ids of what is made.
-            files: Their texts, which may hold CDK tokens, by their paths.
-        """
-        wanted = {
-            folder.prefix: {path: files[path] for path in sorted({*files} - {*folder.paths()})}
-            for folder in self._instead
-        }
-        return [
-            self._provisioner.custom_resource(
-                scope,
-                f"{construct_id}-{prefix}" if prefix else construct_id,
-                resource_type="Custom::LifecycleScripts",
-                properties={
-                    **self._destination(prefix),
-                    "Keys": json.dumps([*texts]),
-                    "Files": json.dumps(texts),
-                },
-                depends_on=(),
-            )
-            for prefix, texts in wanted.items()
-            if texts
-        ]
-
-    def _destination(self, prefix: str) -> dict[str, str]:
-        key = self.bucket.encryption_key
-        return {
-            "DestinationBucket": self.bucket.bucket_name,
-            "DestinationOwner": "deployment" if self._is_made else "user",
-            **({"Prefix": prefix} if prefix else {}),
-            # A changed key encrypts only later uploads, so everything is uploaded again.
-            **({"KmsKeyArn": key.key_arn} if key is not None else {}),
-        }
-
     def _places(
         self, scope: Construct, home: Sequence[ScriptFolder]
     ) -> Iterator[tuple[Construct, ScriptFolder]]:
@@ -212,6 +165,7 @@ class LifecycleScripts(Construct):
             for scope, folder in places
         ]
         access = self._access(assets)
+        key = self.bucket.encryption_key
         resources: list[CustomResource] = []
         for (scope, folder), asset in zip(places, assets, strict=True):
             paths = folder.paths()
@@ -227,9 +181,13 @@ class LifecycleScripts(Construct):
                     "SourceBucket": asset.s3_bucket_name,
                     "SourceKey": asset.s3_object_key,
                     "SourceDigest": folder.digest(),
-                    **self._destination(folder.prefix),
+                    "DestinationBucket": self.bucket.bucket_name,
+                    "DestinationOwner": "deployment" if self._is_made else "user",
+                    **({"Prefix": folder.prefix} if folder.prefix else {}),
                     "Keys": json.dumps(paths),
                     **({"Files": json.dumps(folder.made)} if folder.made else {}),
+                    # A changed key encrypts only later uploads, so everything is uploaded again.
+                    **({"KmsKeyArn": key.key_arn} if key is not None else {}),
                 },
                 depends_on=[access, *(resources if is_last else ())],
             )

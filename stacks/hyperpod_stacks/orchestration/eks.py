@@ -18,7 +18,6 @@ from hyperpod_cdk.helm.chart_rules import refuse_unfit
 from hyperpod_cdk.helm.dependencies import HyperPodDependencies, PlaceholderRule
 from hyperpod_cdk.helm.release import DeletionCheck, PriorityClasses
 from hyperpod_cdk.hyperpod.orchestrator import Eks
-from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.imported import ImportedNetwork
 from hyperpod_cdk.network.network import Network
 from hyperpod_cdk.node_health.node_health import NodeHealth
@@ -176,7 +175,6 @@ class EksOrchestration(Orchestration):
         *,
         provisioner: Provisioner,
         execution_role: iam.IRole,  # noqa: ARG002 - its rights on the control plane are there
-        scripts: LifecycleScripts,  # noqa: ARG002
     ) -> list[Construct]:
         """Add the Helm releases; return those without which no node joins."""
         config = self._config

@@ -9,7 +9,6 @@ from constructs import Construct
 
 from hyperpod_cdk.encryption.data_keys import DataKeys
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
-from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.imported import ImportedNetwork
 from hyperpod_cdk.network.network import Network
 from hyperpod_cdk.provisioner.provisioner import Provisioner
@@ -103,7 +102,6 @@ class Orchestration:
         *,
         provisioner: Provisioner,  # noqa: ARG002
         execution_role: iam.IRole,  # noqa: ARG002
-        scripts: LifecycleScripts,  # noqa: ARG002
     ) -> Sequence[Construct]:
         """Add what nodes need; return what they wait for."""
         return ()

@@ -14,11 +14,6 @@ from hyperpod_cdk.hyperpod.node_settings import (
     Mounts,
 )
 from hyperpod_cdk.hyperpod.orchestrator import Slurm
-from hyperpod_cdk.hyperpod.provisioning_parameters import (
-    PROVISIONING_PARAMETERS,
-    provisioning_parameters,
-)
-from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.imported import ImportedNetwork
 from hyperpod_cdk.network.network import Network
 from hyperpod_cdk.provisioner.provisioner import Provisioner
@@ -109,25 +104,19 @@ class SlurmOrchestration(Orchestration):
         self,
         scope: Construct,
         *,
-        provisioner: Provisioner,  # noqa: ARG002 - the scripts have it
+        provisioner: Provisioner,  # noqa: ARG002
         execution_role: iam.IRole,
-        scripts: LifecycleScripts,
     ) -> Sequence[Construct]:
-        """Add what AWS's own scripts read, and let nodes read the secret of the database.
+        """Let nodes read the secret of the database.
 
         A role that exists is not changed.
         """
-        groups = self._config.cluster.instance_groups
-        text = provisioning_parameters(groups, mounts=self.orchestrator.mounts)
-        # The storage stack knows some of it.
-        files = {PROVISIONING_PARAMETERS: text}
-        before = [*scripts.put_beside_own(scope, "ProvisioningParameters", files=files)]
         if self._accounting is None or self._config.cluster.execution_role_arn is not None:
-            return before
+            return ()
         access = AccountingAccess(
             scope, "AccountingAccess", database=self._accounting, role=execution_role
         )
-        return [*before, access]
+        return (access,)
 
     def mount(
         self,

@@ -1,6 +1,9 @@
 """Rules on clusters that Slurm orchestrates, and on keys of the other orchestrator."""
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hyperpod_cdk import Config
@@ -9,6 +12,7 @@ from hyperpod_cdk.checks.slurm.accounting import accounting
 from hyperpod_cdk.checks.slurm.deep_health_checks_of_slurm import deep_health_checks_of_slurm
 from hyperpod_cdk.checks.slurm.mounts import mounts
 from hyperpod_cdk.checks.slurm.node_types import node_types
+from hyperpod_cdk.checks.slurm.own_parameters import own_parameters
 from hyperpod_cdk.checks.slurm.partitions import partitions
 from hyperpod_cdk.checks.slurm.setup import setup
 from hyperpod_cdk.checks.slurm.strategy import strategy
@@ -45,6 +49,19 @@ def slurm(*kinds: Mapping[str, Any] | None, **of_cluster: Any) -> Config:
     """Return a cluster with a group of each kind; None for one that says nothing of Slurm."""
     groups = [group(index=index, slurm=kind) for index, kind in enumerate(kinds)]
     return config(*groups, of_cluster={"orchestrator": "slurm", **of_cluster})
+
+
+_SCRIPTS = TemporaryDirectory()
+
+
+@cache
+def _base_config() -> str:
+    """Return a folder of scripts with the file that HyperPod makes itself."""
+    folder = Path(_SCRIPTS.name)
+    for name in ("on_create.sh", "src/provisioning_parameters.json"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("#!/bin/bash\n")
+    return str(folder)
 
 
 CASES = [
@@ -167,6 +184,18 @@ CASES = [
             },
         ),
         (ERROR, "cluster.slurm.accounting.subnet_ids", "must list two subnets of network.vpc_id"),
+    ),
+    one(own_parameters, "scripts without any", slurm(CONTROLLER, slurm={})),
+    one(
+        own_parameters,
+        "in the folder of all nodes, and in that of a group",
+        config(
+            group(slurm=CONTROLLER, lifecycle={"directory": _base_config(), "run": "instead"}),
+            of_cluster={"orchestrator": "slurm"},
+            lifecycle_scripts={"directory": _base_config()},
+        ),
+        (ERROR, "lifecycle_scripts.directory", "has src/provisioning_parameters.json"),
+        in_group(ERROR, "lifecycle.directory", "has src/provisioning_parameters.json"),
     ),
     one(setup, "none", slurm(CONTROLLER, slurm={})),
     one(setup, "with homes on Lustre", slurm(CONTROLLER, slurm=_USERS)),

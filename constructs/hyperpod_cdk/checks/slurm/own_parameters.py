@@ -1,0 +1,33 @@
+"""Folders of scripts with a file that HyperPod makes itself."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig, script_keys
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error
+
+_FILE = "provisioning_parameters.json"
+
+
+def own_parameters(config: Config) -> Iterator[Finding]:
+    """Find the file of the older way to set Slurm up, with which HyperPod takes no `SlurmConfig`.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html
+    """
+    folders: list[tuple[KeyPath, OwnScriptsConfig | None]] = [
+        (("lifecycle_scripts",), config.lifecycle_scripts),
+        *(
+            ((*where, "lifecycle"), group.own_scripts)
+            for where, group in config.cluster.instance_groups_with_paths()
+        ),
+    ]
+    for place, own in folders:
+        directory = None if own is None else own.directory
+        for key in script_keys(Path(directory)) if directory is not None else ():
+            if PurePosixPath(key).name == _FILE:
+                message = (
+                    f"has {key}, with which HyperPod refuses the cluster: it makes that file on "
+                    "the nodes itself, of the instance groups' slurm keys; remove it"
+                )
+                yield error((*place, "directory"), directory, message)
