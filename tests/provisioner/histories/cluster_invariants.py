@@ -236,7 +236,7 @@ class ClusterWatch(Watch):
             cluster.recovery != template.recovery
         ):
             self.violated(NOT_TRUE, f"{request.kind}: another NodeRecovery")
-        if template.wait_for != "accepted" and not is_told_as(cluster, template):
+        if template.wait_for != "accepted" and not is_told_as(cluster, template, former):
             self.violated(NOT_TRUE, f"{request.kind}: Slurm is told something else")
 
     def rolled_back(self, request: Request) -> None:  # noqa: PLR0912 - each is one difference
@@ -291,7 +291,7 @@ class ClusterWatch(Watch):
                 self.violated(NOT_UNDONE, "rollback: a group is left", name)
         if cluster.recovery not in {before.recovery, wanted.recovery}:
             self.violated(NOT_UNDONE, "rollback: another NodeRecovery")
-        if cluster.slurm != before.slurm and not is_told_as(cluster, wanted):
+        if cluster.slurm != before.slurm and not is_told_as(cluster, wanted, undone.wanted):
             self.violated(NOT_UNDONE, "rollback: Slurm is told something else")
 
     def healed(  # noqa: PLR0912 - each is one difference
@@ -329,7 +329,7 @@ class ClusterWatch(Watch):
                 self.violated(NOT_UNDONE, "repaired: a group is left", name)
         if cluster.recovery != template.recovery:
             self.violated(NOT_UNDONE, "repaired: another NodeRecovery")
-        if not is_told_as(cluster, template):
+        if not is_told_as(cluster, template, request.former):
             self.violated(NOT_UNDONE, "repaired: Slurm is told something else")
 
     def _could_note_nothing(self, request: Request) -> bool:

@@ -176,10 +176,10 @@ LUSTRE = {"FsxLustreConfig": {"DnsName": "fs-1.fsx", "MountName": "m", "MountPat
             sent(HEAD, CPU, **MERGE),
         ),
         (
-            "a strategy that is left out is kept",
+            "a strategy that is left out again is the default",
             cluster(HEAD, CPU, **MERGE),
             cluster(HEAD, CPU, **slurm()),
-            Changes(),
+            sent(HEAD, CPU, **MANAGED),
         ),
         (
             "accounting",
@@ -205,6 +205,12 @@ def test_what_hyperpod_fills_in_under_slurm_is_no_change(*, rolls_back: bool) ->
     for former in (wanted, cluster(HEAD, CPU, Tags=[{"Key": "k", "Value": "v"}], **slurm())):
         aim = Aim(wanted=wanted, former=former, rolls_back=rolls_back)
         assert changes(aim, now, {}) == Changes()
+
+
+def test_the_way_back_from_another_orchestrator_calls_nothing() -> None:
+    eks = cluster(A, Orchestrator={"Eks": {"ClusterArn": "arn"}})
+    aim = Aim(wanted=eks, former=cluster(A, **MERGE), rolls_back=True)
+    assert changes(aim, described(eks), {}) == Changes()
 
 
 def test_a_slurm_cluster_may_be_described_without_its_orchestrator() -> None:
