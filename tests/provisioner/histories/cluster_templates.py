@@ -12,8 +12,8 @@ _EKS = "arn:aws:eks:us-west-2:111122223333:cluster/ml"
 _COUNTS = (1, 2, 3, 5, 8)
 _MOST_GROUPS = 3
 _SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:accounting"  # noqa: S105 - an ARN
-HEAD = "head"
-"""The name of a Slurm cluster's controller group."""
+HEAD, CHIEF = "head", "chief"
+"""The name of a Slurm cluster's controller group, and another one."""
 _PARTITIONS = ("cpu", "gpu", "long")
 STRATEGIES = ("Managed", "Overwrite", "Merge")
 
@@ -215,7 +215,7 @@ def _changed_in_slurm(template: ClusterTemplate, random: Random, *, dares: bool)
     elif kind < 0.98:
         groups[at] = replace(groups[at], slurm=("Login",))
     else:
-        groups = [replace(one, name="chief") if one.name == HEAD else one for one in groups]
+        groups = [replace(one, name=CHIEF) if one.name == HEAD else one for one in groups]
     return replace(template, groups=tuple(groups))
 
 
