@@ -9,14 +9,14 @@ from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, LifecycleConfig, Mounts
-from hyperpod_cdk.hyperpod.orchestrator import Slurm
 from hyperpod_cdk.hyperpod.section import cluster_request
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig, joined
+from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.slurm.section import COMPUTE, SlurmConfig
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_stacks.orchestration.slurm import mounts_of
-from hyperpod_stacks.table import StackKind
+from hyperpod_stacks.table import StackKind, stack_names
 
 OUTPUTS: Mapping[str, str] = {
     "EKS_CLUSTER_ARN": "EKSClusterArn",
@@ -94,7 +94,7 @@ def _first(config: Config, *, accelerated: bool) -> InstanceGroupConfig | None:
 def stacks_to_read(config: Config) -> Iterator[StackKind]:
     """Yield the stacks whose outputs `cluster_config` takes: under Slurm, nodes mount files."""
     yield "platform"
-    if config.control_plane is None and config.has_data:
+    if config.control_plane is None and "storage" in stack_names(config):
         yield "storage"
 
 
@@ -176,9 +176,9 @@ def _orchestrator(
     if config.control_plane is not None:
         return {"Eks": {"ClusterArn": outputs["EKSClusterArn"]}}, NO_MOUNTS
     accounting: dict[str, Any] = {}
-    if config.accounting is not None:
-        accounting = config.accounting.to_request()
-    if config.makes_accounting_database:
+    if config.cluster.accounting is not None:
+        accounting = config.cluster.accounting.to_request()
+    if config.makes_accounting:
         accounting["Endpoint"] = outputs["AccountingEndpoint"]
         accounting["SecretArn"] = outputs["AccountingSecretArn"]
     mounts = mounts_of(
@@ -189,5 +189,5 @@ def _orchestrator(
         )
         for _, files in (() if config.storage is None else config.storage.placed_files)
     )
-    slurm = config.cluster.slurm or SlurmConfig()
-    return Slurm(slurm=slurm, mounts=mounts, accounting=accounting).to_request(), mounts
+    slurm = (config.cluster.slurm or SlurmConfig()).to_request()
+    return {"Slurm": members({**slurm, "AccountingDatabase": accounting})}, mounts
