@@ -212,7 +212,8 @@ def _left_out(config: Config) -> Iterator[str]:
         yield "domains and queries of Route 53 Resolver DNS Firewall"
     if config.workloads is not None:
         yield "images in ECR, and the minutes of CodeBuild that build them"
-    yield "logs (EKS, VPC flow log, nodes, Lambda), S3, requests to KMS"
+    control_plane = "" if config.control_plane is None else "EKS, "
+    yield f"logs ({control_plane}VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "Lambda and Step Functions, which run while stacks are deployed"
     yield "taxes and discounts"
 

@@ -1,0 +1,93 @@
+"""Delivering a cluster that Slurm orchestrates: nothing of Kubernetes is asked or priced."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from hyperpod_cdk import load_config
+from hyperpod_cdk.cost.cost import cost
+from hyperpod_cli.aws.account import Environment
+from hyperpod_cli.deliver import deletion_check
+from hyperpod_cli.deliver.charts import command as charts
+from hyperpod_cli.deliver.destroy.plan import ending
+from hyperpod_cli.deliver.templates.package import template_findings
+from hyperpod_cli.deliver.templates.parameters import parameters
+from hyperpod_cli.inspect.permissions.policies import documents, policies_of
+from hyperpod_cli.inspect.preflight.node_rights import needed_statements
+from hyperpod_cli.inspect.preflight.validator import Target
+from tests.conftest import Assemble
+from tests.support.commands import run
+from tests.support.configs import CONFIG_FOLDER
+
+PATH = CONFIG_FOLDER / "slurm.yaml"
+CONFIG = load_config(PATH)
+PLACE = {"partition": "aws", "region": "us-west-2", "account": "111122223333"}
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "told"),
+    [
+        ("images", 0, "Slurm runs on the nodes' AMI: the deployment pulls no container image."),
+        ("validate", 0, "HyperPod cluster ml-cluster with 3 instance groups:"),
+        ("addon-versions", 2, "has no Kubernetes: Slurm orchestrates it; Slurm comes with the"),
+        ("charts-check", 1, "cluster.orchestrator: 'slurm' installs no chart"),
+    ],
+)
+def test_a_command_says_what_there_is(
+    capsys: pytest.CaptureFixture[str], command: str, code: int, told: str
+) -> None:
+    assert run(command, "--config", PATH) == code
+    said = "".join(capsys.readouterr())
+    assert told in said
+    assert not {"EKS", "helm", "helm.chart:", "eks.admins:"} & {*said.split()}
+
+
+def test_no_chart_is_packaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def package(**_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(charts, "package_chart", package)
+    charts.package_if_needed(PATH, output=tmp_path)
+    with pytest.raises(AssertionError):
+        charts.package_if_needed(CONFIG_FOLDER / "default.yaml", output=tmp_path)
+
+
+def test_who_deletes_is_told_that_jobs_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Clients:
+        """CloudFormation with the stack; there is nobody else to ask."""
+
+        def __init__(self, *, region: str | None) -> None:
+            assert region == "us-west-2"
+            self.cloudformation = self
+
+        def describe_stacks(self, *, StackName: str) -> dict[str, object]:
+            return {"Stacks": [{"StackId": StackName}]}
+
+    monkeypatch.setattr(deletion_check, "Clients", Clients)
+    deletion_check.check(CONFIG)
+
+    assert "Jobs that run or wait on the cluster end" in "".join(ending(CONFIG))
+    assert [*ending(load_config(CONFIG_FOLDER / "default.yaml"))] == []
+
+
+def test_templates_ask_for_nothing_of_kubernetes() -> None:
+    assert [*template_findings(CONFIG)] == []
+    assert "KubernetesVersion" not in [each.name for each in parameters(CONFIG)]
+
+
+def test_no_control_plane_is_billed() -> None:
+    found = cost(CONFIG, region=None, day=date(2026, 11, 24))
+    assert found.change is None
+    assert [each for each in found.standing if "control plane" in str(each)] == []
+
+
+def test_nobody_needs_rights_on_eks(assemble: Assemble) -> None:
+    folder = assemble(CONFIG).directory
+    policies = policies_of(folder, deployment="ml", environment=Environment(**PLACE))
+    assert '"eks' not in json.dumps(dict(documents(policies)))
+
+    target = Target(**PLACE, client=lambda _: None)
+    rights = needed_statements(CONFIG, target, groups=CONFIG.cluster.instance_groups)
+    assert rights and '"eks' not in json.dumps(rights)
