@@ -78,8 +78,8 @@ bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POL
 
 setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
 
-init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE=; into CONFIG=, else config/<NAME>.yaml
-	@hyperpod-cdk init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE,$(call given,$(key)))
+init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE= ORCHESTRATOR=; into CONFIG=, else config/<NAME>.yaml
+	@hyperpod-cdk init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE ORCHESTRATOR,$(call given,$(key)))
 
 validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
 	@$(CLI)

@@ -91,3 +91,28 @@ def test_nobody_needs_rights_on_eks(assemble: Assemble) -> None:
     target = Target(**PLACE, client=lambda _: None)
     rights = needed_statements(CONFIG, target, groups=CONFIG.cluster.instance_groups)
     assert rights and '"eks' not in json.dumps(rights)
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "partitions"),
+    [
+        ("ml.p5.48xlarge", ["gpu", "cpu"]),
+        ("ml.trn1.32xlarge", ["neuron", "cpu"]),
+        ("ml.m5.2xlarge", ["cpu"]),
+    ],
+)
+def test_a_configuration_is_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, instance_type: str, partitions: list[str]
+) -> None:
+    path = tmp_path / "mine.yaml"
+    given = ("--name=team", "--region=us-west-2", "--zones=usw2-az4", "--count=2", "--storage=none")
+    options = ("--config", path, "--type", instance_type, "--orchestrator")
+    assert run("init", *given, *options, "pbs") == 2
+    assert capsys.readouterr().err == "ORCHESTRATOR: 'pbs' must be eks or slurm\n"
+
+    assert run("init", *given, *options, "slurm") == 0
+    controller, workers, *_ = groups = load_config(path).cluster.instance_groups
+    assert (controller.instance_count, workers.instance_type) == (1, instance_type)
+    slurm = [group.slurm for group in groups if group.slurm is not None]
+    assert [each.node_type for each in slurm] == ["controller", *["compute"] * len(partitions)]
+    assert [each.partition for each in slurm[1:]] == partitions

@@ -20,6 +20,7 @@ def init(
     instance_type: Annotated[str | None, typer.Option("--type", help="Instance type.")] = None,
     count: Annotated[str | None, typer.Option(help="Number of instances.")] = None,
     storage: Annotated[str | None, typer.Option(help="GiB of FSx for Lustre, or none.")] = None,
+    orchestrator: Annotated[str, typer.Option(help="What runs jobs: eks or slurm.")] = "eks",
 ) -> int:
     """Write a configuration from a few answers.
 
@@ -36,4 +37,4 @@ def init(
         "COUNT": count,
         "STORAGE": storage,
     }
-    return write_configuration(given, config=config)
+    return write_configuration(given, config=config, orchestrator=orchestrator)

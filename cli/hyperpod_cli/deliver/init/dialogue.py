@@ -4,10 +4,12 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.checks import findings
+from hyperpod_cdk.hyperpod.section import EKS, ORCHESTRATORS
 from hyperpod_cli.deliver.init.questions import (
     QUESTIONS,
     AnswerError,
@@ -21,21 +23,27 @@ from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 from hyperpod_stacks.table import description
 
 
-def write_configuration(given: Mapping[str, str | None], *, config: Path | None) -> int:
+def write_configuration(
+    given: Mapping[str, str | None], *, config: Path | None, orchestrator: str = EKS
+) -> int:
     """Write a file; return 0, or 130 after Ctrl-C.
 
     Args:
         given: The answers that are known, by key of their question.
         config: The file. Default: one with the deployment's name.
+        orchestrator: What runs jobs on the nodes; it is not asked. Default: Kubernetes.
 
     Raises:
         OpsError: An answer, or the file, cannot be used.
         ConfigError: The answers cannot be deployed together.
     """
+    if orchestrator not in ORCHESTRATORS:
+        known = " or ".join(ORCHESTRATORS)
+        raise OpsError(f"ORCHESTRATOR: {orchestrator!r} must be {known}")
     try:
         if config is not None:
             _refuse_existing(config)
-        answers = _answers(given, config=config)
+        answers = _answers(given, config=config, orchestrator=orchestrator)
         path = config or _path(answers.name)
         written = _write(configuration(answers, path=path), path=path)
     except (KeyboardInterrupt, EOFError):
@@ -46,7 +54,7 @@ def write_configuration(given: Mapping[str, str | None], *, config: Path | None)
     return 0
 
 
-def _answers(given: Mapping[str, str | None], *, config: Path | None) -> Answers:
+def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrator: str) -> Answers:
     """Return the answers that are given, and those to what is asked for the others.
 
     Raises:
@@ -59,7 +67,7 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None) -> Answers
         raise OpsError(f"There is no terminal to ask on; add to the command line: {keys}")
     if missing:
         print("Return takes what is in brackets; Ctrl-C ends without a file.")
-    answers = first_answers()
+    answers = replace(first_answers(), orchestrator=orchestrator)
     refused: dict[str, AnswerError] = {}
     for question in QUESTIONS:
         text = given[question.key]

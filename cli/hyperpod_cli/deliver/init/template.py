@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,10 +18,13 @@ from hyperpod_cdk.facts.instance_types import (
     is_accelerated,
 )
 from hyperpod_cdk.helm.components import device_plugins
+from hyperpod_cdk.hyperpod.section import EKS, SLURM
+from hyperpod_cdk.slurm.section import COMPUTE
 from hyperpod_cli.deliver.yaml_text import YamlText, scalar
 
 DEFAULT = Path(__file__).parents[4] / "config" / "default.yaml"
 _SCHEMA = DEFAULT.with_name("schema.json")
+_TEMPLATES = {EKS: DEFAULT, SLURM: DEFAULT.with_name("slurm.yaml")}
 _GROUPS = ("cluster", "instance_groups")
 _VENDORS = {"GPU": "NVIDIA", "Neuron": "AWS"}
 
@@ -37,6 +40,7 @@ class Answers:
         instance_type: Type of the instances.
         instance_count: How many; a text for what is no number.
         capacity_gib: Size of the file system; None for none, a text for what is no number.
+        orchestrator: What runs jobs on them. Default: Kubernetes.
     """
 
     name: str
@@ -45,6 +49,7 @@ class Answers:
     instance_type: str
     instance_count: int | str
     capacity_gib: int | str | None
+    orchestrator: str = EKS
 
 
 @cache
@@ -71,18 +76,26 @@ def configuration(answers: Answers, *, path: Path) -> str:
         answers: What it is to hold; what cannot be deployed is written, to be refused.
         path: Where the file is going to be.
     """
-    file = YamlText(_renamed(DEFAULT.read_text(encoding="utf-8"), answers))
+    default = _TEMPLATES[answers.orchestrator].read_text(encoding="utf-8")
+    document: dict[str, Any] = yaml.safe_load(default)
+    groups: list[dict[str, Any]] = document["cluster"]["instance_groups"]
+    index = next(n for n, each in enumerate(groups) if _is_of_workers(each))
+    file = YamlText(_renamed(default, answers))
     file.set(("name",), scalar(answers.name))
     if answers.capacity_gib is None:
         file.replace(("storage",), "storage: null")
     else:
         file.set(("storage", "capacity_gib"), _written(answers.capacity_gib))
-    file.set((*_GROUPS, 0, "instance_count"), _written(answers.instance_count))
-    file.set((*_GROUPS, 0, "instance_type"), scalar(answers.instance_type))
+    file.set((*_GROUPS, index, "instance_count"), _written(answers.instance_count))
+    file.set((*_GROUPS, index, "instance_type"), scalar(answers.instance_type))
     if answers.instance_type in instance_types():
-        _fit(file, answers.instance_type)
+        _fit(file, answers.instance_type, index=index, document=document)
     head, _, rest = file.text.partition("\n\n")
     return "\n".join((*_head(head.splitlines(), path=path), "", rest))
+
+
+def _is_of_workers(group: Mapping[str, Any]) -> bool:
+    return "slurm" not in group or str(group["slurm"]["node_type"]) == COMPUTE
 
 
 def _renamed(text: str, answers: Answers) -> str:
@@ -97,9 +110,9 @@ def _renamed(text: str, answers: Answers) -> str:
     return re.sub(rf"\b{default.name}-(?=[a-z])", prefix, text) if is_plain else text
 
 
-def _fit(file: YamlText, instance_type: str) -> None:
-    """Fit the first group, and what else depends on its hardware, to an instance type."""
-    group = (*_GROUPS, 0)
+def _fit(file: YamlText, instance_type: str, *, index: int, document: Mapping[str, Any]) -> None:
+    """Fit the first group of workers, and what else depends on its hardware, to a type."""
+    group, given = (*_GROUPS, index), document["cluster"]["instance_groups"][index]
     facts, threads = instance_facts(instance_type), default_threads_per_core([instance_type])
     file.set((*group, "instance_type"), instance_type, comment=_hardware(instance_type))
     if threads is None:
@@ -111,11 +124,22 @@ def _fit(file: YamlText, instance_type: str) -> None:
         file.add_after((*group, "volume_size_gib"), interfaces)
     if not is_accelerated(instance_type):
         # The second group is for pods that must not wait for the checks of the first.
-        file.remove((*group, "deep_health_checks"))
-        file.remove((*_GROUPS, 1))
-    if device_plugins([instance_type])["neuron_device_plugin"]:
+        if "deep_health_checks" in given:
+            file.remove((*group, "deep_health_checks"))
+        file.remove((*_GROUPS, index + 1))
+    if "slurm" in given:
+        file.set((*group, "slurm", "partition"), _partition(instance_type))
+    elif device_plugins([instance_type])["neuron_device_plugin"]:
         # Which the default one says is not needed.
         file.remove(("helm", "components"))
+
+
+def _partition(instance_type: str) -> str:
+    facts = instance_facts(instance_type)
+    device = None if facts is None else facts.accelerator
+    if device is None:
+        return "accelerated" if is_accelerated(instance_type) else "cpu"
+    return device.kind.lower()
 
 
 def _hardware(instance_type: str) -> str:
