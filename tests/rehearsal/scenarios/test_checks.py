@@ -6,11 +6,13 @@ from typing import Any, cast
 
 import pytest
 
+from hyperpod_cdk import Config, load_config
 from rehearsal.report import Fact
 from rehearsal.scenarios import SCENARIOS, scenario
 from rehearsal.scenarios.scenario import all_nodes_run, fails, has_status
 from rehearsal.stage import Stage
 from tests.conftest import Configure
+from tests.support.configs import CONFIG_FOLDER
 
 GROUP = "/aws/lambda/ml-platform-Provisioner-OnEvent-6f1c2b5e"
 BY_NAME = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
@@ -18,7 +20,13 @@ FULL = {"vpc_cidr": "10.192.8.0/22", "eks_subnet_cidrs": ["10.192.8.0/28", "10.1
 ERROR = "ml-hyperpod: Cluster: Error: no capacity\nLogs: {group}"
 
 
-def stage(*, nodes: int = 0, groups: tuple[str, ...] = (), status: str = "CREATE_FAILED") -> Stage:
+def stage(
+    *,
+    nodes: int = 0,
+    groups: tuple[str, ...] = (),
+    status: str = "CREATE_FAILED",
+    config: Config | None = None,
+) -> Stage:
     """Return what the checks read of a stage."""
     logs = SimpleNamespace(
         describe_log_groups=lambda logGroupNamePrefix: {
@@ -31,23 +39,28 @@ def stage(*, nodes: int = 0, groups: tuple[str, ...] = (), status: str = "CREATE
         clients=lambda _service: logs,
         kubernetes=SimpleNamespace(objects=lambda *_kind: [{}] * nodes),
     )
-    made = SimpleNamespace(config=None, environment=environment, status=lambda _kind: status)
+    made = SimpleNamespace(config=config, environment=environment, status=lambda _kind: status)
     return cast("Stage", made)
 
 
 @pytest.mark.parametrize(
-    ("running", "known", "said"),
+    ("name", "running", "known", "said"),
     [
-        (6, 6, Fact(check="all 6 nodes run, and Kubernetes knows them", ok=True)),
-        (0, 0, Fact(check="0 of 6 nodes run, and Kubernetes knows 0", ok=False)),
-        (6, 5, Fact(check="6 of 6 nodes run, and Kubernetes knows 5", ok=False)),
+        ("default", 6, 6, Fact(check="all 6 nodes run, and Kubernetes knows them", ok=True)),
+        ("default", 0, 0, Fact(check="0 of 6 nodes run, and Kubernetes knows 0", ok=False)),
+        ("default", 6, 5, Fact(check="6 of 6 nodes run, and Kubernetes knows 5", ok=False)),
+        ("slurm", 6, 0, Fact(check="all 6 nodes run", ok=True)),
+        ("slurm", 5, 0, Fact(check="5 of 6 nodes run", ok=False)),
     ],
 )
-def test_nodes(monkeypatch: pytest.MonkeyPatch, running: int, known: int, said: Fact) -> None:
+def test_nodes(
+    monkeypatch: pytest.MonkeyPatch, name: str, running: int, known: int, said: Fact
+) -> None:
     monkeypatch.setattr(scenario, "wait_for_nodes", lambda _config, **_clients: None)
     monkeypatch.setattr(scenario, "wanted_nodes", lambda _config: 6)
     monkeypatch.setattr(scenario, "running_nodes", lambda _config, **_clients: running)
-    assert all_nodes_run(stage(nodes=known)) == said
+    config = load_config(CONFIG_FOLDER / f"{name}.yaml")
+    assert all_nodes_run(stage(nodes=known, config=config)) == said
 
 
 def test_status() -> None:
@@ -89,6 +102,7 @@ def test_log_group(error: str | None, groups: tuple[str, ...], *, ok: bool) -> N
             "helm.delete_user_objects: false",
         ),
         ({"cluster": {"node_provisioning_mode": None}}, "immutable-change", "cluster.node_prov"),
+        ({}, "controller-fails", 'cluster.orchestrator: "slurm"'),
         ({}, "further-zone", None),
         ({"network": BY_NAME}, "further-zone", "network.availability_zone_ids"),
         ({"network": FULL}, "further-zone", "2 free /24 blocks in network.vpc_cidr"),
@@ -99,3 +113,16 @@ def test_what_a_configuration_lacks_for_a_scenario(
 ) -> None:
     found = SCENARIOS[name].lacking(configure(changes))
     assert found is None if lacks is None else str(found).startswith(lacks)
+
+
+@pytest.mark.parametrize(
+    ("name", "lacks"),
+    [
+        ("capacity-shortage", None),
+        ("controller-fails", None),
+        ("helm-fails", 'cluster.orchestrator: "eks"'),
+        ("version-upgrade", "cluster.orchestrator: eks, as the release has it"),
+    ],
+)
+def test_what_a_cluster_with_slurm_lacks_for_a_scenario(name: str, lacks: str | None) -> None:
+    assert SCENARIOS[name].lacking(load_config(CONFIG_FOLDER / "slurm.yaml")) == lacks
