@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from emulator.hyperpod import Faults
@@ -20,6 +21,7 @@ _STREAM = re.compile(
     r"log stream (?P<stream>LifecycleConfig/[\w-]+/i-\w+) in CloudWatch "
     r"log group (?P<group>[\w/-]+)"
 )
+_USERS = Path(__file__).resolve().parents[2] / "config" / "examples" / "slurm-users" / "users.csv"
 _KEEPING = {"cluster.on_create_failure": "keep"}
 
 
@@ -46,16 +48,16 @@ def _quota_exceeded(stage: Stage) -> Iterator[Fact]:
     yield cluster_is(stage, "gone")
 
 
-def _with_setup(document: dict[str, Any]) -> None:
-    """Change a cluster whose nodes have the AMI's own set-up alone: they run a script after it."""
-    document["cluster"].setdefault("slurm", {})["setup"] = {}
+def _with_users(document: dict[str, Any]) -> None:
+    """Change a cluster whose nodes have the AMI's own set-up alone: users get homes after it."""
+    document["cluster"].setdefault("slurm", {})["setup"] = {"users": str(_USERS)}
 
 
 def _lifecycle_script_fails(stage: Stage) -> Iterator[Fact]:
     group = stage.config.cluster.all_groups[-1].name
     stage.environment.hyperpod.faults = Faults(lifecycle_script_failure=frozenset({group}))
     if not stage.config.script_folders[0]:
-        stage.change(_with_setup)
+        stage.change(_with_users)
     matching = (
         rf"no node in group {group}.*log stream LifecycleConfig/{group}/i-\w+ in CloudWatch "
         rf"log group /aws/sagemaker/Clusters/{stage.config.cluster.name}/"
