@@ -16,7 +16,7 @@ from typing import Any
 from emulator.hardware import HardwareOf
 from emulator.hyperpod.slurm import configuration
 from emulator.hyperpod.slurm.configuration import SlurmNode
-from tests.slurm.one_machine import OneMachine, free_ports
+from tests.slurm.one_machine import CGROUP_CONF, OneMachine, free_ports
 from tests.support.patience import eventually
 
 # Where Debian's daemons are, which a user's own PATH may lack.
@@ -79,6 +79,7 @@ class SlurmCluster:
         plugin = directory / "auto_resume.so"
         self._write("slurm.conf", self._here.slurm_conf(text))
         self._write("gres.conf", self._here.gres_conf(gres))
+        self._write("cgroup.conf", CGROUP_CONF)
         self._write("plugstack.conf", f"required {plugin}\n")
         self.run("gcc", "-shared", "-fPIC", "-o", str(plugin), str(_PLUGIN))
         self._has_accounting = database is not None
@@ -101,7 +102,8 @@ class SlurmCluster:
         started = list(self.compute if slurmds is None else slurmds)
         for name in started:
             self.start_node(name, wait=False)
-        self._until(lambda: all(self.state(name) == "IDLE" for name in started), "slurmctld")
+        for name in started:
+            self._until_idle(name)
 
     def start_node(self, name: str, *, wait: bool = True) -> None:
         """Start a node's slurmd, as that of a new instance that takes a node's place.
@@ -113,7 +115,7 @@ class SlurmCluster:
         (self.directory / "spool" / name).mkdir(parents=True, exist_ok=True)
         self._start(name, "slurmd", "-D", "-N", name, environment={"SLURMD_NODENAME": name})
         if wait:
-            self._until(lambda: self.state(name) == "IDLE", name)
+            self._until_idle(name)
 
     def kill_node(self, name: str) -> None:
         """Let a node's instance die: all that it runs is gone at once, and Slurm is not told."""
@@ -235,7 +237,8 @@ class SlurmCluster:
     ) -> None:
         with (self.directory / f"{name}.out").open("ab") as output:
             self._processes[name] = subprocess.Popen(
-                command,
+                # What kills the tests ends the daemons too.
+                ["setpriv", "--pdeathsig", "KILL", *command],
                 env=self.environment | dict(environment or {}),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -252,6 +255,9 @@ class SlurmCluster:
             return bool(holds())
 
         eventually(holds_or_ended)
+
+    def _until_idle(self, node: str) -> None:
+        self._until(lambda: self.state(node) == "IDLE", node)
 
     def _listens(self, port: int) -> bool:
         with socket.socket() as client:

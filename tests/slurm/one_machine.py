@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+CGROUP_CONF = "CgroupPlugin=cgroup/v1\n"
+"""With the plugin for version 2, slurmd would need control groups, and have systemd make some."""
+
 
 def free_ports(count: int) -> list[int]:
     """Return ports that no one listens at, nor an outgoing connection gets: Linux's are above."""
