@@ -298,7 +298,8 @@ def _one_place(configs: Mapping[Path, Config]) -> tuple[str, str, str]:
             for path, config in configs.items()
         )
         raise DifferentPlacesError(f"One local AWS cannot hold all: {found}. Play them apart.")
-    return *regions, *versions, next(iter(accounts), ACCOUNT)
+    (region,), (version,) = regions, versions
+    return region, version, next(iter(accounts), ACCOUNT)
 
 
 def _with_one(

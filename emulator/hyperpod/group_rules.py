@@ -11,7 +11,7 @@ from emulator.hyperpod.service_model import instance_types
 from emulator.hyperpod.simulation.errors import ApiError, validation_error
 from emulator.hyperpod.simulation.state import CONTINUOUS, Cluster
 from emulator.hyperpod.simulation.training_plans import HYPERPOD, USABLE, TrainingPlan
-from emulator.hyperpod.slurm.rules import broken_slurm_rules, broken_slurm_update_rules
+from emulator.hyperpod.slurm_rules import broken_slurm_rules, broken_slurm_update_rules
 
 # GPU families are p*, g* (gr* among them); AWS Trainium families are trn*.
 ACCELERATOR_FAMILIES = ("p", "g", "trn")

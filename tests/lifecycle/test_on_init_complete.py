@@ -12,7 +12,7 @@ import pytest
 from tests.support.configs import REPOSITORY
 
 SCRIPTS = REPOSITORY / "lifecycle" / "slurm"
-_STUB = Path(__file__).with_name("slurm_command.sh")
+_STUB = REPOSITORY / "emulator" / "node" / "slurm_command.sh"
 _STUBBED = (
     *("chown", "getent", "groupadd", "hostname", "mountpoint", "runuser", "ssh-keygen"),
     *("stat", "sync", "useradd"),

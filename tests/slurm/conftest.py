@@ -11,7 +11,6 @@ from emulator.hyperpod.slurm.configuration import SlurmNode
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.hyperpod.orchestrator import Slurm
 from hyperpod_cdk.hyperpod.section import ClusterConfig, cluster_request
-from hyperpod_cdk.slurm.section import SlurmConfig
 from tests.slurm.cluster import SlurmCluster
 from tests.support.configs import FIREWALL, SUBNET, configured
 
@@ -51,7 +50,7 @@ def request_of(cluster: ClusterConfig, **slurm: Any) -> dict[str, Any]:
         cluster: The section of a configuration.
         slurm: Further members of Slurm's part of it.
     """
-    orchestrator = Slurm(slurm=cluster.slurm or SlurmConfig()).to_request()
+    orchestrator = Slurm(slurm=cluster.slurm_settings).to_request()
     return cluster_request(
         cluster,
         orchestrator={"Slurm": orchestrator["Slurm"] | slurm},

@@ -9,7 +9,8 @@ import yaml
 
 from hyperpod_cdk import Config
 from tests.conftest import Synthesize
-from tests.support.configs import CONFIG_FOLDER, merged
+from tests.support.assembly import merged
+from tests.support.configs import CONFIG_FOLDER
 from tests.support.template_view import TemplateView
 
 EXAMPLE = CONFIG_FOLDER / "examples" / "slurm-users.yaml"

@@ -139,6 +139,18 @@ class Networks:
         network = self._connected(VpcNetwork(), caller)
         return network.reaches_s3(subnet_id=subnet_id, groups=groups, caller=caller)
 
+    def mounts(
+        self,
+        *,
+        storage: Sequence[Mapping[str, Any]],
+        subnet_id: str,
+        groups: tuple[str, ...],
+        caller: Caller,
+    ) -> bool:
+        """Return whether nodes in the caller's account mount file systems."""
+        network = self._connected(VpcNetwork(), caller)
+        return network.mounts(storage=storage, subnet_id=subnet_id, groups=groups, caller=caller)
+
     def passes_efa(self, *, groups: tuple[str, ...], caller: Caller) -> bool:
         """Return whether EFA's traffic passes between nodes in the caller's account."""
         return self._connected(VpcNetwork(), caller).passes_efa(groups=groups, caller=caller)

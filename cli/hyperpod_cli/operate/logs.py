@@ -112,8 +112,8 @@ class LifecycleLog:
     def _absent(self) -> str:
         return (
             f"logs: there is no stream {self.stream} in log group {self.group}; a node has one "
-            "once its lifecycle scripts have begun: --follow waits for it; a node without any, as of "
-            "Slurm, has /var/log/provision/provisioning.log alone: hyperpod-ops connect"
+            "once its lifecycle scripts have begun: --follow waits for it; a node without scripts, "
+            "as of Slurm, has /var/log/provision/provisioning.log alone: hyperpod-ops connect"
         )
 
 

@@ -13,7 +13,7 @@ from hyperpod_cdk.hyperpod.section import cluster_request
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig, joined
 from hyperpod_cdk.schema.section import members
-from hyperpod_cdk.slurm.section import COMPUTE, SlurmConfig
+from hyperpod_cdk.slurm.section import COMPUTE
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_stacks.orchestration.slurm import mounts_of
 from hyperpod_stacks.table import StackKind, stack_names
@@ -189,5 +189,5 @@ def _orchestrator(
         )
         for _, files in (() if config.storage is None else config.storage.placed_files)
     )
-    slurm = (config.cluster.slurm or SlurmConfig()).to_request()
+    slurm = config.cluster.slurm_settings.to_request()
     return {"Slurm": members({**slurm, "AccountingDatabase": accounting})}, mounts

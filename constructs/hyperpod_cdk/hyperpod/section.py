@@ -252,6 +252,18 @@ class ClusterConfig(WaitingConfig):
         return None if self.slurm is None else self.slurm.accounting
 
     @property
+    def slurm_settings(self) -> SlurmConfig:
+        """How HyperPod runs Slurm, with the strategy that a cluster without one gets.
+
+        AWS's pages name two defaults for it, so it is said: sagemaker-hyperpod-ref has Managed,
+        sagemaker-hyperpod-slurm-api-config-migration Merge. Continuous provisioning takes none.
+        """
+        given = self.slurm or SlurmConfig()
+        if self.is_continuous or given.strategy is not None:
+            return given
+        return given.model_copy(update={"strategy": "managed"})
+
+    @property
     def instance_types(self) -> tuple[str, ...]:
         """Every type that an instance of the cluster may have, each once."""
         return _once(name for group in self.all_groups for name in group.possible_instance_types)

@@ -30,7 +30,7 @@ from emulator.hyperpod.simulation.cluster_lifecycle import GroupBefore
 from emulator.hyperpod.simulation.errors import ApiError, conflict, validation_error
 from emulator.hyperpod.simulation.event_log import record_cluster
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, image_id, subnets_of
-from emulator.hyperpod.slurm.rules import with_kept_orchestrator, with_kept_slurm_config
+from emulator.hyperpod.slurm_rules import with_kept_orchestrator, with_kept_slurm_config
 
 CHANGEABLE = frozenset({"InService", "Failed"})
 

@@ -22,8 +22,8 @@ from emulator.hyperpod.operations.call import (
 )
 from emulator.hyperpod.simulation.errors import resource_not_found, validation_error
 from emulator.hyperpod.simulation.nodes import Place
+from emulator.hyperpod.simulation.slurm_nodes import is_controller
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
-from emulator.hyperpod.slurm.topology import is_controller
 
 
 class NodeOperations:

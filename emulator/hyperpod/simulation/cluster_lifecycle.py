@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from emulator.hyperpod.simulation import slurm_nodes
 from emulator.hyperpod.simulation.event_log import record_cluster, record_group
 from emulator.hyperpod.simulation.nodes import NodeProvisioner, Place, node_view
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from emulator.hyperpod.simulation.surroundings import Surroundings
-from emulator.hyperpod.slurm import topology
 
 MOVING = frozenset({"Creating", "Updating", "RollingBack"})
 SERVICE_FAILURE = (
@@ -112,7 +112,7 @@ class ClusterLifecycle:
         if not cluster.provisioning:
             return
         for group in list(cluster.groups.values()):
-            if group.name in cluster.waiting_groups and topology.may_begin(cluster, group):
+            if group.name in cluster.waiting_groups and slurm_nodes.may_begin(cluster, group):
                 self._begin(cluster, group, now)
             self._settle_group(cluster, group, now)
         if cluster.status not in MOVING:
@@ -124,7 +124,7 @@ class ClusterLifecycle:
 
     def node_failed(self, cluster: Cluster, group: InstanceGroup, message: str, now: float) -> bool:
         """Take note that a node could not be provisioned."""
-        if cluster.status == "Creating" and topology.is_controller(group):
+        if cluster.status == "Creating" and slurm_nodes.is_controller(group):
             self._fail_with_controller(cluster, group, message, now)
             return False
         if cluster.continuous or cluster.status not in MOVING:
@@ -146,19 +146,19 @@ class ClusterLifecycle:
             )
             self._fail(cluster, failure)
             return
-        if cluster.status == "Updating" and topology.has_drifted(cluster):
+        if cluster.status == "Updating" and slurm_nodes.has_drifted(cluster):
             # "[...] the next UpdateCluster fails and rolls back, and DescribeCluster reports the
             # drift in FailureMessage": sagemaker-hyperpod-slurm-api-config-migration.
-            self._roll_back(cluster, topology.DRIFT, now)
+            self._roll_back(cluster, slurm_nodes.DRIFT, now)
             return
-        cluster.slurm_conf_edited &= not topology.overwrites(cluster)
+        cluster.slurm_conf_edited &= not slurm_nodes.overwrites(cluster)
         cluster.provisioning = True
         if cluster.continuous:
             self._show_operational(cluster, now)
         cluster.waiting_groups = set(cluster.groups)
         for group in list(cluster.groups.values()):
             self._show_changed_labels(cluster, group)
-            if group.deleting or topology.may_begin(cluster, group):
+            if group.deleting or slurm_nodes.may_begin(cluster, group):
                 self._begin(cluster, group, now)
         self.node_settled(cluster, now)
 
@@ -171,7 +171,7 @@ class ClusterLifecycle:
     @staticmethod
     def _show_operational(cluster: Cluster, now: float) -> None:
         """Show a Continuous cluster as InService when what it must have runs."""
-        if topology.is_operational(cluster):
+        if slurm_nodes.is_operational(cluster):
             cluster.status = "InService"
             description = f"Cluster {cluster.name} is InService"
             record_cluster(cluster, time=now, description=description)

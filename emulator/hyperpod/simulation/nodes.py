@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from emulator.hyperpod.simulation import faults
+from emulator.hyperpod.simulation import faults, slurm_nodes
 from emulator.hyperpod.simulation.event_log import record_node
 from emulator.hyperpod.simulation.hooks import ClusterView, NodeView
+from emulator.hyperpod.simulation.slurm_files import files_of_nodes
 from emulator.hyperpod.simulation.state import (
     Cluster,
     InstanceGroup,
@@ -20,8 +21,6 @@ from emulator.hyperpod.simulation.state import (
 )
 from emulator.hyperpod.simulation.surroundings import Surroundings
 from emulator.hyperpod.simulation.training_plans import TrainingPlan
-from emulator.hyperpod.slurm import topology
-from emulator.hyperpod.slurm.node_files import files_of_nodes
 
 LABEL_PREFIX = "sagemaker.amazonaws.com"
 # botocore has the first, sagemaker-hyperpod-ref in the developer guide the others.
@@ -253,7 +252,7 @@ class NodeProvisioner:
             return
         # "Controller and login nodes are not subject to deep health checks":
         # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html
-        is_worker = topology.node_type(group.spec) in {None, topology.COMPUTE}
+        is_worker = slurm_nodes.node_type(group.spec) in {None, slurm_nodes.COMPUTE}
         if not (is_worker and group.spec.get("OnStartDeepHealthChecks")):
             self._running(place, now)
             return
@@ -290,7 +289,7 @@ class NodeProvisioner:
         return (
             network is None
             or not groups
-            or topology.node_type(place.group.spec) is None
+            or slurm_nodes.node_type(place.group.spec) is None
             or network.mounts(
                 storage=place.group.spec.get("InstanceStorageConfigs", ()),
                 subnet_id=place.node.subnet.subnet_id,

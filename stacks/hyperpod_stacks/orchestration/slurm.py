@@ -24,7 +24,6 @@ from hyperpod_cdk.slurm.accounting import (
     ImportedAccountingDatabase,
     accounting_database_of,
 )
-from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.storage.claims import FileSystemAvailability
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig
@@ -63,7 +62,7 @@ class SlurmOrchestration(Orchestration):
 
     def __init__(self, *, config: Config) -> None:
         self._config = config
-        self._slurm = config.cluster.slurm or SlurmConfig()
+        self._slurm = config.cluster.slurm_settings
         accounting = config.cluster.accounting
         self._accounting: AccountingDatabase | ImportedAccountingDatabase | None = (
             None

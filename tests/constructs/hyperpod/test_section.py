@@ -33,7 +33,6 @@ from hyperpod_cdk.hyperpod.orchestrator import Slurm
 from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
 from hyperpod_cdk.slurm.accounting import ImportedAccountingDatabase
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
-from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES, request_bytes
 from provisioner.hyperpod.cluster_request import HyperPodClusterProperties
 from tests.support.assembly import new_app
@@ -120,7 +119,7 @@ def requests(tmp_path_factory: pytest.TempPathFactory) -> Requests:
             cluster=config.cluster,
             orchestrator=(
                 Slurm(
-                    slurm=config.cluster.slurm or SlurmConfig(),
+                    slurm=config.cluster.slurm_settings,
                     accounting=existing_database(config.cluster.accounting),
                 )
                 if config.control_plane is None

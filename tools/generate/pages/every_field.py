@@ -12,7 +12,7 @@ from tools.generate.pages.config_schema import schema
 
 TARGET = REPOSITORY / "tests" / "support" / "every_field.yaml"
 # Keys that name what exists, which exclude those of what is made, and those of Slurm.
-_BESIDE = (
+_BESIDE: tuple[Path | str, ...] = (
     TARGET.with_name("every_existing_resource.yaml"),
     "config/examples/existing-eks.yaml",
     *(REPOSITORY / "config").glob("examples/slurm-*.yaml"),

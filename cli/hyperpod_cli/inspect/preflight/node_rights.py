@@ -11,7 +11,6 @@ from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_permissions import node_statements
 from hyperpod_cdk.hyperpod.orchestrator import Eks, Orchestrator, Slurm
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
-from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cli.inspect.preflight.validator import Target, as_list
 
 Statement = dict[str, Any]
@@ -56,7 +55,7 @@ def needed_statements(
 
 def _orchestrator(stack: cdk.Stack, config: Config) -> Orchestrator:
     if config.control_plane is None:
-        return Slurm(slurm=config.cluster.slurm or SlurmConfig())
+        return Slurm(slurm=config.cluster.slurm_settings)
     name = config.eks_cluster_name
     cluster = aws_eks_v2.Cluster.from_cluster_attributes(stack, "Cluster", cluster_name=name)
     return Eks(cluster=cluster)

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from emulator.hyperpod.simulation.slurm_nodes import COMPUTE, CONTROLLER, LOGIN, node_type
 from emulator.hyperpod.simulation.state import CONTINUOUS, Cluster
-from emulator.hyperpod.slurm.topology import COMPUTE, CONTROLLER, LOGIN, node_type
 
 Members = Mapping[str, Any]
 _FILE_SYSTEMS = ("FsxLustreConfig", "FsxOpenZfsConfig")

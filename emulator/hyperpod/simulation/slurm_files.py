@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
+from emulator.hyperpod.simulation.slurm_nodes import CONTROLLER, node_type
 from emulator.hyperpod.simulation.state import Cluster
 from emulator.hyperpod.slurm.configuration import (
     SlurmNode,
     provisioning_parameters,
     resource_config,
 )
-from emulator.hyperpod.slurm.topology import CONTROLLER, node_type
 
 _DIRECTORY = "/opt/ml/config"
 
