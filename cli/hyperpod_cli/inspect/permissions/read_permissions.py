@@ -23,6 +23,7 @@ _FOLLOWED = (
     "cloudformation:ListStackResources",
 )
 
+_DATABASE = "AWS::RDS::DBInstance"
 Permission = tuple[str, list[str], list[str]]
 """Name of a statement, its actions and its resources."""
 
@@ -107,6 +108,18 @@ class _Read:
                     yield text
                 elif KEY_ID.fullmatch(text):
                     yield self.arn("kms", f"key/{text}")
+
+    def databases(self) -> Iterator[str]:
+        """Yield the databases that are made."""
+        for name in self.names.of_type(_DATABASE) if self._of(_DATABASE) else ():
+            yield self.arn("rds", f"db:{name}")
+
+    def secrets(self) -> Iterator[str]:
+        """Yield the secrets that policies name and no template makes."""
+        for policy in self._of("AWS::IAM::Policy"):
+            for each in strings(policy.properties, self.names.environment):
+                if ":secretsmanager:" in each and each.startswith("arn:") and "*" not in each:
+                    yield each
 
     def named_roles(self) -> Iterator[str]:
         """Yield the roles that are made under a name that is known."""
@@ -224,6 +237,8 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     ("LookForRole", "iam:GetRole", _Read.named_roles),
     ("LookAtRoles", "iam:(GetRole|SimulatePrincipalPolicy)", _Read.node_roles),
     ("LookAtManagedPolicy", "iam:(GetPolicy|GetPolicyVersion)", _Read.managed_policy),
+    ("LookAtDatabases", "rds:.*", _Read.databases),
+    ("LookAtSecrets", "secretsmanager:.*", _Read.secrets),
     (
         "LookAtFileSystems",
         "fsx:.*",
