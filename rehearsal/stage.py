@@ -36,6 +36,7 @@ from rehearsal.verification import (
     allow_deletion,
     allow_termination,
     cluster_tools,
+    delete_databases,
     delete_file_systems,
     stack_outputs,
     stack_reports,
@@ -251,15 +252,20 @@ class Stage:
                 self.progress.say(
                     f"Lifting the deletion protection of {cluster}, as its owner would"
                 )
-            if self.config.storage is not None:
+            if "storage" in stack_names(self.config):
                 problem = self.destroy("storage")
                 if problem is not None:
                     return problem
-                kept = self.config.storage.existing_ids
+                kept = () if self.config.storage is None else self.config.storage.existing_ids
                 for identifier in delete_file_systems(self.environment.clients, kept=kept):
                     self.progress.say(
                         f"  kept, as on AWS: FSx file system {identifier}. Deleted now, "
                         "as its owner would: it holds the platform's subnet"
+                    )
+                for identifier in delete_databases(self.environment.clients):
+                    self.progress.say(
+                        f"  kept, as on AWS: RDS database {identifier}. Deleted now with its "
+                        "subnets, as its owner would: they hold the platform's VPC"
                     )
         names = [self.stack(kind) for kind in kinds]
         operation = self._operation()

@@ -248,6 +248,31 @@ def delete_file_systems(clients: AwsClients, *, kept: Collection[str] = ()) -> l
     return names
 
 
+def delete_databases(clients: AwsClients) -> list[str]:
+    """Delete every database, and what it is in; return their ids."""
+    rds, ec2 = clients("rds"), clients("ec2")
+    found = rds.describe_db_instances()["DBInstances"]
+    for each in found:
+        name, group = each["DBInstanceIdentifier"], each["DBSubnetGroup"]
+        rds.modify_db_instance(
+            DBInstanceIdentifier=name, DeletionProtection=False, ApplyImmediately=True
+        )
+        rds.delete_db_instance(DBInstanceIdentifier=name, SkipFinalSnapshot=True)
+        rds.delete_db_subnet_group(DBSubnetGroupName=group["DBSubnetGroupName"])
+        for subnet in (item["SubnetIdentifier"] for item in group["Subnets"]):
+            of_subnet = [{"Name": "association.subnet-id", "Values": [subnet]}]
+            for table in ec2.describe_route_tables(Filters=of_subnet)["RouteTables"]:
+                for association in table["Associations"]:
+                    ec2.disassociate_route_table(
+                        AssociationId=association["RouteTableAssociationId"]
+                    )
+                ec2.delete_route_table(RouteTableId=table["RouteTableId"])
+            ec2.delete_subnet(SubnetId=subnet)
+        for member in each["VpcSecurityGroups"]:
+            ec2.delete_security_group(GroupId=member["VpcSecurityGroupId"])
+    return [each["DBInstanceIdentifier"] for each in found]
+
+
 def retained(clients: AwsClients) -> list[str]:
     """Return the resources that the stacks keep on purpose: files, and access logs."""
     file_systems = clients("fsx").describe_file_systems()["FileSystems"]

@@ -232,7 +232,7 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     (
         "LookForLogGroup",
         "logs:DescribeLogGroups",
-        lambda read: read.if_made("AWS::EKS::Cluster", read.arn("logs", "log-group:*")),
+        lambda read: read.if_made("AWS::Logs::LogGroup", read.arn("logs", "log-group:*")),
     ),
     ("LookForRole", "iam:GetRole", _Read.named_roles),
     ("LookAtRoles", "iam:(GetRole|SimulatePrincipalPolicy)", _Read.node_roles),
