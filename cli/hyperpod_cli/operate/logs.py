@@ -113,7 +113,7 @@ class LifecycleLog:
         return (
             f"logs: there is no stream {self.stream} in log group {self.group}; a node has one "
             "once its lifecycle scripts have begun: --follow waits for it; a node without scripts, "
-            "as of Slurm, has /var/log/provision/provisioning.log alone: hyperpod-ops connect"
+            "as of Slurm, has /var/log/provision/provisioning.log, to be read on the node"
         )
 
 
