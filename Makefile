@@ -181,8 +181,9 @@ benchmark: setup-development ## Print synth, import and package figures
 picture: synth ## Draw what is deployed into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
 	@hyperpod-cdk diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),build/architecture.svg)'
 
-rehearsal-picture: this-machine setup-development setup-training layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/terminal, docs/report.png, docs/training-survives.svg
+rehearsal-picture: this-machine setup-development setup-training layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/rehearsal-slurm.svg, docs/terminal, docs/report.png, docs/training-survives.svg
 	@python -m rehearsal run --picture docs/rehearsal.svg
+	@python -m rehearsal run --config config/slurm.yaml --picture docs/rehearsal-slurm.svg --work-directory build/rehearsal-slurm
 	@python -m rehearsal run --scenario training-survives --work-directory build/rehearsal-training
 	@cp build/rehearsal-training/training.svg docs/training-survives.svg
 	@python -m tests.support.browser build/rehearsal/report.html docs/report.png

@@ -298,7 +298,7 @@ def _one_place(configs: Mapping[Path, Config]) -> tuple[str, str, str]:
             for path, config in configs.items()
         )
         raise DifferentPlacesError(f"One local AWS cannot hold all: {found}. Play them apart.")
-    (region,), (version,) = regions, versions
+    [region], [version] = regions, versions
     return region, version, next(iter(accounts), ACCOUNT)
 
 

@@ -5,7 +5,7 @@ What the provisioner makes, its own code makes, in this process, with clients of
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path

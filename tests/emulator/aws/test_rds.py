@@ -105,7 +105,7 @@ def test_a_database_has_a_secret_and_is_protected_until_it_is_not(
     live = LiveDeployment(
         config=config,
         client=aws_clients(aws),
-        kubernetes=None,  # type: ignore[arg-type]  # none of Kubernetes is looked at
+        kubernetes=None,  # none of Kubernetes is looked at
         outputs={f"{config.name}-storage": {"AccountingDatabaseId": name}},
     )
     assert [check.found for check in verify(live)] == [""]
