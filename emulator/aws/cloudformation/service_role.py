@@ -172,7 +172,10 @@ class _ServiceRoles:
         physical_id, attributes = created
         made = Made(type=handled.type, tags=handled.tags)
         ids = (each for each in (physical_id, *attributes.values()) if isinstance(each, str))
-        self._made |= dict.fromkeys(filter(_ID.fullmatch, ids), made)
+        for each in filter(_ID.fullmatch, ids):
+            # An attribute may be the ID of what another resource is, such as a subnet's VPC.
+            if each == physical_id or each not in self._made:
+                self._made[each] = made
         return created
 
     def _authorize(self, operation: str, handled: Handled) -> None:

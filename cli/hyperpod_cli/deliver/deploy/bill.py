@@ -73,6 +73,10 @@ def _items(kind: object, properties: Mapping[str, Any], *, day: date) -> Iterato
             yield "EKS", f"control plane{extended}", 1
         case "AWS::FSx::FileSystem":
             yield from _of_files(properties)
+        case "AWS::RDS::DBInstance":
+            service, copies = "RDS for MariaDB", 2 if properties.get("MultiAZ") else 1
+            yield service, str(properties.get("DBInstanceClass")), copies
+            yield service, "gp3", copies * int(properties.get("AllocatedStorage") or 0)
 
 
 def _of_files(properties: Mapping[str, Any]) -> Iterator[_Item]:
