@@ -7,6 +7,7 @@ import pytest
 
 from emulator.aws.local_aws import LocalAws, aws_clients
 from hyperpod_cdk import Config
+from hyperpod_cli.inspect.preflight.node_rights import needed_statements
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.accounting import accounting as validate
 from hyperpod_cli.inspect.verification.check import LiveDeployment
@@ -153,3 +154,16 @@ def test_preflight_finds_a_secret_and_subnets_that_slurm_cannot_use(
     [zones] = said(subnet_ids=[first, same])
     assert zones.startswith("are all in us-west-2")
     assert said(subnet_ids=[first, "subnet-12345678"]) == ["are not all in us-west-2"]
+
+
+def test_a_role_of_ones_own_needs_the_secret_for_the_controller_alone(configure: Configure) -> None:
+    config = slurm(configure, {})
+    target = Target(partition="aws", account="111122223333", region="us-west-2", client=aws_clients)
+    groups = config.cluster.instance_groups
+
+    needed, without = (
+        [each.get("Sid") for each in needed_statements(config, target, groups=some)]
+        for some in (groups, ())
+    )
+
+    assert {*needed} - {*without} == {"ReadAccountingSecret"}

@@ -7,10 +7,14 @@ import aws_cdk as cdk
 from aws_cdk import aws_eks_v2, aws_s3
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_permissions import node_statements
 from hyperpod_cdk.hyperpod.orchestrator import Eks, Orchestrator, Slurm
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
+from hyperpod_cdk.slurm.accounting import ImportedAccountingDatabase, accounting_statements
+from hyperpod_cdk.slurm.accounting_section import AccountingConfig
+from hyperpod_cdk.slurm.section import CONTROLLER
 from hyperpod_cli.inspect.preflight.validator import Target, as_list
 
 Statement = dict[str, Any]
@@ -49,6 +53,15 @@ def needed_statements(
         script_keys="*",
         data_buckets=config.cluster.data_buckets,
     )
+    accounting = config.cluster.accounting
+    kinds = [group.slurm for group in groups if isinstance(group, InstanceGroupConfig)]
+    is_controller = any(kind is not None and kind.node_type == CONTROLLER for kind in kinds)
+    # A new database's secret has a name that RDS draws; only the secrets of RDS begin so.
+    if accounting is not None and is_controller:
+        place = f"{target.partition}:secretsmanager:{target.region}:{target.account}"
+        arn = f"arn:{place}:secret:rds!db-*"
+        known = accounting if accounting.exists else AccountingConfig(endpoint="x", secret_arn=arn)
+        found += accounting_statements(stack, ImportedAccountingDatabase(accounting=known))
     resolved = stack.resolve([each.to_statement_json() for each in found])
     return [_known(statement, target) for statement in resolved]
 
