@@ -106,7 +106,7 @@ def test_a_database_has_a_secret_and_is_protected_until_it_is_not(
     live = LiveDeployment(
         config=config,
         client=aws_clients(aws),
-        kubernetes=None,  # none of Kubernetes is looked at
+        kubernetes=None,
         outputs={f"{config.name}-storage": {"AccountingDatabaseId": name}},
     )
     assert [check.found for check in verify(live)] == [""]
@@ -158,7 +158,7 @@ def test_preflight_finds_a_secret_and_subnets_that_slurm_cannot_use(
 
 def test_a_role_of_ones_own_needs_the_secret_for_the_controller_alone(configure: Configure) -> None:
     config = slurm(configure, {})
-    target = Target(partition="aws", account="111122223333", region="us-west-2", client=aws_clients)
+    target = Target(partition="aws", account="111122223333", region="us-west-2", client=print)
     groups = config.cluster.instance_groups
 
     needed, without = (
