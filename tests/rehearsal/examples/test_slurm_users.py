@@ -60,7 +60,7 @@ def test_a_setup_is_given_up_and_taken_up_again(stage: Stage) -> None:
         del document["cluster"]["slurm"]["setup"]
 
     def with_message(document: dict[str, Any]) -> None:
-        document["cluster"]["slurm"]["setup"]["motd"] = "Welcome back"
+        document["cluster"]["slurm"]["setup"] = {"motd": "Welcome back"}
 
     assert all(scripts_of_groups(stage))
     stage.change(without_setup)
