@@ -147,7 +147,7 @@ class Networks:
         groups: tuple[str, ...],
         caller: Caller,
     ) -> bool:
-        """Return whether nodes in the caller's account mount file systems."""
+        """Return whether nodes in the caller's account mount their file systems."""
         network = self._connected(VpcNetwork(), caller)
         return network.mounts(storage=storage, subnet_id=subnet_id, groups=groups, caller=caller)
 

@@ -163,11 +163,3 @@ def test_what_needs_kubernetes_says_what_to_use_instead(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("cluster: 'ml-cluster' has no Kubernetes: Slurm orchestrates it; ")
     assert instead in line
-
-
-def test_training_jobs_of_kubernetes_are_refused(
-    play: Play, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert play is not None
-    assert run("train", "--config", "config/slurm.yaml", "--values", "llama2-7b-p4d") == 2
-    assert "submit the jobs of examples/slurm with sbatch" in capsys.readouterr().err

@@ -149,7 +149,6 @@ def _is_of(item: Object | None, job: str) -> bool:
 def _chosen(config: Path, *, region: str | None) -> tuple[Chosen, Config]:
     chosen = chosen_cluster(config, cluster=None, region=region)
     assert chosen.config is not None  # noqa: S101 - no cluster is named instead
-    eks_cluster_of(chosen.config, "train")
     return chosen, chosen.config
 
 

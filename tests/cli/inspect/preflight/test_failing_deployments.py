@@ -23,6 +23,7 @@ from hyperpod_cdk.facts.native_cluster import native_regions
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
+from hyperpod_cli.inspect.registered import concerning
 from hyperpod_cli.main import app
 from tests.cli.inspect.preflight import cases
 from tests.cli.inspect.preflight.cases import network, storage
@@ -44,6 +45,19 @@ _PLAYED_ELSEWHERE = {
 }
 """Validators whose tests show what AWS refuses beside what they find, by the file."""
 Deploy = Callable[[Failure], Deployment]
+_NODES = {"instance_type": "ml.m5.large", "instance_count": 1}
+SLURM = {
+    "name": "ml",
+    "region": "us-west-2",
+    "storage": None,
+    "cluster": {
+        "orchestrator": "slurm",
+        "instance_groups": [
+            {"name": "head", **_NODES, "slurm": {"node_type": "controller"}},
+            {"name": "cpus", **_NODES, "slurm": {"node_type": "compute", "partition": "cpu"}},
+        ],
+    },
+}
 # Nodes that fail are tried again so late that looking at them costs little.
 _TIMINGS = Timings(node_retry=600, node_retry_limit=600)
 # What `create_cluster` returns when no node is missing.
@@ -131,6 +145,7 @@ def test_the_deployment_fails_for_what_is_found(failure: Failure, new_deployment
         (network.JOINED, network.there(), the_cluster),
         (storage.OWN_BUCKET, everything, the_cluster),
         (storage.KEYED, everything, storage.file_systems),
+        (SLURM, None, the_cluster),
     ],
 )
 def test_where_nothing_is_wrong_the_same_steps_succeed(
@@ -146,7 +161,7 @@ def test_where_nothing_is_wrong_the_same_steps_succeed(
     deployment.client("ssm").put_parameter(Name=BOOTSTRAP_VERSION, Value="30", Type="String")
     found = [
         f"{name}: {problem.finding}"
-        for name, validator in VALIDATORS.items()
+        for name, validator in concerning(VALIDATORS, deployment.config).items()
         if name != "client-tools"
         for problem in validator(deployment.config, deployment.target)
         if problem.finding.severity is Severity.ERROR
