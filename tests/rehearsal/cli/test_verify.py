@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from emulator.kubernetes.controllers.workloads import UNREACHABLE
+from hyperpod_cli.inspect.registered import concerning
 from hyperpod_cli.inspect.verification.verify import READS, SUBJECTS
 from tests.support.on_call import noted_calls
 from tests.support.operator import Operator
@@ -35,7 +36,8 @@ def checks(operator: Operator, *, code: int) -> dict[str, dict[str, Any]]:
 def test_all_holds_of_what_is_deployed(operator: Operator) -> None:
     with noted_calls() as made:
         found = checks(operator, code=0)
-    subjects = [each for name, each in SUBJECTS.items() if name != "encryption"]
+    own = concerning(SUBJECTS, operator.stage.config)
+    subjects = [each for name, each in own.items() if name != "encryption"]
     reads = {*READS, *(action for each in subjects for action in each.reads)}
     assert made == reads - _NOT_FOR_THE_DEFAULT, "name in `reads` of the subject what it calls"
     assert [name for name, check in found.items() if not check["ok"]] == []
