@@ -1,0 +1,1 @@
+"""Validators for deployments with Slurm alone."""
