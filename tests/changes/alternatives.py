@@ -23,10 +23,6 @@ VALUES: Mapping[str, list[Any]] = {
 NO_OTHER_VALUE = frozenset(
     {
         "cluster",
-        "cluster.instance_groups.slurm",
-        "cluster.orchestrator",
-        "cluster.slurm",
-        "encryption.accounting",
         "cluster.instance_groups.auto_patch",
         "cluster.instance_groups.ebs_volumes",
         "cluster.instance_groups.fsx_lustre_mounts",

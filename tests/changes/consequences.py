@@ -213,7 +213,7 @@ def _outcomes(comparison: _Comparison) -> Iterator[tuple[str, Outcome]]:
         for name, definition in new[stack]["Resources"].items():
             if (stack, name) not in kept and comparison.refused(stack, name):
                 yield _label(stack, definition), Outcome.FAIL
-    after = comparison.exports(new)
+    after = comparison.exports({**old, **new})  # a stack that is left out stays as it is
     for name, (stack, value) in comparison.exports(old).items():
         if after.get(name, ("", None))[1] != value and _imported(name, old):
             yield f"{stack}/export", Outcome.FAIL

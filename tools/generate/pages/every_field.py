@@ -7,19 +7,19 @@ from typing import Any
 
 import yaml
 
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.hyperpod.section import EKS
+from hyperpod_cdk.schema.section import OrchestratedBy, Section, arguments, section_in
 from tools.generate import REPOSITORY
 from tools.generate.pages.config_schema import schema
 
 TARGET = REPOSITORY / "tests" / "support" / "every_field.yaml"
-# Keys that name what exists, which exclude those of what is made, and those of Slurm.
-_BESIDE: tuple[Path | str, ...] = (
-    TARGET.with_name("every_existing_resource.yaml"),
-    "config/examples/existing-eks.yaml",
-    *(REPOSITORY / "config").glob("examples/slurm-*.yaml"),
-    *TARGET.parent.glob("every_slurm_*.yaml"),
-)
-# Keys that are there because both kinds of group share a section; the checks refuse them.
+# Keys that name what exists, which exclude those of what is made.
+_BESIDE = (TARGET.with_name("every_existing_resource.yaml"), "config/examples/existing-eks.yaml")
+# Keys that are there because both kinds of group share a section, which the checks refuse, and what
+# would refuse many others.
 _REFUSED = {
+    "cluster.orchestrator",
     "cluster.restricted_instance_groups.ebs_volumes.kms_key_id",
     "cluster.restricted_instance_groups.ebs_volumes.root_volume",
 }
@@ -38,11 +38,22 @@ def render() -> Mapping[Path, str]:
     found = {*_used(yaml.safe_load(text))}
     # The first file system has the keys of the further ones; some of them exclude each other.
     known |= {key.replace("storage.more_file_systems.", "storage.") for key in found}
+    others = tuple(_of_others(Config))
     for key, field in _keys(document, document):
-        if key not in known | found:
+        if key not in known | found and not f"{key}.".startswith(others):
             text = _with(text, key, _example(document, field, key=key))
             found = {*_used(yaml.safe_load(text))}
     return {TARGET: text}
+
+
+def _of_others(section: type[Section], path: str = "") -> Iterator[str]:
+    """Yield the keys that clusters of EKS do not have, each with a dot."""
+    for name, field in section.model_fields.items():
+        marks = (*field.metadata, *arguments(field.annotation))
+        if any(isinstance(mark, OrchestratedBy) and mark.orchestrator != EKS for mark in marks):
+            yield f"{path}{name}."
+        elif (inner := section_in(field.annotation)) is not None:
+            yield from _of_others(inner, f"{path}{name}.")
 
 
 def _loaded(path: Path) -> object:
