@@ -213,9 +213,10 @@ def _outcomes(comparison: _Comparison) -> Iterator[tuple[str, Outcome]]:
         for name, definition in new[stack]["Resources"].items():
             if (stack, name) not in kept and comparison.refused(stack, name):
                 yield _label(stack, definition), Outcome.FAIL
-    after = comparison.exports({**old, **new})  # a stack that is left out stays as it is
+    after = comparison.exports(new)
     for name, (stack, value) in comparison.exports(old).items():
-        if after.get(name, ("", None))[1] != value and _imported(name, old):
+        changes = stack in new and after.get(name, ("", None))[1] != value
+        if changes and _imported(name, old):
             yield f"{stack}/export", Outcome.FAIL
 
 
