@@ -29,15 +29,13 @@ def test_the_commands_of_the_page_run(slurm_cluster: SlurmCluster, tmp_path: Pat
     printed = play(submitted.commands)
     assert "llama3_train" in printed
     assert "step 1" in printed
-    assert "CANCELLED" in slurm_cluster.run(
-        "sacct", "--noheader", "--format=State", "--jobs=1-99999"
-    )
+    assert "JobState=" in printed
     waiting = play("JOB=$(sbatch --parsable --hold llama3.sh)", requeued.commands.split("\n")[0])
     assert "REASON" in waiting
     play(f"NODE={node}", replaced.commands)
-    assert slurm_cluster.state(node).startswith("FAIL")
+    assert "FAIL" in slurm_cluster.state(node)
     play(f"NODE={node}", resumed.commands)
-    assert slurm_cluster.state(node).startswith("IDLE")
+    assert slurm_cluster.state(node) == "IDLE"
     assert "Submitted batch job" in play(measured.commands)
     slurm_cluster.run("scancel", "--user=root")
 
