@@ -46,6 +46,9 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     ),
     "s3": ("bucket", "object"),
     "sagemaker": ("cluster", "reserved-capacity", "training-plan"),
+    # RDS makes one for a database, with the rights of who deploys it.
+    # https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-secrets-manager.html
+    "secretsmanager": ("Secret",),
     "ssm": ("parameter",),
     "states": ("statemachine",),
 }

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "vpn-gateway",
     "TableBucket",
     "Table",
+    *("auto-backup", "cluster", "og", "pg", "snapshot"),  # of RDS
 }
 
 

@@ -237,6 +237,8 @@ ITEMS = {
     "HyperPod": set(instance_types()),
     "SageMaker Studio": set(instance_types()),
     "KMS": {"key"},
+    "RDS for MariaDB": set(),  # no source yet: those of PostgreSQL stand for them
+    "RDS for PostgreSQL": {"db.t4g.micro", "db.t4g.small", "db.t4g.medium", "gp3"},
     "VPC": {"NAT gateway", "interface endpoint", "public IPv4 address"},
 }
 
@@ -245,8 +247,8 @@ ITEMS = {
 def test_a_price_is_of_something_that_is_deployed(price: Price) -> None:
     assert price.item in ITEMS[price.service]
     assert price.region in {*regions(), *regions().values()}
-    units = {"FSx for Lustre": "GB-month", "KMS": "month"}
-    assert price.unit == units.get(price.service, "hour")
+    units = {"FSx for Lustre": "GB-month", "KMS": "month", "gp3": "GB-month"}
+    assert price.unit == units.get(price.service, units.get(price.item, "hour"))
     assert price.usd > 0
     assert date(2024, 1, 1) < price.date
     assert price.source.startswith("https://")

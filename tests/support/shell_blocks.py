@@ -195,6 +195,10 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         )
     },
     (
+        "docs/slurm.md",
+        'aws secretsmanager rotate-secret --secret-id "$SECRET_ARN" --no-rotate-immediately \\',
+    ): "the local Secrets Manager does not rotate what RDS has made",
+    (
         "docs/storage.md",
         "kubectl rollout restart deployment/fsx-csi-controller --namespace kube-system",
     ): ("the rehearsal runs no pods of add-ons"),

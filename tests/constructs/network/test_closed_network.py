@@ -28,7 +28,7 @@ CLOSED: dict[str, Any] = {
 
 @pytest.fixture
 def seen(stack: cdk.Stack, view: View) -> TemplateView:
-    """The template of a closed network of three node subnets in two zones, with endpoints."""
+    """The template of a closed network of three node subnets in two zones, with all endpoints."""
     make(stack)
     return view()
 
@@ -40,7 +40,7 @@ def make(stack: cdk.Stack, *, full_access: bool = False) -> None:
         "Endpoints",
         vpc=network.vpc,
         subnets=network.endpoint_subnets,
-        services=list(endpoint_services(storage=True)),
+        services=list(endpoint_services(storage=True, accounting=True)),
         s3_endpoint=network.s3_endpoint,
         security_group_ids=[NODES, OTHERS, NODES],
         full_access=full_access,

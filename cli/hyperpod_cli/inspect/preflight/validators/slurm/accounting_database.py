@@ -25,7 +25,7 @@ _FIELDS = ("username", "password")
         "secretsmanager:GetSecretValue",
     ],
 )
-def accounting(config: Config, target: Target) -> Iterator[Problem]:
+def accounting_database(config: Config, target: Target) -> Iterator[Problem]:
     """Find a secret without its fields, subnets in one zone, and accounting that is taken away."""
     section = config.cluster.accounting
     if section is None:
