@@ -244,8 +244,9 @@ def _of_groups(wanted: ClusterInput, described: Described, former: Groups) -> It
             if name in others and name not in present:
                 yield Refusal(what=key, group=name, instead=_RENAME)
             elif name in present:
+                other = _KEEP_CONTROLLER if leads(group) else _RENAME
                 for fixed in _fixed(group, present[name], former.get(name)):
-                    yield Refusal(what=fixed, group=name, instead=_INSTEAD.get(fixed, _RENAME))
+                    yield Refusal(what=fixed, group=name, instead=_INSTEAD.get(fixed, other))
 
 
 def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:

@@ -49,7 +49,7 @@ THREE_ZONES = {
         ({}, DAY, HOURS_A_MONTH * (CONTROL_PLANE + 2 * NAT_AND_ADDRESS) + 252),
         ({"storage": None}, DAY, HOURS_A_MONTH * (CONTROL_PLANE + 2 * NAT_AND_ADDRESS)),
         ({"storage": {"capacity_gib": 4800}}, DAY, 146 + 4 * Decimal(252)),
-        ({"storage": None, "network": THREE_ZONES}, DAY, Decimal("146")),
+        ({"storage": None, "network": THREE_ZONES}, DAY, Decimal("182.50")),
         ({"storage": None, "eks": {"version": "1.31"}}, DAY, Decimal(438 + 73)),
         ({"storage": None, "eks": {"version": "1.34"}}, date(2026, 12, 1), Decimal(146)),
         ({"storage": None, "eks": {"version": "1.34"}}, date(2026, 12, 2), Decimal(438 + 73)),

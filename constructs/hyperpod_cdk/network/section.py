@@ -148,8 +148,8 @@ class NetworkConfig(Section):
         OneOf(values=(_ONE_PER_ZONE, "single", _NONE), noun="a number of NAT gateways"),
         Task("save NAT gateways"),
     ] = _ONE_PER_ZONE
-    """NAT gateways to create: one_per_zone, in each public subnet, in a new VPC only where the zone
-    has a private one; single, in the first one, which all private subnets use (cheaper, but the
+    """NAT gateways to create: one_per_zone, in each public subnet, without a control plane only
+    where nodes are; single, in the first one, which all private subnets use (cheaper, but the
     loss of its zone cuts all off, and traffic between zones is billed); none, for a way out of your
     own. Default in an existing VPC without public_subnet_cidrs: none."""
 
@@ -269,13 +269,13 @@ class NetworkConfig(Section):
         zones, publics = self.zones, range(len(self.public_subnet_cidrs))
         if self.nat_gateways != _ONE_PER_ZONE:
             return frozenset(publics[: 1 if self.nat_gateways == "single" else 0])
-        if self.vpc_id is not None:  # others may use it there
+        if self.vpc_id is not None or self.eks_subnet_cidrs:  # others may use it
             return frozenset(publics)
         nodes = (
             zones.index(zone) if zone in zones else index % len(zones)
             for index, zone in enumerate(self.hyperpod_zone_ids)
         )
-        return frozenset({*range(len(self.eks_subnet_cidrs)), *nodes} & {*publics})
+        return frozenset({*nodes} & {*publics})
 
     @property
     def nat_gateway_count(self) -> int:

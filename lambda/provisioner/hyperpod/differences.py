@@ -16,6 +16,7 @@ from hyperpod_shared.clusters import (
     Group,
     SoftwareUpdateStatus,
     groups_of,
+    leads,
     present_groups,
 )
 from provisioner.hyperpod.changes import TO_DELETE, Changes, made_groups
@@ -80,9 +81,11 @@ def remounted(aim: Aim) -> dict[str, str]:
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
     """
     former, wanted = groups_of(aim.former or {}), groups_of(aim.wanted)
-    told = "mounts other file systems on new nodes only: scale it to 0 and back to reach all"
+    told = "mounts other file systems on new nodes only"
+    others = f"{told}: scale it to 0 and back to reach all"
+    controller = f"{told}, and it has one that stays: mount them there by hand"
     return {
-        name: told
+        name: controller if leads(wanted[name]) else others
         for name in former.keys() & wanted.keys()
         if not aim.rolls_back and _mounts(former[name]) != _mounts(wanted[name])
     }

@@ -9,7 +9,9 @@ from emulator.aws.local_aws import LocalAws, aws_clients
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.node_rights import needed_statements
 from hyperpod_cli.inspect.preflight.validator import Target
-from hyperpod_cli.inspect.preflight.validators.slurm.accounting_database import accounting_database as validate
+from hyperpod_cli.inspect.preflight.validators.slurm.accounting_database import (
+    accounting_database as validate,
+)
 from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.subjects.slurm.accounting import accounting as verify
 from tests.conftest import Configure
