@@ -54,6 +54,10 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     ("ExecutionRole", "ListDataBuckets"): _S3,
     ("ExecutionRole", "ListDataPrefix"): _S3,
     ("ExecutionRole", "ReadData"): _S3,
+    # The local Secrets Manager does not ask KMS whether who reads a secret may decrypt it.
+    ("ExecutionRole", "DecryptAccountingSecret"): (
+        "https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html"
+    ),
     ("ExecutionRole", "ReadRollbackAlarms"): f"{_HYPERPOD}/sagemaker-hyperpod-ami-update.html",
     (
         "AutoScalingRole",

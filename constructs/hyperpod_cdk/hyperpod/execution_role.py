@@ -168,8 +168,7 @@ class ExecutionRole(Construct):
                 vpc_id=vpc.vpc_id,
                 subnet_ids=subnets.ids,
                 security_group_id=security_group.security_group_id,
-                bucket=lifecycle_scripts.bucket,
-                script_keys=lifecycle_scripts.pattern,
+                lifecycle_scripts=lifecycle_scripts,
                 data_buckets=cluster.data_buckets,
             ),
         )

@@ -72,6 +72,7 @@ class LifecycleScripts(Construct):
             resolves once all are in place.
         lifecycle: The entry script, as `LifecycleConfig` takes it; empty if nodes run none but
             those of `folders`.
+        are_run: Whether any node runs scripts of this bucket, those of `folders` included.
         keys: Keys of those scripts in the bucket.
         pattern: What the keys of all scripts match: `<prefix>/*`, or `*` without a prefix.
 
@@ -110,6 +111,7 @@ class LifecycleScripts(Construct):
             ),
             *self._places(self, own_home),
         ]
+        self.are_run = bool(places)
         self.pattern = joined(prefix, "*")
         # From another stack, the bucket's policy would name a role that is made after it.
         denied = Stack.of(bucket) is Stack.of(provisioner) and bucket.add_to_resource_policy(

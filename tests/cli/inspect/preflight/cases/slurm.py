@@ -1,0 +1,38 @@
+"""What Slurm's accounting lacks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.cli.inspect.preflight.cases.network import EXISTING, FIRST, SECOND
+from tests.support.assembly import merged
+from tests.support.failure import Failure, creating
+
+_GROUP = {
+    "name": "controller",
+    "instance_type": "ml.m5.xlarge",
+    "instance_count": 1,
+    "slurm": {"node_type": "controller"},
+}
+_IN_SUBNETS: Mapping[str, Any] = {
+    **EXISTING,
+    "network": {
+        key: value for key, value in EXISTING["network"].items() if key != "eks_subnet_ids"
+    },
+    "cluster": {
+        "orchestrator": "slurm",
+        "node_provisioning_mode": "Continuous",
+        "slurm": {"accounting": {"subnet_ids": [FIRST, SECOND]}},
+        "instance_groups": [_GROUP],
+    },
+    "storage": None,
+}
+FAILURES = [
+    Failure(
+        validator="accounting-database",
+        name="subnets that are not there",
+        document=_IN_SUBNETS,
+        found="are not all in us-west-2",
+        deploy=creating("storage", "AWS::RDS::DBSubnetGroup"),
+        said="subnet",
+    )
+]
