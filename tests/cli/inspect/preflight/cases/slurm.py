@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.cli.inspect.preflight.cases.network import EXISTING, FIRST, SECOND
-from tests.support.assembly import merged
 from tests.support.failure import Failure, creating
 
 _GROUP = {
@@ -33,6 +32,6 @@ FAILURES = [
         document=_IN_SUBNETS,
         found="are not all in us-west-2",
         deploy=creating("storage", "AWS::RDS::DBSubnetGroup"),
-        said="subnet",
+        said=f"InvalidSubnet.NotFound: The subnet ID .{FIRST}. does not exist",
     )
 ]
