@@ -168,7 +168,8 @@ class ExecutionRole(Construct):
                 vpc_id=vpc.vpc_id,
                 subnet_ids=subnets.ids,
                 security_group_id=security_group.security_group_id,
-                lifecycle_scripts=lifecycle_scripts,
+                bucket=lifecycle_scripts.bucket if lifecycle_scripts.are_run else None,
+                script_keys=lifecycle_scripts.pattern,
                 data_buckets=cluster.data_buckets,
             ),
         )

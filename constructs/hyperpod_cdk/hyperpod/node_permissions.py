@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from aws_cdk import Aws, Fn, Stack
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster, volume_key_statements
@@ -11,7 +12,7 @@ from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.orchestrator import InterfaceUse, Orchestrator
 from hyperpod_cdk.hyperpod.section import DataBucketConfig
-from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts, use_of_bucket_key
+from hyperpod_cdk.lifecycle_scripts.scripts import use_of_bucket_key
 from hyperpod_cdk.synthesis.reasons import statement, wildcard_nag_id
 
 
@@ -173,7 +174,8 @@ def node_statements(
     vpc_id: str,
     subnet_ids: Sequence[str],
     security_group_id: str,
-    lifecycle_scripts: LifecycleScripts,
+    bucket: s3.IBucket | None,
+    script_keys: str,
     data_buckets: Sequence[DataBucketConfig] = (),
 ) -> list[iam.PolicyStatement]:
     """Return what nodes need in addition to the managed policy.
@@ -187,7 +189,8 @@ def node_statements(
         vpc_id: The VPC of the nodes.
         subnet_ids: Where nodes' network interfaces may be made.
         security_group_id: The group that they may carry.
-        lifecycle_scripts: The scripts that they read, if any of them runs some.
+        bucket: The bucket of the scripts that they run; None if none runs any.
+        script_keys: What the keys of the scripts match.
         data_buckets: What else they read. Default: nothing.
     """
     overrides = [group.override_vpc for group in groups if group.override_vpc is not None]
@@ -204,7 +207,7 @@ def node_statements(
         ),
         _pull_images(scope),
         *orchestrator.node_statements(),
-        *(_read_scripts(scope, lifecycle_scripts) if lifecycle_scripts.are_run else ()),
+        *(() if bucket is None else _read_scripts(scope, bucket, keys=script_keys)),
         *need_statements(scope, groups),
         *data_bucket_statements(scope, data_buckets),
     ]
@@ -316,8 +319,7 @@ def _pull_images(scope: Construct) -> iam.PolicyStatement:
     )
 
 
-def _read_scripts(scope: Construct, scripts: LifecycleScripts) -> list[iam.PolicyStatement]:
-    bucket = scripts.bucket
+def _read_scripts(scope: Construct, bucket: s3.IBucket, *, keys: str) -> list[iam.PolicyStatement]:
     return [
         statement(
             scope,
@@ -334,7 +336,7 @@ def _read_scripts(scope: Construct, scripts: LifecycleScripts) -> list[iam.Polic
                 "of the account whose names begin with `sagemaker-`."
             ),
             actions=["s3:GetObject"],
-            resources=[bucket.arn_for_objects(scripts.pattern)],
+            resources=[bucket.arn_for_objects(keys)],
         ),
         *use_of_bucket_key(
             scope,

@@ -12,6 +12,7 @@ from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_permissions import node_statements
 from hyperpod_cdk.hyperpod.orchestrator import Eks, Orchestrator, Slurm
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
+from hyperpod_cdk.lifecycle_scripts.folder import homes
 from hyperpod_cdk.slurm.accounting import ImportedAccountingDatabase, accounting_statements
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.section import CONTROLLER
@@ -42,6 +43,12 @@ def needed_statements(
         bucket_name=scripts.existing_bucket_name or scripts.bucket_name or made,
         encryption_key=(None if key is None else cdk.aws_kms.Key.from_key_arn(stack, "Key", key)),
     )
+    run = homes(
+        config.project_scripts,
+        own=scripts,
+        folders=config.cluster.own_scripts,
+        prefix=config.scripts_prefix,
+    )
     found = node_statements(
         stack,
         groups=groups,
@@ -49,7 +56,7 @@ def needed_statements(
         vpc_id="*",
         subnet_ids=["*"],
         security_group_id="*",
-        bucket=bucket,
+        bucket=bucket if any(run) else None,
         script_keys="*",
         data_buckets=config.cluster.data_buckets,
     )
