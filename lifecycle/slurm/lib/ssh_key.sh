@@ -16,7 +16,10 @@ fi
 
 # A key with a passphrase is the user's own, and lets nobody in by itself.
 own=$(ssh-keygen -y -P "" -f "$key" </dev/null 2>/dev/null) || own=
-cat "$directory/authorized_keys" >"$new/authorized_keys" 2>/dev/null || true
+touch "$new/authorized_keys"
+if [[ -e $directory/authorized_keys ]]; then
+  cat "$directory/authorized_keys" >"$new/authorized_keys"
+fi
 for line in "$own" "$2"; do
   if [[ -n $line ]] && ! grep -qxF -- "$line" "$new/authorized_keys"; then
     printf '%s\n' "$line" >>"$new/authorized_keys"

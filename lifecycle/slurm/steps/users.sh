@@ -61,8 +61,10 @@ add_user() {
     useradd --uid "$id" --gid "$id" --home-dir "$home" --no-create-home --shell /bin/bash "$name"
     echo "added $name with the ID $id and the home $home"
   fi
-  # As the user: what is in a home may be a link to a file of the system.
-  runuser -u "$name" -- bash -s -- "$ROOT$home" "$public_key" <"$LIFECYCLE/lib/ssh_key.sh"
+  # As the user: what is in a home may be a link to a file of the system. What they have made of it,
+  # or a full quota, must not keep a node of all users from the cluster.
+  runuser -u "$name" -- bash -s -- "$ROOT$home" "$public_key" <"$LIFECYCLE/lib/ssh_key.sh" ||
+    echo "WARNING $name has no new SSH keys: $home/.ssh could not be written as $name; mend it,"       "then run this script again"
 }
 
 [[ -f $USERS ]] || exit 0
