@@ -71,11 +71,13 @@ def turn(
     new: Mapping[str, str] = NEW,
     old: Mapping[str, str] = OLD,
     known: Known | None = None,
+    request_type: str = "Update",
 ) -> Turn:
     time = Time()
-    sent = {**event("Update", "Custom::LifecycleScripts", new, old=old), **(known or {})}
+    former = {"old": old} if request_type == "Update" else {}
+    sent = {**event(request_type, "Custom::LifecycleScripts", new, **former), **(known or {})}
     for key in ("ResourceProperties", "OldResourceProperties"):
-        sent[key].pop("ServiceToken")
+        sent.get(key, {}).pop("ServiceToken", None)
     events = Events(list(shown), now=time.now)
     return Turn(Request.from_event(sent), cloudformation=events, clock=time.clock)
 
@@ -128,3 +130,21 @@ def test_a_younger_operation_from_before_the_request_says_that_the_first_read_wa
     known: Known = {BEGUN_AT: Time().now, OPERATION: str(before)}
     with pytest.raises(NotReadyError, match=ROLLS_BACK):
         turn((60.0, UPDATES), (2.0, ROLLS_BACK), new=OLD, old=NEW, known=known).require()
+
+
+def test_a_resource_that_is_added_again_belongs_to_the_operation_that_adds_it() -> None:
+    creates, deletes = "CREATE_IN_PROGRESS", "DELETE_IN_PROGRESS"
+    its = turn(
+        (900.0, creates),
+        (890.0, creates, NEW),
+        (880.0, "CREATE_COMPLETE", NEW),
+        (500.0, UPDATES),
+        (490.0, deletes, NEW),
+        (480.0, "DELETE_COMPLETE", NEW),
+        (470.0, "UPDATE_COMPLETE"),
+        THE_STACK,
+        (8.0, creates, NEW),
+        request_type="Create",
+    )
+    assert its.operation.status == UPDATES
+    its.require()

@@ -12,6 +12,8 @@
   shows what they were before, and forgets those of a creation. Custom resources stay forgotten:
   its rollback goes on, and deletes the rights that their own deletion would take.
   https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-continueupdaterollback.html
+- A resource that is new in an update is being created; MiniStack's events say that it is updated:
+  https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
 - What a resource that was not deleted depends on is not deleted either: "retains dependencies of
   those resources", where MiniStack goes on with everything:
   https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-console-delete-stack.html
@@ -51,6 +53,9 @@ class _Replacements:
         self._refusal = provisioners.custom_named_replacement_error
         self._recreation = provisioners.property_recreation
         self._roll_back = stacks.roll_back_operation
+        self._add_event = stacks.add_event
+        # By stack's and logical id: what an update creates, until an event says how that ended.
+        self._new: set[tuple[str, str]] = set()
         # By stack and logical id: type and properties of what a `delete_then_create` replacement
         # deleted, for a rollback to create again.
         self._deleted_first: _DeletedFirst = {}
@@ -67,6 +72,28 @@ class _Replacements:
         # Which change sets show, and so `cdk diff`.
         provisioners.property_recreation = stacks.property_recreation = self._recreated
         stacks.roll_back_operation = self._rolled_back
+        stacks.add_event = self._event_added
+
+    def _event_added(
+        self,
+        stack_id: str,
+        stack_name: str,
+        logical_id: str,
+        resource_type: str,
+        status: str,
+        *rest: Any,
+        **options: Any,
+    ) -> None:
+        key = (stack_id, logical_id)
+        known = cloudformation.stacks.get(stack_name, {}).get("_resources", {})
+        is_stack = resource_type == "AWS::CloudFormation::Stack" and logical_id == stack_name
+        if status == "UPDATE_IN_PROGRESS" and not is_stack and logical_id not in known:
+            self._new.add(key)
+        if key in self._new and status.startswith("UPDATE_"):
+            status = status.replace("UPDATE", "CREATE", 1)
+            if not status.endswith("_IN_PROGRESS"):
+                self._new.discard(key)
+        self._add_event(stack_id, stack_name, logical_id, resource_type, status, *rest, **options)
 
     def _checked_provision(
         self, resource_type: str, logical_id: str, properties: Properties, *rest: Any

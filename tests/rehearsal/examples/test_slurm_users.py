@@ -59,13 +59,10 @@ def test_a_setup_is_given_up_and_taken_up_again(stage: Stage) -> None:
     def without_setup(document: dict[str, Any]) -> None:
         del document["cluster"]["slurm"]["setup"]
 
-    def with_message(document: dict[str, Any]) -> None:
-        document["cluster"]["slurm"]["setup"] = {"motd": "Welcome back"}
-
     assert all(scripts_of_groups(stage))
     stage.change(without_setup)
     assert stage.deploy() is None
     assert scripts_of_groups(stage) == [None, None, None]
-    stage.change(with_message)
+    stage.restore()
     assert stage.deploy() is None
     assert all(scripts_of_groups(stage))
