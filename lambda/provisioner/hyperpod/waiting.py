@@ -36,7 +36,7 @@ from hyperpod_shared.clusters import (
 )
 from hyperpod_shared.failures import ACCOUNTING, EDITED, own_message
 from provisioner.hyperpod.arrivals import Arrivals
-from provisioner.hyperpod.changes import Changes, asked_images, is_unseen, made_groups
+from provisioner.hyperpod.changes import Changes, asked_images, changes, is_unseen, made_groups
 from provisioner.hyperpod.claim import UPDATE_KEY, Claim, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import (
     CONTINUE,
@@ -185,9 +185,13 @@ def left_behind(
         had = {before.get(name), there.count_of(name)}
         return present[name].get("TargetCount") in had or left.has(name, present[name])
 
+    # A rollback of an update that called for nothing makes no call; the next update sees to it.
+    is_idle = claim.rolls_back and not claim.undoes
+    aim = replace(request.aim(), undone=claim.undone)
+    lacking = changes(aim, found.described, found.tags) if is_idle else todo
     counts = {
         name: present[name].get("TargetCount")
-        for name in present.keys() & differences(todo, found.described)
+        for name in present.keys() & differences(lacking, found.described)
         if name not in wanted or (not taken and is_as_before(name))
     }
     counts |= {name: before[name] for name in before if _falls_back(present.get(name, {}))}
