@@ -138,17 +138,19 @@ _COMMANDS = (_REPOSITORY / ".venv" / "bin", _REPOSITORY / "node_modules" / ".bin
 def keep(stage: Stage) -> None:
     """Say how to use the deployment of a stage, and return when interrupted."""
     show = stage.progress.show
+    kubernetes = stage.config.control_plane is not None
+    clients = ", kubectl and helm" if kubernetes else ""
     try:
         with shell_of(stage) as file:
             show(
                 "\nEverything is up. In another terminal, in this folder:\n"
                 f"  source {shlex.quote(_shown(file))}\n"
-                "Then every make target but image, the AWS CLI, kubectl and helm work on it, as "
+                f"Then every make target but image, the AWS CLI{clients} work on it, as "
                 f"the IAM user {_OPERATOR}:\n"
                 "  make diff\n"
-                "  kubectl get nodes\n"
+                f"  {'kubectl get nodes' if kubernetes else 'hyperpod-ops status'}\n"
                 "  make rehearse-fault FAULT=capacity-shortage GROUP="
-                f"{stage.config.cluster.all_groups[0].name}\n"
+                f"{stage.config.cluster.all_groups[-1].name}\n"
                 "docs/walk-through.md is a tour. Press Ctrl-C here to take everything down.\n"
             )
             wait_for_interrupt()

@@ -111,4 +111,4 @@ def what(charge: Charge) -> str:
 
 
 def _names(charges: Sequence[Charge]) -> str:
-    return ", ".join(charge.name for charge in charges)
+    return ", ".join(dict.fromkeys(charge.name for charge in charges))
