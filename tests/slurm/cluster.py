@@ -192,7 +192,8 @@ class SlurmCluster:
     def start_now(self, job: str) -> None:
         """Let a job that was requeued not wait for the two minutes that Slurm has it wait."""
         self._until(lambda: self.job_state(job) == "PENDING", "slurmctld")
-        self.run("scontrol", "update", f"jobid={job}", "StartTime=now")
+        # Slurm itself begins no job in the second in which it was requeued; one has failed so.
+        self.run("scontrol", "update", f"jobid={job}", "StartTime=now+2")
 
     def job_state(self, job: str) -> str:
         """Return a job's state, such as `RUNNING`."""

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ from tests.slurm.cluster import PATH, SlurmCluster
 from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.patience import eventually
+from tests.support.shell_blocks import shell_blocks
 
 JOBS = REPOSITORY / "examples" / "slurm"
 TRAINING = REPOSITORY / ".venv" / "training" / "bin"
 SMALL = ["--model=tiny", "--dataset=synthetic", "--sequence-length=16", "--learning-rate=1e-3"]
 BATCHES = ["--micro-batch-size=1", "--global-batch-size=2", "--checkpoint-every=20"]
+NOTHING = {"FSX": "", "GPUS": 0, "NEURON_DEVICES": 0, "EFA": 0}
 
 pytestmark = pytest.mark.slow(seconds=60)
 
@@ -138,16 +141,24 @@ def test_the_nccl_test_of_a_configuration_runs_a_task_for_each_gpu(
 
 
 @pytest.fixture
-def prolog(slurm_cluster: SlurmCluster, tmp_path: Path) -> Iterator[Path]:
+def slurm_conf(slurm_cluster: SlurmCluster) -> Iterator[Path]:
+    """Return slurm.conf, which is as before after the test."""
+    path = slurm_cluster.directory / "slurm.conf"
+    before = path.read_text("utf-8")
+    yield path
+    path.write_text(before)
+    slurm_cluster.run("scontrol", "reconfigure")
+
+
+@pytest.fixture
+def prolog(slurm_cluster: SlurmCluster, slurm_conf: Path, tmp_path: Path) -> Path:
     """Return the file that Slurm runs before each job."""
-    file, configuration = tmp_path / "prolog.sh", slurm_cluster.directory / "slurm.conf"
-    before = configuration.read_text("utf-8")
+    file = tmp_path / "prolog.sh"
     file.touch(mode=0o755)
-    configuration.write_text(f"{before}Prolog={file}\nPrologFlags=Alloc\n")
+    with slurm_conf.open("a") as configuration:
+        configuration.write(f"Prolog={file}\nPrologFlags=Alloc\n")
     slurm_cluster.run("scontrol", "reconfigure")
-    yield file
-    configuration.write_text(before)
-    slurm_cluster.run("scontrol", "reconfigure")
+    return file
 
 
 @pytest.mark.parametrize(
@@ -162,15 +173,41 @@ def prolog(slurm_cluster: SlurmCluster, tmp_path: Path) -> Iterator[Path]:
 def test_the_prolog_drains_a_node_that_lacks_something_and_its_job_waits_for_another(
     slurm_cluster: SlurmCluster, prolog: Path, has: dict[str, Any], reason: str
 ) -> None:
-    nothing = {"FSX": "", "GPUS": 0, "NEURON_DEVICES": 0, "EFA": 0}
     text = (JOBS / "prolog.sh").read_text("utf-8")
 
-    prolog.write_text(filled(text, nothing | has))
+    prolog.write_text(filled(text, NOTHING | has))
     job = slurm_cluster.submit("--partition=cpu", "--output=/dev/null", "--wrap=true")
     eventually(lambda: reason in slurm_cluster.run("sinfo", "--list-reasons", "--format=%E"))
     eventually(lambda: "Reason=BeginTime" in slurm_cluster.run("scontrol", "show", "job", job))
-    prolog.write_text(filled(text, nothing))
+    prolog.write_text(filled(text, NOTHING))
     slurm_cluster.start_now(job)
     slurm_cluster.wait_for(job, "COMPLETED")
     drained = slurm_cluster.run("sinfo", "--noheader", "--list-reasons", "--format=%N").strip()
     slurm_cluster.run("scontrol", "update", f"nodename={drained}", "state=resume")
+
+
+def begun(cluster: SlurmCluster, job: str) -> bool:
+    return "begun" in log_of(cluster, job)
+
+
+def test_the_commands_of_the_page_run(slurm_cluster: SlurmCluster, slurm_conf: Path) -> None:
+    for name in ("llama3", "nccl"):
+        header = (
+            "#!/bin/bash\n#SBATCH --job-name=llama3_train --output=%x-%j.log --open-mode=append"
+        )
+        (slurm_cluster.directory / f"{name}.sh").write_text(
+            f"{header}\necho begun; exec sleep 600\n"
+        )
+    prolog = slurm_cluster.directory / "prolog-check.sh"
+    prolog.touch(mode=0o755)
+    prolog.write_text(filled((JOBS / "prolog.sh").read_text("utf-8"), NOTHING))
+    blocks = [each.commands for each in shell_blocks() if each.page == "docs/slurm-jobs.md"]
+    shown = [each for each in blocks if not each.startswith(("hyperpod-cdk ", "sudo mkdir "))]
+    assert len(shown) == len(blocks) - 2
+    for commands in shown:
+        job = slurm_cluster.submit("--partition=cpu", "llama3.sh")
+        eventually(partial(begun, slurm_cluster, job))
+        text = commands.replace("/opt/slurm/etc", str(slurm_conf.parent))
+        given = {"JOB": job, "NODE": slurm_cluster.compute[1]}
+        slurm_cluster.run("bash", "-euc", f'sudo() {{ "$@"; }}\n{text}', environment=given)
+        slurm_cluster.run("scancel", "--me")

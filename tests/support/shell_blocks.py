@@ -91,18 +91,6 @@ ELSEWHERE: Mapping[tuple[str, str], str] = {
     ("docs/node-health.md", "hyperpod-ops release i-0123456789abcdef0"): (
         "tests/cli/operate/test_quarantine.py"
     ),
-    **{
-        ("docs/slurm-jobs.md", command): "tests/slurm/test_page.py"
-        for command in (
-            "hyperpod-cdk train --config config/examples/slurm-p5.yaml --values llama3-70b "
-            "--nodes 4 > llama3.sh",
-            "JOB=$(sbatch --parsable llama3.sh --max-steps 5000)",
-            "sinfo --list-reasons",
-            'sudo scontrol update node="$NODE" state=fail reason="Action:Replace"',
-            'sudo scontrol update node="$NODE" state=resume',
-            "sbatch nccl.sh --maxbytes 4G",
-        )
-    },
     (
         "docs/validate-nodes.md",
         "hyperpod-cdk validate-nodes --group workers --json found.json --junit found.xml",
@@ -114,6 +102,7 @@ PAGES: Mapping[str, str] = {
     "docs/walk-through.md": "tests/rehearsal/test_rehearsal.py",
     "docs/operating.md": "tests/rehearsal/cli/test_commands.py",
     "docs/operators.md": "tests/rehearsal/examples/test_operators.py",
+    "docs/slurm-jobs.md": "tests/slurm/test_jobs.py",
     "docs/training.md": "tests/rehearsal/cli/test_commands.py",
 }
 """Pages whose blocks one test runs."""
@@ -177,14 +166,6 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/pipeline.md", "aws codepipeline get-pipeline-state --name ml"): (
         "needs an execution that waits for approval, which the local AWS does not have"
     ),
-    (
-        "docs/slurm-jobs.md",
-        "sudo mkdir --parents --mode=1777 /fsx/jobs /fsx/checkpoints /fsx/images /fsx/hugging-face",
-    ): "needs Docker and enroot, which HyperPod's nodes have",
-    (
-        "docs/slurm-jobs.md",
-        "sudo tee --append /opt/slurm/etc/slurm.conf <<< 'Prolog=/opt/slurm/etc/prolog-check.sh",
-    ): "writes to /opt of a controller; tests/slurm/test_jobs.py sets the same prolog",
     **{
         ("docs/run-a-job.md", command): "needs a container with a GPU, which no rehearsal has"
         for command in (
