@@ -39,6 +39,7 @@ from .hyperpod.node_settings import LifecycleConfig as LifecycleConfig
 from .hyperpod.node_settings import TaintConfig as TaintConfig
 from .hyperpod.orchestrator import Eks as Eks
 from .hyperpod.orchestrator import Orchestrator as Orchestrator
+from .hyperpod.orchestrator import Slurm as Slurm
 from .hyperpod.section import ClusterConfig as ClusterConfig
 from .hyperpod.section import DataBucketConfig as DataBucketConfig
 from .hyperpod.section import TieredStorageConfig as TieredStorageConfig
@@ -81,6 +82,11 @@ from .provisioner.access import ProvisionerAccess as ProvisionerAccess
 from .provisioner.provisioner import Provisioner as Provisioner
 from .provisioner.provisioner import VpcPlacement as VpcPlacement
 from .schema.errors import ConfigError as ConfigError
+from .slurm.accounting import AccountingDatabase as AccountingDatabase
+from .slurm.accounting import accounting_database_of as accounting_database_of
+from .slurm.accounting_section import AccountingConfig as AccountingConfig
+from .slurm.section import SlurmConfig as SlurmConfig
+from .slurm.section import SlurmNodesConfig as SlurmNodesConfig
 from .storage.claim_section import ClaimConfig as ClaimConfig
 from .storage.claim_section import DataRepositoryConfig as DataRepositoryConfig
 from .storage.claims import FileSystemAvailability as FileSystemAvailability

@@ -14,7 +14,7 @@ from emulator.aws.settings import Readiness
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cdk.hyperpod.section import EKS, SLURM
+from hyperpod_cdk.schema.section import EKS, SLURM
 from hyperpod_cdk.slurm.section import COMPUTE
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_stacks.table import StackKind

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.hyperpod.section import ORCHESTRATORS
+from hyperpod_cdk.schema.section import ORCHESTRATORS
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")

@@ -6,10 +6,9 @@ section alone are in `checks` of the section's folder. Rules of the folder of an
 orchestrator run for its clusters alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from hyperpod_cdk.checks import eks, slurm
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.checks import EKS_RULES, eks_findings
 from hyperpod_cdk.hyperpod.checks import CLUSTER_RULES, cluster_findings
@@ -18,22 +17,12 @@ from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.rules import Rule, rules_in, run
 
 RULES: tuple[Rule[Config], ...] = rules_in(__name__, path=__path__)
-_RULES_OF: Mapping[str, tuple[Rule[Config], ...]] = {
-    each.__name__.rpartition(".")[2]: rules_in(each.__name__, path=each.__path__)
-    for each in (eks, slurm)
-}
-ALL_RULES: tuple[Rule[Any], ...] = (
-    *NETWORK_RULES,
-    *EKS_RULES,
-    *CLUSTER_RULES,
-    *RULES,
-    *(rule for rules in _RULES_OF.values() for rule in rules),
-)
+ALL_RULES: tuple[Rule[Any], ...] = (*NETWORK_RULES, *EKS_RULES, *CLUSTER_RULES, *RULES)
 
 
 def cross_section_findings(config: Config) -> Iterator[Finding]:
     """Run the rules that read more than one section; each finding names its rule."""
-    return run((*RULES, *_RULES_OF[config.cluster.orchestrator]), config)
+    return run(RULES, config, orchestrator=config.cluster.orchestrator)
 
 
 def findings(config: Config) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, Ek
 from hyperpod_cdk.encryption.section import EncryptionConfig
 from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
-from hyperpod_cdk.hyperpod.section import EKS, SLURM, ClusterConfig
+from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder, homes
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.endpoint_services import EndpointService, endpoint_services
@@ -36,7 +36,7 @@ from hyperpod_cdk.schema.availability_zones import (
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cdk.schema.section import OrchestratedBy, Section, Task, findings_of
+from hyperpod_cdk.schema.section import EKS, SLURM, OrchestratedBy, Section, Task, findings_of
 from hyperpod_cdk.schema.tags import Tags
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig

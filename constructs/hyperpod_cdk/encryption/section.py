@@ -5,7 +5,7 @@ from typing import Annotated
 
 from hyperpod_cdk.schema.arns import KmsKeyArn
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.section import OrchestratedBy, Section
+from hyperpod_cdk.schema.section import SLURM, OrchestratedBy, Section
 
 
 class EncryptionConfig(Section):
@@ -43,7 +43,7 @@ class EncryptionConfig(Section):
     """Whether the key encrypts the repository of training images. It cannot be changed once it is
     deployed. Default: true."""
 
-    accounting: Annotated[bool, OrchestratedBy("slurm")] = True
+    accounting: Annotated[bool, OrchestratedBy(SLURM)] = True
     """Whether the key encrypts the database of Slurm's accounting that is made, its backups and its
     secret. It cannot be changed once it is deployed. Default: true."""
 

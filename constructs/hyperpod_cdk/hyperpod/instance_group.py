@@ -12,7 +12,7 @@ from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, OneOf
-from hyperpod_cdk.schema.section import Api, Listed, OrchestratedBy, Section, Task
+from hyperpod_cdk.schema.section import EKS, SLURM, Api, Listed, OrchestratedBy, Section, Task
 from hyperpod_cdk.slurm.section import SlurmNodesConfig
 
 # Members of the API's ClusterCapacityRequirements.
@@ -95,7 +95,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
 
     labels: Annotated[
         Labels,
-        OrchestratedBy("eks"),
+        OrchestratedBy(EKS),
         Api("KubernetesConfig.Labels"),
         Field(examples=[{"example.com/team": "other"}]),
         Task("steer pods to groups"),
@@ -105,7 +105,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     taints: Annotated[
         Listed[TaintConfig],
         ListLimits(shape_name="sagemaker.ClusterKubernetesTaints", noun="taints"),
-        OrchestratedBy("eks"),
+        OrchestratedBy(EKS),
         Api("KubernetesConfig.Taints"),
         Field(examples=[[{"key": "example.com/other", "effect": "NoSchedule"}]]),
         Task("steer pods to groups"),
@@ -115,7 +115,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
 
     slurm: Annotated[
         SlurmNodesConfig | None,
-        OrchestratedBy("slurm"),
+        OrchestratedBy(SLURM),
         Api("SlurmConfig"),
         Field(examples=[{"node_type": "compute", "partition": "gpu"}]),
         Task("divide a Slurm cluster into partitions"),

@@ -11,7 +11,7 @@ from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import KmsKeyId
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import ApiLimits, Matching, limit_findings
-from hyperpod_cdk.schema.section import Api, OrchestratedBy, Section, Task, judged, members
+from hyperpod_cdk.schema.section import SLURM, Api, OrchestratedBy, Section, Task, judged, members
 
 VolumeSize = Annotated[
     int, ApiLimits(shape_name="sagemaker.ClusterEbsVolumeSizeInGB", noun="a volume size in GiB")
@@ -173,9 +173,9 @@ class LifecycleConfig(OwnScriptsConfig):
     """Script under source_s3_uri that does all of a new node's setup. Default: that of the
     deployment."""
 
-    on_init_complete: Annotated[
-        ScriptName | None, OrchestratedBy("slurm"), Api("OnInitComplete")
-    ] = None
+    on_init_complete: Annotated[ScriptName | None, OrchestratedBy(SLURM), Api("OnInitComplete")] = (
+        None
+    )
     """Script under source_s3_uri that runs after the AMI's own setup of Slurm, instead of
     on_create. Default: none."""
 

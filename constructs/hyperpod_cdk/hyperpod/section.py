@@ -19,6 +19,9 @@ from hyperpod_cdk.schema.arns import KmsKeyArn, RoleArn, RoleName
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf
 from hyperpod_cdk.schema.section import (
+    EKS,
+    ORCHESTRATORS,
+    SLURM,
     Api,
     Listed,
     OrchestratedBy,
@@ -83,7 +86,6 @@ MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 
 
 RESOURCES = ("custom", "native")
-EKS, SLURM = ORCHESTRATORS = ("eks", "slurm")
 
 MemoryPercentage = Annotated[
     int,

@@ -18,7 +18,7 @@ from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import Matching, OneOf
-from hyperpod_cdk.schema.section import Listed, OrchestratedBy, Section, Task, judged
+from hyperpod_cdk.schema.section import EKS, Listed, OrchestratedBy, Section, Task, judged
 
 SECURITY_GROUP_RULES = ("self_ingress", "self_egress", "internet_egress")
 """The rules that an existing security group needs: all traffic from and to itself, and out."""
@@ -171,7 +171,7 @@ class NetworkConfig(Section):
 
     eks_subnet_cidrs: Annotated[
         Listed[AllocatableCidr],
-        OrchestratedBy("eks"),
+        OrchestratedBy(EKS),
         Field(examples=[["10.192.5.0/28", "10.192.6.0/28"]]),
         Task("fit the addresses into a network plan"),
     ] = ("10.192.7.0/28", "10.192.8.0/28")
@@ -181,7 +181,7 @@ class NetworkConfig(Section):
 
     eks_subnet_ids: Annotated[
         Listed[SubnetId],
-        OrchestratedBy("eks"),
+        OrchestratedBy(EKS),
         Field(examples=[["subnet-0fedcba9876543211", "subnet-0fedcba9876543212"]]),
         Task("deploy into a VPC that exists"),
     ] = ()

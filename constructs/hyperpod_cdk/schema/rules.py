@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any, TypeVar
 
 from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.section import ORCHESTRATORS
 
 Subject = TypeVar("Subject")
 Rule = Callable[[Subject], Iterator[Finding]]
@@ -15,18 +16,30 @@ Rule = Callable[[Subject], Iterator[Finding]]
 def rules_in(package: str, *, path: Iterable[str]) -> tuple[Rule[Any], ...]:
     """Return the rules of a package, by name: of each module, the function that bears its name.
 
-    Those of packages within it are not among them.
+    Those of a package within it, which has the name of an orchestrator, are among them.
 
     Args:
         package: Name of the package.
         path: Its `__path__`.
     """
-    names = sorted(module.name for module in iter_modules(path) if not module.ispkg)
-    return tuple(getattr(import_module(f"{package}.{name}"), name) for name in names)
+    found = walk_packages(path, f"{package}.")
+    names = sorted(module.name for module in found if not module.ispkg)
+    return tuple(getattr(import_module(name), name.rpartition(".")[2]) for name in names)
 
 
-def run(rules: Iterable[Rule[Subject]], subject: Subject) -> Iterator[Finding]:
-    """Yield what the rules find; each finding names its rule, by which it is acknowledged."""
+def run(
+    rules: Iterable[Rule[Subject]], subject: Subject, *, orchestrator: str | None = None
+) -> Iterator[Finding]:
+    """Yield what the rules find; each finding names its rule, by which it is acknowledged.
+
+    Args:
+        rules: The rules.
+        subject: What they judge.
+        orchestrator: The cluster's; rules in the folder of another one are left out.
+    """
+    others = {each for each in ORCHESTRATORS if each != orchestrator}
     for rule in rules:
+        if rule.__module__.split(".")[-2] in others:
+            continue
         for finding in rule(subject):
             yield replace(finding, rule=rule.__name__)

@@ -61,6 +61,9 @@ class Task:
     name: str
 
 
+EKS, SLURM = ORCHESTRATORS = ("eks", "slurm")
+
+
 @dataclass(frozen=True, slots=True)
 class OrchestratedBy:
     """Marks a field that only clusters of one orchestrator have.

@@ -8,7 +8,7 @@ from pydantic import Field
 from hyperpod_cdk.helm.section import Namespace
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Matching, OneOf
-from hyperpod_cdk.schema.section import Api, Listed, OrchestratedBy, Section, Task
+from hyperpod_cdk.schema.section import EKS, Api, Listed, OrchestratedBy, Section, Task
 
 _Days = Annotated[
     int, ApiLimits(shape_name="fsx.AutomaticBackupRetentionDays", noun="days to keep a backup")
@@ -98,7 +98,7 @@ class ClaimConfig(Section):
 
 Claims = Annotated[
     Listed[ClaimConfig],
-    OrchestratedBy("eks"),
+    OrchestratedBy(EKS),
     ListLimits(shape_name="fsx.DataRepositoryAssociations", noun="claims"),
     Field(examples=[[{"namespace": "research"}]]),
 ]

@@ -8,7 +8,7 @@ from pydantic import Field
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 from hyperpod_cdk.schema.limits import ApiLimits, OneOf
-from hyperpod_cdk.schema.section import Listed, OrchestratedBy, Task, members
+from hyperpod_cdk.schema.section import EKS, Listed, OrchestratedBy, Task, members
 from hyperpod_cdk.storage.claim_section import ClaimConfig, Claims, MaintainedFiles
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 
@@ -106,7 +106,7 @@ class HomeDirectoriesConfig(MaintainedFiles):
 class StorageConfig(LustreConfig):
     """A shared FSx for Lustre file system (PERSISTENT_2), and others next to it."""
 
-    stop_nodes_without_lustre: Annotated[bool, OrchestratedBy("eks")] = False
+    stop_nodes_without_lustre: Annotated[bool, OrchestratedBy(EKS)] = False
     """Whether a new node fails that cannot use Lustre, because of its kernel modules, LNet or EFA.
     Scripts of your own do not look at it. Default: false, it joins the cluster with a warning in
     its log."""
@@ -125,7 +125,7 @@ class StorageConfig(LustreConfig):
     ] = None
     """An FSx for OpenZFS file system for home directories. Default: none."""
 
-    dynamic_provisioning: Annotated[bool, OrchestratedBy("eks")] = False
+    dynamic_provisioning: Annotated[bool, OrchestratedBy(EKS)] = False
     """Whether claims of the StorageClass fsx-dynamic get a new file system each, which is deleted
     with its claim. Default: false, the CSI driver has no rights in AWS."""
 

@@ -2,7 +2,7 @@
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart import HyperPodChart
-from hyperpod_cdk.hyperpod.section import EKS
+from hyperpod_cdk.schema.section import EKS
 from hyperpod_stacks.orchestration.eks import EksOrchestration
 from hyperpod_stacks.orchestration.orchestration import Orchestration
 from hyperpod_stacks.orchestration.slurm import SlurmOrchestration

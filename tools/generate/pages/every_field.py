@@ -8,8 +8,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.hyperpod.section import EKS
-from hyperpod_cdk.schema.section import OrchestratedBy, Section, arguments, section_in
+from hyperpod_cdk.schema.section import EKS, OrchestratedBy, Section, arguments, section_in
 from tools.generate import REPOSITORY
 from tools.generate.pages.config_schema import schema
 

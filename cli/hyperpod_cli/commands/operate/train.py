@@ -47,7 +47,7 @@ def train(
     Shows what it submits and what its nodes cost an hour. Ctrl-C leaves the job running.
     """
     from hyperpod_cdk import load_config
-    from hyperpod_cdk.hyperpod.section import EKS, SLURM
+    from hyperpod_cdk.schema.section import EKS, SLURM
     from hyperpod_cli.operate import batch_jobs
     from hyperpod_cli.operate.training import command as charted_jobs
     from hyperpod_cli.operate.training.request import Given

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.checks import findings
-from hyperpod_cdk.hyperpod.section import EKS, ORCHESTRATORS
+from hyperpod_cdk.schema.section import EKS, ORCHESTRATORS
 from hyperpod_cli.deliver.init.questions import (
     QUESTIONS,
     AnswerError,

@@ -18,7 +18,7 @@ from hyperpod_cdk.facts.instance_types import (
     is_accelerated,
 )
 from hyperpod_cdk.helm.components import device_plugins
-from hyperpod_cdk.hyperpod.section import EKS, SLURM
+from hyperpod_cdk.schema.section import EKS, SLURM
 from hyperpod_cdk.slurm.section import COMPUTE
 from hyperpod_cli.deliver.yaml_text import YamlText, scalar
 

@@ -1,7 +1,8 @@
 """Checks of a cluster by itself: each file is a rule, a function with the file's name.
 
 They hold for a cluster of the configuration and for one that an app of its own makes. Rules that
-read more than the cluster are in `hyperpod_cdk.checks`.
+read more than the cluster are in `hyperpod_cdk.checks`. Rules of the folder of an orchestrator run
+for its clusters alone.
 """
 
 from collections.abc import Iterator
@@ -15,4 +16,4 @@ CLUSTER_RULES: tuple[Rule[ClusterConfig], ...] = rules_in(__name__, path=__path_
 
 def cluster_findings(cluster: ClusterConfig) -> Iterator[Finding]:
     """Run every rule; each finding names its rule, and its path starts at `cluster`."""
-    return run(CLUSTER_RULES, cluster)
+    return run(CLUSTER_RULES, cluster, orchestrator=cluster.orchestrator)

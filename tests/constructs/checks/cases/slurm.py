@@ -9,13 +9,15 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
 from hyperpod_cdk.checks.slurm.accounting import accounting
-from hyperpod_cdk.checks.slurm.deep_health_checks_of_slurm import deep_health_checks_of_slurm
 from hyperpod_cdk.checks.slurm.mounts import mounts
-from hyperpod_cdk.checks.slurm.node_types import node_types
 from hyperpod_cdk.checks.slurm.own_parameters import own_parameters
-from hyperpod_cdk.checks.slurm.partitions import partitions
 from hyperpod_cdk.checks.slurm.setup import setup
-from hyperpod_cdk.checks.slurm.strategy import strategy
+from hyperpod_cdk.hyperpod.checks.slurm.deep_health_checks_of_slurm import (
+    deep_health_checks_of_slurm,
+)
+from hyperpod_cdk.hyperpod.checks.slurm.node_types import node_types
+from hyperpod_cdk.hyperpod.checks.slurm.partitions import partitions
+from hyperpod_cdk.hyperpod.checks.slurm.strategy import strategy
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.rule_cases import (
     CHECKS,
@@ -65,48 +67,50 @@ def _base_config() -> str:
 
 
 CASES = [
-    one(node_types, "all three", slurm(CONTROLLER, LOGIN, COMPUTE, COMPUTE)),
+    one(node_types, "all three", slurm(CONTROLLER, LOGIN, COMPUTE, COMPUTE).cluster),
     one(
         node_types,
         "none said",
-        slurm(CONTROLLER, None),
+        slurm(CONTROLLER, None).cluster,
         in_group(ERROR, "slurm.node_type", "is missing: say whether it is the", index=1),
     ),
     one(
         node_types,
         "two controllers",
-        slurm(CONTROLLER, CONTROLLER),
+        slurm(CONTROLLER, CONTROLLER).cluster,
         in_group(ERROR, "slurm.node_type", "is that of group-0 already", index=1),
     ),
     one(
         node_types,
         "two groups of login nodes",
-        slurm(CONTROLLER, LOGIN, LOGIN),
+        slurm(CONTROLLER, LOGIN, LOGIN).cluster,
         in_group(ERROR, "slurm.node_type", "is that of group-1 already", index=2),
     ),
     one(
         node_types,
         "no controller",
-        slurm(COMPUTE),
+        slurm(COMPUTE).cluster,
         (ERROR, "cluster.instance_groups", "must have one with slurm.node_type controller"),
     ),
     one(
         node_types,
         "a controller of two nodes",
-        config(group(slurm=CONTROLLER, instance_count=2), of_cluster={"orchestrator": "slurm"}),
+        config(
+            group(slurm=CONTROLLER, instance_count=2), of_cluster={"orchestrator": "slurm"}
+        ).cluster,
         in_group(ERROR, "instance_count", "must be 1: one node of the cluster is the controller"),
     ),
-    one(partitions, "as they are", slurm(CONTROLLER, LOGIN, COMPUTE, None)),
+    one(partitions, "as they are", slurm(CONTROLLER, LOGIN, COMPUTE, None).cluster),
     one(
         partitions,
         "compute without one",
-        slurm(CONTROLLER, {"node_type": "compute"}),
+        slurm(CONTROLLER, {"node_type": "compute"}).cluster,
         in_group(ERROR, "slurm.partition", "is missing: name the partition", index=1),
     ),
     one(
         partitions,
         "login nodes and a controller in one",
-        slurm({**CONTROLLER, "partition": "a"}, {**LOGIN, "partition": "a"}),
+        slurm({**CONTROLLER, "partition": "a"}, {**LOGIN, "partition": "a"}).cluster,
         in_group(ERROR, "slurm.partition", "must be left out: controller nodes run no jobs"),
         in_group(ERROR, "slurm.partition", "must be left out: login nodes run no jobs", index=1),
     ),
@@ -122,16 +126,16 @@ CASES = [
         in_group(ERROR, "fsx_lustre_mounts", "file systems are more than the one of a kind"),
         (ERROR, "storage.more_file_systems", "are mounted on no node: HyperPod mounts one"),
     ),
-    one(strategy, "none", slurm(CONTROLLER, slurm={})),
+    one(strategy, "none", slurm(CONTROLLER, slurm={}).cluster),
     one(
         strategy,
         "all nodes or none",
-        slurm(CONTROLLER, slurm={"strategy": "merge"}, node_provisioning_mode=None),
+        slurm(CONTROLLER, slurm={"strategy": "merge"}, node_provisioning_mode=None).cluster,
     ),
     one(
         strategy,
         "continuous",
-        slurm(CONTROLLER, slurm={"strategy": "managed"}),
+        slurm(CONTROLLER, slurm={"strategy": "managed"}).cluster,
         (ERROR, "cluster.slurm.strategy", "must be left out with cluster.node_provisioning_mode"),
     ),
     one(accounting, "none", slurm(CONTROLLER)),
@@ -247,7 +251,7 @@ CASES = [
         config(
             group(GPU, slurm=COMPUTE, deep_health_checks=CHECKS),
             of_cluster={"orchestrator": "slurm"},
-        ),
+        ).cluster,
     ),
     one(
         deep_health_checks_of_slurm,
@@ -255,7 +259,7 @@ CASES = [
         config(
             group(GPU, slurm=CONTROLLER, deep_health_checks=CHECKS),
             of_cluster={"orchestrator": "slurm"},
-        ),
+        ).cluster,
         in_group(ERROR, "deep_health_checks", "must be left out for controller nodes"),
     ),
     one(orchestrator_keys, "none", config()),

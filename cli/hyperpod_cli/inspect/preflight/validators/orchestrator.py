@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.hyperpod.section import EKS
+from hyperpod_cdk.schema.section import EKS
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS

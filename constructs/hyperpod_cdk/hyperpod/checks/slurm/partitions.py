@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.slurm.section import COMPUTE
 
 
-def partitions(config: Config) -> Iterator[Finding]:
+def partitions(cluster: ClusterConfig) -> Iterator[Finding]:
     """Find compute groups without a partition, and other groups with one.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmConfig.html
     """
-    for where, group in config.cluster.instance_groups_with_paths():
+    for where, group in cluster.instance_groups_with_paths():
         if group.slurm is None:
             continue
         place, partition = (*where, "slurm", "partition"), group.slurm.partition

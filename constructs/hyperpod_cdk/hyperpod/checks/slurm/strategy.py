@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.errors import Finding, error
 
 
-def strategy(config: Config) -> Iterator[Finding]:
+def strategy(cluster: ClusterConfig) -> Iterator[Finding]:
     """Find a strategy on a cluster with continuous provisioning, which always merges.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html
     """
-    slurm = config.cluster.slurm
-    if slurm is not None and slurm.strategy is not None and config.cluster.is_continuous:
+    slurm = cluster.slurm
+    if slurm is not None and slurm.strategy is not None and cluster.is_continuous:
         yield error(
             ("cluster", "slurm", "strategy"),
             slurm.strategy,

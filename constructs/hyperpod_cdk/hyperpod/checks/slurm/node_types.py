@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.slurm.section import COMPUTE, CONTROLLER, LOGIN
 
 
-def node_types(config: Config) -> Iterator[Finding]:
+def node_types(cluster: ClusterConfig) -> Iterator[Finding]:
     """Find groups without a type, and more or fewer of a type than HyperPod takes.
 
     One group is the controller, of one node, and at most one has login nodes.
@@ -16,7 +16,7 @@ def node_types(config: Config) -> Iterator[Finding]:
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
     """
     first: dict[str, str] = {}
-    for where, group in config.cluster.instance_groups_with_paths():
+    for where, group in cluster.instance_groups_with_paths():
         place = (*where, "slurm", "node_type")
         if group.slurm is None:
             message = f"is missing: say whether it is the {CONTROLLER}, {LOGIN} or {COMPUTE}"
@@ -30,7 +30,7 @@ def node_types(config: Config) -> Iterator[Finding]:
         if kind == CONTROLLER and group.instance_count != 1:
             message = "must be 1: one node of the cluster is the controller"
             yield error((*where, "instance_count"), group.instance_count, message)
-    if CONTROLLER not in first and all(group.slurm for group in config.cluster.instance_groups):
+    if CONTROLLER not in first and all(group.slurm for group in cluster.instance_groups):
         message = f"must have one with slurm.node_type {CONTROLLER}, of one node"
-        names = [group.name for group in config.cluster.instance_groups]
+        names = [group.name for group in cluster.instance_groups]
         yield error(("cluster", "instance_groups"), names, message)

@@ -1,0 +1,1 @@
+"""Rules for clusters that Slurm orchestrates, a file each."""
