@@ -36,6 +36,7 @@ from .hyperpod.node_settings import EbsVolumeConfig as EbsVolumeConfig
 from .hyperpod.node_settings import FsxLustreMountConfig as FsxLustreMountConfig
 from .hyperpod.node_settings import FsxOpenZfsMountConfig as FsxOpenZfsMountConfig
 from .hyperpod.node_settings import LifecycleConfig as LifecycleConfig
+from .hyperpod.node_settings import Mounts as Mounts
 from .hyperpod.node_settings import TaintConfig as TaintConfig
 from .hyperpod.orchestrator import Eks as Eks
 from .hyperpod.orchestrator import Orchestrator as Orchestrator
@@ -82,7 +83,9 @@ from .provisioner.access import ProvisionerAccess as ProvisionerAccess
 from .provisioner.provisioner import Provisioner as Provisioner
 from .provisioner.provisioner import VpcPlacement as VpcPlacement
 from .schema.errors import ConfigError as ConfigError
+from .slurm.accounting import AccountingAccess as AccountingAccess
 from .slurm.accounting import AccountingDatabase as AccountingDatabase
+from .slurm.accounting import ImportedAccountingDatabase as ImportedAccountingDatabase
 from .slurm.accounting import accounting_database_of as accounting_database_of
 from .slurm.accounting_section import AccountingConfig as AccountingConfig
 from .slurm.section import SlurmConfig as SlurmConfig
