@@ -37,7 +37,7 @@ class HyperPodStack(cdk.Stack):
             self,
             "Cluster",
             cluster=platform.cluster,
-            orchestrator=orchestration.orchestrator,
+            orchestrator=orchestration.of_cluster,
             provisioner=platform.provisioner,
             execution_role=platform.execution_role,
             subnets=platform.network.node_subnets,

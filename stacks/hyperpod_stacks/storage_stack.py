@@ -43,14 +43,13 @@ class StorageStack(cdk.Stack):
             **kwargs,
         )
         self._platform = platform
-        add_outputs(
-            self,
+        self._add_outputs(
             platform.orchestration.add_to_storage(
                 self,
                 network=platform.network,
                 security_group=platform.security_group,
                 keys=platform.keys,
-            ),
+            )
         )
         if config.storage is not None:
             self._add_file_systems(config.storage)
@@ -88,7 +87,7 @@ class StorageStack(cdk.Stack):
             f"{files.output_prefix}DataRepository{index + 1}": location
             for index, location in enumerate(lustre.data_repositories)
         }
-        add_outputs(self, {**outputs, **links})
+        self._add_outputs({**outputs, **links})
 
     def _add_home_directories(self, homes: HomeDirectoriesConfig) -> None:
         subnets = self._platform.network.node_subnets
@@ -107,7 +106,7 @@ class StorageStack(cdk.Stack):
             suffix="-home",
             file_system_id=file_system.file_system_id,
         )
-        add_outputs(self, outputs)
+        self._add_outputs(outputs)
 
     def _mount(
         self,
@@ -118,7 +117,7 @@ class StorageStack(cdk.Stack):
         file_system_id: str,
         provisioning: Mapping[str, str] | None = None,
     ) -> dict[str, str]:
-        """Have nodes or pods mount a file system; return its outputs."""
+        """Have pods mount a file system; return its outputs, by which nodes mount it."""
         mount = FileSystemAvailability(
             self,
             f"Availability{suffix}",
@@ -142,6 +141,10 @@ class StorageStack(cdk.Stack):
             f"{prefix}FileSystemDnsName": mount.dns_name,
             **(named if isinstance(files, LustreConfig) else {}),
         }
+
+    def _add_outputs(self, outputs: Mapping[str, str]) -> None:
+        add_outputs(self, outputs)
+        self._platform.orchestration.stored.update(outputs)
 
     def _parameters(self, storage: StorageConfig) -> dict[str, str]:
         subnets = self._platform.network.node_subnets

@@ -8,14 +8,13 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
-from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, LifecycleConfig, Mounts
+from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, LifecycleConfig
 from hyperpod_cdk.hyperpod.section import cluster_request
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig, joined
-from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.slurm.section import COMPUTE
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_stacks.orchestration.slurm import mounts_of
+from hyperpod_stacks.orchestration.slurm import slurm_of
 from hyperpod_stacks.table import StackKind, stack_names
 
 OUTPUTS: Mapping[str, str] = {
@@ -150,7 +149,11 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str], region: str) -
     def scripts_in(own: OwnScriptsConfig) -> LifecycleConfig:
         return scripts_of(homes[own.directory, own.run])
 
-    orchestrator, mounts = _orchestrator(config, outputs=outputs)
+    if config.control_plane is None:
+        slurm = slurm_of(config, outputs=outputs)
+        orchestrator, mounts = slurm.to_request(), slurm.mounts
+    else:
+        orchestrator, mounts = {"Eks": {"ClusterArn": outputs["EKSClusterArn"]}}, NO_MOUNTS
     defaults = ClusterDefaults(
         execution_role_arn=outputs["SageMakerIAMRoleArn"],
         security_group_id=outputs["SecurityGroupId"],
@@ -167,27 +170,3 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str], region: str) -
         subnet_id=subnets[0],
         tags=config.tags,
     )
-
-
-def _orchestrator(
-    config: Config, *, outputs: Mapping[str, str]
-) -> tuple[Mapping[str, Any], Mounts]:
-    """Return the `Orchestrator` of the request, and what HyperPod mounts on the nodes."""
-    if config.control_plane is not None:
-        return {"Eks": {"ClusterArn": outputs["EKSClusterArn"]}}, NO_MOUNTS
-    accounting: dict[str, Any] = {}
-    if config.cluster.accounting is not None:
-        accounting = config.cluster.accounting.to_request()
-    if config.makes_accounting:
-        accounting["Endpoint"] = outputs["AccountingEndpoint"]
-        accounting["SecretArn"] = outputs["AccountingSecretArn"]
-    mounts = mounts_of(
-        (
-            files,
-            outputs[f"{files.output_prefix}FileSystemDnsName"],
-            outputs.get(f"{files.output_prefix}FileSystemMountName"),
-        )
-        for _, files in (() if config.storage is None else config.storage.placed_files)
-    )
-    slurm = config.cluster.slurm_settings.to_request()
-    return {"Slurm": members({**slurm, "AccountingDatabase": accounting})}, mounts

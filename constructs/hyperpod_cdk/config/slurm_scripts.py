@@ -4,11 +4,9 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
-from hyperpod_cdk.storage.section import StorageConfig
+from hyperpod_cdk.storage.lustre_section import LustreConfig
+from hyperpod_cdk.storage.section import HomeDirectoriesConfig, StorageConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
-
-# HyperPod's own: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterFsxLustreConfig.html
-_HOMES, _LUSTRE = "/home", "/fsx"
 
 
 def slurm_scripts(*, cluster: ClusterConfig, storage: StorageConfig | None) -> ScriptFolder:
@@ -39,14 +37,13 @@ def slurm_scripts(*, cluster: ClusterConfig, storage: StorageConfig | None) -> S
 
 def shared_directories(cluster: ClusterConfig, storage: StorageConfig | None) -> Iterator[str]:
     """Yield where every node has a file system: homes on OpenZFS before those on Lustre."""
-    homes = storage is not None and storage.home_directories is not None
-    for key, path, is_made in (
-        ("fsx_openzfs_mounts", _HOMES, homes),
-        ("fsx_lustre_mounts", _LUSTRE, storage is not None),
-    ):
+    placed = () if storage is None else storage.placed_files
+    made = {files.mounts_key: {files.node_path} for _, files in placed}
+    for kind in (HomeDirectoriesConfig, LustreConfig):
+        key = kind.mounts_key
         of_groups = [
-            {mount.mount_path or path for mount in getattr(group, key)}
-            or ({path} if is_made else set())
+            {mount.mount_path or kind.node_path for mount in getattr(group, key)}
+            or made.get(key, set())
             for group in cluster.all_groups
         ]
         yield from sorted(set[str].intersection(*of_groups))

@@ -101,6 +101,10 @@ class Mounts:
     lustre: tuple[FsxLustreMountConfig, ...] = ()
     openzfs: tuple[FsxOpenZfsMountConfig, ...] = ()
 
+    def __add__(self, more: "Mounts") -> "Mounts":
+        """Return these and others."""
+        return Mounts(lustre=self.lustre + more.lustre, openzfs=self.openzfs + more.openzfs)
+
 
 NO_MOUNTS = Mounts()
 """HyperPod mounts nothing by itself."""

@@ -1,7 +1,7 @@
 """Parts of a file system's section: claims, links to S3, and when AWS maintains it."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -27,6 +27,12 @@ _TimeOfWeek = Annotated[
 
 class MaintainedFiles(Section):
     """What FSx for Lustre and OpenZFS have alike: whether it stays, its backups and maintenance."""
+
+    mounts_key: ClassVar[str]
+    """The key of a group that names such file systems for HyperPod to mount."""
+
+    node_path: ClassVar[str]
+    """Where HyperPod mounts it on nodes: its default, stated, for jobs name it."""
 
     delete_with_stack: Annotated[bool, Task("delete the file system with its stack")] = False
     """First half of a two-step switch: whether deleting the stack deletes the file system. Default:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
+from hyperpod_cdk.hyperpod.node_settings import FsxLustreMountConfig, Mounts
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, Matching, OneOf
@@ -60,6 +61,9 @@ _LINKED = _MANY.format(more="")
 
 class LustreConfig(MaintainedFiles):
     """A shared FSx for Lustre file system (PERSISTENT_2)."""
+
+    # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterFsxLustreConfig.html
+    mounts_key, node_path = "fsx_lustre_mounts", "/fsx"
 
     # Keys of release 0.1.0, and what replaces them.
     absent: ClassVar[Mapping[str, str]] = {
@@ -207,6 +211,15 @@ class LustreConfig(MaintainedFiles):
         if self.metadata_iops is None and self.is_tiered:
             return TIERED_METADATA_IOPS[0]
         return self.metadata_iops
+
+    def node_mounts(self, outputs: Mapping[str, str]) -> Mounts:
+        """Return what HyperPod mounts on nodes, as outputs of the storage stack name it."""
+        mount = FsxLustreMountConfig(
+            dns_name=outputs[f"{self.output_prefix}FileSystemDnsName"],
+            mount_name=outputs[f"{self.output_prefix}FileSystemMountName"],
+            mount_path=self.node_path,
+        )
+        return Mounts(lustre=(mount,))
 
     def to_request(self) -> dict[str, Any]:
         """Return a CreateFileSystemLustreConfiguration, but for its deployment type."""

@@ -1,10 +1,11 @@
 """The `storage` section: file systems."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from hyperpod_cdk.hyperpod.node_settings import FsxOpenZfsMountConfig, Mounts
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 from hyperpod_cdk.schema.limits import ApiLimits, OneOf
@@ -30,6 +31,8 @@ PROVISIONED_TAG = "hyperpod-cdk:cluster"
 
 class HomeDirectoriesConfig(MaintainedFiles):
     """An FSx for OpenZFS file system, which pods mount by NFS."""
+
+    mounts_key, node_path = "fsx_openzfs_mounts", "/home"
 
     capacity_gib: Annotated[
         int, Field(ge=SMALLEST_GIB, le=_LARGEST_GIB), Field(examples=[2400, 4800, 9600])
@@ -73,6 +76,11 @@ class HomeDirectoriesConfig(MaintainedFiles):
     def output_prefix(self) -> str:
         """What the names of its outputs begin with."""
         return "Home"
+
+    def node_mounts(self, outputs: Mapping[str, str]) -> Mounts:
+        """Return what HyperPod mounts on nodes, as outputs of the storage stack name it."""
+        name = outputs[f"{self.output_prefix}FileSystemDnsName"]
+        return Mounts(openzfs=(FsxOpenZfsMountConfig(dns_name=name, mount_path=self.node_path),))
 
     def to_request(self) -> dict[str, Any]:
         """Return a CreateFileSystemOpenZFSConfiguration."""

@@ -53,6 +53,7 @@ class EksOrchestration(Orchestration):
     runs_helm = True
 
     def __init__(self, *, config: Config, chart: HyperPodChart | None) -> None:
+        super().__init__()
         self._config = config
         self._chart = chart or helm_chart(config)
         refuse_unfit(

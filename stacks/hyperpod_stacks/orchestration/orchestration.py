@@ -24,14 +24,23 @@ class Orchestration:
 
     Attributes:
         runs_helm: Whether the provisioner runs helm.
+        stored: Outputs of the storage stack, once that is there.
     """
 
     runs_helm = False
 
+    def __init__(self) -> None:
+        self.stored: dict[str, str] = {}
+
     @property
     def orchestrator(self) -> Orchestrator:
-        """What the HyperPod cluster and its nodes' role know of it."""
+        """What the role of the nodes knows of it."""
         raise NotImplementedError
+
+    @property
+    def of_cluster(self) -> Orchestrator:
+        """What the HyperPod cluster knows of it. Default: what the role of the nodes does."""
+        return self.orchestrator
 
     def add_to_stack(self, stack: cdk.Stack) -> None:
         """Add what every stack has."""
@@ -81,7 +90,7 @@ class Orchestration:
         provisioner: Provisioner,
         provisioning: Mapping[str, str] | None = None,
     ) -> None:
-        """Have pods or nodes mount a file system.
+        """Have pods mount a file system.
 
         Args:
             scope: The storage stack.
@@ -94,7 +103,6 @@ class Orchestration:
             provisioning: Parameters of a StorageClass whose claims get such file systems. Default:
                 there is none.
         """
-        raise NotImplementedError
 
     def add_before_cluster(
         self,

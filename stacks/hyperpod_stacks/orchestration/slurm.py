@@ -1,6 +1,6 @@
 """What Slurm adds to the stacks: what HyperPod mounts on the nodes, and its accounting."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -8,49 +8,40 @@ from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.encryption.data_keys import DataKeys
-from hyperpod_cdk.hyperpod.node_settings import (
-    FsxLustreMountConfig,
-    FsxOpenZfsMountConfig,
-    Mounts,
-)
+from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS
 from hyperpod_cdk.hyperpod.orchestrator import Slurm
 from hyperpod_cdk.network.imported import ImportedNetwork
 from hyperpod_cdk.network.network import Network
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.slurm.accounting import (
     AccountingAccess,
     AccountingDatabase,
     ImportedAccountingDatabase,
     accounting_database_of,
 )
-from hyperpod_cdk.storage.claims import FileSystemAvailability
-from hyperpod_cdk.storage.lustre_section import LustreConfig
-from hyperpod_cdk.storage.section import HomeDirectoriesConfig
 from hyperpod_stacks.orchestration.orchestration import Orchestration
 
-# HyperPod's defaults, stated: jobs name them.
-_LUSTRE_PATH, _HOMES_PATH = "/fsx", "/home"
 
-
-def mounts_of(
-    files: Iterable[tuple[LustreConfig | HomeDirectoriesConfig, str, str | None]],
-) -> Mounts:
-    """Return what HyperPod mounts on the nodes: Lustre at /fsx, OpenZFS at /home.
+def slurm_of(config: Config, *, outputs: Mapping[str, str]) -> Slurm:
+    """Return Slurm with the file systems and the accounting of a deployment.
 
     Args:
-        files: Each file system's section, DNS name, and, with Lustre, mount name.
+        config: What is deployed.
+        outputs: Outputs of the storage stack.
     """
-    lustre, homes = [], []
-    for section, name, mount_name in files:
-        if isinstance(section, HomeDirectoriesConfig):
-            homes.append(FsxOpenZfsMountConfig(dns_name=name, mount_path=_HOMES_PATH))
-        else:
-            assert mount_name is not None  # noqa: S101 - FSx gives each one
-            lustre.append(
-                FsxLustreMountConfig(dns_name=name, mount_name=mount_name, mount_path=_LUSTRE_PATH)
-            )
-    return Mounts(lustre=tuple(lustre), openzfs=tuple(homes))
+    accounting = config.cluster.accounting
+    if accounting is not None and config.makes_accounting:
+        made = {"endpoint": "AccountingEndpoint", "secret_arn": "AccountingSecretArn"}
+        values = {field: outputs[name] for field, name in made.items()}
+        accounting = accounting.model_copy(update=values)
+    placed = () if config.storage is None else config.storage.placed_files
+    return Slurm(
+        slurm=config.cluster.slurm_settings,
+        mounts=sum((files.node_mounts(outputs) for _, files in placed), NO_MOUNTS),
+        accounting=(
+            None if accounting is None else ImportedAccountingDatabase(accounting=accounting)
+        ),
+    )
 
 
 class SlurmOrchestration(Orchestration):
@@ -61,20 +52,19 @@ class SlurmOrchestration(Orchestration):
     """
 
     def __init__(self, *, config: Config) -> None:
+        super().__init__()
         self._config = config
-        self._slurm = config.cluster.slurm_settings
-        accounting = config.cluster.accounting
-        self._accounting: AccountingDatabase | ImportedAccountingDatabase | None = (
-            None
-            if accounting is None or not accounting.exists
-            else ImportedAccountingDatabase(accounting=accounting)
-        )
-        self._files: list[tuple[LustreConfig | HomeDirectoriesConfig, str, str | None]] = []
+        self._accounting: AccountingDatabase | ImportedAccountingDatabase | None = None
 
     @property
     def orchestrator(self) -> Slurm:
-        """What the HyperPod cluster and its nodes' role know of it."""
-        return Slurm(slurm=self._slurm, mounts=mounts_of(self._files), accounting=self._accounting)
+        """What the role of the nodes knows of it."""
+        return Slurm(slurm=self._config.cluster.slurm_settings)
+
+    @property
+    def of_cluster(self) -> Slurm:
+        """What the HyperPod cluster knows of it, once the storage stack is there."""
+        return slurm_of(self._config, outputs=self.stored)
 
     def add_to_storage(
         self,
@@ -110,24 +100,8 @@ class SlurmOrchestration(Orchestration):
 
         A role that exists is not changed.
         """
-        if self._accounting is None or self._config.cluster.execution_role_arn is not None:
+        database = self._accounting or self.of_cluster.accounting
+        if database is None or self._config.cluster.execution_role_arn is not None:
             return ()
-        access = AccountingAccess(
-            scope, "AccountingAccess", database=self._accounting, role=execution_role
-        )
+        access = AccountingAccess(scope, "AccountingAccess", database=database, role=execution_role)
         return (access,)
-
-    def mount(
-        self,
-        scope: Construct,  # noqa: ARG002 - nothing is added: HyperPod mounts it on the nodes
-        construct_id: str,  # noqa: ARG002
-        *,
-        files: LustreConfig | HomeDirectoriesConfig,
-        key: KeyPath,  # noqa: ARG002
-        file_system_id: str,  # noqa: ARG002
-        availability: FileSystemAvailability,
-        provisioner: Provisioner,  # noqa: ARG002
-        provisioning: Mapping[str, str] | None = None,  # noqa: ARG002
-    ) -> None:
-        """Have HyperPod mount a file system on the nodes: Lustre at /fsx, OpenZFS at /home."""
-        self._files.append((files, availability.dns_name, availability.mount_name))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk import HomeDirectoriesConfig
 from hyperpod_cli.inspect.verification.check import (
     Check,
     LiveDeployment,
@@ -12,8 +11,6 @@ from hyperpod_cli.inspect.verification.check import (
     subject,
 )
 from hyperpod_cli.operate.clusters import find_cluster
-
-_LUSTRE, _OPENZFS = "FsxLustreConfig", "FsxOpenZfsConfig"
 
 
 @subject(
@@ -28,18 +25,16 @@ def mounts(deployment: LiveDeployment) -> Iterator[Check]:
         return
     described = find_cluster(deployment.client("sagemaker"), cluster.name).groups
     for _, files in storage.placed_files:
-        is_home = isinstance(files, HomeDirectoriesConfig)
-        kind = _OPENZFS if is_home else _LUSTRE
         name = deployment.outputs_of("storage")[f"{files.output_prefix}FileSystemDnsName"]
         lacking = [
             group.name
             for group in cluster.instance_groups
-            if not (group.fsx_openzfs_mounts if is_home else group.fsx_lustre_mounts)
+            if not getattr(group, files.mounts_key)
             and name
             not in [
-                each[kind]["DnsName"]
+                mount.get("DnsName")
                 for each in described.get(group.name, {}).get("InstanceStorageConfigs") or ()
-                if kind in each
+                for mount in each.values()
             ]
         ]
         yield checked(
