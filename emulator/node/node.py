@@ -151,9 +151,12 @@ class Node:
         for path, text in files.items():
             self.write(path.lstrip("/"), text)
 
-    def configure(self, text: str) -> None:
-        """Put the deployment's own settings next to the scripts, as its configuration would."""
-        (self._scripts / "deployment.env").write_text(text)
+    def configure(self, text: str, **files: str) -> None:
+        """Put the deployment's settings and files beside the scripts, as it would."""
+        for name, content in {"deployment.env": text, **files}.items():
+            path = Path(self._scripts, name)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content)
 
     def run(self, entry: str = "on_create.sh", **settings: str) -> Run:
         """Run on_create.sh, or another script, once; the calls are those of this run."""

@@ -31,7 +31,6 @@ case $name in
     inode=$(command -p stat --dereference --format %i "${*: -1}")
     awk -v inode="$inode" '$2 == inode { owner = $1 } END { print owner + 0 }' "$STUB_STATE/owners"
     ;;
-  mountpoint) grep -qxF "${2#"$root"}" "$STUB_STATE/mounts" ;;
   runuser) "${@:4}" ;;
   ssh-keygen)
     if [[ $1 == -y ]]; then
@@ -41,6 +40,5 @@ case $name in
     fi
     ;;
   hostname) cat "$STUB_STATE/addresses" ;;
-  sync) ;;
   *) exit 64 ;;
 esac

@@ -4,11 +4,8 @@
 # LUSTRE_FAILURE says so. A second run changes nothing. Scripts of the user's own come last.
 set -Eeuo pipefail
 
-here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source-path=SCRIPTDIR source=settings.sh
-source "$here/settings.sh"
-# shellcheck source-path=SCRIPTDIR source=lib/log.sh
-source "$here/lib/log.sh"
+# shellcheck source-path=SCRIPTDIR source=lib/run.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib/run.sh"
 
 readonly STEPS=(
   wait_for_data_volume
@@ -21,28 +18,6 @@ readonly LUSTRE_STEPS=(
   lustre_over_efa
   lustre_modules
 )
-
-# What `lifecycle_scripts.directory` of the configuration puts beside these scripts. It runs only if
-# `deployment.env` says so: a file of that name alone may be of anyone who can write to the bucket.
-readonly OWN_SCRIPT=own/on_create.sh
-
-run_step() {
-  local step=$1
-  bash "$here/steps/$step.sh" </dev/null 2>&1 | record "[$step]"
-}
-
-# `timeout` ends what the step started, too: a module or LNet that hangs must not hold the node.
-run_lustre_step() {
-  local step=$1
-  timeout --kill-after=10 "$LUSTRE_WAIT_SECONDS" bash "$here/steps/$step.sh" </dev/null 2>&1 |
-    record "[$step]"
-}
-
-# In its folder, and by its first line: it may be a program of another language.
-run_own_script() {
-  chmod u+x "$here/$OWN_SCRIPT"
-  (cd "$here/own" && ./on_create.sh) </dev/null 2>&1 | record "[$OWN_SCRIPT]"
-}
 
 tolerate() {
   local step=$1 code=$2
@@ -65,16 +40,6 @@ check_settings() {
   fi
 }
 
-give_up() {
-  local step=$1 code=$2
-  log "ERROR step $step failed with exit code $code; the steps after it did not run"
-  log "ERROR see the [$step] lines above, in $LOG_FILE on the node or in CloudWatch," \
-    "log group /aws/sagemaker/Clusters/<name>/<id>, stream LifecycleConfig/<group>/<instance>"
-  sync
-  sleep "$LOG_FLUSH_SECONDS"
-  exit "$code"
-}
-
 main() {
   local step failed=()
   mkdir -p "$(dirname "$LOG_FILE")"
@@ -89,11 +54,10 @@ main() {
     SEVERITY=WARNING
   fi
   for step in "${LUSTRE_STEPS[@]}"; do
-    run_lustre_step "$step" || tolerate "$step" "$?"
+    # It ends what the step started, too: a module or LNet that hangs must not hold the node.
+    run_step "$step" timeout --kill-after=10 "$LUSTRE_WAIT_SECONDS" || tolerate "$step" "$?"
   done
-  if [[ $OWN_SCRIPTS == after ]]; then
-    run_own_script || give_up "$OWN_SCRIPT" "$?"
-  fi
+  run_own_scripts
   if ((${#failed[@]})); then
     log "done: every step but ${failed[*]} succeeded"
   else

@@ -1,120 +1,60 @@
 """What on_init_complete.sh leaves on a node of a Slurm cluster."""
 
 import json
-import os
-import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from emulator.node.node import Node
 from tests.support.configs import REPOSITORY
 
-SCRIPTS = REPOSITORY / "lifecycle" / "slurm"
-_STUB = REPOSITORY / "emulator" / "node" / "slurm_command.sh"
-_STUBBED = (
-    *("chown", "getent", "groupadd", "hostname", "mountpoint", "runuser", "ssh-keygen"),
-    *("stat", "sync", "useradd"),
-)
 KEY = "ssh-ed25519 AAAAC3 alice@laptop, of Alice"
 SETTINGS = "OPEN_FILES=65536\nSHARED_DIRECTORIES=/home /fsx\n"
 
 
-class SlurmNode:
-    """A node whose AMI has set Slurm up; its accounts are files of a temporary root."""
-
-    def __init__(self, directory: Path, *, shared: Path | None = None) -> None:
-        self.root, self._state = directory / "root", directory / "state"
-        self._bin, self._scripts = directory / "bin", directory / "scripts"
-        shutil.copytree(SCRIPTS, self._scripts)
-        for folder in (self._bin, self._state, self.root / "etc/skel"):
-            folder.mkdir(parents=True)
-        for name in _STUBBED:
-            (self._bin / name).symlink_to(_STUB)
+def slurm_node(directory: Path, *, shared: Path | None = None) -> Node:
+    """Return a node whose AMI has set Slurm up, and whose file systems may be those of others."""
+    node = Node(directory, scripts=REPOSITORY / "lifecycle" / "slurm")
+    node.join_slurm("10.1.0.7", {"etc/skel/.profile": "umask 022\n"})
+    if shared is not None:
         for path in ("home", "fsx"):
-            if shared is None:
-                (self.root / path).mkdir()
-            else:
-                (shared / path).mkdir(parents=True, exist_ok=True)
-                (self.root / path).symlink_to(shared / path)
-        self.write("etc/skel/.profile", "umask 022\n")
-        self.write("etc/passwd", "root:x:0:0::/root:/bin/bash\nubuntu:x:1000:1000::/home/ubuntu:\n")
-        self.write("etc/group", "root:x:0:\nubuntu:x:1000:\n")
-        self.write("../state/mounts", "/home\n/fsx\n")
+            (shared / path).mkdir(exist_ok=True)
+            (node.root / path).symlink_to(shared / path)
         # Accounts of the nodes that share a file system are the same.
-        owners = (shared or self._state) / "owners"
-        owners.touch()
-        if shared is not None:
-            (self._state / "owners").symlink_to(owners)
-        self.write("../state/addresses", "10.1.0.7 172.17.0.1 \n")
-        self.configure(SETTINGS)
+        (shared / "owners").touch()
+        (directory / "state/owners").unlink()
+        (directory / "state/owners").symlink_to(shared / "owners")
+    node.mount("/home", "/fsx")
+    node.configure(SETTINGS)
+    return node
 
-    def write(self, path: str, text: str) -> None:
-        """Write a file of the node."""
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
 
-    def read(self, path: str) -> str:
-        """Return the text of a file of the node."""
-        return (self.root / path).read_text()
-
-    def configure(self, settings: str, **files: str) -> None:
-        """Put settings, and files that the deployment makes, beside the scripts."""
-        for name, text in {"deployment.env": settings, **files}.items():
-            path = self._scripts / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-
-    def run(self) -> tuple[int, str]:
-        """Run on_init_complete.sh; return its code and what it said, without times."""
-        done = subprocess.run(
-            [shutil.which("bash") or "/bin/bash", self._scripts / "on_init_complete.sh"],
-            env={
-                "PATH": f"{self._bin}:{os.environ['PATH']}",
-                "STUB_STATE": str(self._state),
-                "HYPERPOD_LIFECYCLE_ROOT": str(self.root),
-                "HYPERPOD_VOLUME_WAIT_SECONDS": "0",
-                "HYPERPOD_LOG_FLUSH_SECONDS": "0",
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        lines = done.stdout.replace(str(self.root), "").splitlines()
-        return done.returncode, "\n".join(line.partition(" ")[2] for line in lines)
-
-    def tree(self) -> dict[str, tuple[str, int]]:
-        """Return each file but the log, with its content and when it was written."""
-        return {
-            str(path.relative_to(self.root)): (path.read_text(), path.stat().st_mtime_ns)
-            for path in sorted(self.root.rglob("*"))
-            if path.is_file() and path.name != "provisioning.log"
-        }
+def run(node: Node) -> tuple[int, str]:
+    """Run on_init_complete.sh; return its code and what it said, without times."""
+    done = node.run("on_init_complete.sh")
+    return done.code, "\n".join(line.partition(" ")[2] for line in done.output.splitlines())
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> SlurmNode:
-    return SlurmNode(tmp_path)
+def node(tmp_path: Path) -> Node:
+    return slurm_node(tmp_path / "node")
 
 
 USERS = f"alice,2001,,{KEY}\nbob,2002,/fsx/bob,\n"
 
 
-def test_users_get_ids_homes_and_keys_and_a_second_run_changes_nothing(node: SlurmNode) -> None:
+def test_users_get_ids_homes_and_keys_and_a_second_run_changes_nothing(node: Node) -> None:
     node.configure(SETTINGS, **{"users.csv": USERS})
 
-    code, output = node.run()
+    code, output = run(node)
 
     assert (code, output.splitlines()[-1]) == (0, "done: every step succeeded"), output
-    assert node.read("etc/passwd").splitlines()[2:] == [
+    assert node.read("etc/passwd").splitlines()[1:] == [
         "alice:x:2001:2001::/home/alice:/bin/bash",
         "bob:x:2002:2002::/fsx/bob:/bin/bash",
     ]
-    assert node.read("etc/group").splitlines()[2:] == ["alice:x:2001:", "bob:x:2002:"]
+    assert node.read("etc/group").splitlines()[1:] == ["alice:x:2001:", "bob:x:2002:"]
     assert node.read("home/alice/.ssh/authorized_keys") == f"ssh-ed25519 alice\n{KEY}\n"
     assert node.read("fsx/bob/.ssh/authorized_keys") == "ssh-ed25519 bob\n"
     assert node.read("home/alice/.profile") == "umask 022\n"
@@ -123,22 +63,23 @@ def test_users_get_ids_homes_and_keys_and_a_second_run_changes_nothing(node: Slu
     assert [path.name for path in (node.root / "home").iterdir()] == ["alice"]
 
     before = node.tree()
-    assert node.run()[0] == 0
-    assert node.tree() == before
+    code, output = run(node)
+    assert (code, node.tree()) == (0, before)
+    assert "wrote" not in output
 
 
 def test_a_further_node_shares_homes_and_keys(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
-    nodes = [SlurmNode(tmp_path / name, shared=shared) for name in ("a", "b")]
+    nodes = [slurm_node(tmp_path / name, shared=shared) for name in ("a", "b")]
     for node in nodes:
         node.configure(SETTINGS, **{"users.csv": USERS})
-        assert node.run()[0] == 0
+        assert run(node)[0] == 0
         node.write("home/alice/.profile", "of Alice's own\n")
 
     assert nodes[0].read("etc/passwd") == nodes[1].read("etc/passwd")
     assert nodes[1].read("home/alice/.ssh/authorized_keys") == f"ssh-ed25519 alice\n{KEY}\n"
-    assert nodes[1].run()[0] == 0
+    assert run(nodes[1])[0] == 0
     assert nodes[1].read("home/alice/.profile") == "of Alice's own\n"
 
 
@@ -181,19 +122,17 @@ def test_what_a_user_has_made_of_their_home_keeps_no_node_away(node: SlurmNode) 
         ),
         (
             "alice,2001,,\n",
-            {"../state/mounts": "/home\n"},
-            "[users] ERROR no file system is mounted at /fsx after 0 s",
+            {"../state/mounts": ""},
+            "[users] ERROR no file system is mounted at /home after 0 s",
         ),
     ],
 )
-def test_what_fails_a_node(
-    node: SlurmNode, users: str, files: Mapping[str, str], message: str
-) -> None:
+def test_what_fails_a_node(node: Node, users: str, files: Mapping[str, str], message: str) -> None:
     node.configure(SETTINGS, **{"users.csv": users})
     for path, text in files.items():
         node.write(path, text)
 
-    code, output = node.run()
+    code, output = run(node)
 
     assert code == 1
     assert message in output.splitlines()
@@ -202,18 +141,18 @@ def test_what_fails_a_node(
     assert not (node.root / "etc/motd").exists()
 
 
-def test_homes_without_a_shared_file_system_are_warned_of(node: SlurmNode) -> None:
+def test_homes_without_a_shared_file_system_are_warned_of(node: Node) -> None:
     node.configure("OPEN_FILES=1024\n", **{"users.csv": "alice,2001,,\n"})
     node.write("../state/mounts", "")
 
-    code, output = node.run()
+    code, output = run(node)
 
     assert code == 0
     assert "[users] WARNING no file system is shared: each node has homes of its own" in output
     assert "alice:x:2001:2001::/home/alice:/bin/bash" in node.read("etc/passwd")
 
 
-def _knows(node: SlurmNode, *, controller: str = "head", login: str | None = "door") -> None:
+def _knows(node: Node, *, controller: str = "head", login: str | None = "door") -> None:
     groups = {"head": "10.1.0.5", "door": "10.1.0.6", "gpus": "10.1.0.7", "more": "10.1.0.8"}
     instances = [
         {"Name": name, "Instances": [{"CustomerIpAddress": address}]}
@@ -237,50 +176,50 @@ def _knows(node: SlurmNode, *, controller: str = "head", login: str | None = "do
         ("10.1.0.8", "compute (partition dev) node, instance group more."),
     ],
 )
-def test_the_message_says_what_the_node_is(node: SlurmNode, address: str, said: str) -> None:
+def test_the_message_says_what_the_node_is(node: Node, address: str, said: str) -> None:
     _knows(node)
     node.write("../state/addresses", f"172.17.0.1 {address}\n")
 
-    assert node.run()[0] == 0
+    assert run(node)[0] == 0
 
     assert node.read("etc/motd").splitlines()[0] == (f"Slurm cluster on SageMaker HyperPod: {said}")
 
 
-def test_a_message_of_the_users_own_is_shown_instead(node: SlurmNode) -> None:
+def test_a_message_of_the_users_own_is_shown_instead(node: Node) -> None:
     node.configure(SETTINGS, **{"motd.txt": "Welcome, `$USER`\n"})
 
-    assert node.run()[0] == 0
+    assert run(node)[0] == 0
 
     assert node.read("etc/motd") == "Welcome, `$USER`\n"
 
 
-def test_a_node_that_does_not_know_what_it_is_keeps_its_message(node: SlurmNode) -> None:
+def test_a_node_that_does_not_know_what_it_is_keeps_its_message(node: Node) -> None:
     _knows(node)
     node.write("../state/addresses", "10.9.9.9\n")
 
-    code, output = node.run()
+    code, output = run(node)
 
     assert code == 0
     assert "[motd] WARNING /opt/ml/config does not say what this node is" in output
     assert not (node.root / "etc/motd").exists()
 
 
-def test_limits_are_those_that_are_configured(node: SlurmNode) -> None:
-    assert node.run()[0] == 0
+def test_limits_are_those_that_are_configured(node: Node) -> None:
+    assert run(node)[0] == 0
     limits = node.read("etc/security/limits.d/90-hyperpod.conf")
     assert limits == "* - memlock unlimited\n* - nofile 65536\n"
 
 
 @pytest.mark.parametrize("setup", ["", SETTINGS])
-def test_own_scripts_run_last_or_alone(node: SlurmNode, setup: str) -> None:
+def test_own_scripts_run_last_or_alone(node: Node, setup: str) -> None:
     own = "#!/bin/sh\ncat ../deployment.env | wc -l\nexit 9\n"
     node.configure(f"{setup}OWN_SCRIPTS=after\n", **{"own/on_create.sh": own})
 
-    code, output = node.run()
+    code, output = run(node)
 
     assert code == 9
     assert "ERROR step own/on_create.sh failed with exit code 9" in output
     assert (node.root / "etc/security").exists() is bool(setup)
     # Of anyone who can write to the bucket.
     node.configure(setup)
-    assert node.run()[0] == 0
+    assert run(node)[0] == 0

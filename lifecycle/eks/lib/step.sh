@@ -24,9 +24,3 @@ trap 'echo "${SEVERITY:-ERROR} command failed: $BASH_COMMAND (${BASH_SOURCE[0]##
 say() {
   printf '%s\n' "$*"
 }
-
-# End the step with two messages: what is wrong, and what to check or do.
-fail() {
-  printf "${SEVERITY:-ERROR} %s\n" "$1" "$2" >&2
-  exit 1
-}

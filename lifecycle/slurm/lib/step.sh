@@ -9,12 +9,6 @@ source "$LIFECYCLE/settings.sh"
 
 trap 'echo "ERROR command failed: $BASH_COMMAND (${BASH_SOURCE[0]##*/} line $LINENO)" >&2' ERR
 
-# End the step with two messages: what is wrong, and what to check or do.
-fail() {
-  printf 'ERROR %s\n' "$1" "$2" >&2
-  exit 1
-}
-
 # Make $1 a file with the text of standard input, all at once, unless it is one.
 write_file() {
   local path=$ROOT$1 new

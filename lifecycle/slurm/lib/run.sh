@@ -1,0 +1,1 @@
+../../eks/lib/run.sh

@@ -1,0 +1,1 @@
+../../eks/lib/script.sh
