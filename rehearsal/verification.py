@@ -23,6 +23,7 @@ from hyperpod_cli.helm.layer_binaries import LayerBinaries, layer_binaries
 from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_cli.inspect.verification.verify import verify as checks_of
+from hyperpod_shared.clusters import node_type, partitions_of
 from hyperpod_shared.owner import CONSENT_TAG
 from hyperpod_stacks.table import stack_name
 from rehearsal.environment import RehearsalEnvironment
@@ -140,11 +141,9 @@ def cluster_report(clients: AwsClients, *, name: str) -> ClusterReport:
 
 def _in_slurm(group: Mapping[str, Any]) -> Mapping[str, str]:
     """Return what the nodes of a group are in Slurm, if they are in it: their partition, if any."""
-    given = group.get("SlurmConfig")
-    if given is None:
-        return {}
-    partitions = [f"partition {name}" for name in given.get("PartitionNames", ())]
-    return {"slurm": " ".join([given["NodeType"].lower(), *partitions])}
+    partitions = [f"partition {name}" for name in partitions_of(group)]
+    kind = node_type(group)
+    return {"slurm": " ".join([kind, *partitions])} if kind else {}
 
 
 def _instance_types(group: Mapping[str, Any]) -> str:

@@ -15,7 +15,6 @@ from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.schema.section import EKS, SLURM
-from hyperpod_cdk.slurm.section import COMPUTE
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_stacks.table import StackKind
 from rehearsal.report import Fact
@@ -107,12 +106,7 @@ class Scenario:
 
 def first_workers(config: Config) -> NodeGroupConfig:
     """Return the first group whose nodes run jobs."""
-    others = {
-        group.name
-        for group in config.cluster.instance_groups
-        if group.slurm is not None and group.slurm.node_type != COMPUTE
-    }
-    return next(group for group in config.cluster.all_groups if group.name not in others)
+    return (*config.cluster.workers, *config.cluster.restricted_instance_groups)[0]
 
 
 def all_or_nothing(document: dict[str, Any]) -> None:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from emulator.hyperpod import Caller, Faults
-from hyperpod_cdk import Config
-from hyperpod_cdk.slurm.section import CONTROLLER
+from hyperpod_shared.clusters import CONTROLLER
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     WITH_SLURM,
@@ -22,16 +21,8 @@ from rehearsal.scenarios.scenario import (
 from rehearsal.stage import Stage
 
 
-def _controller(config: Config) -> str:
-    return next(
-        group.name
-        for group in config.cluster.instance_groups
-        if group.slurm is not None and group.slurm.node_type == CONTROLLER
-    )
-
-
 def _controller_fails(stage: Stage) -> Iterator[Fact]:
-    controller = _controller(stage.config)
+    [controller] = (group.name for group in stage.config.cluster.groups_of_type(CONTROLLER))
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({controller}))
     # What fails with it is told after it.
     matching = rf"^The HyperPod cluster \S+ is Failed: group {controller}: capacity: "

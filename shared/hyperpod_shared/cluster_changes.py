@@ -11,12 +11,14 @@ from typing import Any
 from hyperpod_shared.clusters import (
     GROUP_LISTS,
     NAME,
+    NODE_TYPE,
     ClusterInput,
     Described,
     Group,
     Groups,
     groups_of,
     leads,
+    node_type,
     present_groups,
 )
 
@@ -110,8 +112,6 @@ WHEN_LEFT_OUT: Mapping[str, object] = {
 }
 ROLE = "ClusterRole"
 ORCHESTRATOR = "Orchestrator"
-SLURM = "SlurmConfig"
-"""What a group's nodes are in Slurm."""
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
 STRATEGY, MANAGED = "SlurmConfigStrategy", "Managed"
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-external-accounting-db-slurm.html
@@ -229,8 +229,7 @@ def _of_the_cluster(
             yield Refusal(what=key, instead=_SET_IT)
 
 
-_NODE_TYPE = "NodeType"
-_INSTEAD = {_VOLUME_KEY: _KEEP_KEY, _NODE_TYPE: _NEW_NODE_TYPE}
+_INSTEAD = {_VOLUME_KEY: _KEEP_KEY, NODE_TYPE: _NEW_NODE_TYPE}
 
 
 def _of_groups(wanted: ClusterInput, described: Described, former: Groups) -> Iterator[Refusal]:
@@ -260,16 +259,12 @@ def _fixed(group: Group, details: Group, before: Group | None) -> Iterator[str]:
         asked = before is None or not means_the_same(before.get(key), value)
         if asked and not means_the_same(requested_value(details.get(key)), value):
             yield key
-    asked = before is None or _node_type(group) != _node_type(before)
-    if asked and _node_type(details) not in {None, _node_type(group)}:
-        yield _NODE_TYPE
+    asked = before is None or node_type(group) != node_type(before)
+    if asked and node_type(details) not in {"", node_type(group)}:
+        yield NODE_TYPE
     asked = before is None or _other_volume_key(group, before)
     if asked and _other_volume_key(group, details):
         yield _VOLUME_KEY
-
-
-def _node_type(group: Group) -> str | None:
-    return (group.get(SLURM) or {}).get(_NODE_TYPE)
 
 
 def _other_volume_key(group: Group, other: Group) -> bool:

@@ -4,7 +4,7 @@ The statuses are those that decide something, spelled as in botocore's model of 
 in any other status counts as busy.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -19,7 +19,9 @@ Groups = Mapping[str, Group]
 NAME = "InstanceGroupName"
 COUNT = "InstanceCount"
 GROUP_LISTS = ("InstanceGroups", "RestrictedInstanceGroups")
-
+SLURM, NODE_TYPE = "SlurmConfig", "NodeType"
+NODE_TYPES = CONTROLLER, LOGIN, COMPUTE = ("controller", "login", "compute")
+"""What nodes are in Slurm: the controller, which the others wait for, is first."""
 
 CONTINUOUS = "Continuous"
 """The provisioning mode in which nodes come and go one by one."""
@@ -81,9 +83,23 @@ _SOFTWARE_BUSY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.I
 
 
 def groups_of(cluster: Mapping[str, Any]) -> dict[str, Group]:
-    """Return the groups of both lists by name, first the one that the others wait for."""
+    """Return the groups of both lists by name; those of Slurm in the order of `NODE_TYPES`."""
     groups = [group for key in GROUP_LISTS for group in cluster.get(key) or ()]
-    return {group[NAME]: group for group in sorted(groups, key=lambda one: not leads(one))}
+    order = {kind: place for place, kind in enumerate(NODE_TYPES)}
+    return {
+        group[NAME]: group
+        for group in sorted(groups, key=lambda group: order.get(node_type(group), 0))
+    }
+
+
+def node_type(group: Group) -> str:
+    """Return what the nodes of a group are in Slurm, one of `NODE_TYPES`; empty without Slurm."""
+    return str((group.get(SLURM) or {}).get(NODE_TYPE) or "").lower()
+
+
+def partitions_of(group: Group) -> Sequence[str]:
+    """Return the names of the partitions of Slurm that a group is in, but for `dev`."""
+    return (group.get(SLURM) or {}).get("PartitionNames") or ()
 
 
 def leads(group: Group) -> bool:
@@ -91,7 +107,7 @@ def leads(group: Group) -> bool:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html
     """
-    return (group.get("SlurmConfig") or {}).get("NodeType") == "Controller"
+    return node_type(group) == CONTROLLER
 
 
 def types_of(group: Group) -> list[str]:

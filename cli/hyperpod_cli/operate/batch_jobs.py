@@ -14,11 +14,11 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
-from hyperpod_cdk.slurm.section import COMPUTE, CONTROLLER, LOGIN
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.operate.training.command import cost_of_nodes
 from hyperpod_cli.operate.training.request import Given
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.clusters import COMPUTE, CONTROLLER, LOGIN
 
 _GPU = "nvidia.com/gpu"
 # An option of sbatch, a variable of the shell, or an argument of the program: key and value.
@@ -135,7 +135,7 @@ def _text(given: Given) -> str:
 
 def _group(given: Given, *, config: Config) -> InstanceGroupConfig:
     """Return the group that is named, else the one that has accelerators."""
-    compute = {each.name: each for each in _groups(config, COMPUTE)}
+    compute = {each.name: each for each in config.cluster.groups_of_type(COMPUTE)}
     able = [
         each for each in compute.values() if any(map(is_accelerated, each.possible_instance_types))
     ]
@@ -144,14 +144,6 @@ def _group(given: Given, *, config: Config) -> InstanceGroupConfig:
         what = "is missing" if given.group is None else f"{given.group!r} is no compute group"
         raise OpsError(f"--group: {what}; name one of: {', '.join(compute) or 'none'}")
     return fitting[0]
-
-
-def _groups(config: Config, node_type: str) -> list[InstanceGroupConfig]:
-    return [
-        each
-        for each in config.cluster.instance_groups
-        if each.slurm is not None and each.slurm.node_type == node_type
-    ]
 
 
 def _of_group(
@@ -195,6 +187,6 @@ def _given(given: Given, text: str) -> dict[str, str]:
 
 def _shell(config: Config) -> str:
     """Return the command that opens a shell where jobs are submitted."""
-    group = (_groups(config, LOGIN) or _groups(config, CONTROLLER))[0]
+    group = (config.cluster.groups_of_type(LOGIN) or config.cluster.groups_of_type(CONTROLLER))[0]
     number = "/1" if group.instance_count > 1 else ""
     return f"hyperpod-ops connect {group.name}{number}"

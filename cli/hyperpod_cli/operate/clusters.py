@@ -10,7 +10,6 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.slurm.section import COMPUTE, CONTROLLER, LOGIN
 from hyperpod_cli.aws.session import AwsClient, AwsSession, answer_of, aws_session, listed
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
@@ -27,23 +26,6 @@ _PAGE = 100
 def items(sagemaker: AwsClient, operation: str, key: str, **asked: object) -> Iterator[Any]:
     """Yield the items of a list of SageMaker; otherwise as `listed`."""
     return listed(sagemaker, operation, key, **asked, PaginationConfig={"PageSize": _PAGE})
-
-
-_ORDER = {CONTROLLER: 0, LOGIN: 1, COMPUTE: 2}
-
-
-def slurm_role(group: Group) -> str:
-    """Return what the nodes of a group are in Slurm: controller, login or compute; or empty.
-
-    Args:
-        group: The group, as described.
-    """
-    return str((group.get("SlurmConfig") or {}).get("NodeType", "")).lower()
-
-
-def partitions_of(group: Group) -> Sequence[str]:
-    """Return the names of the partitions of Slurm that a group is in, but for `dev`."""
-    return (group.get("SlurmConfig") or {}).get("PartitionNames") or ()
 
 
 class NoClusterError(OpsError):
@@ -78,8 +60,7 @@ class HyperPodCluster:
     @property
     def groups(self) -> Groups:
         """Its instance groups by name, as described; Slurm's controller and login first."""
-        found = groups_of(self.described).items()
-        return dict(sorted(found, key=lambda item: _ORDER.get(slurm_role(item[1]), 0)))
+        return groups_of(self.described)
 
     def group(self, name: str) -> Group:
         """Return an instance group, as described.

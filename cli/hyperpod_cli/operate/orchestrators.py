@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from typing import NoReturn, Protocol
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.slurm.section import COMPUTE, CONTROLLER
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters import HyperPodCluster, Node, slurm_role
+from hyperpod_cli.operate.clusters import HyperPodCluster, Node
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
 from hyperpod_cli.operate.nodes.health import RUNNING, Health, health_of_nodes, pods_on
 from hyperpod_cli.operate.nodes.named import NumberedNode
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_shared.clusters import Group
+from hyperpod_shared.clusters import COMPUTE, CONTROLLER, Group, node_type
 
 _INSTEAD = {
     "addon-versions": "Slurm comes with the nodes' AMI: `hyperpod-ops status` shows its updates",
@@ -138,7 +137,7 @@ class _Slurm:
         # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodes.html
         # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchDeleteClusterNodes.html
         for each in nodes if action in (REPLACE, DELETE) else ():
-            if slurm_role(self._group(each)) == CONTROLLER:
+            if node_type(self._group(each)) == CONTROLLER:
                 raise OpsError(
                     f"node: {each} is the controller, of which HyperPod takes no {action.name}: "
                     f"`hyperpod-ops reboot {each.node.id}` restarts it; if that does not mend it, "
@@ -146,7 +145,7 @@ class _Slurm:
                 )
 
     def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:
-        if any(slurm_role(self._group(each)) == CONTROLLER for each in nodes):
+        if any(node_type(self._group(each)) == CONTROLLER for each in nodes):
             yield "Until the controller is back, nobody submits jobs; those that run go on."
         # Case and spelling matter.
         # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-replace-faulty-instance.html
@@ -161,7 +160,7 @@ class _Slurm:
 
     def _of_compute(self, nodes: Sequence[NumberedNode]) -> list[NumberedNode]:
         return [
-            each for each in nodes if slurm_role(self._group(each)) == COMPUTE and each.node.host
+            each for each in nodes if node_type(self._group(each)) == COMPUTE and each.node.host
         ]
 
 

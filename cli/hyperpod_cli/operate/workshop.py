@@ -12,7 +12,6 @@ from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, LifecycleConfig
 from hyperpod_cdk.hyperpod.section import cluster_request
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig, joined
-from hyperpod_cdk.slurm.section import COMPUTE
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_stacks.orchestration.slurm import slurm_of
 from hyperpod_stacks.table import StackKind, stack_names
@@ -80,12 +79,10 @@ def _of_group(
 
 
 def _first(config: Config, *, accelerated: bool) -> InstanceGroupConfig | None:
-    groups = config.cluster.instance_groups
     fitting = (
         group
-        for group in groups
-        if (group.slurm is None or group.slurm.node_type == COMPUTE)
-        and is_accelerated(group.possible_instance_types[0]) is accelerated
+        for group in config.cluster.workers
+        if is_accelerated(group.possible_instance_types[0]) is accelerated
     )
     return next(fitting, None)
 

@@ -32,6 +32,7 @@ from hyperpod_cdk.schema.section import (
 )
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.section import SlurmConfig
+from hyperpod_shared.clusters import COMPUTE
 
 BucketName = Annotated[
     str,
@@ -242,6 +243,19 @@ class ClusterConfig(WaitingConfig):
     def all_groups(self) -> tuple[NodeGroupConfig, ...]:
         """The instance groups, then the restricted ones."""
         return (*self.instance_groups, *self.restricted_instance_groups)
+
+    @property
+    def workers(self) -> tuple[InstanceGroupConfig, ...]:
+        """The groups of `instance_groups` whose nodes run jobs."""
+        return (
+            *(group for group in self.instance_groups if group.slurm is None),
+            *self.groups_of_type(COMPUTE),
+        )
+
+    def groups_of_type(self, node_type: str) -> list[InstanceGroupConfig]:
+        """Return the groups whose nodes are of a type in Slurm, such as `controller`."""
+        kinds = [(group, group.slurm) for group in self.instance_groups]
+        return [group for group, kind in kinds if kind is not None and kind.node_type == node_type]
 
     @property
     def is_continuous(self) -> bool:

@@ -8,8 +8,8 @@ from hyperpod_cdk.schema.limits import ApiLimits, OneOf
 from hyperpod_cdk.schema.section import Section, Task, members
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.setup_section import SlurmSetupConfig
+from hyperpod_shared.clusters import LOGIN, NODE_TYPES
 
-CONTROLLER, LOGIN, COMPUTE = "controller", "login", "compute"
 _PARTITIONS = Task("divide a Slurm cluster into partitions")
 
 PartitionName = Annotated[
@@ -26,7 +26,7 @@ class SlurmNodesConfig(Section):
 
     node_type: Annotated[
         str,
-        OneOf(values=(CONTROLLER, LOGIN, COMPUTE), noun="a type of Slurm node"),
+        OneOf(values=NODE_TYPES, noun="a type of Slurm node"),
         Field(examples=[LOGIN]),
         _PARTITIONS,
     ]

@@ -2,7 +2,6 @@
 
 from hyperpod_shared.cluster_changes import (
     ORCHESTRATOR,
-    SLURM,
     keeps_database,
     requested_value,
     scales,
@@ -10,6 +9,7 @@ from hyperpod_shared.cluster_changes import (
 from hyperpod_shared.clusters import (
     COUNT,
     GROUP_LISTS,
+    SLURM,
     SOFTWARE_FAILED,
     ClusterInput,
     Described,

@@ -7,6 +7,7 @@ from typing import Any
 from hyperpod_cli.aws.assembly import Address, Resource, Stack, text
 from hyperpod_cli.inspect.diagram.card import Card, Column, Surroundings
 from hyperpod_cli.inspect.diagram.network_cards import security_group_card, vpc_card
+from hyperpod_shared.clusters import groups_of, node_type, partitions_of
 
 _HYPERPOD_CLUSTERS = ("AWS::SageMaker::Cluster", "Custom::HyperPodCluster")
 _KEPT = ("Retain", "RetainExceptOnCreate")
@@ -163,8 +164,7 @@ def _hyperpod_cluster(cluster: Resource, _: Surroundings) -> Card:
     # The properties of the native type are the request itself.
     given = cluster.properties.get("Request")
     request = cluster.properties if given is None else json.loads(text(given))
-    groups = [*request.get("InstanceGroups", ()), *request.get("RestrictedInstanceGroups", ())]
-    groups.sort(key=lambda group: _ORDER.get(_slurm(group).get("NodeType", ""), 0))
+    groups = [*groups_of(request).values()]
     half = (len(groups) + 1) // 2
     cards = [_instance_group(group) for group in groups]
     provisioning = request.get("NodeProvisioningMode", "all-or-nothing")
@@ -179,13 +179,6 @@ def _hyperpod_cluster(cluster: Resource, _: Surroundings) -> Card:
             Column(title="", cards=tuple(part)) for part in (cards[:half], cards[half:]) if part
         ),
     )
-
-
-_ORDER = {"Controller": 0, "Login": 1, "Compute": 2}
-
-
-def _slurm(group: Mapping[str, Any]) -> Mapping[str, Any]:
-    return group.get("SlurmConfig") or {}
 
 
 def _of_slurm(request: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -207,17 +200,17 @@ def _instance_group(group: Mapping[str, Any]) -> Card:
     several = requirements["InstanceTypes"] if isinstance(requirements, Mapping) else ()
     types = " or ".join(several) or str(group.get("InstanceType"))
     return Card(
-        kind=_kind_of_group(_slurm(group)),
+        kind=_kind_of_group(group),
         name=str(group["InstanceGroupName"]),
         lines=(f"{group['InstanceCount']} of {types}",),
     )
 
 
-def _kind_of_group(slurm: Mapping[str, Any]) -> str:
-    names = slurm.get("PartitionNames") or ()
+def _kind_of_group(group: Mapping[str, Any]) -> str:
+    names = partitions_of(group)
     if names:
         return f"Partition {', '.join(names)}: group"
-    return f"{slurm['NodeType']} group" if slurm else "Instance group"
+    return f"{node_type(group).capitalize() or 'Instance'} group"
 
 
 _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {

@@ -7,7 +7,6 @@ import aws_cdk as cdk
 from aws_cdk import aws_eks_v2, aws_s3
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_permissions import node_statements
 from hyperpod_cdk.hyperpod.orchestrator import Eks, Orchestrator, Slurm
@@ -15,8 +14,8 @@ from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cdk.lifecycle_scripts.folder import homes
 from hyperpod_cdk.slurm.accounting import ImportedAccountingDatabase, accounting_statements
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
-from hyperpod_cdk.slurm.section import CONTROLLER
 from hyperpod_cli.inspect.preflight.validator import Target, as_list
+from hyperpod_shared.clusters import CONTROLLER
 
 Statement = dict[str, Any]
 
@@ -61,8 +60,7 @@ def needed_statements(
         data_buckets=config.cluster.data_buckets,
     )
     accounting = config.cluster.accounting
-    kinds = [group.slurm for group in groups if isinstance(group, InstanceGroupConfig)]
-    is_controller = any(kind is not None and kind.node_type == CONTROLLER for kind in kinds)
+    is_controller = any(each in groups for each in config.cluster.groups_of_type(CONTROLLER))
     # A new database's secret has a name that RDS draws; only the secrets of RDS begin so.
     if accounting is not None and is_controller:
         place = f"{target.partition}:secretsmanager:{target.region}:{target.account}"

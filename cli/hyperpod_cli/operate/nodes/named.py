@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hyperpod_cli.operate.clusters import Node, slurm_role
+from hyperpod_cli.operate.clusters import Node
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_shared.clusters import Group, Groups
+from hyperpod_shared.clusters import Group, Groups, node_type
 
 _MOST_LISTED = 10
 
@@ -83,7 +83,7 @@ def _named(
 
 def _names_of(each: NumberedNode, group: Group) -> Iterator[str]:
     node = each.node
-    role = slurm_role(group)
+    role = node_type(group)
     for name in (node.group, *([role] if role else [])):
         yield name
         yield f"{name}/{each.number}"

@@ -12,8 +12,6 @@ from hyperpod_cli.operate.clusters import (
     HyperPodCluster,
     Node,
     nodes_of,
-    partitions_of,
-    slurm_role,
 )
 from hyperpod_cli.operate.events.faults import Level, is_scaling_warning
 from hyperpod_cli.operate.events.history import ClusterEvent, each_kind, events_of
@@ -24,7 +22,7 @@ from hyperpod_cli.terminal.console import in_utc
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
 from hyperpod_shared.aws_errors import is_denied
-from hyperpod_shared.clusters import Group, NodeStatus, is_updated
+from hyperpod_shared.clusters import Group, NodeStatus, is_updated, node_type, partitions_of
 
 _RECENT = timedelta(hours=1)
 _MOST_EVENTS = 5
@@ -202,7 +200,7 @@ def node_states(
         _node_state(each.node, each.number, health=health, recovers=recovers)
         for each in numbered(nodes)
     ]
-    order = [name for name, group in cluster.groups.items() if slurm_role(group)]
+    order = [name for name, group in cluster.groups.items() if node_type(group)]
     return sorted(states, key=lambda each: order.index(each.group) if order else 0)
 
 
@@ -256,5 +254,5 @@ def group_state(
         deep_health_checks=dict(
             Counter(each.deep_health_check for each in nodes if each.deep_health_check)
         ),
-        role=", ".join(partitions_of(group)) or slurm_role(group),
+        role=", ".join(partitions_of(group)) or node_type(group),
     )

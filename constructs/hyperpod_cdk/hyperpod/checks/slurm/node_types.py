@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.slurm.section import COMPUTE, CONTROLLER, LOGIN
+from hyperpod_shared.clusters import COMPUTE, CONTROLLER, LOGIN
 
 
 def node_types(cluster: ClusterConfig) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.slurm.section import COMPUTE
+from hyperpod_shared.clusters import COMPUTE
 
 
 def partitions(cluster: ClusterConfig) -> Iterator[Finding]:

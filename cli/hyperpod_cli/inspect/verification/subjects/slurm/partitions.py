@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from hyperpod_cdk.slurm.section import CONTROLLER
 from hyperpod_cli.inspect.verification.check import (
     Check,
     LiveDeployment,
@@ -11,8 +10,9 @@ from hyperpod_cli.inspect.verification.check import (
     several,
     subject,
 )
-from hyperpod_cli.operate.clusters import find_cluster, nodes_of, partitions_of, slurm_role
+from hyperpod_cli.operate.clusters import find_cluster, nodes_of
 from hyperpod_cli.operate.nodes.health import RUNNING
+from hyperpod_shared.clusters import CONTROLLER, node_type, partitions_of
 
 
 @subject(
@@ -25,7 +25,7 @@ def partitions(deployment: LiveDeployment) -> Iterator[Check]:
     """Check the controller first, without which nothing of Slurm works, then the partitions."""
     sagemaker, name = deployment.client("sagemaker"), deployment.config.cluster.name
     found = find_cluster(sagemaker, name)
-    roles = {group: slurm_role(described) for group, described in found.groups.items()}
+    roles = {group: node_type(described) for group, described in found.groups.items()}
     states = [
         node.status for node in nodes_of(sagemaker, name) if roles.get(node.group) == CONTROLLER
     ]
