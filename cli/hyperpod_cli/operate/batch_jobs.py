@@ -29,21 +29,32 @@ _PARAMETER = re.compile(
     r"(?P<value>[^\s}\\]*)(?P<after>\}?(?: \\| #.*)?\n)",
     re.MULTILINE,
 )
+# Of options that a job which is submitted from here has.
+_DEFAULTS = {"namespace": None, "yes": False, "dry_run": False, "follow": True, "every": 5}
 _VALUE = re.compile(r"[\w.,:/@#%+=-]*")
 
 
-def run(given: Given, *, config: Path, region: str | None, **_: object) -> None:
+def run(given: Given, *, config: Path, region: str | None, **options: object) -> None:
     """Print a job that is filled in, and, beside it, where it runs and how to submit it.
 
     Args:
         given: What the user gives; its values are a job of `examples/slurm`, or a file.
         config: File of the configuration.
         region: Its region, for the price. Default: the configuration's.
+        options: Those that mean nothing here, and are refused if they are not their defaults.
 
     Raises:
-        OpsError: There is no such job, or it does not fit the group or what is set.
+        OpsError: An option means nothing here, there is no such job, or it does not fit the group
+            or what is set.
         ConfigError: The configuration cannot be used.
     """
+    for option, value in {"namespace": given.namespace, **options}.items():
+        if value != _DEFAULTS[option]:
+            flag = f"{'--no' if value is False else '-'}-{option.replace('_', '-')}"
+            raise OpsError(
+                f"{flag}: means nothing with Slurm, where train prints a job for you to submit; "
+                "leave it out"
+            )
     configured = load_config(config)
     text = _text(given)
     group = _group(given, config=configured)
@@ -96,7 +107,7 @@ def stop(name: str | None, *, config: Path, **_: object) -> None:
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:
-    """Return a job with values in the place of those that it has.
+    """Return a job with other values instead of its own.
 
     Args:
         text: The job.

@@ -18,7 +18,6 @@ _INSTEAD = {
     "addon-versions": "Slurm comes with the nodes' AMI: `hyperpod-ops status` shows its updates",
     "kubeconfig": "`hyperpod-ops connect login` opens a shell where sinfo, squeue and sbatch are",
     "release": "`scontrol update node=NAME state=resume` on the controller lets jobs run there",
-    "train": "submit the jobs of examples/slurm with sbatch on a login node (docs/slurm-jobs.md)",
     "validate-nodes": "submit the checks of examples/slurm with sbatch (docs/slurm-jobs.md)",
 }
 """What takes the place of a command that needs Kubernetes, by its name."""

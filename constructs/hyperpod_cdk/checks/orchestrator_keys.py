@@ -4,9 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.section import given_to_others
-
-_NAMES = {"eks": "EKS", "slurm": "Slurm"}
+from hyperpod_cdk.schema.section import ORCHESTRATORS, given_to_others
 
 
 def orchestrator_keys(config: Config) -> Iterator[Finding]:
@@ -17,7 +15,7 @@ def orchestrator_keys(config: Config) -> Iterator[Finding]:
     orchestrator = config.cluster.orchestrator
     for path, value, owner in given_to_others(config, orchestrator=orchestrator):
         message = (
-            f"must be left out: it is for clusters that {_NAMES[owner]} orchestrates, and "
+            f"must be left out: it is for clusters that {ORCHESTRATORS[owner]} orchestrates, and "
             f"cluster.orchestrator is {orchestrator}"
         )
         yield error(path, _brief(value), message)

@@ -141,7 +141,7 @@ class ClusterConfig(WaitingConfig):
 
     orchestrator: Annotated[
         str,
-        OneOf(values=ORCHESTRATORS, noun="an orchestrator"),
+        OneOf(values=tuple(ORCHESTRATORS), noun="an orchestrator"),
         Task("choose between Kubernetes and Slurm"),
     ] = EKS
     """What runs jobs on the nodes; cannot be changed later. eks: Kubernetes, on an EKS cluster.

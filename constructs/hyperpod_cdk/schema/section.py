@@ -61,7 +61,9 @@ class Task:
     name: str
 
 
-EKS, SLURM = ORCHESTRATORS = ("eks", "slurm")
+ORCHESTRATORS = {"eks": "EKS", "slurm": "Slurm"}
+"""Titles of the orchestrators, by their names in `cluster.orchestrator`."""
+EKS, SLURM = ORCHESTRATORS
 
 
 @dataclass(frozen=True, slots=True)

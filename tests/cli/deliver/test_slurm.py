@@ -1,6 +1,7 @@
 """Delivering a cluster that Slurm orchestrates: nothing of Kubernetes is asked or priced."""
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def test_a_command_says_what_there_is(
     assert run(command, "--config", PATH) == code
     said = "".join(capsys.readouterr())
     assert told in said
-    assert not {"EKS", "helm", "helm.chart:", "eks.admins:"} & {*said.split()}
+    assert not re.search(r"\bEKS\b|helm|eks\.", said)
 
 
 def test_no_chart_is_packaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -71,6 +71,6 @@ def train(
         region=region,
         yes=yes,
         dry_run=dry_run,
-        follows=follow,
+        follow=follow,
         every=every,
     )

@@ -18,7 +18,7 @@ from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
 from hyperpod_cli.operate.job_charts import Connect, Object, built_images, delete, found, submit
 from hyperpod_cli.operate.orchestrators import eks_cluster_of
 from hyperpod_cli.operate.training.checks import check
-from hyperpod_cli.operate.training.following import follow
+from hyperpod_cli.operate.training.following import follow as follow_job
 from hyperpod_cli.operate.training.request import (
     JOB_KINDS,
     Given,
@@ -37,7 +37,7 @@ def run(
     region: str | None,
     yes: bool,
     dry_run: bool,
-    follows: bool,
+    follow: bool,
     every: float,
 ) -> None:
     """Submit a job, and follow it.
@@ -48,7 +48,7 @@ def run(
         region: Its region. Default: the configuration's or the environment's.
         yes: Whether not to ask.
         dry_run: Whether to submit nothing, and print the values that were added.
-        follows: Whether to wait for the end of the job.
+        follow: Whether to wait for the end of the job.
         every: Seconds between two looks.
 
     Raises:
@@ -87,7 +87,7 @@ def run(
                 "deploy"
             ) from None
     typer.echo(f"Submitted. To stop it: {stop}")
-    if follows:
+    if follow:
         _follow(connect, request, stop=stop, every=every)
 
 
@@ -153,7 +153,7 @@ def _chosen(config: Path, *, region: str | None) -> tuple[Chosen, Config]:
 
 
 def _connect(chosen: Chosen, config: Config) -> Connect:
-    return partial(kubernetes_api, chosen.session, eks_cluster=eks_cluster_of(config, "train"))
+    return partial(kubernetes_api, chosen.session, eks_cluster=eks_cluster_of(config))
 
 
 def _stop_command(chosen: Chosen, *, name: str, namespace: str) -> str:
@@ -200,7 +200,7 @@ def cost_of_nodes(group: str, nodes: int, instance_type: str, *, region: str) ->
 
 def _follow(connect: Connect, request: JobRequest, *, stop: str, every: float) -> None:
     try:
-        follow(
+        follow_job(
             connect,
             request.job,
             show=typer.echo,

@@ -134,7 +134,7 @@ def test_what_ends_the_following_leaves_the_job(
     def follow(*_given: object, **_named: object) -> None:
         raise raised
 
-    monkeypatch.setattr(command, "follow", follow)
+    monkeypatch.setattr(command, "follow_job", follow)
     request = asked(config)
     exit_code = run_only(lambda: command._follow(nullcontext, request, stop=STOP, every=1))
     assert exit_code == code
