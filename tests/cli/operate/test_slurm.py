@@ -115,9 +115,9 @@ def test_a_node_is_connected_to_by_what_it_is(
             "replace",
             "controller",
             2,
-            "is the controller, of which HyperPod takes no replace: `hyperpod-ops reboot",
+            "is the controller, which HyperPod does not replace: `hyperpod-ops reboot",
         ),
-        ("delete", "head/1", 2, "is the controller, of which HyperPod takes no delete"),
+        ("delete", "head/1", 2, "is the controller, which HyperPod does not delete"),
         (
             "replace",
             "gpus",

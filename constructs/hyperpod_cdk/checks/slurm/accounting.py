@@ -20,7 +20,8 @@ def accounting(config: Config) -> Iterator[Finding]:
         return
     if not config.cluster.is_continuous:
         message = (
-            "must be Continuous with cluster.slurm.accounting, which HyperPod takes with it alone"
+            "must be Continuous with cluster.slurm.accounting: HyperPod takes a database in no "
+            "other mode"
         )
         mode = config.cluster.node_provisioning_mode
         yield error(("cluster", "node_provisioning_mode"), mode, message)
@@ -28,7 +29,7 @@ def accounting(config: Config) -> Iterator[Finding]:
         return
     if (network.vpc_id is None) == bool(section.subnet_ids):
         message = (
-            "are of no VPC that the deployment makes: leave them out"
+            "must be left out: they are for a VPC that exists, and the deployment makes its own"
             if section.subnet_ids
             else "must list two subnets of network.vpc_id, in two zones, for the database"
         )

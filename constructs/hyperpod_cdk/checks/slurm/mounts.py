@@ -15,13 +15,13 @@ def mounts(config: Config) -> Iterator[Finding]:
         for key in ("fsx_lustre_mounts", "fsx_openzfs_mounts"):
             count = len(getattr(group, key))
             if count > 1:
-                message = "file systems are more than the one of a kind that HyperPod mounts"
+                message = "file systems are too many: HyperPod mounts one of a kind"
                 yield error((*where, key), count, message)
     storage = config.storage
     if storage is not None and storage.more_file_systems:
         message = (
-            "are mounted on no node: HyperPod mounts one Lustre file system, that of storage; "
-            "leave them out, and let a lifecycle script mount others"
+            "would be mounted on no node: HyperPod mounts one Lustre file system, that of storage; "
+            "leave them out, and mount others in a lifecycle script"
         )
         names = [each.name for each in storage.more_file_systems]
         yield error(("storage", "more_file_systems"), names, message)

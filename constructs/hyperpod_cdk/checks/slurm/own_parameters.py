@@ -11,7 +11,7 @@ _FILE = "provisioning_parameters.json"
 
 
 def own_parameters(config: Config) -> Iterator[Finding]:
-    """Find the file of the older way to set Slurm up, with which HyperPod takes no `SlurmConfig`.
+    """Find the file by which Slurm was set up formerly, with which HyperPod refuses `SlurmConfig`.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html
     """
@@ -27,7 +27,7 @@ def own_parameters(config: Config) -> Iterator[Finding]:
         for key in script_keys(Path(directory)) if directory is not None else ():
             if PurePosixPath(key).name == _FILE:
                 message = (
-                    f"has {key}, with which HyperPod refuses the cluster: it makes that file on "
-                    "the nodes itself, of the instance groups' slurm keys; remove it"
+                    f"has {key}, with which HyperPod refuses the cluster: it writes that file on "
+                    "the nodes itself, from the instance groups' slurm keys; remove it"
                 )
                 yield error((*place, "directory"), directory, message)

@@ -21,8 +21,8 @@ def setup(config: Config) -> Iterator[Finding]:
         return
     if not config.runs_project_scripts:
         message = (
-            "is done on no node: each runs scripts of yours alone, or none; let `run` be after, or "
-            "leave this key out"
+            "is done on no node: each runs your own scripts instead, or none; set `run` to after, "
+            "or leave this key out"
         )
         yield error(_SETUP, sorted(wanted.model_fields_set), message)
     if wanted.users is None:
@@ -30,13 +30,12 @@ def setup(config: Config) -> Iterator[Finding]:
     homes = None if config.storage is None else config.storage.home_directories
     if homes is not None and homes.root_squash:
         message = (
-            "must be false with cluster.slurm.setup.users: root makes the homes of users on the "
-            "nodes"
+            "must be false with cluster.slurm.setup.users: root on the nodes makes the users' homes"
         )
         yield error(("storage", "home_directories", "root_squash"), True, message)
     if not [*shared_directories(config.cluster, config.storage)]:
         message = (
-            "get a home of their own on each node, and no key from node to node: there is no file "
-            "system that all groups mount; add storage"
+            "get a separate home on each node, and no key from node to node, because there is no "
+            "file system that all groups mount; add storage"
         )
         yield warning((*_SETUP, "users"), wanted.users, message)

@@ -72,25 +72,25 @@ CASES = [
         node_types,
         "none said",
         slurm(CONTROLLER, None).cluster,
-        in_group(ERROR, "slurm.node_type", "is missing: say whether it is the", index=1),
+        in_group(ERROR, "slurm.node_type", "is missing: write controller, login", index=1),
     ),
     one(
         node_types,
         "two controllers",
         slurm(CONTROLLER, CONTROLLER).cluster,
-        in_group(ERROR, "slurm.node_type", "is that of group-0 already", index=1),
+        in_group(ERROR, "slurm.node_type", "is already the type of group-0", index=1),
     ),
     one(
         node_types,
         "two groups of login nodes",
         slurm(CONTROLLER, LOGIN, LOGIN).cluster,
-        in_group(ERROR, "slurm.node_type", "is that of group-1 already", index=2),
+        in_group(ERROR, "slurm.node_type", "is already the type of group-1", index=2),
     ),
     one(
         node_types,
         "no controller",
         slurm(COMPUTE).cluster,
-        (ERROR, "cluster.instance_groups", "must have one with slurm.node_type controller"),
+        (ERROR, "cluster.instance_groups", "must have a group with slurm.node_type controller"),
     ),
     one(
         node_types,
@@ -123,8 +123,8 @@ CASES = [
             of_cluster={"orchestrator": "slurm"},
             storage={"more_file_systems": [{"name": "shared"}]},
         ),
-        in_group(ERROR, "fsx_lustre_mounts", "file systems are more than the one of a kind"),
-        (ERROR, "storage.more_file_systems", "are mounted on no node: HyperPod mounts one"),
+        in_group(ERROR, "fsx_lustre_mounts", "file systems are too many"),
+        (ERROR, "storage.more_file_systems", "would be mounted on no node: HyperPod mounts one"),
     ),
     one(strategy, "none", slurm(CONTROLLER, slurm={}).cluster),
     one(
@@ -172,7 +172,11 @@ CASES = [
         accounting,
         "subnets of a VPC that is made",
         slurm(CONTROLLER, slurm={"accounting": {"subnet_ids": _IDS}}),
-        (ERROR, "cluster.slurm.accounting.subnet_ids", "are of no VPC that the deployment makes"),
+        (
+            ERROR,
+            "cluster.slurm.accounting.subnet_ids",
+            "must be left out: they are for a VPC that exists",
+        ),
     ),
     one(
         accounting,
@@ -222,7 +226,7 @@ CASES = [
             of_cluster={"orchestrator": "slurm", "slurm": {"setup": {}}},
             lifecycle_scripts={"directory": _FOLDER, "run": "instead"},
         ),
-        (ERROR, "cluster.slurm.setup", "is done on no node: each runs scripts of yours alone"),
+        (ERROR, "cluster.slurm.setup", "is done on no node: each runs your own scripts instead"),
     ),
     one(
         setup,
@@ -243,7 +247,7 @@ CASES = [
             of_cluster={"orchestrator": "slurm", "slurm": _USERS},
             storage=None,
         ),
-        (WARNING, "cluster.slurm.setup.users", "get a home of their own on each node"),
+        (WARNING, "cluster.slurm.setup.users", "get a separate home on each node"),
     ),
     one(
         deep_health_checks_of_slurm,

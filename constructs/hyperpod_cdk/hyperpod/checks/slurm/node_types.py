@@ -19,18 +19,24 @@ def node_types(cluster: ClusterConfig) -> Iterator[Finding]:
     for where, group in cluster.instance_groups_with_paths():
         place = (*where, "slurm", "node_type")
         if group.slurm is None:
-            message = f"is missing: say whether it is the {CONTROLLER}, {LOGIN} or {COMPUTE}"
+            message = f"is missing: write {CONTROLLER}, {LOGIN} or {COMPUTE}"
             yield error(place, None, message)
             continue
         kind = group.slurm.node_type
         if kind != COMPUTE and kind in first:
-            message = f"is that of {first[kind]} already: a Slurm cluster has one such group"
+            message = f"is already the type of {first[kind]}: a Slurm cluster has one such group"
             yield error(place, kind, message)
         first.setdefault(kind, group.name)
         if kind == CONTROLLER and group.instance_count != 1:
             message = "must be 1: one node of the cluster is the controller"
             yield error((*where, "instance_count"), group.instance_count, message)
+<<<<<<< HEAD:constructs/hyperpod_cdk/hyperpod/checks/slurm/node_types.py
     if CONTROLLER not in first and all(group.slurm for group in cluster.instance_groups):
         message = f"must have one with slurm.node_type {CONTROLLER}, of one node"
         names = [group.name for group in cluster.instance_groups]
+=======
+    if CONTROLLER not in first and all(group.slurm for group in cluster.instance_groups):
+        message = f"must have a group with slurm.node_type {CONTROLLER}, of one node"
+        names = [group.name for group in cluster.instance_groups]
+>>>>>>> 5c321b62 (Find before a deployment that nodes still mount what is taken away; mend messages, the changelog and ADRs of Slurm):constructs/hyperpod_cdk/checks/slurm/node_types.py
         yield error(("cluster", "instance_groups"), names, message)

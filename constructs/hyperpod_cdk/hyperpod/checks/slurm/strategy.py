@@ -16,6 +16,6 @@ def strategy(cluster: ClusterConfig) -> Iterator[Finding]:
         yield error(
             ("cluster", "slurm", "strategy"),
             slurm.strategy,
-            "must be left out with cluster.node_provisioning_mode Continuous, with which HyperPod "
-            "keeps edits of slurm.conf and takes no strategy",
+            "must be left out with cluster.node_provisioning_mode Continuous: HyperPod then always "
+            "keeps edits of slurm.conf, and takes no strategy",
         )

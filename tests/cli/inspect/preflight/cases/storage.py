@@ -26,6 +26,19 @@ _FILES: Mapping[str, Any] = {
         "home_directories": {"capacity_gib": 100},
     },
 }
+_NODES = {"instance_type": "ml.m5.large", "instance_count": 1}
+_SLURM: Mapping[str, Any] = {
+    "name": "ml",
+    "region": "us-west-2",
+    "storage": {"capacity_gib": 1200},
+    "cluster": {
+        "orchestrator": "slurm",
+        "instance_groups": [
+            {"name": "head", **_NODES, "slurm": {"node_type": "controller"}},
+            {"name": "cpus", **_NODES, "slurm": {"node_type": "compute", "partition": "cpu"}},
+        ],
+    },
+}
 _KEY = "1234abcd-12ab-34cd-56ef-1234567890ab"
 _FSX_DRIVER = "aws-fsx-csi-driver"
 _LOGS = creating("platform", "EksLogs")
@@ -95,6 +108,10 @@ def _deployed(*states: Mapping[str, Any]) -> Step:
             file_systems(deployment.of(merged(_FILES, {"storage": storage})))
 
     return deploy
+
+
+def _with_homes(deployment: Deployment) -> None:
+    the_cluster(deployment.changed({"storage": {"home_directories": {"capacity_gib": 100}}}))
 
 
 def _with_driver(deployment: Deployment) -> None:
@@ -179,6 +196,15 @@ FAILURES = (
         found="'fs-0123456789abcdef0' is not a file system of account",
         deploy=lambda deployment: deployment.provision("storage", "Custom::FileSystemAvailability"),
         said="The file system fs-0123456789abcdef0 is not known to FSx",
+    ),
+    Failure(
+        validator="imported-file-systems",
+        name="home directories that nodes mount",
+        document=_SLURM,
+        before=_with_homes,
+        found="home_directories: null takes fs-.* out of ml-storage.* ml-hyperpod --exclusively",
+        deploy=file_systems,
+        said="Export ml-storage:.* cannot be deleted as it is in use by ml-hyperpod",
     ),
     _change(
         "smaller",

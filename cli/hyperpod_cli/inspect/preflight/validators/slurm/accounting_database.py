@@ -48,9 +48,9 @@ def _taken_away(config: Config, target: Target) -> Iterator[Problem]:
     slurm = found.get("Orchestrator", {}).get("Slurm", {})
     if "AccountingDatabase" in slurm:
         message = (
-            f"is gone, and the cluster {name} keeps its accounting in "
-            f"{slurm['AccountingDatabase']['Endpoint']}: HyperPod does not take that back; restore "
-            "it, or deploy under another name"
+            f"must stay: the cluster {name} keeps its accounting in "
+            f"{slurm['AccountingDatabase']['Endpoint']}, and HyperPod does not take that back; "
+            "restore it, or deploy under another name"
         )
         yield problem(_KEY, None, message, command=_describe_cluster(name))
 

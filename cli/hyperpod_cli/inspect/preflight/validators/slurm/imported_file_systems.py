@@ -1,0 +1,50 @@
+"""Whether file systems that are gone are still mounted by the deployed cluster."""
+
+import json
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from hyperpod_cli.aws.stacks import described_stack, template_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_stacks.table import stack_name
+
+_NAME = "FileSystemDnsName"
+
+
+@validator(
+    phase=Phase.FORMER_DEPLOYMENTS,
+    row="a file system is taken away, whose name the HyperPod stack imports from the storage stack",
+    source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html)",
+    reads=["cloudformation:DescribeStacks", "cloudformation:GetTemplate"],
+)
+def imported_file_systems(config: Config, target: Target) -> Iterator[Problem]:
+    """Find exports of file systems that the storage stack loses while another stack imports them.
+
+    Without storage and accounting, the storage stack stays as it is.
+    """
+    stack, importer = stack_name(config, "storage"), stack_name(config, "hyperpod")
+    files = () if config.storage is None else config.storage.placed_files
+    kept = {f"{each.output_prefix}{_NAME}" for _, each in files}
+    cloudformation = target.client("cloudformation")
+    found = described_stack(cloudformation, stack)
+    if found is None or not (files or config.makes_accounting):
+        return
+    outputs = found.get("Outputs", ())
+    gone = {
+        each["OutputValue"]: each["OutputKey"]
+        for each in outputs
+        if each["OutputKey"].endswith(_NAME) and each["OutputKey"] not in kept
+    }
+    imports = json.dumps(template_of(cloudformation, importer)) if gone else ""
+    for each in outputs:
+        name = each.get("ExportName")
+        if name and f'"{name}"' in imports and each["OutputValue"] in gone:
+            homes = gone[each["OutputValue"]] != _NAME
+            message = (
+                f"takes {each['OutputValue']} out of {stack}, which CloudFormation refuses while "
+                f"{importer} mounts it; deploy the cluster without it first, with `npx cdk deploy "
+                f"{importer} --exclusively -c config=FILE`, then all with `make deploy`"
+            )
+            path = ("storage", "home_directories") if homes else ("storage",)
+            command = f"aws cloudformation list-imports --export-name {name}"
+            yield problem(path, None, message, command=command)
