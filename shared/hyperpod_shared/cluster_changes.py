@@ -134,19 +134,6 @@ def orchestrator_settings(cluster: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for settings in own for key, value in settings.items()}
 
 
-def with_strategy(wanted: ClusterInput, *, former: ClusterInput) -> Mapping[str, Any] | None:
-    """Return the wanted orchestrator, with Managed if it leaves out again what it was told.
-
-    HyperPod keeps what is left out: a strategy for one deployment would stay.
-    """
-    value: Mapping[str, Any] | None = wanted.get(ORCHESTRATOR)
-    if not value or orchestrator_of(wanted) != orchestrator_of(former):
-        return value
-    if STRATEGY not in orchestrator_settings(former):
-        return value
-    return {kind: {STRATEGY: MANAGED, **own} for kind, own in value.items()}
-
-
 def keeps_database(wanted: ClusterInput, described: Described) -> bool:
     """Say whether a cluster has an accounting database that the request does not name."""
     there = _DATABASE in orchestrator_settings(described)

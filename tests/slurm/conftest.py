@@ -50,7 +50,7 @@ def request_of(cluster: ClusterConfig, **slurm: Any) -> dict[str, Any]:
         cluster: The section of a configuration.
         slurm: Further members of Slurm's part of it.
     """
-    orchestrator = Slurm(slurm=cluster.slurm_settings).to_request()
+    orchestrator = Slurm().to_request(cluster)
     return cluster_request(
         cluster,
         orchestrator={"Slurm": orchestrator["Slurm"] | slurm},

@@ -148,7 +148,7 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str], region: str) -
 
     if config.control_plane is None:
         slurm = slurm_of(config, outputs=outputs)
-        orchestrator, mounts = slurm.to_request(), slurm.mounts
+        orchestrator, mounts = slurm.to_request(cluster), slurm.mounts
     else:
         orchestrator, mounts = {"Eks": {"ClusterArn": outputs["EKSClusterArn"]}}, NO_MOUNTS
     defaults = ClusterDefaults(

@@ -82,7 +82,7 @@ def _cluster_and_request(
     )
     request = cluster_request(
         cluster,
-        orchestrator=orchestrator.to_request(),
+        orchestrator=orchestrator.to_request(cluster),
         security_group_id=security_group.security_group_id,
         subnet_id=subnets.ids[0],
         tags=tags,

@@ -8,9 +8,9 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 
 from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, Mounts
+from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.slurm.accounting import AccountingDatabase, ImportedAccountingDatabase
-from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_cdk.synthesis.reasons import statement
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
@@ -57,8 +57,8 @@ class Orchestrator(Protocol):
         """What HyperPod mounts on the nodes."""
         ...
 
-    def to_request(self) -> dict[str, Any]:
-        """Return the `Orchestrator` member of CreateCluster's input."""
+    def to_request(self, cluster: ClusterConfig) -> dict[str, Any]:
+        """Return the `Orchestrator` member of CreateCluster's input for a cluster."""
         ...
 
     def node_statements(self) -> Sequence[iam.PolicyStatement]:
@@ -93,8 +93,8 @@ class Eks:
     )
     mounts = NO_MOUNTS
 
-    def to_request(self) -> dict[str, Any]:
-        """Return the `Orchestrator` member of CreateCluster's input."""
+    def to_request(self, cluster: ClusterConfig) -> dict[str, Any]:  # noqa: ARG002 - Slurm reads it
+        """Return the `Orchestrator` member of CreateCluster's input for a cluster."""
         return {"Eks": {"ClusterArn": self.cluster.cluster_arn}}
 
     def node_statements(self) -> Sequence[iam.PolicyStatement]:
@@ -115,22 +115,24 @@ class Slurm:
     """Slurm orchestrates the nodes: HyperPod sets it up on them, one is the controller.
 
     Attributes:
-        slurm: How HyperPod runs Slurm.
         mounts: What HyperPod mounts on the nodes. Default: nothing.
         accounting: Where Slurm keeps its accounting. Default: on the controller.
     """
 
-    slurm: SlurmConfig
     mounts: Mounts = NO_MOUNTS
     accounting: AccountingDatabase | ImportedAccountingDatabase | None = None
 
     name = "slurm"
     interface_use = InterfaceUse(user="HyperPod", why="puts nodes into the network")
 
-    def to_request(self) -> dict[str, Any]:
-        """Return the `Orchestrator` member of CreateCluster's input."""
+    def to_request(self, cluster: ClusterConfig) -> dict[str, Any]:
+        """Return the `Orchestrator` member of CreateCluster's input for a cluster."""
         database = None if self.accounting is None else self.accounting.to_request()
-        return {"Slurm": members({**self.slurm.to_request(), "AccountingDatabase": database})}
+        return {
+            "Slurm": members(
+                {**cluster.slurm_settings.to_request(), "AccountingDatabase": database}
+            )
+        }
 
     def node_statements(self) -> Sequence[iam.PolicyStatement]:
         """Return no further right: who submits a job is a user of the nodes, not of IAM."""

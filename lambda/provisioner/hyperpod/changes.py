@@ -38,7 +38,6 @@ from hyperpod_shared.cluster_changes import (
     refusals,
     requested_value,
     scales,
-    with_strategy,
 )
 from hyperpod_shared.clusters import (
     COUNT,
@@ -268,8 +267,6 @@ def _fields(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[t
         present, value = requested_value(described.get(key)), aim.wanted.get(key)
         if value is None and _is_to_be_turned_off(key, present, aim):
             value = WHEN_LEFT_OUT.get(key)
-        if key == ORCHESTRATOR:
-            value = with_strategy(aim.wanted, former=aim.former or {})
         if value is None or (key == ROLE and scales(described)):
             continue  # a role that is asked for is refused
         drifted = not aim.rolls_back and present is not None and not covers(present, value)

@@ -36,7 +36,6 @@ def slurm_of(config: Config, *, outputs: Mapping[str, str]) -> Slurm:
         accounting = accounting.model_copy(update=values)
     placed = () if config.storage is None else config.storage.placed_files
     return Slurm(
-        slurm=config.cluster.slurm_settings,
         mounts=sum((files.node_mounts(outputs) for _, files in placed), NO_MOUNTS),
         accounting=(
             None if accounting is None else ImportedAccountingDatabase(accounting=accounting)
@@ -59,7 +58,7 @@ class SlurmOrchestration(Orchestration):
     @property
     def orchestrator(self) -> Slurm:
         """What the role of the nodes knows of it."""
-        return Slurm(slurm=self._config.cluster.slurm_settings)
+        return Slurm()
 
     @property
     def of_cluster(self) -> Slurm:

@@ -23,7 +23,6 @@ from hyperpod_cdk import (
 )
 from hyperpod_cdk.hyperpod.execution_role import AutoScalingRole
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator, Slurm
-from hyperpod_cdk.slurm.section import SlurmConfig
 from tests.conftest import Configure, Synthesize
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, VPC_ID, View
 from tests.support.configs import CONFIG_FOLDER, default_document
@@ -177,7 +176,7 @@ def test_it_has_hyperpods_managed_policy_alone(seen: TemplateView) -> None:
 
 
 def test_nodes_of_slurm_have_rights_on_no_kubernetes_cluster(make: Make) -> None:
-    seen = make(orchestrator=Slurm(slurm=SlurmConfig()))
+    seen = make(orchestrator=Slurm())
     actions = {
         each["Sid"]: {action.partition(":")[2] for action in listed(each["Action"])}
         for each in statements(seen)

@@ -119,7 +119,6 @@ def requests(tmp_path_factory: pytest.TempPathFactory) -> Requests:
             cluster=config.cluster,
             orchestrator=(
                 Slurm(
-                    slurm=config.cluster.slurm_settings,
                     accounting=existing_database(config.cluster.accounting),
                 )
                 if config.control_plane is None

@@ -238,7 +238,7 @@ class ClusterWatch(Watch):
             cluster.recovery != template.recovery
         ):
             self.violated(NOT_TRUE, f"{request.kind}: another NodeRecovery")
-        if template.wait_for != "accepted" and not is_told_as(cluster, template, former):
+        if template.wait_for != "accepted" and not is_told_as(cluster, template):
             self.violated(NOT_TRUE, f"{request.kind}: Slurm is told something else")
 
     def rolled_back(self, request: Request) -> None:  # noqa: PLR0912 - each is one difference
@@ -295,11 +295,7 @@ class ClusterWatch(Watch):
             self.violated(NOT_UNDONE, "rollback: another NodeRecovery")
         # What HyperPod still tries does not show: the next deployment sets it back.
         tries = cluster.continuous and self.sagemaker.conduct.database_seconds > _SHOWN_SECONDS
-        if (
-            not tries
-            and cluster.slurm != before.slurm
-            and not is_told_as(cluster, wanted, undone.wanted)
-        ):
+        if not tries and cluster.slurm != before.slurm and not is_told_as(cluster, wanted):
             self.violated(NOT_UNDONE, "rollback: Slurm is told something else")
 
     def healed(  # noqa: PLR0912 - each is one difference
@@ -337,7 +333,7 @@ class ClusterWatch(Watch):
                 self.violated(NOT_UNDONE, "repaired: a group is left", name)
         if cluster.recovery != template.recovery:
             self.violated(NOT_UNDONE, "repaired: another NodeRecovery")
-        if not is_told_as(cluster, template, request.former):
+        if not is_told_as(cluster, template):
             self.violated(NOT_UNDONE, "repaired: Slurm is told something else")
 
     def _could_note_nothing(self, request: Request) -> bool:

@@ -150,7 +150,7 @@ def first_under_slurm(random: Random) -> ClusterTemplate:
         first,
         groups=(*workers, GroupSpec(name=HEAD, count=1, slurm=("Controller",))),
         slurm=True,
-        strategy="" if first.continuous else random.choice(("Managed", *STRATEGIES, "")),
+        strategy="" if first.continuous else random.choice(("Managed", *STRATEGIES)),
         database=random.choice(("", "db-1")) if first.continuous else "",
     )
 
@@ -209,7 +209,7 @@ def _changed_in_slurm(template: ClusterTemplate, random: Random, *, dares: bool)
         groups[at] = replace(moved, lustre=random.choice(("fs-1.fsx", "fs-2.fsx")))
     elif kind < 0.95 or not dares:
         if not template.continuous:
-            return replace(template, strategy=random.choice(("", *STRATEGIES)))
+            return replace(template, strategy=random.choice(STRATEGIES))
         left_out = ("",) if dares else ()  # refused, if there was one
         return replace(template, database=random.choice(("db-1", "db-2", *left_out)))
     elif kind < 0.98:

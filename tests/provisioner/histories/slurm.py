@@ -114,12 +114,11 @@ def misled(request: Request, cluster: Cluster) -> str:
     return "edits that stop an update are not explained" if is_silent and refused else ""
 
 
-def is_told_as(cluster: Cluster, template: ClusterTemplate, former: ClusterTemplate | None) -> bool:
+def is_told_as(cluster: Cluster, template: ClusterTemplate) -> bool:
     """Say whether Slurm is told what a template says; a database that it leaves out is kept."""
     told = cluster.slurm or {}
     database = (told.get("AccountingDatabase") or {}).get("Endpoint")
-    asked = template.strategy or ("Managed" if former and former.strategy else "")
-    same = asked in {"", told.get("SlurmConfigStrategy", "Managed")}
+    same = template.strategy in {"", told.get("SlurmConfigStrategy", "Managed")}
     return same and template.database in {"", database}
 
 

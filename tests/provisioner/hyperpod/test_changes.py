@@ -176,12 +176,6 @@ LUSTRE = {"FsxLustreConfig": {"DnsName": "fs-1.fsx", "MountName": "m", "MountPat
             sent(HEAD, CPU, **MERGE),
         ),
         (
-            "a strategy that is left out again is the default",
-            cluster(HEAD, CPU, **MERGE),
-            cluster(HEAD, CPU, **slurm()),
-            sent(HEAD, CPU, **MANAGED),
-        ),
-        (
             "accounting",
             cluster(HEAD, CPU, **slurm()),
             cluster(HEAD, CPU, **ACCOUNTED),

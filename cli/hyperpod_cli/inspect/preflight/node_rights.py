@@ -73,7 +73,7 @@ def needed_statements(
 
 def _orchestrator(stack: cdk.Stack, config: Config) -> Orchestrator:
     if config.control_plane is None:
-        return Slurm(slurm=config.cluster.slurm_settings)
+        return Slurm()
     name = config.eks_cluster_name
     cluster = aws_eks_v2.Cluster.from_cluster_attributes(stack, "Cluster", cluster_name=name)
     return Eks(cluster=cluster)
