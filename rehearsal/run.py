@@ -14,6 +14,7 @@ from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.environment import RehearsalEnvironment, eks_cluster_of, rehearsal_environment
 from rehearsal.existing_resources import DEFAULT_REGION, account_of, named_account
 from rehearsal.kept_rehearsal import keep
+from rehearsal.owner import allow_loss
 from rehearsal.progress import Progress
 from rehearsal.report import INTERRUPTED, Fact, Report, deployment_lines, report_page
 from rehearsal.scenarios import SCENARIOS, Scenario
@@ -21,7 +22,6 @@ from rehearsal.stage import Stage
 from rehearsal.stand_in_chart import ChartChoice, choose_chart
 from rehearsal.training_picture import picture
 from rehearsal.verification import (
-    allow_loss,
     cluster_report,
     left_behind,
     release_report,

@@ -26,21 +26,13 @@ from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
 from rehearsal.existing_resources import existing_resources
+from rehearsal.owner import allow_deletion, allow_termination, delete_databases, delete_file_systems
 from rehearsal.progress import Progress
 from rehearsal.releases import Release
 from rehearsal.report import INTERRUPTED, StackReport
 from rehearsal.stand_in_chart import ChartChoice
 from rehearsal.training import TrainingReport
-from rehearsal.verification import (
-    ClusterTools,
-    allow_deletion,
-    allow_termination,
-    cluster_tools,
-    delete_databases,
-    delete_file_systems,
-    stack_outputs,
-    stack_reports,
-)
+from rehearsal.verification import ClusterTools, cluster_tools, stack_outputs, stack_reports
 
 _REPOSITORY = Path(__file__).resolve().parent.parent
 # What CDK's report of a synthesis ends a warning with.

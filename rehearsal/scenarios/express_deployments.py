@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from emulator.aws.settings import Readiness
 from emulator.kubernetes import Fault
 from hyperpod_cdk import Config
+from rehearsal.owner import allow_termination, delete_file_systems
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     Scenario,
@@ -17,7 +18,6 @@ from rehearsal.scenarios.scenario import (
     succeeds,
 )
 from rehearsal.stage import Stage
-from rehearsal.verification import allow_termination, delete_file_systems
 
 _NOT_YET = (
     'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '

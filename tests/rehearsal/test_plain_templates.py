@@ -17,12 +17,8 @@ from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config
 from hyperpod_stacks.table import stack_names
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
-from rehearsal.verification import (
-    allow_termination,
-    delete_file_systems,
-    left_behind,
-    wait_for_nodes,
-)
+from rehearsal.owner import allow_termination, delete_file_systems
+from rehearsal.verification import left_behind, wait_for_nodes
 from tests.conftest import Configure
 from tests.support.assembly import synthesized
 from tests.support.patience import PATIENCE_SECONDS

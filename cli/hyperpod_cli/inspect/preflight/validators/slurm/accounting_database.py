@@ -42,8 +42,6 @@ def _taken_away(config: Config, target: Target) -> Iterator[Problem]:
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-external-accounting-db-slurm.html
     """
     name = config.cluster.name
-    if config.control_plane is not None:  # then it cannot have had one
-        return
     found = answer_of(target.client("sagemaker").describe_cluster, ClusterName=name) or {}
     slurm = found.get("Orchestrator", {}).get("Slurm", {})
     if "AccountingDatabase" in slurm:
