@@ -1,6 +1,7 @@
 """What on_init_complete.sh leaves on a node of a Slurm cluster."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -83,14 +84,14 @@ def test_a_further_node_shares_homes_and_keys(tmp_path: Path) -> None:
     assert nodes[1].read("home/alice/.profile") == "of Alice's own\n"
 
 
-def test_what_a_user_has_made_of_their_home_keeps_no_node_away(node: SlurmNode) -> None:
+def test_what_a_user_has_made_of_their_home_keeps_no_node_away(node: Node) -> None:
     node.configure(SETTINGS, **{"users.csv": USERS})
-    assert node.run()[0] == 0
+    assert run(node)[0] == 0
     shutil.rmtree(node.root / "home/alice/.ssh")
     node.write("home/alice/.ssh", "")
     shutil.rmtree(node.root / "fsx/bob/.ssh")
 
-    code, output = node.run()
+    code, output = run(node)
 
     assert code == 0, output
     assert "[users] WARNING alice has no new SSH keys: /home/alice/.ssh could not be" in output

@@ -7,13 +7,8 @@ from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_shared.clusters import COMPUTE
 
 
-<<<<<<< HEAD:constructs/hyperpod_cdk/hyperpod/checks/slurm/deep_health_checks_of_slurm.py
-def deep_health_checks_of_slurm(cluster: ClusterConfig) -> Iterator[Finding]:
-    """Find deep health checks of the controller or of login nodes, which HyperPod tests not.
-=======
 def deep_health_checks_of_slurm(cluster: ClusterConfig) -> Iterator[Finding]:
     """Find deep health checks of the controller or of login nodes, which HyperPod does not test.
->>>>>>> 5c321b62 (Find before a deployment that nodes still mount what is taken away; mend messages, the changelog and ADRs of Slurm):constructs/hyperpod_cdk/checks/slurm/deep_health_checks_of_slurm.py
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html
     """

@@ -30,13 +30,7 @@ def node_types(cluster: ClusterConfig) -> Iterator[Finding]:
         if kind == CONTROLLER and group.instance_count != 1:
             message = "must be 1: one node of the cluster is the controller"
             yield error((*where, "instance_count"), group.instance_count, message)
-<<<<<<< HEAD:constructs/hyperpod_cdk/hyperpod/checks/slurm/node_types.py
-    if CONTROLLER not in first and all(group.slurm for group in cluster.instance_groups):
-        message = f"must have one with slurm.node_type {CONTROLLER}, of one node"
-        names = [group.name for group in cluster.instance_groups]
-=======
     if CONTROLLER not in first and all(group.slurm for group in cluster.instance_groups):
         message = f"must have a group with slurm.node_type {CONTROLLER}, of one node"
         names = [group.name for group in cluster.instance_groups]
->>>>>>> 5c321b62 (Find before a deployment that nodes still mount what is taken away; mend messages, the changelog and ADRs of Slurm):constructs/hyperpod_cdk/checks/slurm/node_types.py
         yield error(("cluster", "instance_groups"), names, message)
