@@ -33,6 +33,14 @@ IMAGE_PUSHES = (
 )
 
 
+NEEDS = {
+    "for_storage": "with a file system",
+    "for_kubernetes": "with EKS",
+    "for_accounting": "with Slurm's accounting",
+}
+"""What only some deployments have, by the attribute of a service that only they need."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EndpointService:
     """A service with an interface endpoint.

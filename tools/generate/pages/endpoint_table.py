@@ -6,7 +6,7 @@ They are those of `network/endpoint_services.py`.
 from collections.abc import Mapping
 from pathlib import Path
 
-from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, EndpointService
+from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, NEEDS, EndpointService
 from tools.generate import REPOSITORY
 from tools.generate.marks import table, with_part
 
@@ -21,8 +21,9 @@ def render() -> Mapping[Path, str]:
 
 
 def _cells(service: EndpointService) -> tuple[str, ...]:
+    needs = (f"({need})" for name, need in NEEDS.items() if getattr(service, name))
     return (
-        f"`{service.name}`{' (with a file system)' if service.for_storage else ''}",
+        " ".join((f"`{service.name}`", *needs)),
         ", ".join(service.users),
         service.why,
         service.source if service.source.startswith("https://") else f"`{service.source}`",
