@@ -74,7 +74,7 @@ def turn(
     request_type: str = "Update",
 ) -> Turn:
     time = Time()
-    former = {"old": old} if request_type == "Update" else {}
+    former: dict[str, Any] = {"old": old} if request_type == "Update" else {}
     sent = {**event(request_type, "Custom::LifecycleScripts", new, **former), **(known or {})}
     for key in ("ResourceProperties", "OldResourceProperties"):
         sent.get(key, {}).pop("ServiceToken", None)

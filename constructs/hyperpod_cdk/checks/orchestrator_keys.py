@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.section import ORCHESTRATORS, given_to_others
+from hyperpod_cdk.schema.section import ORCHESTRATORS, Section, given_to_others
 
 
 def orchestrator_keys(config: Config) -> Iterator[Finding]:
@@ -22,4 +22,7 @@ def orchestrator_keys(config: Config) -> Iterator[Finding]:
 
 
 def _brief(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
+    """Return a value as it was written."""
+    if isinstance(value, tuple):
+        return [_brief(item) for item in value]
+    return value.model_dump(exclude_unset=True) if isinstance(value, Section) else value

@@ -205,7 +205,11 @@ class ClusterConfig(WaitingConfig):
     CloudFormation draws."""
 
     tiered_storage: Annotated[
-        TieredStorageConfig | None, Api("TieredStorageConfig"), Task("keep checkpoints in memory")
+        TieredStorageConfig | None,
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/managed-tier-checkpointing-setup.html
+        OrchestratedBy(EKS),
+        Api("TieredStorageConfig"),
+        Task("keep checkpoints in memory"),
     ] = None
     """Managed tiered checkpointing, which keeps checkpoints in the memory of the nodes. Default:
     off."""

@@ -17,7 +17,7 @@ _TASK = Task("give a Slurm cluster users")
 _NAME = re.compile(r"(?!(?:root|slurm|munge|ubuntu)$)[a-z_][a-z0-9_-]{0,31}")
 _ID = re.compile(r"[1-9][0-9]*", re.ASCII)
 # Below are the system's accounts and the AMI's `ubuntu`; useradd gives none above.
-_LEAST_ID, _MOST_ID = 1_001, 60_000
+_LEAST_ID, _MOST_ID = 2_000, 60_000
 _HOME = re.compile(r"(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+){2,}")
 # https://man7.org/linux/man-pages/man8/sshd.8.html, AUTHORIZED_KEYS FILE FORMAT, without options
 _PUBLIC_KEY = re.compile(r"(sk-)?(ssh|ecdsa)-[a-z0-9@.-]+ [A-Za-z0-9+/]+=* ?[^\x00-\x1f]*")
@@ -47,7 +47,7 @@ class SlurmSetupConfig(Section):
 
     users: Annotated[str | None, Field(examples=["slurm-users/users.csv"]), _TASK] = None
     """File with a line `name,uid[,home[,SSH public key]]` for each user, at most 500; relative to
-    the folder of the configuration file. Each has the same ID, 1001 to 60000, on every node, and a
+    the folder of the configuration file. Each has the same ID, 2000 to 60000, on every node, and a
     home on the shared file system: /home/<name> on home_directories, else /fsx/<name> on Lustre.
     Nodes that run get no user that is added later: replace them, or update their software.
     Default: none but the AMI's."""

@@ -95,12 +95,11 @@ class SlurmOrchestration(Orchestration):
         provisioner: Provisioner,  # noqa: ARG002
         execution_role: iam.IRole,
     ) -> Sequence[Construct]:
-        """Let nodes read the secret of the database.
-
-        A role that exists is not changed.
-        """
-        database = self._accounting or self.of_cluster.accounting
-        if database is None or self._config.cluster.execution_role_arn is not None:
+        """Let the controller read the secret of the database; a role that exists is not changed."""
+        database, cluster = self._accounting or self.of_cluster.accounting, self._config.cluster
+        controllers = cluster.groups_of_type(CONTROLLER)
+        roles = [cluster.execution_role_arn, *(group.execution_role_arn for group in controllers)]
+        if database is None or any(roles):
             return ()
         access = AccountingAccess(scope, "AccountingAccess", database=database, role=execution_role)
         return (access,)
