@@ -19,6 +19,7 @@ from hyperpod_cdk.slurm.accounting import (
     ImportedAccountingDatabase,
     accounting_database_of,
 )
+from hyperpod_shared.clusters import CONTROLLER
 from hyperpod_stacks.orchestration.orchestration import Orchestration
 
 

@@ -18,9 +18,9 @@ from hyperpod_cdk.facts.instance_types import (
     is_accelerated,
 )
 from hyperpod_cdk.helm.components import device_plugins
-from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.section import EKS, SLURM
 from hyperpod_cli.deliver.yaml_text import YamlText, scalar
+from hyperpod_shared.clusters import COMPUTE
 
 DEFAULT = Path(__file__).parents[4] / "config" / "default.yaml"
 _SCHEMA = DEFAULT.with_name("schema.json")
@@ -78,8 +78,8 @@ def configuration(answers: Answers, *, path: Path) -> str:
     """
     default = _TEMPLATES[answers.orchestrator].read_text(encoding="utf-8")
     document: dict[str, Any] = yaml.safe_load(default)
-    cluster = ClusterConfig.model_validate(document["cluster"])
-    index = cluster.instance_groups.index(cluster.workers[0])
+    groups: list[dict[str, Any]] = document["cluster"]["instance_groups"]
+    index = next(n for n, each in enumerate(groups) if _is_of_workers(each))
     file = YamlText(_renamed(default, answers))
     file.set(("name",), scalar(answers.name))
     if answers.capacity_gib is None:
@@ -92,6 +92,10 @@ def configuration(answers: Answers, *, path: Path) -> str:
         _fit(file, answers.instance_type, index=index, document=document)
     head, _, rest = file.text.partition("\n\n")
     return "\n".join((*_head(head.splitlines(), path=path), "", rest))
+
+
+def _is_of_workers(group: Mapping[str, Any]) -> bool:
+    return "slurm" not in group or str(group["slurm"]["node_type"]) == COMPUTE
 
 
 def _renamed(text: str, answers: Answers) -> str:

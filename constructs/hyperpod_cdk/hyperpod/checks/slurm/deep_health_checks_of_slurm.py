@@ -26,8 +26,11 @@ def deep_health_checks_of_slurm(cluster: ClusterConfig) -> Iterator[Finding]:
         if further := sorted({*checks} - {"InstanceStress", _CONNECTIVITY}):
             message = f"must be without {further[0]}, which HyperPod does not have with Slurm"
             yield error(place, checks, message)
-        if checks and any(facts.neuron_devices for facts in group.facts):
-            yield error(place, checks, "must be empty for Trainium: with Slurm they test GPUs alone")
+        kinds = {facts.accelerator.kind for facts in group.facts if facts.accelerator}
+        if checks and "Neuron" in kinds:
+            yield error(
+                place, checks, "must be empty for Trainium: with Slurm they test GPUs alone"
+            )
         if _CONNECTIVITY in checks and group.instance_count == 1:
             message = f"has {_CONNECTIVITY}, which needs two nodes to test the network between them"
             yield warning(place, checks, message)
