@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hyperpod_cdk import Config
+from hyperpod_cdk import ClusterConfig, Config
 from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
 from hyperpod_cdk.checks.slurm.accounting import accounting
 from hyperpod_cdk.checks.slurm.mounts import mounts
@@ -24,6 +24,7 @@ from tests.support.rule_cases import (
     ERROR,
     GPU,
     TAINT,
+    TRAINIUM,
     WARNING,
     config,
     group,
@@ -64,6 +65,11 @@ def _base_config() -> str:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("#!/bin/bash\n")
     return str(folder)
+
+
+def slurm_groups(*groups: Mapping[str, Any]) -> ClusterConfig:
+    """Return a cluster of these groups."""
+    return config(*groups, of_cluster={"orchestrator": "slurm"}).cluster
 
 
 CASES = [
@@ -265,6 +271,34 @@ CASES = [
             of_cluster={"orchestrator": "slurm"},
         ).cluster,
         in_group(ERROR, "deep_health_checks", "must be left out for controller nodes"),
+    ),
+    one(
+        deep_health_checks_of_slurm,
+        "of Trainium, of several nodes and of one",
+        slurm_groups(
+            group(TRAINIUM, slurm=COMPUTE, deep_health_checks=CHECKS),
+            group(GPU, index=1, slurm=COMPUTE, deep_health_checks=["MultiNodeTrainingValidation"]),
+            group(GPU, index=2, slurm=COMPUTE, deep_health_checks=["InstanceConnectivity"]),
+        ),
+        in_group(ERROR, "deep_health_checks", "must be empty for Trainium"),
+        in_group(ERROR, "deep_health_checks", "must be without MultiNodeTraining", index=1),
+        in_group(WARNING, "deep_health_checks", "has InstanceConnectivity, which", index=2),
+    ),
+    one(
+        node_types,
+        "a controller on Spot, and no login node",
+        slurm_groups(
+            group(slurm=CONTROLLER, capacity="Spot"),
+            group(index=1, slurm=LOGIN, instance_count=0),
+        ),
+        in_group(ERROR, "capacity", "must be OnDemand"),
+        in_group(ERROR, "instance_count", "must be 1 or more", index=1),
+    ),
+    one(
+        partitions,
+        "the one of all nodes",
+        slurm(CONTROLLER, {**COMPUTE, "partition": "dev"}).cluster,
+        in_group(ERROR, "slurm.partition", "must be another name", index=1),
     ),
     one(orchestrator_keys, "none", config()),
     one(orchestrator_keys, "none, with Slurm", slurm(CONTROLLER, slurm={})),
