@@ -26,7 +26,7 @@ _DOWNLOADS = "[SageMaker] Downloading lifecycle scripts"
 _SUCCEEDED = "[SageMaker] The lifecycle scripts succeeded."
 _ENTRIES, _OWN = {"on_create.sh", "on_init_complete.sh"}, "own/on_create.sh"
 # Scripts that keep to a folder say so in this file by that variable: no other ones are run.
-_SETTINGS, _KEEPS_TO = "settings.sh", b"HYPERPOD_LIFECYCLE_ROOT"
+_SETTINGS, _KEEPS_TO = ("settings.sh", "lib/script.sh"), b"HYPERPOD_LIFECYCLE_ROOT"
 _NOT_RUN = "#!/bin/sh\necho 'a simulated node does not run this script'\n"
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
 _UNMOUNTED = "/dev/nvme1n1\tAmazon Elastic Block Store\t"
@@ -145,7 +145,7 @@ class LifecycleLogs:
                 for each in found
             )
         scripts = self._downloaded[version]
-        kept = _KEEPS_TO in dict(scripts).get(_SETTINGS, b"")
+        kept = any(_KEEPS_TO in dict(scripts).get(path, b"") for path in _SETTINGS)
         return scripts if kept and _entry(lifecycle) in _ENTRIES else None
 
 

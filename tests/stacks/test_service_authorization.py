@@ -14,7 +14,7 @@ from policy_sentry.querying.actions import get_action_data
 
 from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble, Configure
-from tests.support.configs import EVERY_FIELD
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD
 from tests.support.needed_statements import ASKED_FOR
 from tools.security.roles import Role, Statement, read_roles
 
@@ -60,6 +60,7 @@ CONFIGS: list[Any] = [
     pytest.param({"eks": {"endpoint_access": "private"}}, id="private"),
     pytest.param({"cluster": {"auto_scaling": "Karpenter"}}, id="scaling"),
     pytest.param(EVERY_FIELD, id="every-field"),
+    pytest.param(CONFIG_FOLDER / "examples" / "slurm-accounting.yaml", id="slurm"),
 ]
 
 

@@ -16,7 +16,7 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI= alice@laptop, of Alice"
         ("alice,2001\n", [SlurmUser("alice", "2001")]),
         ("# names\r\n\r\n a_b-1 , 60000 \r\n", [SlurmUser("a_b-1", "60000")]),
         ("alice,2001,/fsx/alice", [SlurmUser("alice", "2001", "/fsx/alice")]),
-        (f"alice,1001,,{KEY}\n", [SlurmUser("alice", "1001", "", KEY)]),
+        (f"alice,2000,,{KEY}\n", [SlurmUser("alice", "2000", "", KEY)]),
     ],
 )
 def test_users(tmp_path: Path, text: str, users: list[SlurmUser]) -> None:
@@ -29,8 +29,8 @@ def test_users(tmp_path: Path, text: str, users: list[SlurmUser]) -> None:
     ("text", "message"),
     [
         ("# nobody\n", "has no user; give it a line `name,uid`"),
-        ("alice\n", "has in line 1 uid ''; must be a number from 1001 to 60000"),
-        ("alice,1000\n", "has in line 1 uid '1000'; must be a number from 1001 to 60000"),
+        ("alice\n", "has in line 1 uid ''; must be a number from 2000 to 60000"),
+        ("alice,1999\n", "has in line 1 uid '1999'; must be a number from 2000 to 60000"),
         ("alice,60001\n", "has in line 1 uid '60001'; must be a number"),
         ("alice,02001\n", "has in line 1 uid '02001'; must be a number"),
         ("alice,२००१\n", "has in line 1 uid '२००१'; must be a number"),

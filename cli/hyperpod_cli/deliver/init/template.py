@@ -127,6 +127,8 @@ def _fit(file: YamlText, instance_type: str, *, index: int, document: Mapping[st
         if "deep_health_checks" in given:
             file.remove((*group, "deep_health_checks"))
         file.remove((*_GROUPS, index + 1))
+    elif "slurm" in given and _partition(instance_type) != "gpu" and "deep_health_checks" in given:
+        file.remove((*group, "deep_health_checks"))
     if "slurm" in given:
         file.set((*group, "slurm", "partition"), _partition(instance_type))
     elif device_plugins([instance_type])["neuron_device_plugin"]:
