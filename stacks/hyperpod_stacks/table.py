@@ -34,7 +34,7 @@ class Protection:
     """
 
     says: str
-    lifted_by: str
+    lifted_by: Callable[[Config], str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,6 +147,16 @@ def _storage(config: Config) -> Iterator[str]:
         yield "StorageClass fsx-dynamic, which makes a file system for each claim of users"
 
 
+def _deletes_data(config: Config) -> str:
+    keys = []
+    if config.storage is not None or not config.makes_accounting:
+        keys += ["storage.delete_with_stack", "storage.i_understand_all_files_are_deleted"]
+    if config.makes_accounting:
+        section = "cluster.slurm.accounting"
+        keys += [f"{section}.delete_with_stack", f"{section}.i_understand_all_records_are_deleted"]
+    return f"{' and '.join(keys)} to true"
+
+
 def _kept(data: MaintainedFiles | AccountingConfig) -> str:
     return "deleted with its stack" if data.delete_with_stack else "retained"
 
@@ -194,7 +204,8 @@ STACKS: Mapping[StackKind, StackRow] = {
         exists=lambda _config: True,
         says=_platform,
         protection=Protection(
-            says="has termination protection", lifted_by="termination_protection to false"
+            says="has termination protection",
+            lifted_by=lambda _config: "termination_protection to false",
         ),
     ),
     "addons": StackRow(
@@ -210,8 +221,7 @@ STACKS: Mapping[StackKind, StackRow] = {
         says=_storage,
         protection=Protection(
             says="is protected, because it holds your files",
-            lifted_by="storage.delete_with_stack and storage.i_understand_all_files_are_deleted "
-            "to true (of Slurm's accounting, likewise in cluster.slurm.accounting)",
+            lifted_by=_deletes_data,
         ),
     ),
     "workloads": StackRow(

@@ -121,7 +121,7 @@ def refuse_protected(config: Config, *, path: Path) -> None:
         name, protection = stack_name(config, kind), STACKS[kind].protection
         if protection is not None and _is_protected(clients, name):
             problems.append(f"{name}: {protection.says}")
-            changes.append(protection.lifted_by)
+            changes.append(protection.lifted_by(config))
             protected.append(name)
     # A cluster that exists is not deleted, whatever protects it.
     platform = stack_name(config, "platform")
