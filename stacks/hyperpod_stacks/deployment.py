@@ -1,7 +1,8 @@
 """The stacks of one deployment, and how they depend on each other."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import aws_cdk as cdk
 
@@ -18,6 +19,8 @@ from hyperpod_stacks.platform_stack import PlatformStack
 from hyperpod_stacks.storage_stack import StorageStack
 from hyperpod_stacks.table import STACKS, StackKind, stack_names
 from hyperpod_stacks.workloads_stack import WorkloadsStack
+
+Made = TypeVar("Made", bound=cdk.Stack)
 
 
 def add_stacks(
@@ -62,26 +65,29 @@ def add_stacks(
         termination_protection=config.termination_protection,
         description=about["platform"],
     )
-    # In the order of `cdk destroy --all`: a protected storage stack stops it before the add-ons go.
-    on_platform: Mapping[StackKind, Callable[..., cdk.Stack]] = {
-        "storage": StorageStack,
-        "addons": AddonsStack,
-        "workloads": WorkloadsStack,
-        "hyperpod": HyperPodStack,
-        "operators": OperatorsStack,
-    }
-    dependents = {
-        kind: stack_class(
+    dependents: dict[StackKind, cdk.Stack] = {}
+
+    def add(kind: StackKind, made_by: Callable[..., Made], **further: object) -> Made | None:
+        if kind not in names:
+            return None
+        stack = made_by(
             scope,
             names[kind],
             config=config,
             platform=platform,
             env=environment,
             description=about[kind],
+            **further,
         )
-        for kind, stack_class in on_platform.items()
-        if kind in names
-    }
+        dependents[kind] = stack
+        return stack
+
+    # In the order of `cdk destroy --all`: a protected storage stack stops it before the add-ons go.
+    storage = add("storage", StorageStack)
+    add("addons", AddonsStack)
+    add("workloads", WorkloadsStack)
+    add("hyperpod", HyperPodStack, stored={} if storage is None else storage.stored)
+    add("operators", OperatorsStack)
     for kind, stack in dependents.items():
         for other in (platform, *(dependents[each] for each in STACKS[kind].follows)):
             stack.add_stack_dependency(other)

@@ -1,5 +1,6 @@
 """What is created, changed and deleted often: the cluster, and what it needs."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import aws_cdk as cdk
@@ -24,20 +25,19 @@ class HyperPodStack(cdk.Stack):
         *,
         config: Config,
         platform: PlatformStack,
+        stored: Mapping[str, str],
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
         orchestration = platform.orchestration
         before_cluster = orchestration.add_before_cluster(
-            self,
-            provisioner=platform.provisioner,
-            execution_role=platform.execution_role,
+            self, platform.parts, execution_role=platform.execution_role, stored=stored
         )
         cluster = hyperpod_cluster(
             self,
             "Cluster",
             cluster=platform.cluster,
-            orchestrator=orchestration.of_cluster,
+            orchestrator=orchestration.of_cluster(stored),
             provisioner=platform.provisioner,
             execution_role=platform.execution_role,
             subnets=platform.network.node_subnets,
@@ -47,7 +47,7 @@ class HyperPodStack(cdk.Stack):
             tags={**config.tags, **config.operators.cluster_tags},
             depends_on=before_cluster,
         )
-        orchestration.add_after_cluster(self, provisioner=platform.provisioner)
+        orchestration.add_after_cluster(self, platform.parts)
         add_outputs(
             self,
             {

@@ -23,7 +23,7 @@ from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from hyperpod_cdk.synthesis.logs import LogGroups
 from hyperpod_cdk.synthesis.refusals import FixedValue
 from hyperpod_stacks.orchestration.eks import EksOrchestration
-from hyperpod_stacks.orchestration.orchestration import Orchestration
+from hyperpod_stacks.orchestration.orchestration import Orchestration, Platform
 from hyperpod_stacks.table import log_groups_of
 
 
@@ -88,14 +88,14 @@ class PlatformStack(cdk.Stack):
                 group_id=self.network.default_security_group_id,
                 provisioner=self.provisioner,
             )
-        orchestration.add_to_platform(
-            self,
+        self.parts = Platform(
             network=self.network,
             security_group=self.security_group,
             keys=self.keys,
             log_groups=log_groups,
             provisioner=self.provisioner,
         )
+        orchestration.add_to_platform(self, self.parts)
         bucket = lifecycle_bucket_of(
             self,
             "LifecycleBucket",

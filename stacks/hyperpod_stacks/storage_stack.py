@@ -16,6 +16,7 @@ from hyperpod_cdk.storage.claims import (
 from hyperpod_cdk.storage.file_systems import OpenZfs, lustre_file_system
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig, StorageConfig
+from hyperpod_stacks.orchestration.orchestration import FileSystem
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
@@ -24,6 +25,9 @@ class StorageStack(cdk.Stack):
 
     Protected from termination, and the data retained, unless the configuration says twice that they
     may go.
+
+    Attributes:
+        stored: Its outputs by name, by which HyperPod mounts file systems and finds the accounting.
     """
 
     def __init__(
@@ -43,14 +47,8 @@ class StorageStack(cdk.Stack):
             **kwargs,
         )
         self._platform = platform
-        self._add_outputs(
-            platform.orchestration.add_to_storage(
-                self,
-                network=platform.network,
-                security_group=platform.security_group,
-                keys=platform.keys,
-            )
-        )
+        self.stored: dict[str, str] = {}
+        self._add_outputs(platform.orchestration.add_to_storage(self, platform.parts))
         if config.storage is not None:
             self._add_file_systems(config.storage)
 
@@ -127,12 +125,14 @@ class StorageStack(cdk.Stack):
         self._platform.orchestration.mount(
             self,
             f"Claim{suffix}",
-            files=files,
-            key=key,
-            file_system_id=file_system_id,
-            availability=mount,
-            provisioner=self._platform.provisioner,
-            provisioning=provisioning,
+            FileSystem(
+                files=files,
+                key=key,
+                identifier=file_system_id,
+                availability=mount,
+                provisioning=provisioning,
+            ),
+            platform=self._platform.parts,
         )
         prefix = files.output_prefix
         named = {f"{prefix}FileSystemMountName": mount.mount_name}
@@ -144,7 +144,7 @@ class StorageStack(cdk.Stack):
 
     def _add_outputs(self, outputs: Mapping[str, str]) -> None:
         add_outputs(self, outputs)
-        self._platform.orchestration.stored.update(outputs)
+        self.stored.update(outputs)
 
     def _parameters(self, storage: StorageConfig) -> dict[str, str]:
         subnets = self._platform.network.node_subnets

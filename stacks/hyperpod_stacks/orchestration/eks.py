@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
-from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -12,26 +11,18 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.cluster import eks_cluster_of
 from hyperpod_cdk.eks.pod_security import EditorsPodSecurity
 from hyperpod_cdk.eks.section import EditorsConfig
-from hyperpod_cdk.encryption.data_keys import DataKeys
 from hyperpod_cdk.helm.chart import HyperPodChart
 from hyperpod_cdk.helm.chart_rules import refuse_unfit
 from hyperpod_cdk.helm.dependencies import HyperPodDependencies, PlaceholderRule
 from hyperpod_cdk.helm.release import DeletionCheck, PriorityClasses
 from hyperpod_cdk.hyperpod.orchestrator import Eks
-from hyperpod_cdk.network.imported import ImportedNetwork
-from hyperpod_cdk.network.network import Network
 from hyperpod_cdk.node_health.node_health import NodeHealth
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.storage.claims import (
-    FileSystemAvailability,
     FileSystemClaims,
 )
-from hyperpod_cdk.storage.lustre_section import LustreConfig
-from hyperpod_cdk.storage.section import HomeDirectoriesConfig
-from hyperpod_cdk.synthesis.logs import LogGroups
-from hyperpod_stacks.orchestration.orchestration import Orchestration
+from hyperpod_stacks.orchestration.orchestration import FileSystem, Orchestration, Platform
 from hyperpod_stacks.packaged_chart import helm_chart
 
 
@@ -53,7 +44,6 @@ class EksOrchestration(Orchestration):
     runs_helm = True
 
     def __init__(self, *, config: Config, chart: HyperPodChart | None) -> None:
-        super().__init__()
         self._config = config
         self._chart = chart or helm_chart(config)
         refuse_unfit(
@@ -81,16 +71,19 @@ class EksOrchestration(Orchestration):
         if self._chart.is_placeholder:
             PlaceholderRule(stack, "Chart")
 
-    def add_to_platform(
+    def of_cluster(self, stored: Mapping[str, str]) -> Eks:  # noqa: ARG002 - pods mount by claims
+        """Return what the HyperPod cluster knows of it: the same."""
+        return self.orchestrator
+
+    def add_to_storage(
         self,
-        scope: Construct,
-        *,
-        network: Network | ImportedNetwork,
-        security_group: ec2.ISecurityGroup,
-        keys: DataKeys,
-        log_groups: LogGroups,
-        provisioner: Provisioner,
-    ) -> None:
+        scope: Construct,  # noqa: ARG002 - nothing but the files
+        platform: Platform,  # noqa: ARG002
+    ) -> Mapping[str, str]:
+        """Return no outputs: a file system's claims are added when it is mounted."""
+        return {}
+
+    def add_to_platform(self, scope: Construct, platform: Platform) -> None:
         """Add the control plane, and the provisioner's access to it."""
         config = self._config
         control_plane = eks_cluster_of(
@@ -98,19 +91,19 @@ class EksOrchestration(Orchestration):
             "Eks",
             cluster_name=config.eks_cluster_name,
             eks=config.eks,
-            vpc=network.vpc,
-            subnets=network.eks_subnets,
-            security_group=security_group,
-            secrets_key=keys.eks_secrets,
-            log_groups=log_groups,
-            provisioner=provisioner,
+            vpc=platform.network.vpc,
+            subnets=platform.network.eks_subnets,
+            security_group=platform.security_group,
+            secrets_key=platform.keys.eks_secrets,
+            log_groups=platform.log_groups,
+            provisioner=platform.provisioner,
         )
         self._cluster = control_plane.cluster
         access = ProvisionerAccess(
             scope,
             "ProvisionerAccess",
             cluster=self.cluster,
-            provisioner=provisioner,
+            provisioner=platform.provisioner,
             depends_on=control_plane.before_access,
         )
         if config.eks.editors:
@@ -119,7 +112,7 @@ class EksOrchestration(Orchestration):
                 config.eks.editors,
                 control_plane.entries,
                 access=access,
-                provisioner=provisioner,
+                provisioner=platform.provisioner,
             )
 
     @property
@@ -146,39 +139,31 @@ class EksOrchestration(Orchestration):
         return {"GrantAdminCommand": command}
 
     def mount(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        files: LustreConfig | HomeDirectoriesConfig,
-        key: KeyPath,
-        file_system_id: str,
-        availability: FileSystemAvailability,
-        provisioner: Provisioner,
-        provisioning: Mapping[str, str] | None = None,
+        self, scope: Construct, construct_id: str, file_system: FileSystem, *, platform: Platform
     ) -> None:
         """Give a file system the volumes and claims through which pods mount it."""
         FileSystemClaims(
             scope,
             construct_id,
             cluster=self.cluster,
-            provisioner=provisioner,
-            file_system_id=file_system_id,
-            mount=availability,
-            files=files,
-            key=key,
-            provisioning=provisioning,
+            provisioner=platform.provisioner,
+            file_system_id=file_system.identifier,
+            mount=file_system.availability,
+            files=file_system.files,
+            key=file_system.key,
+            provisioning=file_system.provisioning,
         )
 
     def add_before_cluster(
         self,
         scope: Construct,
+        platform: Platform,
         *,
-        provisioner: Provisioner,
         execution_role: iam.IRole,  # noqa: ARG002 - its rights on the control plane are there
+        stored: Mapping[str, str],  # noqa: ARG002
     ) -> list[Construct]:
         """Add the Helm releases; return those without which no node joins."""
-        config = self._config
+        config, provisioner = self._config, platform.provisioner
         self._dependencies = HyperPodDependencies(
             scope,
             "Dependencies",
@@ -212,7 +197,7 @@ class EksOrchestration(Orchestration):
             )
         return before_cluster
 
-    def add_after_cluster(self, scope: Construct, *, provisioner: Provisioner) -> None:
+    def add_after_cluster(self, scope: Construct, platform: Platform) -> None:
         """Have the deletion of the stack begin with a check that nothing of users is lost."""
         assert self._dependencies is not None  # noqa: S101 - the cluster came after it
         # CloudFormation deletes it first, so it depends on all there is.
@@ -221,7 +206,7 @@ class EksOrchestration(Orchestration):
             scope,
             "DeletionCheck",
             cluster=self.cluster,
-            provisioner=provisioner,
+            provisioner=platform.provisioner,
             releases=[self._dependencies],
             delete_user_objects=self._config.helm.delete_user_objects,
             depends_on=everything,

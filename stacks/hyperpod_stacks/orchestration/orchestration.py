@@ -1,6 +1,8 @@
 """What an orchestrator adds to the stacks of a deployment."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
@@ -19,43 +21,74 @@ from hyperpod_cdk.storage.section import HomeDirectoriesConfig
 from hyperpod_cdk.synthesis.logs import LogGroups
 
 
-class Orchestration:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Platform:
+    """What of the platform stack an orchestrator builds on.
+
+    Attributes:
+        network: The VPC and its subnets.
+        security_group: That of the nodes.
+        keys: What encrypts each kind of data.
+        log_groups: How log groups are made.
+        provisioner: Serves custom resources.
+    """
+
+    network: Network | ImportedNetwork
+    security_group: ec2.ISecurityGroup
+    keys: DataKeys
+    log_groups: LogGroups
+    provisioner: Provisioner
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileSystem:
+    """A file system of the storage stack.
+
+    Attributes:
+        files: Its section.
+        key: Where the section is in the configuration.
+        identifier: Its ID.
+        availability: Its names, once it can be mounted.
+        provisioning: Parameters of a StorageClass whose claims get such file systems. Default:
+            there is none.
+    """
+
+    files: LustreConfig | HomeDirectoriesConfig
+    key: KeyPath
+    identifier: str
+    availability: FileSystemAvailability
+    provisioning: Mapping[str, str] | None = None
+
+
+class Orchestration(Protocol):
     """What an orchestrator adds to each stack: nothing, where it does not say so.
 
     Attributes:
         runs_helm: Whether the provisioner runs helm.
-        stored: Outputs of the storage stack, once that is there.
     """
 
-    runs_helm = False
-
-    def __init__(self) -> None:
-        self.stored: dict[str, str] = {}
+    runs_helm: bool = False
 
     @property
     def orchestrator(self) -> Orchestrator:
         """What the role of the nodes knows of it."""
-        raise NotImplementedError
+        ...
 
-    @property
-    def of_cluster(self) -> Orchestrator:
-        """What the HyperPod cluster knows of it. Default: what the role of the nodes does."""
-        return self.orchestrator
+    def of_cluster(self, stored: Mapping[str, str]) -> Orchestrator:
+        """Return what the HyperPod cluster knows of it.
+
+        Args:
+            stored: Outputs of the storage stack; empty without one.
+        """
+        ...
 
     def add_to_stack(self, stack: cdk.Stack) -> None:
         """Add what every stack has."""
+        return
 
-    def add_to_platform(
-        self,
-        scope: Construct,
-        *,
-        network: Network | ImportedNetwork,
-        security_group: ec2.ISecurityGroup,
-        keys: DataKeys,
-        log_groups: LogGroups,
-        provisioner: Provisioner,
-    ) -> None:
+    def add_to_platform(self, scope: Construct, platform: Platform) -> None:
         """Add a control plane."""
+        return
 
     @property
     def platform_outputs(self) -> Mapping[str, str]:
@@ -67,52 +100,34 @@ class Orchestration:
         """Its other outputs."""
         return {}
 
-    def add_to_storage(
-        self,
-        scope: Construct,  # noqa: ARG002
-        *,
-        network: Network | ImportedNetwork,  # noqa: ARG002
-        security_group: ec2.ISecurityGroup,  # noqa: ARG002
-        keys: DataKeys,  # noqa: ARG002
-    ) -> Mapping[str, str]:
+    def add_to_storage(self, scope: Construct, platform: Platform) -> Mapping[str, str]:
         """Add what lives as long as the files; return its outputs."""
-        return {}
+        ...
 
     def mount(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        files: LustreConfig | HomeDirectoriesConfig,
-        key: KeyPath,
-        file_system_id: str,
-        availability: FileSystemAvailability,
-        provisioner: Provisioner,
-        provisioning: Mapping[str, str] | None = None,
+        self, scope: Construct, construct_id: str, file_system: FileSystem, *, platform: Platform
     ) -> None:
-        """Have pods mount a file system.
-
-        Args:
-            scope: The storage stack.
-            construct_id: Id of what is added.
-            files: Section of the file system.
-            key: Where the section is in the configuration.
-            file_system_id: The file system.
-            availability: Its names, once it can be mounted.
-            provisioner: Serves custom resources.
-            provisioning: Parameters of a StorageClass whose claims get such file systems. Default:
-                there is none.
-        """
+        """Have pods mount a file system."""
+        return
 
     def add_before_cluster(
         self,
-        scope: Construct,  # noqa: ARG002
+        scope: Construct,
+        platform: Platform,
         *,
-        provisioner: Provisioner,  # noqa: ARG002
-        execution_role: iam.IRole,  # noqa: ARG002
+        execution_role: iam.IRole,
+        stored: Mapping[str, str],
     ) -> Sequence[Construct]:
-        """Add what nodes need; return what they wait for."""
-        return ()
+        """Add what nodes need; return what they wait for.
 
-    def add_after_cluster(self, scope: Construct, *, provisioner: Provisioner) -> None:
+        Args:
+            scope: The HyperPod stack.
+            platform: What it builds on.
+            execution_role: The role of the nodes.
+            stored: Outputs of the storage stack; empty without one.
+        """
+        ...
+
+    def add_after_cluster(self, scope: Construct, platform: Platform) -> None:
         """Add what guards the deletion of the cluster's stack."""
+        return

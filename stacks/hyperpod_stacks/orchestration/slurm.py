@@ -2,39 +2,37 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.encryption.data_keys import DataKeys
 from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS
 from hyperpod_cdk.hyperpod.orchestrator import Slurm
-from hyperpod_cdk.network.imported import ImportedNetwork
-from hyperpod_cdk.network.network import Network
-from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.slurm.accounting import (
     AccountingAccess,
-    AccountingDatabase,
     ImportedAccountingDatabase,
     accounting_database_of,
 )
 from hyperpod_shared.clusters import CONTROLLER
-from hyperpod_stacks.orchestration.orchestration import Orchestration
+from hyperpod_stacks.orchestration.orchestration import Orchestration, Platform
 
 
-def slurm_of(config: Config, *, outputs: Mapping[str, str]) -> Slurm:
+def slurm_of(
+    config: Config, *, outputs: Mapping[str, str], secret_key_arn: str | None = None
+) -> Slurm:
     """Return Slurm with the file systems and the accounting of a deployment.
 
     Args:
         config: What is deployed.
         outputs: Outputs of the storage stack.
+        secret_key_arn: KMS key of the secret of a database that it makes. Default: that of
+            Secrets Manager.
     """
     accounting = config.cluster.accounting
     if accounting is not None and config.makes_accounting:
         made = {"endpoint": "AccountingEndpoint", "secret_arn": "AccountingSecretArn"}
         values = {field: outputs[name] for field, name in made.items()}
-        accounting = accounting.model_copy(update=values)
+        accounting = accounting.model_copy(update={**values, "secret_kms_key_arn": secret_key_arn})
     placed = () if config.storage is None else config.storage.placed_files
     return Slurm(
         mounts=sum((files.node_mounts(outputs) for _, files in placed), NO_MOUNTS),
@@ -52,52 +50,44 @@ class SlurmOrchestration(Orchestration):
     """
 
     def __init__(self, *, config: Config) -> None:
-        super().__init__()
         self._config = config
-        self._accounting: AccountingDatabase | ImportedAccountingDatabase | None = None
 
     @property
     def orchestrator(self) -> Slurm:
         """What the role of the nodes knows of it."""
         return Slurm()
 
-    @property
-    def of_cluster(self) -> Slurm:
-        """What the HyperPod cluster knows of it, once the storage stack is there."""
-        return slurm_of(self._config, outputs=self.stored)
+    def of_cluster(self, stored: Mapping[str, str]) -> Slurm:
+        """Return what the HyperPod cluster knows of it: mounts and accounting."""
+        return slurm_of(self._config, outputs=stored)
 
-    def add_to_storage(
-        self,
-        scope: Construct,
-        *,
-        network: Network | ImportedNetwork,
-        security_group: ec2.ISecurityGroup,
-        keys: DataKeys,
-    ) -> Mapping[str, str]:
-        """Add the database of the accounting, if it is one of the deployment."""
+    def add_to_storage(self, scope: Construct, platform: Platform) -> Mapping[str, str]:
+        """Add the database of the accounting, if there is one besides HyperPod's own."""
         accounting = self._config.cluster.accounting
         if accounting is None:
             return {}
-        self._accounting = accounting_database_of(
+        return accounting_database_of(
             scope,
             "Accounting",
-            vpc=network.vpc,
+            vpc=platform.network.vpc,
             zones=self._config.network.zones,
-            security_group=security_group,
+            security_group=platform.security_group,
             accounting=accounting,
-            encryption_key=keys.accounting,
-        )
-        return self._accounting.outputs
+            encryption_key=platform.keys.accounting,
+        ).outputs
 
     def add_before_cluster(
         self,
         scope: Construct,
+        platform: Platform,
         *,
-        provisioner: Provisioner,  # noqa: ARG002
         execution_role: iam.IRole,
+        stored: Mapping[str, str],
     ) -> Sequence[Construct]:
         """Let the controller read the secret of the database; a role that exists is not changed."""
-        database, cluster = self._accounting or self.of_cluster.accounting, self._config.cluster
+        key, cluster = platform.keys.accounting, self._config.cluster
+        key_arn = None if key is None else key.key_arn
+        database = slurm_of(self._config, outputs=stored, secret_key_arn=key_arn).accounting
         controllers = cluster.groups_of_type(CONTROLLER)
         roles = [cluster.execution_role_arn, *(group.execution_role_arn for group in controllers)]
         if database is None or any(roles):
