@@ -7,6 +7,7 @@ from typing import Literal
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.encryption.key_policy import log_group_names
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
@@ -190,7 +191,9 @@ def _hyperpod(config: Config) -> Iterator[str]:
         subnet = subnet_for(group, config.network)
         several = len(config.network.hyperpod_subnets) > 1
         place = f" in {subnet.zone}" if several and subnet is not None else ""
-        yield f"- {group.name}: {group.instance_count} x {types}{place}{runs_as}"
+        slurm = group.slurm if isinstance(group, InstanceGroupConfig) else None
+        in_slurm = "" if slurm is None else f", {slurm}"
+        yield f"- {group.name}: {group.instance_count} x {types}{in_slurm}{place}{runs_as}"
 
 
 def _counted(number: int, noun: str) -> str:

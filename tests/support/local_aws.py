@@ -202,6 +202,42 @@ def network() -> Template:
     }
 
 
+def database(*, second: str = "Second", **changes: Any) -> Template:
+    """Return a database in two subnets of a network, protected unless it is said."""
+    return {
+        **network(),
+        "Subnets": resource(
+            "AWS::RDS::DBSubnetGroup",
+            DBSubnetGroupDescription="accounting",
+            SubnetIds=[{"Ref": "First"}, {"Ref": second}],
+        ),
+        "Same": {
+            "Type": "AWS::EC2::Subnet",
+            "Properties": {
+                "VpcId": {"Ref": "Vpc"},
+                "CidrBlock": "10.192.9.0/28",
+                "AvailabilityZoneId": "usw2-az1",
+            },
+        },
+        "Database": resource(
+            "AWS::RDS::DBInstance",
+            **{
+                "AllocatedStorage": "20",
+                "BackupRetentionPeriod": 7,
+                "DBInstanceClass": "db.t4g.small",
+                "DBSubnetGroupName": {"Ref": "Subnets"},
+                "DeletionProtection": True,
+                "Engine": "mariadb",
+                "ManageMasterUserPassword": True,
+                "MasterUsername": "slurm",
+                "StorageEncrypted": True,
+                "VPCSecurityGroups": [{"Ref": "Group"}],
+                **changes,
+            },
+        ),
+    }
+
+
 def subnet(cidr: str, **zone: str) -> Template:
     """Return a subnet of the VPC `Vpc`."""
     properties = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": cidr, **zone}

@@ -37,6 +37,9 @@ class SlurmNodesConfig(Section):
     """Partition of a compute group's nodes, which are in the partition `dev` too. Compute groups
     need one, others have none."""
 
+    def __str__(self) -> str:
+        return self.node_type + (f" partition {self.partition}" if self.partition else "")
+
     def to_request(self) -> dict[str, Any]:
         """Return a ClusterSlurmConfig."""
         names = () if self.partition is None else (self.partition,)

@@ -17,55 +17,18 @@ from hyperpod_cli.inspect.verification.subjects.slurm.accounting import accounti
 from tests.conftest import Configure
 from tests.support.local_aws import (
     StackFailedError,
-    Template,
     client,
+    database,
     delete,
     deploy,
     events,
     network,
-    resource,
 )
 
 OUTPUTS = {
     "Database": {"Ref": "Database"},
     "Secret": {"Fn::GetAtt": ["Database", "MasterUserSecret.SecretArn"]},
 }
-
-
-def database(*, second: str = "Second", **changes: Any) -> Template:
-    """Return a database in two subnets of a network, protected unless it is said."""
-    return {
-        **network(),
-        "Subnets": resource(
-            "AWS::RDS::DBSubnetGroup",
-            DBSubnetGroupDescription="accounting",
-            SubnetIds=[{"Ref": "First"}, {"Ref": second}],
-        ),
-        "Same": {
-            "Type": "AWS::EC2::Subnet",
-            "Properties": {
-                "VpcId": {"Ref": "Vpc"},
-                "CidrBlock": "10.192.9.0/28",
-                "AvailabilityZoneId": "usw2-az1",
-            },
-        },
-        "Database": resource(
-            "AWS::RDS::DBInstance",
-            **{
-                "AllocatedStorage": "20",
-                "BackupRetentionPeriod": 7,
-                "DBInstanceClass": "db.t4g.small",
-                "DBSubnetGroupName": {"Ref": "Subnets"},
-                "DeletionProtection": True,
-                "Engine": "mariadb",
-                "ManageMasterUserPassword": True,
-                "MasterUsername": "slurm",
-                "StorageEncrypted": True,
-                "VPCSecurityGroups": [{"Ref": "Group"}],
-                **changes,
-            },
-        ),
-    }
 
 
 def slurm(configure: Configure, accounting: dict[str, Any] | None) -> Config:

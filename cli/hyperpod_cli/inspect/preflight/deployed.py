@@ -34,6 +34,20 @@ def resources_of(
     )
 
 
+def left_by_rollback(stack: str, target: Target, *, resource_type: str) -> list[str]:
+    """Return what the rollback of a failed creation could not delete, by physical ID.
+
+    Args:
+        stack: Name of the stack.
+        target: Where it is.
+        resource_type: Only what is of this type.
+    """
+    described = described_stack(target.client("cloudformation"), stack)
+    if described is None or described["StackStatus"] != "ROLLBACK_FAILED":
+        return []
+    return sorted(resources_of(stack, target.client, resource_type=resource_type))
+
+
 def outputs(stack: str, target: Target) -> dict[str, str]:
     """Return the outputs of a stack by their keys; none if there is no stack."""
     found = described_stack(target.client("cloudformation"), stack) or {}

@@ -4,13 +4,9 @@ from collections.abc import Iterator
 
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.session import answer_of
-from hyperpod_cli.aws.stacks import described_stack
-from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.preflight.deployed import left_by_rollback
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 from hyperpod_stacks.table import stack_name
-
-_EKS_CLUSTER = "AWS::EKS::Cluster"
-_FAILED = "ROLLBACK_FAILED"
 
 
 @validator(
@@ -31,15 +27,12 @@ def failed_creation(config: Config, target: Target) -> Iterator[Problem]:
     stack = stack_name(config, "platform")
     if config.eks.is_existing:
         return
-    described = described_stack(target.client("cloudformation"), stack)
-    if described is None or described["StackStatus"] != _FAILED:
-        return
-    for name in sorted(resources_of(stack, target.client, resource_type=_EKS_CLUSTER)):
+    for name in left_by_rollback(stack, target, resource_type="AWS::EKS::Cluster"):
         if not _is_protected(name, target):
             continue
         message = (
-            f"protects {name}, which the rollback of {stack} could not delete ({_FAILED}); a "
-            "deployment deletes the stack first, and fails so again. Nothing has used it; run: "
+            f"protects {name}, which the rollback of {stack} could not delete (ROLLBACK_FAILED); "
+            "a deployment deletes the stack first, and fails so again. Nothing has used it; run: "
             f"{lift_command(name, region=target.region)}"
         )
         path, command = ("eks", "deletion_protection"), f"aws eks describe-cluster --name {name}"

@@ -1,0 +1,51 @@
+"""A database of Slurm's accounting that the rollback of a failed creation could not delete."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.deployed import left_by_rollback
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_stacks.table import stack_name
+
+_KEY: KeyPath = ("cluster", "slurm", "accounting")
+
+
+@validator(
+    phase=Phase.FORMER_DEPLOYMENTS,
+    row="the rollback of a failed creation left the protected database of Slurm's accounting",
+    source="[RDS](https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html)",
+    reads=[
+        "cloudformation:DescribeStacks",
+        "cloudformation:ListStackResources",
+        "rds:DescribeDBInstances",
+    ],
+)
+def failed_database(config: Config, target: Target) -> Iterator[Problem]:
+    """Find a protected database in a stack that a deployment would first delete.
+
+    The template retains it then, with the subnets whose CIDRs those of the next one have:
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-deletionpolicy.html
+    """
+    stack = stack_name(config, "storage")
+    if not config.makes_accounting:
+        return
+    for name in left_by_rollback(stack, target, resource_type="AWS::RDS::DBInstance"):
+        if not _is_protected(name, target):
+            continue
+        message = (
+            f"protects {name}, which the rollback of {stack} could not delete (ROLLBACK_FAILED); a "
+            "deployment deletes the stack first and leaves the database in its subnets, whose "
+            "CIDRs the new ones need. Nothing has used it; delete it as docs/destroy.md says: "
+            '"An accounting database that stayed"'
+        )
+        command = f"aws rds describe-db-instances --db-instance-identifier {name}"
+        yield problem((*_KEY, "delete_with_stack"), False, message, command=command)
+
+
+def _is_protected(name: str, target: Target) -> bool:
+    call = target.client("rds").describe_db_instances
+    # Its owner may have deleted it since.
+    answer = answer_of(call, "DBInstanceNotFound", DBInstanceIdentifier=name)
+    return answer is not None and bool(answer["DBInstances"][0]["DeletionProtection"])
