@@ -49,6 +49,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     # RDS makes one for a database, with the rights of who deploys it.
     # https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-secrets-manager.html
     "secretsmanager": ("Secret",),
+    "sns": ("topic",),
     "ssm": ("parameter",),
     "states": ("statemachine",),
 }
@@ -87,6 +88,7 @@ KIND_OF_TYPE: Mapping[str, str] = {
     "AWS::Route53Resolver::FirewallRuleGroupAssociation": "firewall-rule-group-association",
     "AWS::S3::Bucket": "bucket",
     "AWS::SageMaker::Cluster": "cluster",
+    "AWS::SNS::Topic": "topic",
     "AWS::StepFunctions::StateMachine": "statemachine",
 }
 """The kind of resource, in the terms of the reference, that a type makes and its tags are on."""

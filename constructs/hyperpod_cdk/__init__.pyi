@@ -109,3 +109,8 @@ from .workloads.section import WorkloadsConfig as WorkloadsConfig
 from .workloads.workloads import TrainingImages as TrainingImages
 
 __version__: str
+from .governance.section import GovernanceConfig as GovernanceConfig
+from .governance.section import TeamConfig as TeamConfig
+from .observability.notifications import Notifications as Notifications
+from .observability.notifications_section import NotificationsConfig as NotificationsConfig
+from .observability.section import ObservabilityConfig as ObservabilityConfig

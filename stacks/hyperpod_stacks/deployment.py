@@ -13,6 +13,7 @@ from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.refusals import report
 from hyperpod_stacks.addons_stack import AddonsStack
 from hyperpod_stacks.hyperpod_stack import HyperPodStack
+from hyperpod_stacks.observability_stack import ObservabilityStack
 from hyperpod_stacks.operators_stack import OperatorsStack
 from hyperpod_stacks.orchestration import orchestration_of
 from hyperpod_stacks.platform_stack import PlatformStack
@@ -88,6 +89,7 @@ def add_stacks(
     add("workloads", WorkloadsStack)
     add("hyperpod", HyperPodStack, stored={} if storage is None else storage.stored)
     add("operators", OperatorsStack)
+    add("observability", ObservabilityStack)
     for kind, stack in dependents.items():
         for other in (platform, *(dependents[each] for each in STACKS[kind].follows)):
             stack.add_stack_dependency(other)

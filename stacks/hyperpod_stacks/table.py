@@ -9,12 +9,15 @@ from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
+from hyperpod_cdk.observability.section import ObservabilityConfig
 from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.workloads.images import base_images
 
-StackKind = Literal["platform", "addons", "storage", "workloads", "hyperpod", "operators"]
+StackKind = Literal[
+    "platform", "addons", "storage", "workloads", "hyperpod", "operators", "observability"
+]
 
 _ADDONS = {
     DNS_ADDON: "CoreDNS",
@@ -177,6 +180,13 @@ def _operators(config: Config) -> Iterator[str]:
     yield ", ".join(_ADDONS[name] for name in config.operators.addons)
 
 
+def _observability(config: Config) -> Iterator[str]:
+    notifications = config.observability.notifications
+    if notifications is not None:
+        readers = _counted(len(notifications.emails), "reader")
+        yield f"messages about the cluster by e-mail to {readers}"
+
+
 def _hyperpod(config: Config) -> Iterator[str]:
     groups = config.cluster.all_groups
     release = "" if config.control_plane is None else f"Helm release {config.helm.release}, "
@@ -244,6 +254,12 @@ STACKS: Mapping[StackKind, StackRow] = {
         says=_operators,
         follows=("hyperpod",),
         has_outputs=False,
+    ),
+    "observability": StackRow(
+        holds="metrics, dashboards and messages",
+        exists=lambda config: config.observability != ObservabilityConfig(),
+        says=_observability,
+        follows=("hyperpod",),
     ),
 }
 """By kind, in the order in which they are shown."""

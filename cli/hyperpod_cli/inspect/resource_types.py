@@ -11,7 +11,7 @@ STACK = "AWS::CloudFormation::Stack"
 """Stands for what comes before the first resource of a stack: its change set."""
 
 _VPC, _EKS, _FSX = "AWS::EC2::VPC", "AWS::EKS::Cluster", "AWS::FSx::FileSystem"
-_RDS = "AWS::RDS::DBInstance"
+_RDS, _TOPIC = "AWS::RDS::DBInstance", "AWS::SNS::Topic"
 # 15 to 25 minutes until the cluster is in service, and its nodes with it.
 _HYPERPOD = (
     "https://github.com/awslabs/awsome-distributed-ai/blob/95b939cdc5b24ded03a70da21533964f9354b731/"
@@ -162,6 +162,10 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::SageMaker::Cluster": ResourceType(
         seconds=1200, source=_HYPERPOD, waits_for=(_EKS,), holds_data=True
     ),
+    "AWS::SNS::Subscription": ResourceType(part_of=_TOPIC),
+    # Assumed to be within the free tier: a message a fault.
+    _TOPIC: ResourceType(name_in_arn="TopicName"),
+    "AWS::SNS::TopicPolicy": ResourceType(part_of=_TOPIC, is_drawn=False),
     "AWS::StepFunctions::StateMachine": ResourceType(
         name_in_arn="StateMachineName", billed_as=_as(_LAMBDA)
     ),

@@ -15,6 +15,7 @@ from pydantic import (
 from hyperpod_cdk.config.slurm_scripts import slurm_scripts
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, EksConfig
 from hyperpod_cdk.encryption.section import EncryptionConfig
+from hyperpod_cdk.governance.section import GovernanceConfig
 from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
@@ -24,6 +25,7 @@ from hyperpod_cdk.network.endpoint_services import EndpointService, endpoint_ser
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.node_health.section import NodeHealthConfig
+from hyperpod_cdk.observability.section import ObservabilityConfig
 from hyperpod_cdk.operators.section import OperatorsConfig
 from hyperpod_cdk.schema.arns import DeploymentName, Region, arn_findings
 from hyperpod_cdk.schema.availability_zones import (
@@ -187,6 +189,27 @@ class Config(Section):
 
     operators: Annotated[OperatorsConfig, OrchestratedBy(EKS)] = OperatorsConfig()
     """Operators on the nodes, each by a switch. Default: none but those of helm.components."""
+
+    governance: Annotated[
+        GovernanceConfig | None,
+        OrchestratedBy(EKS),
+        Field(
+            examples=[
+                {
+                    "teams": [
+                        {
+                            "name": "research",
+                            "quota": [{"instance_type": "ml.g5.12xlarge", "nodes": 1}],
+                        }
+                    ]
+                }
+            ]
+        ),
+    ] = None
+    """Quotas of teams, and which of their jobs go first. Default: none."""
+
+    observability: ObservabilityConfig = ObservabilityConfig()
+    """Metrics, dashboards and messages, each by a switch. Default: none."""
 
     node_health: Annotated[NodeHealthConfig | None, OrchestratedBy(EKS)] = None
     """A health check of your own on each node with GPUs or Trainium. Default: none."""

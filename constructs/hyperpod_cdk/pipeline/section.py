@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.arns import AccountId, DeploymentName, Region
 from hyperpod_cdk.schema.errors import Finding, error, refuse, warning
-from hyperpod_cdk.schema.limits import Matching
+from hyperpod_cdk.schema.limits import EmailAddress, Matching
 from hyperpod_cdk.schema.section import Listed, Section
 from hyperpod_cdk.schema.tags import Tags
 
@@ -45,9 +45,6 @@ BucketName = Annotated[
 ]
 ObjectKey = Annotated[
     str, Matching(pattern=r"[^/\s][^\s]*", longest=1024, rule="must be the key of an S3 object")
-]
-EmailAddress = Annotated[
-    str, Matching(pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+", rule="must be an e-mail address")
 ]
 EnvironmentName = Annotated[
     str,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
@@ -162,6 +162,11 @@ class Matching(Limits):
     def _check(self, value: str) -> str:
         refuse(self.findings(value))
         return value
+
+
+EmailAddress = Annotated[
+    str, Matching(pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+", rule="must be an e-mail address")
+]
 
 
 @dataclass(frozen=True, slots=True)

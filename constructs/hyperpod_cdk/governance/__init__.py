@@ -1,0 +1,1 @@
+"""Task governance: which team's jobs run, wait, borrow and make room."""

@@ -1,0 +1,214 @@
+"""The `governance` section: the quotas of teams, and which of their jobs go first."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.limits import ApiLimits, Between, ListLimits, OneOf
+from hyperpod_cdk.schema.section import Api, Listed, Section, Task, members
+
+_TASK = Task("share the cluster among teams")
+_MOST_AMOUNT = 10_000_000
+# The API takes up to 10000, and documents 1 to 500.
+# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ResourceSharingConfig.html
+_MOST_BORROWED = 500
+SHARING: Final = ("DontLend", "Lend", "LendAndBorrow")
+"""What a team may do with compute that stands idle, as the API calls it."""
+
+InstanceType = Annotated[
+    str, ApiLimits(shape_name="sagemaker.ClusterInstanceType", noun="a HyperPod instance type")
+]
+Amount = Annotated[int, Between(1, _MOST_AMOUNT)]
+Weight = Annotated[
+    int, ApiLimits(shape_name="sagemaker.FairShareWeight", noun="a weight, 0 to 100")
+]
+
+
+class PartitionQuotaConfig(Section):
+    """Parts of GPUs that are divided by MIG."""
+
+    type: Annotated[
+        str,
+        ApiLimits(shape_name="sagemaker.MIGProfileType", noun="a MIG profile"),
+        Api("Type"),
+        Field(examples=["mig-2g.10gb"]),
+    ]
+    """MIG profile, such as mig-1g.5gb."""
+
+    count: Annotated[Amount, Api("Count"), Field(examples=[4])]
+    """How many of them."""
+
+
+class QuotaConfig(Section):
+    """What a team may use of one instance type: whole nodes, accelerators, or a share of a node."""
+
+    instance_type: Annotated[InstanceType, Api("InstanceType"), Field(examples=["ml.g5.12xlarge"])]
+    """Instance type of one of the cluster's groups, such as ml.p5.48xlarge."""
+
+    nodes: Annotated[Amount | None, Api("Count"), Field(examples=[2]), _TASK] = None
+    """Whole nodes. Default: none."""
+
+    accelerators: Annotated[Amount | None, Api("Accelerators"), Field(examples=[4])] = None
+    """GPUs or Trainium devices, with as much of the nodes' vCPUs and memory unless these are given
+    too. Default: none."""
+
+    vcpus: Annotated[Amount | None, Api("VCpu"), Field(examples=[8])] = None
+    """vCPUs. Default: by HyperPod, in proportion to the accelerators."""
+
+    memory_gib: Annotated[Amount | None, Api("MemoryInGiB"), Field(examples=[32])] = None
+    """Memory in GiB. Default: by HyperPod, in proportion to the accelerators."""
+
+    partition: Annotated[PartitionQuotaConfig | None, Api("AcceleratorPartition")] = None
+    """Parts of GPUs, in groups that are divided by MIG. Default: none."""
+
+    def _findings(self) -> Iterator[Finding]:
+        parts = ("accelerators", "vcpus", "memory_gib", "partition")
+        given = [key for key in parts if getattr(self, key) is not None]
+        if self.nodes is None and not given:
+            message = "is missing: give nodes, accelerators, vcpus, memory_gib or a partition"
+            yield error(("nodes",), None, message)
+        if self.nodes is not None and given:
+            message = f"must be left out beside {given[0]}: a quota is in nodes or in parts of them"
+            yield error(("nodes",), self.nodes, message)
+        if self.accelerators is not None and self.partition is not None:
+            message = "must be left out beside accelerators: a GPU is whole or divided"
+            yield error(("partition",), self.partition.type, message)
+
+
+class TeamConfig(Section):
+    """A team, its quota, and what it does with compute that stands idle."""
+
+    name: Annotated[
+        str,
+        ApiLimits(
+            shape_name="sagemaker.ComputeQuotaTargetTeamName",
+            noun="the name of a team (lower-case letters, digits, inner hyphens, at most 40)",
+        ),
+        Field(examples=["research"]),
+        _TASK,
+    ]
+    """Name of the team; its jobs run in the namespace hyperpod-ns-<name>."""
+
+    quota: Annotated[
+        Listed[QuotaConfig],
+        ListLimits(
+            shape_name="sagemaker.ComputeQuotaResourceConfigList",
+            noun="instance types",
+            may_be_empty=False,
+        ),
+        _TASK,
+    ]
+    """What the team has for itself, by instance type."""
+
+    weight: Annotated[Weight, Field(examples=[50])] = 0
+    """Its part of what stands idle, in relation to other teams' weights, 0 to 100. Default: 0."""
+
+    sharing: Annotated[str, OneOf(values=SHARING, noun="a way to share")] = "LendAndBorrow"
+    """DontLend: its quota stands idle when it does not use it. Lend: others may use it meanwhile.
+    LendAndBorrow: it also uses what others lend. Default: LendAndBorrow."""
+
+    borrow_limit_percent: Annotated[
+        Annotated[int, Between(1, _MOST_BORROWED)] | None, Field(examples=[100])
+    ] = None
+    """How much it may borrow, in percent of its quota, 1 to 500. Default: 50, HyperPod's."""
+
+    preempt_own_jobs: bool = True
+    """Whether its jobs make room for its own jobs of higher priority. Default: true."""
+
+    def _findings(self) -> Iterator[Finding]:
+        if not self.quota:
+            yield error(("quota",), [], "must list at least one instance type")
+        if self.borrow_limit_percent is not None and self.sharing != "LendAndBorrow":
+            message = f"must be left out: with sharing {self.sharing} the team borrows nothing"
+            yield error(("borrow_limit_percent",), self.borrow_limit_percent, message)
+        types = [each.instance_type for each in self.quota]
+        for index, name in enumerate(types):
+            if name in types[:index]:
+                message = "must be there once in a team's quota"
+                yield error(("quota", index, "instance_type"), name, message)
+
+    def to_request(self) -> dict[str, Any]:
+        """Return the ComputeQuotaConfig and ComputeQuotaTarget of a CreateComputeQuota."""
+        return members(
+            {
+                "ComputeQuotaConfig.ComputeQuotaResources": self.quota,
+                "ComputeQuotaConfig.ResourceSharingConfig.Strategy": self.sharing,
+                "ComputeQuotaConfig.ResourceSharingConfig.BorrowLimit": self.borrow_limit_percent,
+                "ComputeQuotaConfig.PreemptTeamTasks": (
+                    "LowerPriority" if self.preempt_own_jobs else "Never"
+                ),
+                "ComputeQuotaTarget.TeamName": self.name,
+                "ComputeQuotaTarget.FairShareWeight": self.weight,
+            }
+        )
+
+
+class JobPriorityConfig(Section):
+    """A priority that jobs name, which Kueue compares when they wait."""
+
+    name: Annotated[
+        str,
+        ApiLimits(
+            shape_name="sagemaker.ClusterSchedulerPriorityClassName",
+            noun="the name of a priority (lower-case letters, digits, inner hyphens, at most 40)",
+        ),
+        Api("Name"),
+    ]
+    """Name; jobs name it with -priority appended, such as training-priority."""
+
+    weight: Annotated[
+        int,
+        ApiLimits(shape_name="sagemaker.PriorityWeight", noun="a weight, 0 to 100"),
+        Api("Weight"),
+    ]
+    """Weight, 0 to 100; the greater goes first."""
+
+
+DEFAULT_PRIORITIES: Final = (
+    JobPriorityConfig(name="inference", weight=100),
+    JobPriorityConfig(name="training", weight=75),
+    JobPriorityConfig(name="best-effort", weight=10),
+)
+
+
+class GovernanceConfig(Section):
+    """Task governance: quotas of teams, and which jobs go first."""
+
+    teams: Listed[TeamConfig]
+    """The teams that share the cluster."""
+
+    priority_classes: Annotated[
+        Listed[JobPriorityConfig],
+        ListLimits(shape_name="sagemaker.PriorityClassList", noun="priorities"),
+        Field(examples=[[{"name": "urgent", "weight": 90}]]),
+    ] = DEFAULT_PRIORITIES
+    """Priorities of jobs, at most 10. Default: inference (100), training (75) and best-effort (10),
+    in the order of helm.priority_classes."""
+
+    fair_share: bool = True
+    """Whether teams get what stands idle by their weights; else the first that asks. Default:
+    true."""
+
+    idle_resource_sharing: bool = True
+    """Whether compute that is in no team's quota is lent too. Default: true."""
+
+    def to_request(self) -> dict[str, Any]:
+        """Return a SchedulerConfig."""
+        return members(
+            {
+                "PriorityClasses": self.priority_classes,
+                "FairShare": "Enabled" if self.fair_share else "Disabled",
+                "IdleResourceSharing": "Enabled" if self.idle_resource_sharing else "Disabled",
+            }
+        )
+
+    def _findings(self) -> Iterator[Finding]:
+        if not self.teams:
+            yield error(("teams",), [], "must list at least one team")
+        for key in ("teams", "priority_classes"):
+            names = [each.name for each in getattr(self, key)]
+            for index, name in enumerate(names):
+                if name in names[:index]:
+                    yield error((key, index, "name"), name, "must be there once")

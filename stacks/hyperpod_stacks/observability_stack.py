@@ -1,0 +1,29 @@
+"""What shows the cluster, and tells of it; nothing waits for it."""
+
+from typing import Any
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.observability.notifications import Notifications
+from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
+
+
+class ObservabilityStack(cdk.Stack):
+    """Metrics, dashboards and messages; made after the nodes, and deleted before them."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: Config,
+        platform: PlatformStack,  # noqa: ARG002 - as every stack
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
+        notifications = config.observability.notifications
+        if notifications is not None:
+            made = Notifications(self, "Notifications", notifications=notifications)
+            add_outputs(self, {"NotificationTopicArn": made.topic.topic_arn})
