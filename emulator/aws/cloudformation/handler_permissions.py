@@ -55,6 +55,7 @@ _NAMES = {
     "RoleNameWithPath": (("RoleName",), ("Roles", "*")),
     "StateMachineName": (("StateMachineName",),),
     "SubnetGroupName": (("DBSubnetGroupName",),),
+    "TopicName": (("TopicName",), ("TopicArn",), ("Topics", "*")),
 }
 
 
@@ -272,7 +273,7 @@ def _name_in(value: str) -> str:
         return value.split("/")[2]
     if value.startswith("alias/"):
         return value.removeprefix("alias/")
-    return value.rpartition("/")[2] if value.startswith("arn:") else value
+    return re.split("[/:]", value)[-1] if value.startswith("arn:") else value
 
 
 def _strings(value: object) -> Iterator[str]:
