@@ -1,4 +1,8 @@
-"""What shows the cluster, and tells of it; nothing waits for it."""
+"""What shows the cluster, and tells of it.
+
+It is made beside the nodes, so that faults of the first ones are told too, and nobody waits for it.
+What needs a node is in the stack of operators.
+"""
 
 from typing import Any
 
@@ -11,7 +15,7 @@ from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class ObservabilityStack(cdk.Stack):
-    """Metrics, dashboards and messages; made after the nodes, and deleted before them."""
+    """Metrics, dashboards and messages."""
 
     def __init__(
         self,

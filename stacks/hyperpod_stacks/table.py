@@ -259,7 +259,6 @@ STACKS: Mapping[StackKind, StackRow] = {
         holds="metrics, dashboards and messages",
         exists=lambda config: config.observability != ObservabilityConfig(),
         says=_observability,
-        follows=("hyperpod",),
     ),
 }
 """By kind, in the order in which they are shown."""
