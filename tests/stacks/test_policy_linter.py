@@ -76,7 +76,11 @@ STAYS: Mapping[tuple[str, str], str] = {
     ): _OF_CONTEXT,
 }
 # Of these, `Ref` gives the ARN.
-REFERRED_TO_BY_ARN = ("AWS::IAM::ManagedPolicy", "AWS::StepFunctions::StateMachine")
+REFERRED_TO_BY_ARN = (
+    "AWS::IAM::ManagedPolicy",
+    "AWS::SNS::Topic",
+    "AWS::StepFunctions::StateMachine",
+)
 
 
 def arn(resource_type: str) -> str:

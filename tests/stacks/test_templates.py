@@ -173,6 +173,8 @@ def test_most_types_take_tags() -> None:
         "AWS::KMS::Alias",
         "AWS::Lambda::LayerVersion",
         "AWS::S3::BucketPolicy",
+        "AWS::SNS::Subscription",
+        "AWS::SNS::TopicPolicy",
     }
 
 
