@@ -1,0 +1,187 @@
+"""Dashboards and rules as files, and dashboards in a Grafana, by a token that soon expires."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.panels.definition import watched
+from hyperpod_cdk.panels.grafana import dashboards
+from hyperpod_cdk.panels.rules import rules
+from hyperpod_cli.aws.account import known_region
+from hyperpod_cli.aws.session import AwsClient, AwsSession
+from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
+from hyperpod_cli.terminal.errors import FailedError, OpsError
+
+TOKEN = "GRAFANA_TOKEN"  # noqa: S105 - the name of a variable
+"""Environment variable with a token, for a Grafana that is not Amazon Managed Grafana."""
+SECONDS_TO_LIVE = 300
+"""How long a token of ours is valid: pushing takes seconds."""
+
+# https://docs.aws.amazon.com/grafana/latest/APIReference/API_WorkspaceDescription.html
+_MANAGED = re.compile(r"(g-[0-9a-f]{10})\.grafana-workspace\.([a-z0-9-]+)\.amazonaws\.com")
+_ACCOUNT = "hyperpod-cdk-dashboards"
+_TIMEOUT_SECONDS = 30
+_DENIED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+
+def files(config: Config) -> dict[str, str]:
+    """Return the dashboards and rules of a deployment by the names of their files.
+
+    Args:
+        config: The deployment.
+
+    Raises:
+        OpsError: There is nothing to show of it.
+    """
+    seen = watched(config, region=known_region(config))
+    made = dashboards(seen)
+    if not made:
+        raise OpsError(
+            f"{config.name}: has nothing to show; with Slurm, dashboards are of file systems alone"
+        )
+    rendered = {f"{name}.json": f"{json.dumps(each, indent=1)}\n" for name, each in made.items()}
+    # Without Kubernetes, nothing sends metrics to a Prometheus.
+    return {**rendered, **({} if seen.eks_cluster_name is None else {"rules.yaml": rules(seen)})}
+
+
+def write(rendered: Mapping[str, str], *, folder: Path) -> None:
+    """Write files into a folder.
+
+    Args:
+        rendered: Their texts by name.
+        folder: The folder, which is made if it is not there.
+
+    Raises:
+        OpsError: It cannot be written.
+    """
+    try:
+        for name, text in rendered.items():
+            replace_file(folder / name, text, mode=PUBLIC)
+    except OSError as error:
+        raise OpsError(f"--output: {error}") from None
+
+
+def push(rendered: Mapping[str, str], *, url: str) -> list[str]:
+    """Put dashboards into a Grafana, in place of those that it has of the same subjects.
+
+    Args:
+        rendered: Files; those that are no dashboards are left out.
+        url: Where the Grafana is.
+
+    Returns:
+        Where each dashboard is.
+
+    Raises:
+        OpsError: The Grafana is not reached, or does not take them.
+    """
+    parts = urlsplit(url)
+    is_local = parts.hostname in ("localhost", "127.0.0.1")
+    if not parts.hostname or parts.scheme not in (("http", "https") if is_local else ("https",)):
+        raise OpsError(
+            f"--grafana: {url!r} must be an https:// address, or http://localhost:PORT of "
+            "kubectl port-forward; the token is sent there"
+        )
+    base = url.rstrip("/")
+    found = [json.loads(text) for name, text in rendered.items() if name.endswith(".json")]
+    with _token(parts.hostname) as token:
+        return [f"{base}{_sent(base, dashboard, token=token)}" for dashboard in found]
+
+
+@contextmanager
+def _token(host: str) -> Iterator[str]:
+    managed = _MANAGED.fullmatch(host)
+    if managed is None:
+        token = os.environ.get(TOKEN)
+        if not token:
+            raise OpsError(
+                f"{TOKEN}: is not set; make a service account with the role Editor in this "
+                "Grafana, and set it to a token of it that expires within an hour"
+            )
+        yield token
+        return
+    workspace, region = managed.groups()
+    with managed_token(AwsSession(region=region).writing_client("grafana"), workspace) as token:
+        yield token
+
+
+@contextmanager
+def managed_token(client: AwsClient, workspace: str) -> Iterator[str]:
+    """Have a token of Amazon Managed Grafana, which is gone afterwards with its account.
+
+    Args:
+        client: Of Amazon Managed Grafana.
+        workspace: The ID of the workspace.
+
+    Raises:
+        OpsError: AWS gives none.
+    """
+    named = {"workspaceId": workspace}
+    try:
+        account = client.create_workspace_service_account(
+            name=_ACCOUNT, grafanaRole="EDITOR", **named
+        )
+    except client.exceptions.ConflictException:
+        raise OpsError(
+            f"--grafana: {workspace} has a service account {_ACCOUNT} of another push, or of one "
+            "that was interrupted; wait for that, or delete the account in the workspace"
+        ) from None
+    except (BotoCoreError, ClientError) as error:
+        raise _refused(workspace, error) from None
+    try:
+        made = client.create_workspace_service_account_token(
+            name=_ACCOUNT,
+            secondsToLive=SECONDS_TO_LIVE,
+            serviceAccountId=account["id"],
+            **named,
+        )
+        yield made["serviceAccountToken"]["key"]
+    except (BotoCoreError, ClientError) as error:
+        raise _refused(workspace, error) from None
+    finally:
+        # With its tokens: https://docs.aws.amazon.com/grafana/latest/userguide/service-accounts.html
+        client.delete_workspace_service_account(serviceAccountId=account["id"], **named)
+
+
+def _refused(workspace: str, error: Exception) -> OpsError:
+    return OpsError(
+        f"--grafana: no token for {workspace}: {error}; give credentials that allow "
+        "grafana:CreateWorkspaceServiceAccount, grafana:CreateWorkspaceServiceAccountToken and "
+        "grafana:DeleteWorkspaceServiceAccount"
+    )
+
+
+def _sent(base: str, dashboard: Mapping[str, Any], *, token: str) -> str:
+    """Send a dashboard; return its path."""
+    # https://grafana.com/docs/grafana/latest/developers/http_api/dashboard/
+    request = Request(  # noqa: S310 - the scheme was looked at
+        f"{base}/api/dashboards/db",
+        data=json.dumps({"dashboard": dashboard, "overwrite": True}).encode(),
+        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+        method="POST",
+    )
+    title = dashboard["title"]
+    try:
+        with urlopen(request, timeout=_TIMEOUT_SECONDS) as answer:  # noqa: S310
+            path: str = json.load(answer)["url"]
+    except HTTPError as error:
+        if error.code in _DENIED:
+            raise OpsError(
+                f"--grafana: {base} refuses the token ({error.code}); it needs the role Editor"
+            ) from None
+        raise FailedError(f"{base} did not take {title!r}: {error.code} {error.reason}") from None
+    except (URLError, TimeoutError) as error:
+        raise OpsError(f"--grafana: {base} cannot be reached: {error}") from None
+    except (ValueError, KeyError, TypeError):
+        raise OpsError(f"--grafana: {base} answers, but not as a Grafana does") from None
+    return path

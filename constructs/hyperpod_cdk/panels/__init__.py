@@ -1,0 +1,1 @@
+"""Panels and alarms, each defined once: for CloudWatch, Prometheus and Grafana alike."""

@@ -1,0 +1,289 @@
+"""What a panel is: what it shows and why, its query of each backend, and its alarm.
+
+An expression may name what differs between deployments, as `$name`: see `Watched.filled`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+from string import Template
+from typing import Literal
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.cost.charges import charge_of
+from hyperpod_cdk.facts.instance_types import instance_facts
+
+CONTAINER_INSIGHTS, FSX = "ContainerInsights", "AWS/FSx"
+PERIOD_MINUTES = 5
+"""What a point of CloudWatch's graphs and alarms is taken over."""
+
+Has = Literal["GPU", "Neuron", "other", "EFA", "Lustre", "SizedLustre"]
+"""What a deployment can have: nodes of a kind, EFA, file systems, and those that can fill up."""
+
+
+# A search finds the metrics of each node, which are 1 here while it sends them. It cannot ask for
+# an instance type, which no metric has that all nodes send.
+# https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression-syntax.html
+_NODES = (
+    "SUM(SEARCH('{{ContainerInsights,ClusterName,InstanceId,NodeName}} "
+    'MetricName="{metric}" ClusterName="{cluster}"\', \'Average\', 300) * 0 + 1)'
+)
+_METRICS: Mapping[Has, str] = {
+    "GPU": "node_gpu_utilization",
+    "Neuron": "node_neuroncore_utilization",
+    "other": "node_cpu_utilization",
+}
+
+
+class Unit(Enum):
+    """What a panel counts: as it is written, and Grafana's name of it."""
+
+    # https://github.com/grafana/grafana/blob/main/packages/grafana-data/src/valueFormats/categories.ts
+    PERCENT = ("%", "percent")
+    BYTES = ("bytes", "bytes")
+    BYTES_A_SECOND = ("bytes/s", "binBps")
+    A_SECOND = ("per second", "cps")
+    WATTS = ("W", "watt")
+    CELSIUS = ("°C", "celsius")
+    COUNT = ("number", "short")
+    DOLLARS_AN_HOUR = ("USD/hour", "currencyUSD")
+
+    def __init__(self, symbol: str, in_grafana: str) -> None:
+        self.symbol = symbol
+        self.in_grafana = in_grafana
+
+    @property
+    def suffix(self) -> str:
+        """What follows a value."""
+        return "" if self is Unit.COUNT else f" {self.symbol}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Metric:
+    """A metric of CloudWatch, of the whole cluster or of one file system.
+
+    Attributes:
+        name: Its name.
+        statistic: How a period's values become one.
+    """
+
+    name: str
+    statistic: Literal["Average", "Sum", "Maximum", "Minimum"] = "Average"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """A line of a graph of CloudWatch.
+
+    Attributes:
+        label: What it is.
+        metrics: What it is made of; `m1` and so on in the expression.
+        expression: CloudWatch's metric math. Default: the metric itself.
+        has: What a deployment must have for it. Default: what the subject asks for.
+    """
+
+    label: str
+    metrics: tuple[Metric, ...] = ()
+    expression: str = ""
+    has: Has | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Query:
+    """A query of Prometheus.
+
+    Attributes:
+        text: In PromQL; `$cluster` stands for the matcher of a cluster.
+        legend: The name of a line, by its labels in Grafana's way; empty for a single line.
+    """
+
+    text: str
+    legend: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Alarm:
+    """When somebody is to be told.
+
+    Attributes:
+        name: Its name; what to do is that of its panel.
+        is_above: Whether it is over the threshold; below it otherwise.
+        threshold: Of the panel's unit.
+        minutes: For how long.
+    """
+
+    name: str
+    is_above: bool
+    threshold: float
+    minutes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Panel:
+    """A panel.
+
+    Attributes:
+        title: Its title.
+        what: What it shows.
+        unit: What it counts.
+        why: What one learns of it.
+        to_do: What to do when it is not as it should be.
+        sources: Where the names of the metrics are documented.
+        cloudwatch: Its lines in CloudWatch; the alarm is about the first. Default: not shown there.
+        prometheus: Its query of Prometheus. Default: Grafana shows it from CloudWatch.
+        alarm: Its alarm, if any.
+        has: What a deployment must have for it. Default: what the subject asks for.
+    """
+
+    title: str
+    what: str
+    unit: Unit
+    why: str
+    to_do: str
+    sources: tuple[str, ...]
+    cloudwatch: tuple[Line, ...] = ()
+    prometheus: Query | None = None
+    alarm: Alarm | None = None
+    has: Has | None = None
+
+    @property
+    def description(self) -> str:
+        """What it shows, why, and what to do."""
+        return f"{self.what} {self.why} {self.to_do}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """What a row of panels is about; found because its file is in `subjects`.
+
+    Attributes:
+        title: Its title.
+        panels: Its panels.
+        has: What a deployment must have for it. Default: nothing.
+        namespace: CloudWatch's namespace of its metrics.
+    """
+
+    title: str
+    panels: tuple[Panel, ...]
+    has: Has | None = None
+    namespace: str = CONTAINER_INSIGHTS
+
+    @property
+    def needs_agent(self) -> bool:
+        """Whether something on the nodes must send its metrics."""
+        return self.namespace == CONTAINER_INSIGHTS
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Watched:
+    """What is watched of a deployment.
+
+    Attributes:
+        name: The deployment's name.
+        eks_cluster_name: The EKS cluster, which metrics of CloudWatch name. None without one.
+        has: What it has.
+        prices: The price of an hour of each instance type, as far as it is known.
+        dearest: The highest known price of an hour of its nodes with GPUs, with Neuron, and others.
+        file_systems: The ID of each file system by its label: of all, and of those with a size.
+    """
+
+    name: str
+    eks_cluster_name: str | None
+    has: frozenset[Has]
+    prices: Mapping[str, Decimal]
+    dearest: Mapping[Has, Decimal]
+    file_systems: Mapping[Has, Mapping[str, str]] = field(default_factory=dict)
+
+    def filled(self, expression: str) -> str:
+        """Return an expression of CloudWatch with what it names of the deployment.
+
+        Args:
+            expression: It may name `$gpu_nodes`, `$neuron_nodes` and `$other_nodes`, the number of
+                nodes of a kind, and `$gpu_price` and so on, the price of an hour of one of them.
+        """
+        return Template(expression).substitute(self._values())
+
+    def panels_of(self, subject: Subject) -> tuple[Panel, ...]:
+        """Return the panels of a subject that there is something to show in."""
+        has_agent = self.eks_cluster_name is not None or not subject.needs_agent
+        if not (has_agent and self._has(subject.has)):
+            return ()
+        return tuple(panel for panel in subject.panels if self._has(panel.has))
+
+    def lines_of(self, panel: Panel) -> tuple[Line, ...]:
+        """Return the lines of a panel in CloudWatch that there is something to show in."""
+        known = self._values().keys()
+        return tuple(
+            line
+            for line in panel.cloudwatch
+            if self._has(line.has) and known >= {*Template(line.expression).get_identifiers()}
+        )
+
+    def places_of(self, subject: Subject, panel: Panel) -> Mapping[str, Mapping[str, str]]:
+        """Return the dimensions of a panel's metrics by where: each file system, or the cluster."""
+        if subject.needs_agent:
+            return {"": {"ClusterName": str(self.eks_cluster_name)}}
+        named = self.file_systems[panel.has or subject.has or "Lustre"]
+        return {label: {"FileSystemId": identifier} for label, identifier in named.items()}
+
+    def _values(self) -> Mapping[str, str]:
+        nodes = {
+            kind: _NODES.format(cluster=self.eks_cluster_name, metric=metric)
+            for kind, metric in _METRICS.items()
+            if kind in self.has or kind == "other"
+        }
+        accelerated = "".join(
+            f" - FILL({count}, 0)" for kind, count in nodes.items() if kind != "other"
+        )
+        nodes["other"] = f"({nodes['other']}{accelerated})"
+        prices = {f"{kind.lower()}_price": str(usd) for kind, usd in self.dearest.items()}
+        return {f"{kind.lower()}_nodes": count for kind, count in nodes.items()} | prices
+
+    def _has(self, needed: Has | None) -> bool:
+        return needed is None or needed in self.has
+
+
+def watched(
+    config: Config, *, region: str | None = None, outputs: Mapping[str, str] | None = None
+) -> Watched:
+    """Return what is watched of a deployment.
+
+    Args:
+        config: Its configuration.
+        region: Where it is, for a configuration that names no region.
+        outputs: Outputs of its storage stack. Default: the IDs of file systems are not known.
+    """
+    region = config.region or region
+    prices, dearest, has = dict[str, Decimal](), dict[Has, Decimal](), set[Has]()
+    for item in config.cluster.instance_types:
+        facts = instance_facts(item)
+        kind: Has = "other"
+        if facts is not None and facts.accelerator is not None:
+            kind = facts.accelerator.kind
+        has |= {kind, *(("EFA",) if facts is not None and facts.efa_interfaces else ())}
+        charge = charge_of(item, quantity=1, service="HyperPod", item=item, region=region)
+        if charge.price is not None:
+            prices[item] = charge.price.usd
+            dearest[kind] = max(charge.price.usd, dearest.get(kind, Decimal(0)))
+    file_systems = _file_systems(config, outputs=outputs)
+    return Watched(
+        name=config.name,
+        eks_cluster_name=None if config.control_plane is None else config.eks_cluster_name,
+        has=frozenset({*has, *file_systems}),
+        prices=prices,
+        dearest=dearest,
+        file_systems=file_systems,
+    )
+
+
+def _file_systems(
+    config: Config, *, outputs: Mapping[str, str] | None
+) -> Mapping[Has, Mapping[str, str]]:
+    found: dict[Has, dict[str, str]] = {}
+    for _, files in () if config.storage is None else config.storage.file_systems:
+        identifier = "" if outputs is None else outputs[f"{files.output_prefix}FileSystemId"]
+        kinds: tuple[Has, ...] = ("Lustre",) if files.is_tiered else ("Lustre", "SizedLustre")
+        for kind in kinds:
+            found.setdefault(kind, {})[files.label] = identifier
+    return found

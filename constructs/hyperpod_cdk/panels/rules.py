@@ -1,0 +1,78 @@
+"""The recording and alerting rules of Prometheus, as it reads them from a file."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from hyperpod_cdk.panels.definition import Alarm, Panel, Query, Watched
+from hyperpod_cdk.panels.subjects import SUBJECTS
+
+_TYPE_LABEL = "node_kubernetes_io_instance_type"
+
+
+def rules(watched: Watched, *, with_alarms: bool = True) -> str:
+    """Return the rules of a deployment as a file in YAML.
+
+    Rules read every cluster that writes into a workspace; what they say names it by `cluster_id`.
+
+    Args:
+        watched: What is watched.
+        with_alarms: Whether Prometheus tells of what is wrong, and not CloudWatch.
+    """
+    groups = [{"name": "hyperpod-cost", "rules": [*_cost(watched)]}]
+    alerts = [*_alerts(watched)]
+    if with_alarms and alerts:
+        groups.append({"name": "hyperpod-alarms", "rules": alerts})
+    return yaml.safe_dump({"groups": groups}, sort_keys=False, width=100, allow_unicode=True)
+
+
+def filled(query: Query, *, matcher: str = "") -> str:
+    """Return a query as Prometheus takes it.
+
+    Args:
+        query: The query.
+        matcher: What tells a cluster from others of the same Prometheus. Default: all are read.
+    """
+    text = query.text.replace(",$cluster", f",{matcher}" if matcher else "")
+    return text.replace("{$cluster}", f"{{{matcher}}}" if matcher else "")
+
+
+def _cost(watched: Watched) -> Iterator[dict[str, Any]]:
+    for instance_type, usd in watched.prices.items():
+        yield {
+            "record": "hyperpod:price_dollars_per_hour",
+            "expr": f"vector({usd})",
+            "labels": {"instance_type": instance_type},
+        }
+    # Rules of a group are evaluated in turn: the prices are there.
+    yield {
+        "record": "hyperpod:node_dollars_per_hour",
+        "expr": (
+            "max by (cluster_id, node, instance_type) ("
+            f'label_replace(kubelet_node_name, "instance_type", "$1", "{_TYPE_LABEL}", "(.+)") '
+            "* on (instance_type) group_left () hyperpod:price_dollars_per_hour)"
+        ),
+    }
+
+
+def _alerts(watched: Watched) -> Iterator[dict[str, Any]]:
+    for name, subject in SUBJECTS.items():
+        for panel in watched.panels_of(subject):
+            if panel.alarm is not None and panel.prometheus is not None:
+                query = filled(panel.prometheus)
+                yield _alert(panel, panel.alarm, query=query, subject=name)
+
+
+def _alert(panel: Panel, alarm: Alarm, *, query: str, subject: str) -> dict[str, Any]:
+    relation = ">" if alarm.is_above else "<"
+    return {
+        "alert": alarm.name,
+        "expr": f"({query}) {relation} {alarm.threshold:g}",
+        "for": f"{alarm.minutes}m",
+        "labels": {"subject": subject},
+        "annotations": {
+            "summary": f"{panel.title}: {{{{ $value | humanize }}}}{panel.unit.suffix}",
+            "description": panel.description,
+        },
+    }

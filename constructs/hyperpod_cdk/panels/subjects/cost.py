@@ -1,0 +1,59 @@
+"""What the nodes cost now, at list prices."""
+
+from hyperpod_cdk.panels.definition import Line, Panel, Query, Subject, Unit
+
+_NODES = (
+    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
+    "Container-Insights-metrics-enhanced-EKS.html"
+)
+# The add-on gives the labels of a node to its kubelet's metrics, as AWS's own dashboard reads them.
+_KUBELET = (
+    "https://github.com/aws/sagemaker-hyperpod-cluster-setup: eks/cloudformation/resources/"
+    "observability-assets-creation/dashboards/templates/cluster.json"
+)
+_REQUESTS = (
+    "https://github.com/kubernetes/kube-state-metrics/blob/main/docs/metrics/workload/"
+    "pod-metrics.md"
+)
+
+SUBJECT = Subject(
+    title="Cost",
+    panels=(
+        Panel(
+            title="Dollars an hour",
+            what="What the nodes that run cost at AWS's list prices, by instance type; in "
+            "CloudWatch by kind, each node as the dearest type of its kind.",
+            unit=Unit.DOLLARS_AN_HOUR,
+            why="Nodes are nearly the whole bill, with or without jobs.",
+            to_do="Scale down groups that have nothing to do: hyperpod-ops scale.",
+            sources=(_NODES, _KUBELET),
+            cloudwatch=(
+                Line(label="GPU nodes", expression="$gpu_nodes * $gpu_price"),
+                Line(label="Neuron nodes", expression="$neuron_nodes * $neuron_price"),
+                Line(label="other nodes", expression="$other_nodes * $other_price"),
+            ),
+            prometheus=Query(
+                text="sum by (cluster_id, instance_type) "
+                "(hyperpod:node_dollars_per_hour{$cluster})",
+                legend="{{instance_type}}",
+            ),
+        ),
+        Panel(
+            title="Dollars an hour of nodes without work",
+            what="The part of that for nodes with accelerators on which no pod asks for one.",
+            unit=Unit.DOLLARS_AN_HOUR,
+            why="It is what scaling down would save now.",
+            to_do="Scale down the groups of these types: hyperpod-ops scale.",
+            sources=(_KUBELET, _REQUESTS),
+            prometheus=Query(
+                text="sum by (cluster_id, instance_type) (hyperpod:node_dollars_per_hour{$cluster} "
+                "and on (cluster_id, node) "
+                'kube_node_status_allocatable{resource=~"nvidia_com_gpu|aws_amazon_com_neuron",'
+                "$cluster} > 0 "
+                "unless on (cluster_id, node) kube_pod_container_resource_requests{"
+                'resource=~"nvidia_com_gpu|aws_amazon_com_neuron.*",$cluster})',
+                legend="{{instance_type}}",
+            ),
+        ),
+    ),
+)

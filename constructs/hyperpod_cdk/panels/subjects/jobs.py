@@ -1,0 +1,99 @@
+"""Jobs and pods: what waits, and what fails again and again."""
+
+from hyperpod_cdk.panels.definition import (
+    Alarm,
+    Line,
+    Metric,
+    Panel,
+    Query,
+    Subject,
+    Unit,
+)
+
+_INSIGHTS = (
+    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
+    "Container-Insights-metrics-enhanced-EKS.html"
+)
+_PODS = (
+    "https://github.com/kubernetes/kube-state-metrics/blob/main/docs/metrics/workload/"
+    "pod-metrics.md"
+)
+_KUEUE = "https://kueue.sigs.k8s.io/docs/reference/metrics/"
+
+SUBJECT = Subject(
+    title="Jobs",
+    panels=(
+        Panel(
+            title="Pending pods",
+            what="Pods that Kubernetes has accepted and that do not run yet, by namespace.",
+            unit=Unit.COUNT,
+            why="After an hour it is no longer the pull of an image: nodes, EFA or a volume lack.",
+            to_do="Read why: kubectl describe pod; add nodes: hyperpod-ops scale.",
+            sources=(_INSIGHTS, _PODS),
+            cloudwatch=(
+                Line(
+                    label="pending",
+                    metrics=(Metric(name="pod_status_pending", statistic="Sum"),),
+                    expression="m1 / 5",
+                ),
+            ),
+            prometheus=Query(
+                text='sum by (cluster_id, namespace) (kube_pod_status_phase{phase="Pending",'
+                "$cluster})",
+                legend="{{namespace}}",
+            ),
+            alarm=Alarm(name="PodsPending", is_above=True, threshold=0, minutes=60),
+        ),
+        Panel(
+            title="Containers that crash",
+            what="Containers that Kubernetes waits to start again, because they fail each time.",
+            unit=Unit.COUNT,
+            why="A job that starts again and again holds its nodes and gets nowhere.",
+            to_do="Read the log of the run before: kubectl logs --previous; end the job.",
+            sources=(_INSIGHTS, _PODS),
+            cloudwatch=(
+                Line(
+                    label="crashing",
+                    metrics=(
+                        Metric(
+                            name="pod_container_status_waiting_reason_crash_loop_back_off",
+                            statistic="Sum",
+                        ),
+                    ),
+                    expression="m1 / 5",
+                ),
+            ),
+            prometheus=Query(
+                text="sum by (cluster_id, namespace) (kube_pod_container_status_waiting_reason{"
+                'reason="CrashLoopBackOff",$cluster})',
+                legend="{{namespace}}",
+            ),
+            alarm=Alarm(name="ContainersCrash", is_above=True, threshold=0, minutes=15),
+        ),
+        Panel(
+            title="Restarts of containers",
+            what="How often containers were started again within an hour, by namespace.",
+            unit=Unit.COUNT,
+            why="Each restart of a training job loses what was computed since its checkpoint.",
+            to_do="Compare with the nodes' health: the same node each time is the node's fault.",
+            sources=(_PODS,),
+            prometheus=Query(
+                text="sum by (cluster_id, namespace) "
+                "(increase(kube_pod_container_status_restarts_total{$cluster}[1h]))",
+                legend="{{namespace}}",
+            ),
+        ),
+        Panel(
+            title="Waiting workloads",
+            what="Workloads that wait for their team's quota, by Kueue's queue.",
+            unit=Unit.COUNT,
+            why="A queue that is never empty has too small a quota, or a share that others hold.",
+            to_do="Compare the quotas with what is asked for.",
+            sources=(_KUEUE,),
+            prometheus=Query(
+                text="sum by (cluster_id, cluster_queue) (kueue_pending_workloads{$cluster})",
+                legend="{{cluster_queue}}",
+            ),
+        ),
+    ),
+)

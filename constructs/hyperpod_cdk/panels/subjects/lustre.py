@@ -1,0 +1,77 @@
+"""FSx for Lustre: free space, traffic and metadata."""
+
+from hyperpod_cdk.panels.definition import (
+    FSX,
+    Alarm,
+    Line,
+    Metric,
+    Panel,
+    Subject,
+    Unit,
+)
+
+_METRICS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html"
+
+SUBJECT = Subject(
+    title="File systems",
+    has="Lustre",
+    namespace=FSX,
+    panels=(
+        Panel(
+            title="Used space",
+            what="The share of a file system's space that is used.",
+            unit=Unit.PERCENT,
+            why="A full file system ends the job that writes a checkpoint, and slows before that.",
+            to_do="Delete old checkpoints, or raise the file system's capacity_gib, which takes "
+            "hours.",
+            sources=(_METRICS,),
+            cloudwatch=(
+                Line(
+                    label="used",
+                    metrics=(
+                        Metric(name="PhysicalDiskUsage", statistic="Sum"),
+                        Metric(name="FreeDataStorageCapacity", statistic="Sum"),
+                    ),
+                    expression="100 * m1 / (m1 + m2)",
+                ),
+            ),
+            alarm=Alarm(name="FileSystemFills", is_above=True, threshold=85, minutes=15),
+            has="SizedLustre",
+        ),
+        Panel(
+            title="Throughput",
+            what="What clients read and write.",
+            unit=Unit.BYTES_A_SECOND,
+            why="At the limit of the file system, GPUs wait for data and for checkpoints.",
+            to_do="Raise throughput_mbps_per_tib or the capacity, or cache data on the nodes.",
+            sources=(_METRICS,),
+            cloudwatch=(
+                Line(
+                    label="read",
+                    metrics=(Metric(name="DataReadBytes", statistic="Sum"),),
+                    expression="m1 / PERIOD(m1)",
+                ),
+                Line(
+                    label="written",
+                    metrics=(Metric(name="DataWriteBytes", statistic="Sum"),),
+                    expression="m1 / PERIOD(m1)",
+                ),
+            ),
+        ),
+        Panel(
+            title="Metadata operations",
+            what="Opening, listing and deleting files.",
+            unit=Unit.A_SECOND,
+            why="Data sets of many small files are limited by them, not by throughput.",
+            to_do="Pack small files into larger ones, or raise metadata_iops.",
+            sources=(_METRICS,),
+            cloudwatch=(
+                Line(
+                    label="operations",
+                    metrics=(Metric(name="MetadataOperations", statistic="Sum"),),
+                    expression="m1 / PERIOD(m1)",
+                ),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,120 @@
+"""The AWS Trainium chips: how busy and how full they are, and what failed on them."""
+
+from hyperpod_cdk.panels.definition import (
+    Alarm,
+    Line,
+    Metric,
+    Panel,
+    Query,
+    Subject,
+    Unit,
+)
+
+_INSIGHTS = (
+    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
+    "Container-Insights-metrics-enhanced-EKS.html#Container-Insights-metrics-EKS-Neuron"
+)
+_MONITOR = (
+    "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/"
+    "neuron-monitor-user-guide.html#neuron-monitor-prometheus-py"
+)
+
+SUBJECT = Subject(
+    title="Neuron",
+    has="Neuron",
+    panels=(
+        Panel(
+            title="NeuronCore utilization",
+            what="The share of time in which the NeuronCores computed, the mean of a node.",
+            unit=Unit.PERCENT,
+            why="A low value in a training job is waiting for data, for others or for compilation.",
+            to_do="Look at the job's log for compilations, and at the file system below.",
+            sources=(_INSIGHTS, _MONITOR),
+            cloudwatch=(
+                Line(label="all nodes", metrics=(Metric(name="node_neuroncore_utilization"),)),
+            ),
+            prometheus=Query(
+                text="100 * avg by (cluster_id, instance_id) "
+                "(neuroncore_utilization_ratio{$cluster})",
+                legend="{{instance_id}}",
+            ),
+        ),
+        Panel(
+            title="Utilization of all NeuronCores",
+            what="The mean utilization of every NeuronCore of the cluster.",
+            unit=Unit.PERCENT,
+            why="Below 5 % for two hours, nothing is computed, and all is paid.",
+            to_do="Scale down to no instances, or start what waits: hyperpod-ops scale.",
+            sources=(_INSIGHTS, _MONITOR),
+            cloudwatch=(
+                Line(label="cluster", metrics=(Metric(name="node_neuroncore_utilization"),)),
+            ),
+            # Neuron Monitor has no core to report while no program runs on a node.
+            prometheus=Query(
+                text="100 * avg by (cluster_id) (neuroncore_utilization_ratio{$cluster}) "
+                "or 0 * count by (cluster_id) (instance_info{$cluster})",
+                legend="cluster",
+            ),
+            alarm=Alarm(name="NeuronCoresIdle", is_above=False, threshold=5, minutes=120),
+        ),
+        Panel(
+            title="Neuron device memory",
+            what="The memory of the devices that programs use, the sum of a node.",
+            unit=Unit.BYTES,
+            why="A program that needs more than there is fails when it is loaded.",
+            to_do="Change the job's batch size or its sharding.",
+            sources=(_INSIGHTS, _MONITOR),
+            cloudwatch=(
+                Line(
+                    label="mean of a node",
+                    metrics=(Metric(name="node_neurondevice_runtime_memory_used_bytes"),),
+                ),
+            ),
+            prometheus=Query(
+                text="sum by (cluster_id, instance_id) "
+                '(neuron_runtime_memory_used_bytes{memory_location="neuron_device",$cluster})',
+                legend="{{instance_id}}",
+            ),
+        ),
+        Panel(
+            title="Neuron execution errors",
+            what="Failed executions, by their kind.",
+            unit=Unit.A_SECOND,
+            why="Kind hardware is a broken device; numerical and model are the program's.",
+            to_do="Replace a node with errors of the hardware: hyperpod-ops replace.",
+            sources=(_INSIGHTS, _MONITOR),
+            cloudwatch=(
+                Line(
+                    label="all kinds",
+                    metrics=(Metric(name="node_neuron_execution_errors_total", statistic="Sum"),),
+                    expression="m1 / PERIOD(m1)",
+                ),
+            ),
+            prometheus=Query(
+                text="sum by (cluster_id, error_type) (rate(execution_errors_total{$cluster}[5m]))",
+                legend="{{error_type}}",
+            ),
+        ),
+        Panel(
+            title="Neuron memory errors",
+            what="Errors of the devices' memory, corrected ones among them.",
+            unit=Unit.COUNT,
+            why="Uncorrected ones end jobs, and corrected ones that grow announce them.",
+            to_do="HyperPod acts on uncorrected ones; replace a node whose corrected ones grow.",
+            sources=(_INSIGHTS, _MONITOR),
+            cloudwatch=(
+                Line(
+                    label="all kinds",
+                    metrics=(
+                        Metric(name="node_neurondevice_hw_ecc_events_total", statistic="Maximum"),
+                    ),
+                ),
+            ),
+            prometheus=Query(
+                text="sum by (cluster_id, instance_id, event_type) "
+                "(increase(hardware_ecc_events_total{$cluster}[1h]))",
+                legend="{{instance_id}} {{event_type}}",
+            ),
+        ),
+    ),
+)

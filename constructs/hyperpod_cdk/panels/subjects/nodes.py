@@ -1,0 +1,85 @@
+"""The nodes: how many there are, and how HyperPod and Kubernetes judge them."""
+
+from hyperpod_cdk.panels.definition import (
+    Alarm,
+    Line,
+    Metric,
+    Panel,
+    Query,
+    Subject,
+    Unit,
+)
+
+_INSIGHTS = (
+    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
+    "Container-Insights-metrics-enhanced-EKS.html"
+)
+_NODES = (
+    "https://github.com/kubernetes/kube-state-metrics/blob/main/docs/metrics/cluster/"
+    "node-metrics.md"
+)
+_HEALTH = (
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels"
+    ".html"
+)
+
+SUBJECT = Subject(
+    title="Nodes",
+    panels=(
+        Panel(
+            title="Nodes by health",
+            what="How many nodes there are; in Prometheus by the health that HyperPod gives them.",
+            unit=Unit.COUNT,
+            why="Unschedulable runs deep health checks; pending ones wait to be rebooted or "
+            "replaced.",
+            to_do="Wait for HyperPod; without automatic recovery: hyperpod-ops replace.",
+            sources=(_INSIGHTS, _HEALTH),
+            cloudwatch=(Line(label="nodes", metrics=(Metric(name="cluster_node_count"),)),),
+            prometheus=Query(
+                text="count by (cluster_id, sagemaker_amazonaws_com_node_health_status) "
+                "(kubelet_node_name{$cluster})",
+                legend="{{sagemaker_amazonaws_com_node_health_status}}",
+            ),
+        ),
+        Panel(
+            title="Nodes that are not ready",
+            what="Nodes whose condition in Kubernetes is not Ready.",
+            unit=Unit.COUNT,
+            why="HyperPod recovers a node within minutes, and its event tells the cause; after "
+            "half an hour it has not.",
+            to_do="Read hyperpod-ops status, then replace the node: hyperpod-ops replace.",
+            sources=(_INSIGHTS, _NODES),
+            cloudwatch=(
+                Line(
+                    label="failed",
+                    metrics=(Metric(name="cluster_failed_node_count", statistic="Minimum"),),
+                ),
+            ),
+            prometheus=Query(
+                text='sum by (cluster_id) (kube_node_status_condition{condition="Ready",'
+                'status!="true",$cluster})',
+                legend="not ready",
+            ),
+            alarm=Alarm(name="NodesNotReady", is_above=True, threshold=0, minutes=30),
+        ),
+        Panel(
+            title="Memory of nodes",
+            what="The share of the nodes' memory that is used.",
+            unit=Unit.PERCENT,
+            why="A node without memory ends pods, data loaders first.",
+            to_do="Lower the number of data loaders, or the shared memory of the job.",
+            sources=(_INSIGHTS, "https://github.com/prometheus/node_exporter"),
+            cloudwatch=(
+                Line(
+                    label="fullest",
+                    metrics=(Metric(name="node_memory_utilization", statistic="Maximum"),),
+                ),
+            ),
+            prometheus=Query(
+                text="100 * (1 - node_memory_MemAvailable_bytes{$cluster} "
+                "/ node_memory_MemTotal_bytes{$cluster})",
+                legend="{{instance}}",
+            ),
+        ),
+    ),
+)

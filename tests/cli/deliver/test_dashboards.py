@@ -1,0 +1,182 @@
+"""`hyperpod-cdk dashboards`: what it writes, and what it sends to a Grafana."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import boto3
+import pytest
+import yaml
+from botocore.stub import Stubber
+
+from hyperpod_cli.deliver.grafana import SECONDS_TO_LIVE, TOKEN, managed_token
+from hyperpod_cli.terminal.errors import REFUSED, OpsError
+from tests.support.commands import run
+from tests.support.configs import CONFIG_FOLDER
+
+SECRET, WORKSPACE = "glsa_a-secret", "g-0123456789"
+P5 = CONFIG_FOLDER / "examples" / "llm-p5.yaml"
+
+
+@dataclass
+class Grafana:
+    """A Grafana: what it was sent, and how it answers."""
+
+    url: str = ""
+    status: int = 200
+    answer: str = ""
+    got: list[dict[str, Any]] = field(default_factory=list)
+
+
+@pytest.fixture
+def grafana(monkeypatch: pytest.MonkeyPatch) -> Iterator[Grafana]:
+    """Have a Grafana that takes one token."""
+    there = Grafana()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            allowed = self.headers["Authorization"] == f"Bearer {SECRET}"
+            there.got.append({"path": self.path, **sent})
+            answer = there.answer or json.dumps({"url": f"/d/{sent['dashboard']['uid']}"})
+            self.send_response(there.status if allowed else 401)
+            self.end_headers()
+            self.wfile.write(answer.encode())
+
+        def log_message(self, *_arguments: object) -> None:
+            """Say nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    there.url = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setenv(TOKEN, SECRET)
+    yield there
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_files_are_written_and_sent(
+    tmp_path: Path, grafana: Grafana, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "new" / "dashboards"
+
+    assert run("dashboards", "--config", P5, "--output", folder, "--grafana", grafana.url) == 0
+
+    written = {path.stem: json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")}
+    assert [each["dashboard"] for each in grafana.got] == [
+        written[name] for name in sorted(written)
+    ]
+    assert {each["path"] for each in grafana.got} == {"/api/dashboards/db"}
+    assert all(each["overwrite"] for each in grafana.got)
+    assert [each["name"] for each in yaml.safe_load((folder / "rules.yaml").read_text())["groups"]]
+    out, err = capsys.readouterr()
+    assert f"{grafana.url}/d/hyperpod-gpus" in out.splitlines()
+    assert SECRET not in out + err
+
+
+@pytest.mark.parametrize(
+    ("url", "status", "answer", "token", "says"),
+    [
+        pytest.param("", 200, "", None, "GRAFANA_TOKEN: is not set", id="no token"),
+        pytest.param("", 200, "", "other", "refuses the token (401)", id="wrong token"),
+        pytest.param("", 500, "", SECRET, "did not take 'HyperPod: Cost': 500", id="fault"),
+        pytest.param("", 200, "<html>", SECRET, "not as a Grafana does", id="no Grafana"),
+        pytest.param("http://127.0.0.1:1", 0, "", SECRET, "cannot be reached", id="nobody"),
+        pytest.param("http://grafana.example.com", 0, "", SECRET, "must be an https", id="plain"),
+        pytest.param("grafana", 0, "", SECRET, "must be an https", id="no URL"),
+    ],
+)
+def test_what_a_grafana_refuses_is_told_without_the_token(
+    *,
+    url: str,
+    status: int,
+    answer: str,
+    token: str | None,
+    says: str,
+    tmp_path: Path,
+    grafana: Grafana,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    grafana.status, grafana.answer = status, answer
+    monkeypatch.delenv(TOKEN) if token is None else monkeypatch.setenv(TOKEN, token)
+
+    code = run("dashboards", "--config", P5, "--output", tmp_path, "--grafana", url or grafana.url)
+
+    out, err = capsys.readouterr()
+    assert code in (1, REFUSED)
+    (line,) = err.splitlines()
+    assert says in line
+    assert SECRET not in out + err
+
+
+def test_slurm_without_a_file_system_has_nothing_to_show(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "slurm.yaml"
+    document = yaml.safe_load((CONFIG_FOLDER / "slurm.yaml").read_text("utf-8"))
+    config.write_text(yaml.safe_dump({**document, "storage": None}), "utf-8")
+
+    assert run("dashboards", "--config", config, "--output", tmp_path / "out") == REFUSED
+    assert "has nothing to show" in capsys.readouterr().err
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have some, with which nothing is sent."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
+
+
+def stubbed() -> tuple[Any, Stubber]:
+    client = boto3.client("grafana", region_name="us-west-2")
+    return client, Stubber(client)
+
+
+@pytest.mark.usefixtures("credentials")
+def test_a_token_of_the_managed_grafana_is_short_lived_and_goes() -> None:
+    client, stub = stubbed()
+    name = "hyperpod-cdk-dashboards"
+    asked = {"workspaceId": WORKSPACE}
+    account = {"id": "7", "name": name, "grafanaRole": "EDITOR", **asked}
+    stub.add_response(
+        "create_workspace_service_account",
+        account,
+        {"name": name, "grafanaRole": "EDITOR", **asked},
+    )
+    stub.add_response(
+        "create_workspace_service_account_token",
+        {"serviceAccountToken": {"id": "1", "name": name, "key": SECRET}, **asked}
+        | {"serviceAccountId": "7"},
+        {"name": name, "secondsToLive": SECONDS_TO_LIVE, "serviceAccountId": "7", **asked},
+    )
+    gone = {"serviceAccountId": "7", **asked}
+    stub.add_response("delete_workspace_service_account", gone, gone)
+
+    with stub, pytest.raises(OpsError, match="broken"), managed_token(client, WORKSPACE) as token:
+        assert token == SECRET
+        raise OpsError("broken")
+    stub.assert_no_pending_responses()
+    assert SECONDS_TO_LIVE <= 3600
+
+
+@pytest.mark.usefixtures("credentials")
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        ("ConflictException", "has a service account hyperpod-cdk-dashboards"),
+        ("AccessDeniedException", "give credentials that allow"),
+    ],
+)
+def test_a_token_that_aws_refuses(error: str, says: str) -> None:
+    client, stub = stubbed()
+    stub.add_client_error("create_workspace_service_account", error)
+
+    with stub, pytest.raises(OpsError, match=says), managed_token(client, WORKSPACE):
+        pytest.fail("there is no token")
