@@ -26,6 +26,7 @@ from emulator.hyperpod import (
 from emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT, PENDING_REPLACEMENT
 from emulator.hyperpod.simulation.nodes import LABEL_PREFIX
 from emulator.kubernetes.control_plane import ControlPlane
+from emulator.kubernetes.karpenter import definitions
 from emulator.node.lifecycle_logs import LifecycleLogs
 from emulator.node.node import VpcNetwork
 from hyperpod_cdk import Config
@@ -74,6 +75,12 @@ class KubernetesNodes:
         """A node that had joined is gone."""
         if cluster.eks_cluster_arn is not None:
             self._kubernetes.remove_node(node.kubernetes_name)
+
+    def autoscaling_started(self, cluster: ClusterView) -> None:
+        """The managed Karpenter is in service, and reads its objects from now on."""
+        if cluster.eks_cluster_arn is not None:
+            for definition in definitions():
+                self._kubernetes.put_definition(definition)
 
     def marked_nodes(self) -> Mapping[str, str]:
         """Return the nodes that a label asks HyperPod to recover."""

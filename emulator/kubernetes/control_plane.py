@@ -106,6 +106,9 @@ class ControlPlane(Protocol):
             taints: Its taints, such as `{"key": "gpu", "effect": "NoSchedule"}`.
         """
 
+    def put_definition(self, definition: Object) -> None:
+        """Bring a CustomResourceDefinition, or change the one of that name."""
+
     def silence_node(self, name: str) -> None:
         """Let the kubelet of a node stop, until `put_node`; harmless when the node is gone."""
 

@@ -320,6 +320,12 @@ class KubernetesApi:
             )
             self._operations.set_status(target, status)
 
+    def put_definition(self, definition: Object) -> None:
+        """See `ControlPlane`."""
+        resource = self._resource(definition["apiVersion"], definition["kind"])
+        target = Target(resource, name=definition["metadata"]["name"])
+        self._operations.apply(target, definition, _OF_HYPERPOD)
+
     def silence_node(self, name: str) -> None:
         """See `ControlPlane`."""
         target = Target(self._resource("v1", "Node"), name=name)

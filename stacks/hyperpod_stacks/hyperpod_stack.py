@@ -47,7 +47,7 @@ class HyperPodStack(cdk.Stack):
             tags={**config.tags, **config.operators.cluster_tags},
             depends_on=before_cluster,
         )
-        orchestration.add_after_cluster(self, platform.parts)
+        orchestration.add_after_cluster(self, platform.parts, cluster=cluster)
         add_outputs(
             self,
             {

@@ -35,7 +35,6 @@ NO_OTHER_VALUE = frozenset(
         "eks",
         "encryption",
         "encryption.create_kms_key",
-        "governance",
         "helm",
         "helm.adopt_namespaces",
         "helm.chart",

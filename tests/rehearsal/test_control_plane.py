@@ -35,6 +35,7 @@ class RecordingControlPlane:
     eks_clusters: list[tuple[str, str]] = field(default_factory=list)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     capacities: dict[str, dict[str, str]] = field(default_factory=dict)
+    definitions: list[dict[str, Any]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
     def start(self) -> None:
@@ -61,6 +62,9 @@ class RecordingControlPlane:
         assert taints == []
         self.nodes[name] = {"instance_type": instance_type, **(labels or {})}
         self.capacities[name] = dict(capacity or {})
+
+    def put_definition(self, definition: dict[str, Any]) -> None:
+        self.definitions.append(definition)
 
     def silence_node(self, name: str) -> None:
         assert name in self.nodes

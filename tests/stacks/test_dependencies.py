@@ -94,7 +94,10 @@ def test_only_what_must_stands_before_each(config: Config, graph: Graph) -> None
     way_out = set() if config.eks.is_reachable_from_anywhere else WAY_OUT
     (cluster,) = (each for kind in HYPERPOD for each in graph.of_type(kind))
     releases = [
-        each for each in graph.of_type("Custom::HelmRelease") if each.stack == cluster.stack
+        each
+        for each in graph.of_type("Custom::HelmRelease")
+        # Node pools are made after the cluster, which brings their definitions.
+        if each.stack == cluster.stack and cluster not in graph.before(each, across_stacks=False)
     ]
 
     def before(addresses: Iterable[Address]) -> AbstractSet[str]:
@@ -129,11 +132,15 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
         STACK,
         "AWS::IAM::Policy",
         "Custom::HelmRelease",
+        *(["Custom::HelmRelease"] if config.cluster.node_pools else []),
         "Custom::DeletionCheck",
         # Operators follow the nodes.
         *([STACK, ADDON, ADDON] if config.operators.addons else []),
     ]
-    assert chain[chain.index("Custom::DeletionCheck") - 1] in HYPERPOD
+    after_cluster = chain[next(i for i, kind in enumerate(chain) if kind in HYPERPOD) + 1]
+    assert after_cluster == (
+        "Custom::HelmRelease" if config.cluster.node_pools else "Custom::DeletionCheck"
+    )
 
 
 @pytest.mark.parametrize("path", WITH_SLURM, ids=lambda path: path.stem)

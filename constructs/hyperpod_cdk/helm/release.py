@@ -50,6 +50,8 @@ class HelmRelease(Construct):
             definitions. Default: no, deleting is refused while there are any.
         wait_for_ready: How long an update waits for the workloads, if there are nodes; a release is
             installed before. Default: not at all.
+        needs_definitions: Names of CustomResourceDefinitions that somebody else brings, and that
+            are waited for. Where they are gone, so are the objects of the release. Default: none.
         depends_on: What else the release needs. Default: nothing.
 
     Attributes:
@@ -77,6 +79,7 @@ class HelmRelease(Construct):
         adopt_namespaces: Sequence[str] = (),
         delete_user_objects: bool = False,
         wait_for_ready: Duration | None = None,
+        needs_definitions: Sequence[str] = (),
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)
@@ -118,6 +121,11 @@ class HelmRelease(Construct):
                 "DeleteUserObjects": json.dumps(delete_user_objects),
                 "WaitForReadyMinutes": str(
                     int(wait_for_ready.to_minutes()) if wait_for_ready is not None else 0
+                ),
+                **(
+                    {"NeedsDefinitions": json.dumps(list(needs_definitions))}
+                    if needs_definitions
+                    else {}
                 ),
             },
             depends_on=[access, *depends_on],

@@ -13,6 +13,7 @@ from hyperpod_cdk.hyperpod.instance_group import (
     SharedEnvironmentConfig,
 )
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig, checked_groups
+from hyperpod_cdk.hyperpod.node_pool_section import NodePoolConfig, node_pool_findings
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import KmsKeyArn, RoleArn, RoleName
@@ -185,6 +186,16 @@ class ClusterConfig(WaitingConfig):
     ] = None
     """Karpenter: HyperPod adds and removes nodes as pods need them, with continuous provisioning
     only. Default: none, the instance counts are as configured."""
+
+    node_pools: Annotated[
+        Listed[NodePoolConfig],
+        OrchestratedBy(EKS),
+        judged(node_pool_findings),
+        Field(examples=[[{"name": "another-pool", "instance_groups": ["another-group"]}]]),
+        Task("let pending pods add nodes"),
+    ] = ()
+    """What Karpenter scales: a NodePool and a HyperpodNodeClass for each entry. Default: none; you
+    make the objects yourself."""
 
     role_arn: Annotated[RoleArn | None, Api("ClusterRole"), Task("let pending pods add nodes")] = (
         None

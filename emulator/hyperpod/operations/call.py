@@ -155,7 +155,9 @@ def describe_cluster(
     if restricted:
         answer["RestrictedInstanceGroups"] = restricted
     if "AutoScaling" in cluster.settings:
-        answer["AutoScaling"] = {**cluster.settings["AutoScaling"], "Status": "InService"}
+        is_on = cluster.settings["AutoScaling"]["Mode"] == "Enable"
+        status = "Creating" if is_on and not cluster.autoscaling else "InService"
+        answer["AutoScaling"] = {**cluster.settings["AutoScaling"], "Status": status}
     if cluster.failure_message:
         answer["FailureMessage"] = cluster.failure_message
     return answer

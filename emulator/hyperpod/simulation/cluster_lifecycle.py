@@ -11,7 +11,7 @@ from typing import Any
 
 from emulator.hyperpod.simulation import slurm_nodes
 from emulator.hyperpod.simulation.event_log import record_cluster, record_group
-from emulator.hyperpod.simulation.nodes import NodeProvisioner, Place, node_view
+from emulator.hyperpod.simulation.nodes import NodeProvisioner, Place, cluster_view, node_view
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from emulator.hyperpod.simulation.surroundings import Surroundings
 
@@ -155,6 +155,7 @@ class ClusterLifecycle:
         cluster.provisioning = True
         if cluster.continuous:
             self._show_operational(cluster, now)
+        self._start_autoscaling(cluster, now)
         cluster.waiting_groups = set(cluster.groups)
         for group in list(cluster.groups.values()):
             self._show_changed_labels(cluster, group)
@@ -167,6 +168,26 @@ class ClusterLifecycle:
         self.reconcile(cluster, group, now)
         if cluster.continuous and "MinInstanceCount" in group.spec:
             self._watch_minimum(cluster, group, now)
+
+    def _start_autoscaling(self, cluster: Cluster, now: float) -> None:
+        """Let the managed Karpenter come, or go.
+
+        Node classes can be applied once it is in service: the launch post, "Introducing auto
+        scaling on Amazon SageMaker HyperPod" of the AWS Machine Learning Blog. Whether that is
+        before the cluster is in service, and what becomes of its definitions when it is switched
+        off, is not published; here it is later, and they stay.
+        """
+        wanted = cluster.settings.get("AutoScaling", {}).get("Mode") == "Enable"
+        if not wanted or cluster.autoscaling:
+            cluster.autoscaling = wanted
+            return
+
+        def start(_: float) -> None:
+            cluster.autoscaling = True
+            if self._around.observer:
+                self._around.observer.autoscaling_started(cluster_view(cluster))
+
+        self._around.agenda.at(now + self._around.timings.autoscaling, start)
 
     @staticmethod
     def _show_operational(cluster: Cluster, now: float) -> None:

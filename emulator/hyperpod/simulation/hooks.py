@@ -167,6 +167,9 @@ class Observer(Protocol):
     def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
         """A node that had joined is gone."""
 
+    def autoscaling_started(self, cluster: ClusterView) -> None:
+        """The managed Karpenter of a cluster is in service."""
+
     def marked_nodes(self) -> Mapping[str, str]:
         """Return the node-health-status of nodes to recover, by the name of the Node."""
 

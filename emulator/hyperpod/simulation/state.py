@@ -179,6 +179,7 @@ class Cluster:
     `former_tags` are the tags that there were, each with the time at which they changed.
     `waiting_groups` are those that wait for Slurm's controller.
     `slurm_conf_edited` says that somebody has changed the partitions in slurm.conf by hand.
+    `autoscaling` says that the managed Karpenter is in service.
     """
 
     name: str
@@ -199,6 +200,7 @@ class Cluster:
     governance: dict[str, GovernanceObject] = field(default_factory=dict)
     waiting_groups: set[str] = field(default_factory=set)
     slurm_conf_edited: bool = False
+    autoscaling: bool = False
 
     def tags_at(self, time: float) -> dict[str, str]:
         """Return the tags as they were at a time."""

@@ -85,6 +85,7 @@ class Timings:
         node_retry: Pause before the first retry of a failed node; it doubles with each failure.
         node_retry_limit: Longest pause between two retries.
         minimum_count: Time that an instance group has to reach MinInstanceCount. AWS gives 3 h.
+        autoscaling: Time from a cluster's resources until its managed Karpenter is in service.
         payment: Time from CreateTrainingPlan until the plan is paid for.
     """
 
@@ -100,6 +101,7 @@ class Timings:
     node_retry: float = 1.0
     node_retry_limit: float = 8.0
     minimum_count: float = 60.0
+    autoscaling: float = 1.0
     payment: float = 0.5
 
     def retry_after(self, *, failures: int) -> float:

@@ -151,6 +151,14 @@ class ReleaseClient:
             if not error.is_release_not_found:
                 raise
 
+    def forget(self) -> None:
+        """Delete what helm stores of the release, whose objects went with their definitions.
+
+        helm cannot uninstall an object of a kind that is not there.
+        """
+        self.turn.require()
+        self.kubectl.delete("secrets", selector=f"owner=helm,name={self.properties.release}")
+
     def failure(
         self, what: str, error: CommandFailedError, *, reading: bool = False, serving: str = ""
     ) -> ProvisioningError:

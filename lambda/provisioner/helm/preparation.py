@@ -4,7 +4,7 @@ helm writes the CustomResourceDefinitions of a chart's `crds/` when it installs 
 again. An upgrade without them runs a new operator on old definitions, so they are applied before.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -39,8 +39,8 @@ _API_VERSIONS = {NAMESPACE: "v1", DEFINITION: "apiextensions.k8s.io/v1"}
 _MOST_NAMED = 3
 
 
-class TerminatingError(ProvisioningError):
-    """A namespace or definition that the chart needs is still being deleted."""
+class LaterError(ProvisioningError):
+    """A namespace or definition that the chart needs is being deleted, or is not there yet."""
 
 
 class DefinitionPlan(NamedTuple):
@@ -67,7 +67,7 @@ def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None
         chart: The chart.
 
     Raises:
-        TerminatingError: A later attempt may succeed.
+        LaterError: A later attempt may succeed.
         ProvisioningError: It was refused.
         CommandFailedError: helm or the API refused, or time ran out.
     """
@@ -76,6 +76,7 @@ def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None
     if release_namespace in existing.terminating:
         _refuse_terminating(client, *release_namespace)
     definitions = existing.names[DEFINITION]
+    _await_definitions(client, definitions)
     terminating = {name for _, name in existing.terminating}
     if release is None and not mentions(chart, definitions | terminating):
         return  # helm alone does everything right
@@ -99,6 +100,23 @@ def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None
     _prepare_definitions(
         client, manifest, existing_new, installing=release is None, going_back=going_back
     )
+
+
+def lacks_definitions(client: ReleaseClient) -> bool:
+    """Say whether a definition is gone that the release needs, and all objects of its kind."""
+    needed = client.properties.needs_definitions
+    return bool(needed) and not set(needed) <= client.containers().names[DEFINITION]
+
+
+def _await_definitions(client: ReleaseClient, definitions: Collection[str]) -> None:
+    missing = [name for name in client.properties.needs_definitions if name not in definitions]
+    if missing:
+        raise LaterError(
+            f"The Helm release {client.properties.physical_id} needs the CustomResourceDefinition "
+            f"{missing[0]}, which is not there yet",
+            next_step="See what its owner says: of Karpenter's, the field AutoScaling of aws "
+            "sagemaker describe-cluster; then deploy again.",
+        )
 
 
 def plan_definitions(
@@ -212,7 +230,7 @@ def _refuse_terminating(client: ReleaseClient, kind: str, name: str) -> None:
         began = datetime.fromisoformat(item["metadata"]["deletionTimestamp"]).timestamp()
         age = max(client.turn.clock.now() - began, 0.0)
         waits = age < DELETION_PATIENCE_SECONDS or client.turn.rolls_back
-        error = TerminatingError if waits else ProvisioningError
+        error = LaterError if waits else ProvisioningError
         raise error(
             f"The {kind} {name}, which the release {client.properties.physical_id} needs, has been "
             f"terminating for {age:.0f} s",

@@ -76,6 +76,8 @@ class HelmReleaseProperties(Properties):
             definitions that helm deletes. Default: no.
         wait_for_ready_minutes: How long an update may wait for the release's workloads. Default: 0,
             not at all.
+        needs_definitions: CustomResourceDefinitions that somebody else brings, and that are waited
+            for. Default: none.
     """
 
     cluster_name: str = parsed(text)
@@ -88,6 +90,7 @@ class HelmReleaseProperties(Properties):
     adopt_namespaces: tuple[str, ...] = parsed(json_texts, default=())
     delete_user_objects: bool = parsed(truth, default=False)
     wait_for_ready_minutes: int = parsed(_minutes, default=0)
+    needs_definitions: tuple[str, ...] = parsed(json_texts, default=())
 
     @property
     def physical_id(self) -> str:

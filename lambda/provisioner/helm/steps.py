@@ -8,7 +8,12 @@ from hyperpod_shared.owner import consent_command
 from hyperpod_shared.redaction import secret_values
 from provisioner.framework import log
 from provisioner.helm.client import ReleaseClient
-from provisioner.helm.preparation import TerminatingError, prepare, refuse_unowned
+from provisioner.helm.preparation import (
+    LaterError,
+    lacks_definitions,
+    prepare,
+    refuse_unowned,
+)
 from provisioner.helm.state import Action, Decision, Release, decide, decide_deletion, is_abandoned
 from provisioner.helm.user_objects import changed_containers, keep_user_objects, refuse_loss
 from provisioner.kubernetes.failures import DEPLOY_AGAIN, CommandFailedError, CommandTimeoutError
@@ -119,8 +124,8 @@ def _attempt(
             _uninstall(client, release)
         else:
             _roll_back(client, release, decision.revision)
-    except TerminatingError as error:
-        log.info("still terminating", cause=str(error))
+    except LaterError as error:
+        log.info("still terminating, or not there yet", cause=str(error))
         return HelmStepResult(deferred=True, failure=str(error))
     except CommandFailedError as error:
         if _retry(client, error):
@@ -190,6 +195,9 @@ def _roll_back(client: ReleaseClient, release: Release, revision: int) -> None:
 
 
 def _uninstall(client: ReleaseClient, release: Release) -> None:
+    if lacks_definitions(client):
+        client.forget()
+        return
     manifest = client.manifest(release.last.number)
     deleted = deleted_containers(*changed_containers(client.kubectl, manifest, ""))
     # Objects need not be listed then, which an API without nodes may refuse.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import aws_cdk as cdk
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.cluster import eks_cluster_of
@@ -15,6 +15,7 @@ from hyperpod_cdk.helm.chart import HyperPodChart
 from hyperpod_cdk.helm.chart_rules import refuse_unfit
 from hyperpod_cdk.helm.dependencies import HyperPodDependencies, PlaceholderRule
 from hyperpod_cdk.helm.release import DeletionCheck, PriorityClasses
+from hyperpod_cdk.hyperpod.node_pools import NodePools
 from hyperpod_cdk.hyperpod.orchestrator import Eks
 from hyperpod_cdk.node_health.node_health import NodeHealth
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
@@ -197,9 +198,20 @@ class EksOrchestration(Orchestration):
             )
         return before_cluster
 
-    def add_after_cluster(self, scope: Construct, platform: Platform) -> None:
-        """Have the deletion of the stack begin with a check that nothing of users is lost."""
+    def add_after_cluster(
+        self, scope: Construct, platform: Platform, *, cluster: IDependable
+    ) -> None:
+        """Add node pools, and a check with which the deletion of the stack begins."""
         assert self._dependencies is not None  # noqa: S101 - the cluster came after it
+        if self._config.cluster.node_pools:
+            NodePools(
+                scope,
+                "NodePools",
+                cluster=self.cluster,
+                provisioner=platform.provisioner,
+                hyperpod=self._config.cluster,
+                depends_on=[cluster],
+            )
         # CloudFormation deletes it first, so it depends on all there is.
         everything = list(scope.node.children)
         DeletionCheck(

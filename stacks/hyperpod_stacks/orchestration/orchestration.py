@@ -7,7 +7,7 @@ from typing import Protocol
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from hyperpod_cdk.encryption.data_keys import DataKeys
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
@@ -128,6 +128,8 @@ class Orchestration(Protocol):
         """
         ...
 
-    def add_after_cluster(self, scope: Construct, platform: Platform) -> None:
-        """Add what guards the deletion of the cluster's stack."""
+    def add_after_cluster(
+        self, scope: Construct, platform: Platform, *, cluster: IDependable
+    ) -> None:
+        """Add what needs the cluster, and what guards the deletion of its stack."""
         return

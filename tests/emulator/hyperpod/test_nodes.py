@@ -33,6 +33,7 @@ class Watcher:
     clusters: set[ClusterView] = field(default_factory=set)
     removed: list[str] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
+    scaled: list[str] = field(default_factory=list)
     marked: dict[str, str] = field(default_factory=dict)
 
     def node_running(self, cluster: ClusterView, node: NodeView) -> None:
@@ -47,6 +48,9 @@ class Watcher:
         assert cluster in self.clusters
         del self.nodes[node.instance_id]
         self.removed.append(node.instance_id)
+
+    def autoscaling_started(self, cluster: ClusterView) -> None:
+        self.scaled.append(cluster.name)
 
     def marked_nodes(self) -> Mapping[str, str]:
         return self.marked
@@ -266,3 +270,28 @@ def test_a_node_that_reboots_is_in_use() -> None:
     ):
         (failed,) = api(operation, ClusterName=NAME, NodeIds=[first])["Failed"]
         assert failed[member] == code
+
+
+def test_karpenter_comes_after_the_cluster_and_goes_with_its_switch() -> None:
+    watcher = Watcher()
+    api = subject(timings=Timings(create=1, update=1, autoscaling=2), observer=watcher)
+    settings = {"AutoScalerType": "Karpenter"}
+    role = {"ClusterRole": "arn:aws:iam::111122223333:role/Scaling"}
+
+    def status() -> str:
+        found: str = api("DescribeCluster", ClusterName=NAME)["AutoScaling"]["Status"]
+        return found
+
+    api.create(group("a", 0), AutoScaling={"Mode": "Enable", **settings}, **role, **CONTINUOUS)
+    api.wait(1)
+    assert (status(), watcher.scaled) == ("Creating", [])
+    api.wait(2)
+    assert (status(), watcher.scaled) == ("InService", [NAME])
+    groups = {"ClusterName": NAME, "InstanceGroups": [group("a", 0)]}
+    api("UpdateCluster", **groups, AutoScaling={"Mode": "Disable"})
+    api.wait(1)
+    api("UpdateCluster", **groups, AutoScaling={"Mode": "Enable", **settings}, **role)
+    api.wait(1)
+    assert status() == "Creating"
+    api.wait(2)
+    assert (status(), watcher.scaled) == ("InService", [NAME, NAME])

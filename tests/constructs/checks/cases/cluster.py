@@ -7,6 +7,7 @@ from hyperpod_cdk.hyperpod.checks.group_count import group_count
 from hyperpod_cdk.hyperpod.checks.karpenter import karpenter
 from hyperpod_cdk.hyperpod.checks.native_resource import native_resource
 from hyperpod_cdk.hyperpod.checks.node_labels import node_labels
+from hyperpod_cdk.hyperpod.checks.node_pools import node_pools
 from hyperpod_cdk.hyperpod.checks.node_taints import node_taints
 from tests.support.rule_cases import (
     CHECKS,
@@ -74,6 +75,57 @@ KARPENTER = [
             auto_scaling="Karpenter",
         ),
         (WARNING, "cluster.auto_scaling", "finds no group to scale"),
+    ),
+]
+
+_SCALED: dict[str, Any] = {"instance_count": 0}
+
+
+def _pools(*groups: dict[str, Any], names: list[str], **changes: Any) -> ClusterConfig:
+    pool = {"name": "gpu", "instance_groups": names}
+    return cluster(*groups, **{"auto_scaling": "Karpenter", "node_pools": [pool], **changes})
+
+
+_OF_POOL = "cluster.node_pools[0].instance_groups"
+NODE_POOLS = [
+    one(
+        node_pools,
+        "groups of several types, with the same taints in another order",
+        _pools(
+            group(GPU, taints=[TAINT, SOFT_TAINT], **_SCALED),
+            group(index=1, taints=[SOFT_TAINT, TAINT], **_SCALED),
+            names=["group-0", "group-1"],
+        ),
+    ),
+    one(
+        node_pools,
+        "without autoscaling",
+        _pools(group(**_SCALED), names=["group-0"], auto_scaling=None),
+        (ERROR, "cluster.node_pools", "needs cluster.auto_scaling: Karpenter"),
+    ),
+    one(
+        node_pools,
+        "a group that there is not",
+        _pools(group(**_SCALED), names=["grup-0"]),
+        (ERROR, f"{_OF_POOL}[0]", "did you mean group-0? (allowed: group-0)"),
+    ),
+    one(
+        node_pools,
+        "groups that Karpenter does not scale",
+        _pools(group(GPU, deep_health_checks=CHECKS, training_plan_arn=PLAN), names=["group-0"]),
+        in_group(ERROR, "instance_count", "must be 0 in the node pool 'gpu'"),
+        in_group(ERROR, "deep_health_checks", "must be empty in the node pool"),
+        in_group(ERROR, "training_plan_arn", "must be left out in the node pool"),
+    ),
+    one(
+        node_pools,
+        "other taints",
+        _pools(
+            group(taints=[TAINT], **_SCALED),
+            group(index=1, **_SCALED),
+            names=["group-0", "group-1"],
+        ),
+        (ERROR, f"{_OF_POOL}[1]", "has other taints than 'group-0'"),
     ),
 ]
 
@@ -177,4 +229,4 @@ NATIVE = [
 ]
 
 
-CASES = [*GROUP_COUNT, *KARPENTER, *LABELS, *TAINTS, *NATIVE]
+CASES = [*GROUP_COUNT, *KARPENTER, *NODE_POOLS, *LABELS, *TAINTS, *NATIVE]

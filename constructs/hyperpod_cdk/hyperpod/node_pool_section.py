@@ -1,0 +1,137 @@
+"""The `cluster.node_pools` section: which groups Karpenter scales, how far, and when it stops."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.hyperpod.node_settings import key_reservation
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.limits import DNS_LABEL, Between, Matching, OneOf
+from hyperpod_cdk.schema.section import Api, Listed, Section, Task, judged, members
+
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodeclass.html
+_MOST_GROUPS = 10
+# https://karpenter.sh/docs/concepts/nodepools/#specweight
+_MOST_WEIGHT = 100
+_MOST_MINUTES = 7 * 24 * 60
+# https://karpenter.sh/docs/concepts/disruption/#consolidation
+_POLICIES = {"empty": "WhenEmpty", "underutilized": "WhenEmptyOrUnderutilized"}
+
+_TASK = Task("let pending pods add nodes")
+
+
+def _group_findings(names: Sequence[str]) -> Iterator[Finding]:
+    if not 1 <= len(names) <= _MOST_GROUPS:
+        message = f"must list 1 to {_MOST_GROUPS} groups, HyperPod's limits"
+        yield Finding(value=list(names), message=message)
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield Finding(path=(index,), value=name, message="is listed twice; list each once")
+
+
+def _limit_findings(limits: Mapping[str, int]) -> Iterator[Finding]:
+    for resource, most in limits.items():
+        if most < 1:
+            message = "must be 1 or more; leave it out for no limit"
+            yield Finding(path=(resource,), value=most, message=message)
+
+
+class NodePoolConfig(Section):
+    """A Karpenter NodePool, and the HyperpodNodeClass of its groups."""
+
+    name: Annotated[
+        str,
+        Matching(
+            pattern=DNS_LABEL,
+            longest=63,
+            rule="must be 1 to 63 lower-case letters, digits and inner hyphens",
+        ),
+        Api("name"),
+    ]
+    """Name of the NodePool and of its HyperpodNodeClass, once in the list."""
+
+    instance_groups: Annotated[Listed[str], judged(_group_findings), Api("instanceGroups")]
+    """Names of the instance groups whose nodes Karpenter adds and removes, 1 to 10, each in one
+    pool, with instance_count: 0. Pods see their labels and taints."""
+
+    limits: Annotated[
+        dict[str, int],
+        judged(_limit_findings),
+        Field(examples=[{"nvidia.com/gpu": 16}]),
+        Api("limits"),
+        _TASK,
+    ] = Field(default_factory=dict)
+    """Most of a resource that all nodes of the pool have together, such as {nvidia.com/gpu: 16};
+    memory in bytes. Without, pending pods add nodes up to the quotas of the account. Default:
+    none."""
+
+    consolidate: Annotated[str, OneOf(values=tuple(_POLICIES), noun="a kind of consolidation")] = (
+        "empty"
+    )
+    """empty: a node goes when none but the pods of DaemonSets run on it. underutilized: also pods
+    are evicted that fit on fewer or cheaper nodes, training among them. Default: empty."""
+
+    consolidate_after_minutes: Annotated[int, Between(0, _MOST_MINUTES), _TASK] = 10
+    """Minutes for which a node is empty, or underutilized, before it goes, 0 to 10080. Default:
+    10."""
+
+    weight: Annotated[
+        Annotated[int, Between(1, _MOST_WEIGHT)] | None, Field(examples=[50]), Api("weight")
+    ] = None
+    """Where pods fit several pools, the one of the greatest weight is taken first, 1 to 100.
+    Default: none, less than all others."""
+
+    def to_request(self) -> dict[str, Any]:
+        """Return the pool as the chart `node-pools` takes it."""
+        return {
+            **super().to_request(),
+            "consolidationPolicy": _POLICIES[self.consolidate],
+            "consolidateAfter": f"{self.consolidate_after_minutes}m",
+        }
+
+
+def pool_values(pool: NodePoolConfig, groups: Mapping[str, InstanceGroupConfig]) -> dict[str, Any]:
+    """Return the values of a pool for the chart, with the taints and labels of its groups.
+
+    HyperPod writes them on the nodes; Karpenter must know them to tell which pods a node takes.
+
+    Args:
+        pool: The pool.
+        groups: All groups of the cluster, by name.
+    """
+    own = [groups[name] for name in pool.instance_groups]
+    taints = [{key.lower(): text for key, text in each.items()} for each in pool_taints(own[0])]
+    shared = dict(own[0].labels.items())
+    for group in own[1:]:
+        shared = {key: value for key, value in shared.items() if group.labels.get(key) == value}
+    # Karpenter refuses a NodePool with labels of domains that Kubernetes keeps for itself.
+    # https://karpenter.sh/docs/concepts/scheduling/#well-known-labels
+    labels = {key: value for key, value in sorted(shared.items()) if key_reservation(key) is None}
+    return members({**pool.to_request(), "taints": taints, "labels": labels})
+
+
+def pool_taints(group: InstanceGroupConfig) -> list[dict[str, str]]:
+    """Return the taints of a group in an order of their own, to be compared."""
+    taints: list[dict[str, str]] = [taint.to_request() for taint in group.taints]
+    return sorted(taints, key=lambda taint: (taint["Key"], taint["Effect"]))
+
+
+def node_pool_findings(pools: Sequence[NodePoolConfig]) -> Iterator[Finding]:
+    """Find pools that share a name or a group.
+
+    Pools are to be exclusive, and a group that leaves a class has its nodes replaced:
+    https://karpenter.sh/docs/concepts/nodepools/
+    """
+    names: dict[str, int] = {}
+    owners: dict[str, int] = {}
+    for index, pool in enumerate(pools):
+        if pool.name in names:
+            message = f"is already the name of [{names[pool.name]}]; names must differ"
+            yield Finding(path=(index, "name"), value=pool.name, message=message)
+        names.setdefault(pool.name, index)
+        for place, group in enumerate(pool.instance_groups):
+            if owners.setdefault(group, index) != index:
+                message = f"is already in {pools[owners[group]].name!r}; a group is in one pool"
+                yield Finding(path=(index, "instance_groups", place), value=group, message=message)
