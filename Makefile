@@ -115,6 +115,9 @@ deploy: setup layout ## Show what changes, ask, deploy to your AWS account: CONF
 pipeline: setup layout ## Create or change the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml YES=1
 	@hyperpod-cdk pipeline --config '$(PIPELINE)' $(call on,YES)
 
+dashboards: .venv/.installed layout ## Write Grafana's dashboards and Prometheus's rules into build/dashboards, or send them: CONFIG= GRAFANA=address
+	@$(CLI) $(call given,GRAFANA)
+
 image: .venv/.installed layout ## Build the images that jobs train in, and print their digests: CONFIG= DOCKER=1
 	@hyperpod-cdk image build --config '$(CONFIG)' $(call on,DOCKER)
 
@@ -150,7 +153,7 @@ images: .venv/.installed layout ## List the container images of a configuration,
 test: this-machine setup-development layout ## Run the tests, with one whole deployment, in 6 to 12 minutes
 	@$(PYTEST) -m "not whole"
 
-test-all: this-machine setup-development setup-hyp setup-training setup-slurm layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
+test-all: this-machine setup-development setup-hyp setup-prometheus setup-training setup-slurm layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
 	@$(PYTEST)
 
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
@@ -180,6 +183,9 @@ benchmark: setup-development ## Print synth, import and package figures
 
 picture: synth ## Draw what is deployed into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
 	@hyperpod-cdk diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),build/architecture.svg)'
+
+dashboard-picture: setup-development setup-prometheus layout ## Draw the dashboards of a cluster with made-up metrics: docs/dashboards.png
+	@python -m tests.prometheus.picture
 
 rehearsal-picture: this-machine setup-development setup-training layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/rehearsal-slurm.svg, docs/terminal, docs/report.png, docs/training-survives.svg
 	@python -m rehearsal run --picture docs/rehearsal.svg
@@ -228,6 +234,8 @@ setup-rehearsal: setup .venv/.rehearsal .venv/ministack/.installed
 
 setup-hyp: .venv/hyp/.installed ## Install HyperPod's own command line into .venv/hyp
 setup-training: .venv/training/.installed ## Install PyTorch for CPUs and what the training script needs into .venv/training
+setup-prometheus: ## Install Prometheus for the tests, if this is root and apt-get is there
+	@sh tests/prometheus/install.sh
 setup-slurm: ## Install Slurm and MariaDB for the tests, if this is root and apt-get is there
 	@sh tests/slurm/install.sh
 

@@ -32,9 +32,15 @@ Synthesize = Callable[[Config], dict[str, Template]]
 
 _WHOLE = [
     REPOSITORY / "tests" / folder
-    for folder in ("rehearsal/examples", "rehearsal/pipeline", "rehearsal/scenarios", "slurm")
+    for folder in (
+        "prometheus",
+        "rehearsal/examples",
+        "rehearsal/pipeline",
+        "rehearsal/scenarios",
+        "slurm",
+    )
 ]
-"""Each file below starts a deployment or a Slurm, so `make test-all` alone runs it."""
+"""Each file below starts a deployment, Slurm or Prometheus, so `make test-all` alone runs it."""
 # What a test counts when the files are put in order: one marked `slow` without its seconds, and
 # one that is not marked.
 _SLOW_SECONDS = 2.0

@@ -1,7 +1,8 @@
 """A page as its readers see it: opened in Chromium, at two widths, in two colours, and printed.
 
 `python -m tests.support.browser` takes a picture of the report for the documentation, which names
-the page that it was taken of, so that a test can tell when it is stale.
+the page that it was taken of, so that a test can tell when it is stale. That of the dashboards is
+taken by `python -m tests.prometheus.picture`.
 """
 
 import argparse
@@ -75,8 +76,13 @@ _LENGTH, _TYPE, _CHECKSUM = 4, 4, 4
 
 
 def source() -> str:
-    """Return what names the page as it looks today."""
-    return hashlib.sha256(TEMPLATE.read_bytes()).hexdigest()
+    """Return what names the report's page as it looks today."""
+    return digest(TEMPLATE.read_bytes())
+
+
+def digest(page: bytes) -> str:
+    """Return what names a page."""
+    return hashlib.sha256(page).hexdigest()
 
 
 def source_of(picture: bytes) -> str | None:
@@ -92,23 +98,40 @@ def source_of(picture: bytes) -> str | None:
     return None
 
 
-def marked(picture: bytes) -> bytes:
-    """Return a picture that says what it was taken of: https://www.w3.org/TR/png-3/#11tEXt."""
+def marked(picture: bytes, *, of: str) -> bytes:
+    """Return a picture that says what it was taken of: https://www.w3.org/TR/png-3/#11tEXt.
+
+    Args:
+        picture: A PNG.
+        of: What names the page.
+    """
     (length,) = struct.unpack_from(">I", picture, len(_SIGNATURE))
     first = len(_SIGNATURE) + _LENGTH + _TYPE + length + _CHECKSUM
-    body = b"tEXt" + _KEYWORD + b"\0" + source().encode("latin1")
+    body = b"tEXt" + _KEYWORD + b"\0" + of.encode("latin1")
     chunk = struct.pack(">I", len(body) - _TYPE) + body + struct.pack(">I", zlib.crc32(body))
     return picture[:first] + chunk + picture[first:]
 
 
+def take(picture: Path, *, page: Path, of: str, height: int = 1100) -> None:
+    """Take a picture of the top of a page.
+
+    Args:
+        picture: PNG file to write.
+        page: The page.
+        of: What names the page.
+        height: In pixels.
+    """
+    run("shoot.mjs", page, picture, str(height))
+    picture.write_bytes(marked(picture.read_bytes(), of=of))
+
+
 def main() -> None:
-    """Take the picture."""
+    """Take the picture of the report."""
     parser = argparse.ArgumentParser(prog="python -m tests.support.browser", description=__doc__)
     parser.add_argument("report", type=Path, help="report.html of a rehearsal")
     parser.add_argument("picture", type=Path, help="PNG file to write")
     arguments = parser.parse_args()
-    run("shoot.mjs", arguments.report, arguments.picture)
-    arguments.picture.write_bytes(marked(arguments.picture.read_bytes()))
+    take(arguments.picture, page=arguments.report, of=source())
 
 
 if __name__ == "__main__":

@@ -207,7 +207,7 @@ def test_a_picture_says_which_page_it_shows() -> None:
         svg_string='<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
     )
     assert source_of(plain) is None
-    assert source_of(marked(plain)) == source()
+    assert source_of(marked(plain, of=source())) == source()
 
 
 FIRST, SECOND = start_of("first"), start_of("second")
