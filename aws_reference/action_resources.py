@@ -17,6 +17,7 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 """A variable in the form of an ARN, such as `${SubnetId}`."""
 
 KINDS: Mapping[str, tuple[str, ...]] = {
+    "aps": ("workspace",),
     "codebuild": ("project",),
     "ec2": (
         "elastic-ip",
@@ -57,6 +58,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 
 KIND_OF_TYPE: Mapping[str, str] = {
+    "AWS::APS::Workspace": "workspace",
     "AWS::CodeBuild::Project": "project",
     "AWS::EC2::EIP": "elastic-ip",
     "AWS::EC2::FlowLog": "vpc-flow-log",

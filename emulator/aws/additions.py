@@ -6,6 +6,7 @@ from emulator.aws import (
     encryption,
     functions,
     network_dependencies,
+    prometheus,
     rds,
     service_quotas,
 )
@@ -43,6 +44,7 @@ RESOURCE_TYPES = (
     access.POD_IDENTITY_ASSOCIATION,
     fsx_api.DATA_REPOSITORY_ASSOCIATION,
     file_system.FILE_SYSTEM,
+    prometheus.WORKSPACE,
     *dns_firewall.RESOURCE_TYPES,
 )
 
@@ -74,6 +76,7 @@ def install(*, settings: Settings) -> None:
     for resource_type in RESOURCE_TYPES:
         resource_type.register()
     fsx_api.install()
+    prometheus.install()
     sagemaker_api.install(settings=settings)
     sagemaker_cluster.resource_type(settings).register()
     templates.install_described_type()

@@ -82,6 +82,7 @@ KMS_KEY_ID = "emulator:key-id"
 NETWORK_ID = "emulator:network-id"
 """Of a VPC, subnet, security group, route table, NAT gateway or internet gateway."""
 FILE_SYSTEM_ID = "emulator:file-system-id"
+WORKSPACE_ID = "emulator:workspace-id"
 _READINESS = "readiness.json"
 
 

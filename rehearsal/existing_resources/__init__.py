@@ -13,6 +13,7 @@ from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.existing_resources.base_images import base_images
 from rehearsal.existing_resources.eks_clusters import eks_clusters
 from rehearsal.existing_resources.networks import existing_networks, own_networks
+from rehearsal.existing_resources.prometheus import workspaces
 from rehearsal.existing_resources.roles import node_roles, principals
 from rehearsal.existing_resources.storage import buckets, file_systems, kms_keys
 from rehearsal.existing_resources.training_plans import training_plans
@@ -37,6 +38,7 @@ _SUBJECTS: tuple[Callable[[Config], Iterable[ExistingResource]], ...] = (
     buckets,
     kms_keys,
     training_plans,
+    workspaces,
     existing_networks,
     file_systems,
     eks_clusters,

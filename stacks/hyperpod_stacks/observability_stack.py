@@ -1,7 +1,7 @@
 """What shows the cluster, and tells of it.
 
 It is made beside the nodes, so that faults of the first ones are told too, and nobody waits for it.
-What needs a node is in the stack of operators.
+What needs a node is in the stack of operators, with what it writes to.
 """
 
 from typing import Any
@@ -10,6 +10,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.observability.cloudwatch import ContainerInsights
 from hyperpod_cdk.observability.notifications import Notifications
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
@@ -23,11 +24,21 @@ class ObservabilityStack(cdk.Stack):
         construct_id: str,
         *,
         config: Config,
-        platform: PlatformStack,  # noqa: ARG002 - as every stack
+        platform: PlatformStack,
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        notifications = config.observability.notifications
+        observability = config.observability
+        if observability.cloudwatch is not None:
+            ContainerInsights(
+                self,
+                "ContainerInsights",
+                cluster=platform.eks_cluster,
+                control_plane=config.eks,
+                cloudwatch=observability.cloudwatch,
+                log_groups=platform.log_groups,
+            )
+        notifications = observability.notifications
         if notifications is not None:
             made = Notifications(self, "Notifications", notifications=notifications)
             add_outputs(self, {"NotificationTopicArn": made.topic.topic_arn})

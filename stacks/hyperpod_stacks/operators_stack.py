@@ -1,4 +1,4 @@
-"""What lives as long as the nodes: the operators that run on them."""
+"""What lives as long as the nodes: the operators and the collectors that run on them."""
 
 from typing import Any
 
@@ -6,12 +6,13 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.observability.prometheus import HyperPodMetrics, endpoint_of, workspace_of
 from hyperpod_cdk.operators.operators import Operators
-from hyperpod_stacks.platform_stack import PlatformStack
+from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class OperatorsStack(cdk.Stack):
-    """The operators that are switched on; made after the nodes, and deleted before them."""
+    """The add-ons that need a node first; made after the nodes, and deleted before them."""
 
     def __init__(
         self,
@@ -30,3 +31,20 @@ class OperatorsStack(cdk.Stack):
             control_plane=config.eks,
             operators=config.operators,
         )
+        prometheus = config.observability.prometheus
+        if prometheus is not None:
+            # Beside what uses it: an export in use would keep it from being switched off.
+            workspace = workspace_of(self, "Prometheus", prometheus=prometheus, alias=config.name)
+            HyperPodMetrics(
+                self,
+                "Metrics",
+                cluster=platform.eks_cluster,
+                control_plane=config.eks,
+                prometheus=prometheus,
+                workspace=workspace,
+            )
+            outputs = {
+                "PrometheusWorkspaceArn": workspace.workspace_arn,
+                "PrometheusEndpoint": endpoint_of(self, workspace),
+            }
+            add_outputs(self, outputs)

@@ -9,7 +9,7 @@ from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
-from hyperpod_cdk.observability.section import ObservabilityConfig
+from hyperpod_cdk.observability.section import METRICS_ADDON
 from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
@@ -25,6 +25,7 @@ _ADDONS = {
     CERT_MANAGER: "cert-manager",
     METRICS_SERVER: "the metrics server",
     TRAINING_OPERATOR: "the HyperPod training operator",
+    METRICS_ADDON: "the HyperPod observability add-on",
 }
 
 
@@ -177,10 +178,19 @@ def _workloads(config: Config) -> Iterator[str]:
 
 
 def _operators(config: Config) -> Iterator[str]:
-    yield ", ".join(_ADDONS[name] for name in config.operators.addons)
+    yield ", ".join(_ADDONS[name] for name in config.addons_after_nodes)
+    prometheus = config.observability.prometheus
+    if prometheus is not None:
+        name = (prometheus.workspace_arn or "").rpartition("/")[2]
+        kept = "deleted with its stack" if prometheus.delete_with_stack else "retained"
+        yield f"workspace of Prometheus{f' {name}, which exists' if name else f', {kept}'}"
 
 
 def _observability(config: Config) -> Iterator[str]:
+    cloudwatch = config.observability.cloudwatch
+    if cloudwatch is not None:
+        logs = " and logs of containers" if cloudwatch.container_logs else ""
+        yield f"Container Insights: metrics{logs} in CloudWatch"
     notifications = config.observability.notifications
     if notifications is not None:
         readers = _counted(len(notifications.emails), "reader")
@@ -249,15 +259,15 @@ STACKS: Mapping[StackKind, StackRow] = {
         says=_hyperpod,
     ),
     "operators": StackRow(
-        holds="operators that need nodes",
-        exists=lambda config: bool(config.operators.addons),
+        holds="add-ons that need nodes, and metrics",
+        exists=lambda config: bool(config.addons_after_nodes),
         says=_operators,
         follows=("hyperpod",),
         has_outputs=False,
     ),
     "observability": StackRow(
         holds="metrics, dashboards and messages",
-        exists=lambda config: config.observability != ObservabilityConfig(),
+        exists=lambda config: config.observability.has_stack,
         says=_observability,
     ),
 }

@@ -134,8 +134,13 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
         "Custom::HelmRelease",
         *(["Custom::HelmRelease"] if config.cluster.node_pools else []),
         "Custom::DeletionCheck",
-        # Operators follow the nodes.
+        # Operators and collectors follow the nodes.
         *([STACK, ADDON, ADDON] if config.operators.addons else []),
+        *(
+            [STACK, "AWS::APS::Workspace", "AWS::IAM::Policy", ADDON]
+            if config.observability.prometheus is not None
+            else []
+        ),
     ]
     after_cluster = chain[next(i for i, kind in enumerate(chain) if kind in HYPERPOD) + 1]
     assert after_cluster == (

@@ -86,7 +86,8 @@ def rows(action: str) -> list[dict[str, Any]]:
 def arn_of(resource: str) -> str:
     for reference, arn in ARNS.items():
         resource = resource.replace(reference, arn)
-    return re.sub(r"<[^>]+>", "x", resource)
+    # The names of log groups have slashes.
+    return re.sub(r"(?<=:log-group:)/[^:]+", "x", re.sub(r"<[^>]+>", "x", resource))
 
 
 def is_of(resource: str, form: str) -> bool:

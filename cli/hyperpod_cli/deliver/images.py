@@ -107,7 +107,7 @@ def listed_addons(config: Config) -> Iterator[tuple[str, str | None]]:
         return
     driver = () if config.storage is None else (_FSX_DRIVER,)
     pinned = ADDON_VERSIONS.get(config.eks.version, {})
-    for name in (*_ADDONS, *driver, *config.operators.addons):
+    for name in dict.fromkeys((*_ADDONS, *driver, *config.installed_addons)):
         yield name, pinned.get(name)
 
 

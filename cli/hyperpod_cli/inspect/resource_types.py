@@ -72,6 +72,9 @@ def _file_system(properties: Properties) -> str:
 
 RESOURCE_TYPES: Mapping[str, ResourceType] = {
     STACK: ResourceType(seconds=20),
+    "AWS::APS::Workspace": ResourceType(
+        seconds=30, billed_as=_as("metrics in Prometheus"), holds_data=True
+    ),
     "AWS::CodeBuild::Project": ResourceType(
         name_in_arn="ProjectName", billed_as=_as("minutes of CodeBuild")
     ),

@@ -25,7 +25,11 @@ from hyperpod_cdk.network.endpoint_services import EndpointService, endpoint_ser
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.node_health.section import NodeHealthConfig
-from hyperpod_cdk.observability.section import ObservabilityConfig
+from hyperpod_cdk.observability.section import (
+    CLOUDWATCH_ADDON,
+    METRICS_ADDON,
+    ObservabilityConfig,
+)
 from hyperpod_cdk.operators.section import OperatorsConfig
 from hyperpod_cdk.schema.arns import DeploymentName, Region, arn_findings
 from hyperpod_cdk.schema.availability_zones import (
@@ -316,6 +320,14 @@ class Config(Section):
         return self.eks.addons_among((DNS_ADDON, FSX_ADDON) if self.eks.is_existing else wanted)
 
     @property
+    def addons_after_nodes(self) -> tuple[str, ...]:
+        """The EKS add-ons that are installed when there is a node, in their order."""
+        if self.control_plane is None:
+            return ()
+        metrics = () if self.observability.prometheus is None else (METRICS_ADDON,)
+        return (*self.operators.addons, *metrics)
+
+    @property
     def installed_addons(self) -> tuple[str, ...]:
         """The EKS add-ons that the deployment installs."""
         if self.control_plane is None:
@@ -323,7 +335,8 @@ class Config(Section):
         return (
             *self.eks.addons_among(DAEMON_SET_ADDONS),
             *self.addons_that_need_nodes,
-            *self.operators.addons,
+            *(() if self.observability.cloudwatch is None else (CLOUDWATCH_ADDON,)),
+            *self.addons_after_nodes,
         )
 
     @property

@@ -213,6 +213,10 @@ def _left_out(config: Config) -> Iterator[str]:
     if config.workloads is not None:
         yield "images in ECR, and the minutes of CodeBuild that build them"
     control_plane = "" if config.control_plane is None else "EKS, "
+    if config.observability.cloudwatch is not None:
+        yield "Container Insights in CloudWatch: each observation of a metric, and logs"
+    if config.observability.prometheus is not None:
+        yield "metrics in Prometheus: samples that are written, kept and queried"
     yield f"logs ({control_plane}VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "Lambda and Step Functions, which run while stacks are deployed"
     yield "taxes and discounts"

@@ -18,19 +18,29 @@ driver of 1.35: the pin is what public Terraform code for EKS 1.35 installs by d
 EKS has been late with this driver for a new Kubernetes version before
 (https://github.com/aws/containers-roadmap/issues/2625). `make deploy` asks EKS whether it offers
 the pins before it begins.
+
+CloudWatch's add-on is older than the newest one: v6.0.1 collects OpenTelemetry metrics too, at a
+further price, unless told otherwise. For 1.35, public Terraform code names the pinned one
+(2026-09). HyperPod's observability add-on of 1.35 is what a public sample says it is for, v1.0.5 in
+its second build.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
 _OF_EVERY_VERSION: Final = {
+    "amazon-cloudwatch-observability": "v5.4.0-eksbuild.1",
     "amazon-sagemaker-hyperpod-training-operator": "v1.2.1-eksbuild.1",
     "cert-manager": "v1.19.4-eksbuild.3",
     "metrics-server": "v0.8.0-eksbuild.3",
     "vpc-cni": "v1.21.1-eksbuild.7",
     "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
 }
-_TO_1_34: Final = {**_OF_EVERY_VERSION, "aws-fsx-csi-driver": "v1.8.0-eksbuild.2"}
+_TO_1_34: Final = {
+    **_OF_EVERY_VERSION,
+    "amazon-sagemaker-hyperpod-observability": "v1.0.5-eksbuild.5",
+    "aws-fsx-csi-driver": "v1.8.0-eksbuild.2",
+}
 _TO_1_32: Final = {**_TO_1_34, "coredns": "v1.11.4-eksbuild.33"}
 
 ADDON_VERSIONS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -41,6 +51,7 @@ ADDON_VERSIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "1.34": {**_TO_1_34, "kube-proxy": "v1.34.6-eksbuild.2", "coredns": "v1.13.2-eksbuild.7"},
     "1.35": {
         **_OF_EVERY_VERSION,
+        "amazon-sagemaker-hyperpod-observability": "v1.0.5-eksbuild.2",
         "kube-proxy": "v1.35.3-eksbuild.2",
         "coredns": "v1.14.2-eksbuild.4",
         "aws-fsx-csi-driver": "v1.9.0-eksbuild.1",

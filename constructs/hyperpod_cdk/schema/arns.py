@@ -124,6 +124,21 @@ EksClusterArn = Annotated[
     Names("EKS cluster"),
     Field(examples=["arn:aws:eks:us-west-2:111122223333:cluster/another"]),
 ]
+PrometheusWorkspaceArn = Annotated[
+    str,
+    Matching(
+        # https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html
+        pattern=r"arn:aws[a-z-]*:aps:[a-z0-9-]+:[0-9]{12}:workspace/[0-9A-Za-z][0-9A-Za-z._-]*",
+        rule="must be the ARN of a workspace of Prometheus, such as "
+        "arn:aws:aps:us-west-2:111122223333:workspace/ws-1234abcd-12ab-34cd-56ef-1234567890ab",
+    ),
+    Names("Prometheus workspace"),
+    Field(
+        examples=[
+            "arn:aws:aps:us-west-2:111122223333:workspace/ws-90abcdef-12ab-34cd-56ef-1234567890ab"
+        ]
+    ),
+]
 
 
 def _ec2_id(prefix: str, noun: str) -> Matching:

@@ -8,7 +8,9 @@ from typing import Literal
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.schema.section import Section, arguments
 
-Kind = Literal["principal", "KMS key", "training plan", "EKS cluster", "secret"]
+Kind = Literal[
+    "principal", "KMS key", "training plan", "EKS cluster", "secret", "Prometheus workspace"
+]
 
 
 @dataclass(frozen=True, slots=True)

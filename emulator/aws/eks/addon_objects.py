@@ -4,8 +4,11 @@ Names, kinds, labels, tolerations and replicas are those of
 https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html and the pages next to it,
 https://github.com/aws/eks-charts (aws-vpc-cni), https://github.com/aws/eks-pod-identity-agent and
 https://github.com/kubernetes-sigs/aws-fsx-csi-driver (charts, version 1.9.0), those of
-cert-manager of https://github.com/awslabs/awsome-distributed-ai/pull/926. Settings and roles of
-add-ons are left out: nothing runs in their pods here. Like EKS, it uses server-side apply:
+cert-manager and of HyperPod's observability of
+https://github.com/awslabs/awsome-distributed-ai/pull/926, those of CloudWatch's of
+https://github.com/aws-observability/helm-charts (version 5.4.0). Settings and roles of add-ons are
+left out, and what only some nodes run: nothing runs in their pods here. Like EKS, it uses
+server-side apply:
 https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-field-management.html
 """
 
@@ -167,6 +170,71 @@ def _training_operator(image: Callable[[str], str]) -> list[Object]:
     return [definition(), account, deployment]
 
 
+CLOUDWATCH = "amazon-cloudwatch-observability"
+
+
+def _cloudwatch(image: Callable[[str], str]) -> list[Object]:
+    namespace, manager = "amazon-cloudwatch", f"{CLOUDWATCH}-controller-manager"
+    agent = "cloudwatch-agent"
+    return [
+        _account(manager, namespace=namespace),
+        _account(agent, namespace=namespace),
+        _deployment(
+            manager,
+            {"control-plane": "controller-manager", "app.kubernetes.io/name": CLOUDWATCH},
+            {"manager": image("eks/observability/cloudwatch-agent-operator")},
+            tolerations=_EVERYWHERE,
+            namespace=namespace,
+            replicas=1,
+        ),
+        _daemon_set(
+            agent,
+            {"app.kubernetes.io/name": agent},
+            {"otc-container": image("eks/observability/cloudwatch-agent")},
+            namespace=namespace,
+        ),
+    ]
+
+
+METRICS = "amazon-sagemaker-hyperpod-observability"
+
+
+def _metrics(image: Callable[[str], str]) -> list[Object]:
+    namespace, operator = "hyperpod-observability", "hyperpod-observability"
+    deployments = {
+        f"{operator}-controller-manager": "manager",
+        f"{operator}-central-collector": "collector",
+        "hyp-obs-kube-state-metrics": "kube-state-metrics",
+    }
+    sets = {
+        f"{operator}-node-collector": "collector",
+        "hyp-obs-node-exporter-prometheus-node-exporter": "node-exporter",
+    }
+    return [
+        _account("hyperpod-observability-operator-otel-collector", namespace=namespace),
+        *(
+            _deployment(
+                name,
+                {"app.kubernetes.io/name": name},
+                {container: image(f"eks/{METRICS}/{container}")},
+                tolerations=[],
+                namespace=namespace,
+                replicas=1,
+            )
+            for name, container in deployments.items()
+        ),
+        *(
+            _daemon_set(
+                name,
+                {"app.kubernetes.io/name": name},
+                {container: image(f"eks/{METRICS}/{container}")},
+                namespace=namespace,
+            )
+            for name, container in sets.items()
+        ),
+    ]
+
+
 _OBJECTS: Mapping[str, Callable[[Callable[[str], str]], list[Object]]] = {
     "vpc-cni": _vpc_cni,
     "kube-proxy": _kube_proxy,
@@ -176,6 +244,8 @@ _OBJECTS: Mapping[str, Callable[[Callable[[str], str]], list[Object]]] = {
     "cert-manager": _cert_manager,
     "metrics-server": _metrics_server,
     TRAINING_OPERATOR: _training_operator,
+    CLOUDWATCH: _cloudwatch,
+    METRICS: _metrics,
 }
 
 
@@ -183,8 +253,16 @@ def _account(name: str, *, namespace: str = _NAMESPACE) -> Object:
     return _object("v1", "ServiceAccount", name, {}, namespace=namespace)
 
 
-def _daemon_set(name: str, labels: Mapping[str, str], images: Mapping[str, str]) -> Object:
-    return _workload("DaemonSet", name, labels, images, tolerations=_EVERYWHERE)
+def _daemon_set(
+    name: str,
+    labels: Mapping[str, str],
+    images: Mapping[str, str],
+    *,
+    namespace: str = _NAMESPACE,
+) -> Object:
+    return _workload(
+        "DaemonSet", name, labels, images, tolerations=_EVERYWHERE, namespace=namespace
+    )
 
 
 def _deployment(
@@ -299,6 +377,13 @@ class AddonManager:
             return False
         webhook = self._call("GET", _path(_webhook()))
         return webhook is None or not _has_its_pods(webhook)
+
+    def lacks_node(self, addon_name: str) -> bool:
+        """Say whether an add-on that needs a node first has none."""
+        if addon_name != METRICS:
+            return False
+        found = self._call("GET", "/api/v1/nodes")
+        return not (found or {}).get("items")
 
     def is_healthy(self, addon_name: str) -> bool:
         """Say whether all workloads of an add-on are there, and all their pods ready."""

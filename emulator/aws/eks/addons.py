@@ -16,6 +16,12 @@ The training operator's add-on brings a certificate, which Kubernetes refuses wh
 cert-manager's webhook runs: https://github.com/cert-manager/cert-manager/issues/5483. How often EKS
 tries again, AWS does not say: here it gives up at once, the worst of what it may do.
 
+HyperPod's observability add-on wants a node before it is installed, and pods that get their role
+by the Pod Identity Agent: https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-setup.html.
+What it does without a node is not said: here it fails at once. Without the agent, it and
+CloudWatch's are unhealthy:
+https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-troubleshooting.html.
+
 An update that EKS gives up is `Failed`, and the add-on keeps what it was updated to:
 https://github.com/hashicorp/terraform-provider-aws/pull/49104. CloudFormation may look at it, as
 the handler's permissions say (`DescribeUpdate`); what it does then is not known. Here it takes it
@@ -41,7 +47,7 @@ from emulator.aws.cloudformation.resource_type import (
 )
 from emulator.aws.eks import access as eks_api
 from emulator.aws.eks.access import EksResponse
-from emulator.aws.eks.addon_objects import TRAINING_OPERATOR, AddonManager
+from emulator.aws.eks.addon_objects import CLOUDWATCH, METRICS, TRAINING_OPERATOR, AddonManager
 from emulator.aws.ministack import eks, get_region, provisioners, stacks
 from emulator.aws.settings import Settings
 
@@ -262,6 +268,44 @@ _NO_WEBHOOK = {
 }
 
 
+_AGENT = "eks-pod-identity-agent"
+_NEEDING_AGENT = (CLOUDWATCH, METRICS)
+_NO_NODE = {
+    "code": "InsufficientNumberOfReplicas",
+    "message": "The add-on is unhealthy because all deployments have no available replicas.",
+    "resourceIds": [],
+}
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html
+_NO_CREDENTIALS = {
+    "code": "AddonPermissionFailure",
+    "message": "The add-on is unhealthy: no EKS Pod Identity Agent gives its pods credentials.",
+    "resourceIds": [],
+}
+
+
+def _put(addon: dict[str, Any], *, status: str, manager: AddonManager | None) -> None:
+    """Install an add-on, or give it up."""
+    name, version = addon["addonName"], addon["addonVersion"]
+    lacking = None if manager is None else _lacking(manager, name)
+    if lacking is not None:
+        addon |= {"status": _FAILED, "health": {"issues": [lacking]}}
+        return
+    if manager is not None:
+        manager.install(name, version=version, region=get_region())
+    addon["status"] = status
+
+
+def _lacking(manager: AddonManager, addon_name: str) -> dict[str, Any] | None:
+    """Return why EKS gives an add-on up at once, or None."""
+    if manager.lacks_webhook(addon_name):
+        return _NO_WEBHOOK
+    return _NO_NODE if manager.lacks_node(addon_name) else None
+
+
+def _has_role(cluster_name: str, addon_name: str) -> bool:
+    return addon_name not in _NEEDING_AGENT or f"{cluster_name}/{_AGENT}" in eks.addons
+
+
 def install_addon_health(*, settings: Settings) -> None:
     """Check the versions of add-ons, and let their status follow their pods.
 
@@ -281,14 +325,8 @@ def install_addon_health(*, settings: Settings) -> None:
     updated, deleted = eks.update_addon, eks.delete_addon
 
     def put(addon: dict[str, Any], *, status: str) -> None:
-        name, version = addon["addonName"], addon["addonVersion"]
         looks[addon["addonArn"]] = 0
-        if manager is not None and manager.lacks_webhook(name):
-            addon |= {"status": _FAILED, "health": {"issues": [_NO_WEBHOOK]}}
-            return
-        if manager is not None:
-            manager.install(name, version=version, region=get_region())
-        addon["status"] = status
+        _put(addon, status=status, manager=manager)
 
     def create(cluster_name: str, body: dict[str, Any]) -> EksResponse:
         refusal = _refusal(cluster_name, body, addon_name=body.get("addonName", ""))
@@ -319,13 +357,15 @@ def install_addon_health(*, settings: Settings) -> None:
     def describe(cluster_name: str, addon_name: str) -> EksResponse:
         addon = eks.addons.get(f"{cluster_name}/{addon_name}")
         if addon is not None and addon["status"] != _FAILED:
-            healthy = manager is None or manager.is_healthy(addon_name)
+            has_role = _has_role(cluster_name, addon_name)
+            healthy = has_role and (manager is None or manager.is_healthy(addon_name))
             looks[addon["addonArn"]] += 1
             if healthy:
                 addon["status"] = "ACTIVE"
             elif addon["status"] == "ACTIVE" or looks[addon["addonArn"]] > LOOKS:
                 addon["status"] = "DEGRADED"
-            addon["health"] = {"issues": [] if healthy else [_ISSUE]}
+            issue = _ISSUE if has_role else _NO_CREDENTIALS
+            addon["health"] = {"issues": [] if healthy else [issue]}
         response: EksResponse = described(cluster_name, addon_name)
         return response
 

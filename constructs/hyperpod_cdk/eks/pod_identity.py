@@ -1,0 +1,54 @@
+"""Roles that pods have by EKS Pod Identity."""
+
+from aws_cdk import Aws
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+
+class PodRole(Construct):
+    """A role of the pods of a service account, of one EKS cluster.
+
+    A pod gets it if the association is there before it starts.
+
+    Args:
+        cluster: The EKS cluster; with the add-on eks-pod-identity-agent.
+        namespace: Namespace of the service account, which need not exist.
+        service_account: Its name.
+        description: What the pods do with it.
+
+    Attributes:
+        role: The role.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        namespace: str,
+        service_account: str,
+        description: str,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        # https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
+        condition = {"aws:SourceAccount": Aws.ACCOUNT_ID, "aws:SourceArn": cluster.cluster_arn}
+        service = iam.ServicePrincipal(
+            "pods.eks.amazonaws.com", conditions={"StringEquals": condition}
+        )
+        self.role = iam.Role(
+            self,
+            "Role",
+            description=description,
+            assumed_by=iam.SessionTagsPrincipal(service),
+        )
+        # L1: the L2 service account would be made in addition to that of an add-on.
+        eks.CfnPodIdentityAssociation(
+            self,
+            "Association",
+            cluster_name=cluster.cluster_name,
+            namespace=namespace,
+            service_account=service_account,
+            role_arn=self.role.role_arn,
+        )

@@ -1,0 +1,90 @@
+"""Workspaces of Amazon Managed Service for Prometheus: their resource type, and their API.
+
+Nothing is written to them. https://docs.aws.amazon.com/prometheus/latest/APIReference/Welcome.html
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from emulator.aws import json_service
+from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType, tag_map
+from emulator.aws.iam import authorization
+from emulator.aws.json_service import Response, ServiceError
+from emulator.aws.ministack import get_account_id, get_region, responses
+from emulator.aws.settings import WORKSPACE_ID
+
+_WORKSPACES = responses.AccountRegionScopedDict()
+_PATH = "/workspaces"
+
+
+def _record(*, alias: str | None, tags: Mapping[str, str]) -> dict[str, Any]:
+    # A test names what a configuration names.
+    identifier = tags.get(WORKSPACE_ID, f"ws-{uuid4()}")
+    region = get_region()
+    record = {
+        "workspaceId": identifier,
+        "arn": f"arn:aws:aps:{region}:{get_account_id()}:workspace/{identifier}",
+        "status": {"statusCode": "ACTIVE"},
+        "prometheusEndpoint": f"https://aps-workspaces.{region}.amazonaws.com/workspaces/{identifier}/",
+        "tags": dict(tags),
+        **({} if alias is None else {"alias": alias}),
+    }
+    _WORKSPACES[identifier] = record
+    return record
+
+
+def _attributes(record: Mapping[str, Any]) -> Created:
+    return record["arn"], {
+        "Arn": record["arn"],
+        "WorkspaceId": record["workspaceId"],
+        "PrometheusEndpoint": record["prometheusEndpoint"],
+    }
+
+
+def _create(properties: Properties) -> Created:
+    return _attributes(_record(alias=properties.get("Alias"), tags=tag_map(properties)))
+
+
+def _update(physical_id: str, _old: Properties, new: Properties) -> Created:
+    record = _WORKSPACES[physical_id.rpartition("/")[2]]
+    record |= {"alias": new.get("Alias"), "tags": tag_map(new)}
+    return _attributes(record)
+
+
+def _delete(physical_id: str, _properties: Properties) -> None:
+    _WORKSPACES.pop(physical_id.rpartition("/")[2], None)
+
+
+WORKSPACE = ResourceType(name="AWS::APS::Workspace", create=_create, update=_update, delete=_delete)
+
+
+def install() -> None:
+    """Answer CreateWorkspace, ListWorkspaces and DescribeWorkspace."""
+
+    async def handle(
+        method: str, path: str, headers: Mapping[str, str], body: bytes, _query: Mapping[str, Any]
+    ) -> Response:
+        identifier = path.removeprefix(_PATH).strip("/")
+        operation = "CreateWorkspace" if method == "POST" else "ListWorkspaces"
+        operation = "DescribeWorkspace" if identifier else operation
+        try:
+            authorization.require_caller(
+                headers=headers, action=f"aps:{operation}", resource="*", context={}
+            )
+            if operation == "CreateWorkspace":
+                request = json.loads(body or b"{}")
+                tags = request.get("tags") or {}
+                return json_service.respond(_record(alias=request.get("alias"), tags=tags))
+            if not identifier:
+                return json_service.respond({"workspaces": [*_WORKSPACES.values()]})
+            if identifier not in _WORKSPACES:
+                message = "Workspace not found"
+                raise ServiceError("ResourceNotFoundException", message)
+            return json_service.respond({"workspace": _WORKSPACES[identifier]})
+        except ServiceError as error:
+            return json_service.respond_error(error)
+
+    # It has no X-Amz-Target: what signs a request names the service.
+    json_service.register(service="aps", target_prefix="aps.", handler=handle)
