@@ -1,0 +1,1 @@
+"""What quotas of teams do to their jobs: Kueue's rules, simulated over a list of jobs."""

@@ -1,0 +1,238 @@
+"""Compares quotas by what they do to a list of jobs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.table import Table
+
+from hyperpod_cdk import load_config
+from hyperpod_cli.aws.account import known_region
+from hyperpod_cli.operate.quotas.cohort import Cohort
+from hyperpod_cli.operate.quotas.configured import Governed, governed
+from hyperpod_cli.operate.quotas.measures import ALL, Measures, measures
+from hyperpod_cli.operate.quotas.picture import Panel, drawn
+from hyperpod_cli.operate.quotas.simulation import Job, Simulation, simulate
+from hyperpod_cli.operate.quotas.trace import Trace, jobs_of, read_trace
+from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
+from hyperpod_cli.terminal.console import console, print_json
+from hyperpod_cli.terminal.errors import OpsError
+
+CONFIGURED, PROPOSED = "configured", "proposed"
+_HEADS = (
+    "team",
+    "quotas",
+    "jobs",
+    "mean wait h",
+    "p95 wait h",
+    "borrowed node-h",
+    "made room",
+    "lost node-h",
+    "idle node-h",
+    "of it while jobs wait",
+    "idle USD",
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What quotas do to the jobs.
+
+    Attributes:
+        label: `configured` or `proposed`.
+        quotas: The quotas.
+        jobs: The jobs as they are counted.
+        simulation: What became of them.
+        rows: What it comes to.
+    """
+
+    label: str
+    quotas: Governed
+    jobs: Sequence[Job]
+    simulation: Simulation
+    rows: Sequence[Measures]
+
+    @property
+    def end(self) -> int | None:
+        """When the last job ended; None if none ran."""
+        return max((run.end for run in self.simulation.runs), default=None)
+
+
+def run(
+    *,
+    jobs: Path,
+    config: Path,
+    proposed: Path | None,
+    picture: Path | None,
+    checkpoint_minutes: int | None,
+    as_json: bool,
+) -> None:
+    """Simulate the jobs with each configuration's quotas, and show the results.
+
+    Args:
+        jobs: The list of jobs.
+        config: The configuration.
+        proposed: Another one, to compare. Default: none.
+        picture: Where to draw who uses the nodes. Default: nowhere.
+        checkpoint_minutes: How often jobs save where they are. Default: never.
+        as_json: Whether a program reads it.
+
+    Raises:
+        OpsError: A file cannot be used.
+    """
+    if picture is not None and picture.suffix.lower() != ".svg":
+        raise OpsError(f"--picture: {str(picture)!r} must end with .svg")
+    trace = read_trace(jobs)
+    files = {CONFIGURED: config} | ({} if proposed is None else {PROPOSED: proposed})
+    checkpoint = None if checkpoint_minutes is None else 60 * checkpoint_minutes
+    outcomes = [
+        _outcome(label, path, trace, checkpoint=checkpoint) for label, path in files.items()
+    ]
+    if picture is not None:
+        _draw(outcomes, trace, picture)
+    if as_json:
+        print_json(_as_data(outcomes, trace))
+        return
+    out = console()
+    for line in _heading(outcomes, trace):
+        out.print(line)
+    out.print(_table(outcomes))
+    for line in (*_verdict(outcomes), *_notes(outcomes)):
+        out.print(line)
+    if picture is not None:
+        out.print(f"wrote {picture}")
+
+
+def _outcome(label: str, path: Path, trace: Trace, *, checkpoint: int | None) -> Outcome:
+    config = load_config(path)
+    quotas = governed(config, name=str(path), region=known_region(config))
+    jobs = jobs_of(trace, quotas)
+    simulation = simulate(jobs, quotas.rules, checkpoint=checkpoint)
+    return Outcome(
+        label=label,
+        quotas=quotas,
+        jobs=jobs,
+        simulation=simulation,
+        rows=measures(jobs, simulation, quotas),
+    )
+
+
+def _draw(outcomes: Sequence[Outcome], trace: Trace, picture: Path) -> None:
+    if not any(outcome.simulation.runs for outcome in outcomes):
+        raise OpsError(f"--picture: no job of {trace.path} ever runs; there is nothing to draw")
+    panels = [
+        Panel(
+            title=f"{outcome.label}: {outcome.quotas.name}",
+            quotas=outcome.quotas,
+            jobs=outcome.jobs,
+            simulation=outcome.simulation,
+        )
+        for outcome in outcomes
+    ]
+    try:
+        replace_file(picture, drawn(panels, trace), mode=PUBLIC)
+    except OSError as error:
+        raise OpsError(f"--picture: {error}") from None
+
+
+def _heading(outcomes: Sequence[Outcome], trace: Trace) -> Iterator[str]:
+    first = min(job.submitted for job in trace.jobs)
+    yield f"{trace.path}: {len(trace.jobs)} jobs, the first at {trace.moment(first)}"
+    for outcome in outcomes:
+        way = "by weights" if outcome.quotas.rules.fair_share else "first come, first served"
+        end = outcome.end
+        last = "no job ever runs" if end is None else f"the last job ends at {trace.moment(end)}"
+        yield f"{outcome.label}: {outcome.quotas.name}, borrowing {way}; {last}"
+    yield ""
+
+
+def _table(outcomes: Sequence[Outcome]) -> Table:
+    """Return a row for each team and configuration, those of a team together."""
+    table = Table(box=None, pad_edge=False)
+    for head in _HEADS:
+        is_text = head in {"team", "quotas"}
+        table.add_column(head, justify="left" if is_text else "right", overflow="fold")
+    names = list(dict.fromkeys(row.team for outcome in outcomes for row in outcome.rows))
+    # The same order where the proposed quotas have further teams.
+    for name in sorted(names, key=lambda each: each == ALL):
+        for outcome in outcomes:
+            for row in outcome.rows:
+                if row.team == name:
+                    table.add_row(*_cells(outcome, row))
+    return table
+
+
+def _cells(outcome: Outcome, row: Measures) -> Iterator[str]:
+    yield row.team
+    yield outcome.label
+    yield f"{row.jobs}"
+    for hours in (row.mean_wait_hours, row.p95_wait_hours, row.borrowed_node_hours):
+        yield f"{hours:,.1f}"
+    yield f"{row.preemptions}"
+    for hours in (row.lost_node_hours, row.idle_node_hours, row.idle_waiting_node_hours):
+        yield f"{hours:,.1f}"
+    yield _dollars(outcome, row)
+
+
+def _dollars(outcome: Outcome, row: Measures) -> str:
+    if row.idle_usd is None:
+        return "unknown"
+    about = any(nodes.is_estimate and nodes.count for nodes in outcome.quotas.divided)
+    return f"{'about ' if about and row.idle_usd else ''}{row.idle_usd:,.0f}"
+
+
+def _verdict(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Say in a sentence what the proposed quotas would change."""
+    if len(outcomes) == 1:
+        return
+    now, then = (next(row for row in each.rows if row.team == ALL) for each in outcomes)
+    yield ""
+    yield (
+        f"With the proposed quotas: mean wait {now.mean_wait_hours:,.1f} -> "
+        f"{then.mean_wait_hours:,.1f} h, jobs made room {now.preemptions} -> {then.preemptions} "
+        f"times, idle {now.idle_node_hours:,.1f} -> {then.idle_node_hours:,.1f} node-hours "
+        f"({_dollars(outcomes[0], now)} -> {_dollars(outcomes[1], then)} USD)"
+    )
+
+
+def _notes(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Say which jobs never run, and what is not simulated."""
+    for outcome in outcomes:
+        for job in outcome.simulation.never:
+            ((kind, amount),) = job.requests
+            reach = _reach(outcome, job)
+            yield (
+                f"never runs, {outcome.label}: {job.name} of {job.team} takes {amount} "
+                f"{kind[1]} of {kind[0]}, and the team can have {reach} at most: its quota, what "
+                "it may borrow, and what others lend"
+            )
+        for line in outcome.quotas.left_out:
+            yield f"not simulated, {outcome.label}: {line}"
+
+
+def _reach(outcome: Outcome, job: Job) -> int:
+    ((kind, _),) = job.requests
+    return Cohort(outcome.quotas.rules).reach(job.team, kind)
+
+
+def _as_data(outcomes: Sequence[Outcome], trace: Trace) -> dict[str, object]:
+    return {
+        outcome.label: {
+            "config": outcome.quotas.name,
+            "ends": None if outcome.end is None else trace.moment(outcome.end),
+            "teams": [asdict(row) for row in outcome.rows],
+            "never": [job.name for job in outcome.simulation.never],
+            "runs": [
+                {
+                    "job": each.job.name,
+                    "team": each.job.team,
+                    "start": trace.moment(each.start),
+                    "end": trace.moment(each.end),
+                    "made_room_for": each.made_room_for and each.made_room_for.name,
+                }
+                for each in outcome.simulation.runs
+            ],
+            "not_simulated": [*outcome.quotas.left_out],
+        }
+        for outcome in outcomes
+    }

@@ -1,0 +1,168 @@
+"""`hyperpod-cdk quota simulate`: what it reads, shows, draws and refuses."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.commands import run
+from tests.support.configs import REPOSITORY
+
+EXAMPLE = REPOSITORY / "examples" / "quotas"
+JOBS, CURRENT, PROPOSED = (EXAMPLE / n for n in ("jobs.csv", "current.yaml", "proposed.yaml"))
+_HEADER = "submitted,team,priority,instance_type,nodes,accelerators,minutes,name\n"
+_LINE = "0,research,training,ml.g5.12xlarge,1,,60,one\n"
+
+
+def simulated(
+    capsys: pytest.CaptureFixture[str], *options: str | Path, jobs: Path = JOBS
+) -> tuple[int, str, str]:
+    code = run("quota", "simulate", "--jobs", jobs, "--config", CURRENT, *options)
+    return code, *capsys.readouterr()
+
+
+def rows(table: str) -> dict[tuple[str, str], list[str]]:
+    """Return the cells of each team and configuration."""
+    found = {}
+    for line in table.splitlines():
+        cells = re.split(r"  +", line.strip())
+        if len(cells) == 11 and cells[0] != "team":
+            found[cells[0], cells[1]] = cells[2:]
+    return found
+
+
+def test_quotas_are_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    picture = tmp_path / "who.svg"
+    code, out, err = simulated(capsys, "--proposed", PROPOSED, "--picture", picture)
+
+    assert (code, err) == (0, "")
+    table = rows(out)
+    # Jobs, mean and p95 wait, borrowed, made room, lost; from the jobs' own times.
+    assert table["evaluation", "configured"][:6] == ["5", "0.1", "0.7", "0.0", "0", "0.0"]
+    assert table["all", "configured"][0] == "15"
+    assert table["all", "proposed"][0] == "16"
+    assert table["product", "proposed"][1:3] == ["0.0", "0.0"]
+    assert table["(in no quota)", "proposed"][0] == "0"
+    never = [line for line in out.splitlines() if line.startswith("never runs")]
+    assert never == [
+        "never runs, configured: pretrain-b of research takes 16 accelerators of ml.g5.12xlarge, "
+        "and the team can have 12 at most: its quota, what it may borrow, and what others lend"
+    ]
+    drawn = ET.fromstring(picture.read_text("utf-8"))  # noqa: S314 - its own
+    texts = ["".join(each.itertext()) for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"research", "product", "evaluation"} <= {*texts}
+    assert [text.partition(":")[0] for text in texts if ".yaml" in text] == [
+        "configured",
+        "proposed",
+    ]
+
+
+def test_the_sums_are_those_of_the_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = simulated(capsys, "--json", "--proposed", PROPOSED)
+    found: dict[str, Any] = json.loads(out)
+
+    assert code == 0
+    for each in found.values():
+        *teams, everything = each["teams"]
+        for key in ("jobs", "preemptions", "borrowed_node_hours", "idle_node_hours", "idle_usd"):
+            assert sum(row[key] for row in teams) == pytest.approx(everything[key], abs=0.05)
+        # Eight nodes from the first job until the last ends, but for what ran.
+        hours = _hours(each["ends"]) - _hours("2026-11-02 08:00")
+        ran = sum(
+            _nodes(run["job"]) * (_hours(run["end"]) - _hours(run["start"])) for run in each["runs"]
+        )
+        assert everything["idle_node_hours"] == pytest.approx(8 * hours - ran)
+    assert found["configured"]["never"] == ["pretrain-b"]
+
+
+def test_checkpoints_save_what_was_done(capsys: pytest.CaptureFixture[str]) -> None:
+    lost = {}
+    for options in ((), ("--checkpoint-minutes", "30")):
+        _, out, _ = simulated(capsys, "--json", "--proposed", PROPOSED, *options)
+        lost[options] = json.loads(out)["proposed"]["teams"][-1]["lost_node_hours"]
+
+    assert 0 < lost["--checkpoint-minutes", "30"] < lost[()]
+
+
+def _hours(moment: str) -> float:
+    day, time = moment.split()
+    hours, minutes = time.split(":")
+    return 24 * int(day[-2:]) + int(hours) + int(minutes) / 60
+
+
+def _nodes(name: str) -> float:
+    line = next(each for each in JOBS.read_text("utf-8").splitlines() if each.endswith(f",{name}"))
+    nodes, accelerators = line.split(",")[4:6]
+    return int(nodes or 0) + int(accelerators or 0) / 4
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "jobs.csv: is empty"),
+        (_HEADER, "jobs.csv: names no job"),
+        ("team,minutes,nodes\n", "jobs.csv:1: the first line lacks the column submitted, instance"),
+        ("submitted,team,instance_type,minutes\n", "lacks the column nodes or accelerators"),
+        (_HEADER.replace("name", "title"), "jobs.csv:1: 'title' is no column"),
+        (_HEADER + _LINE + "1,research\n", "jobs.csv:3: has 2 cells, and the first line 8"),
+        (_HEADER + _LINE.replace(",1,,", ",,,"), "jobs.csv:2: must say either nodes or accel"),
+        (_HEADER + _LINE.replace(",1,,", ",1,2,"), "jobs.csv:2: must say either nodes or accel"),
+        (_HEADER + _LINE.replace(",1,,", ",-1,,"), "jobs.csv:2: nodes: '-1' must be a whole num"),
+        (_HEADER + _LINE.replace(",60,", ",0,"), "jobs.csv:2: minutes: '0' must be more than 0"),
+        (_HEADER + _LINE.replace(",60,", ",nan,"), "jobs.csv:2: minutes: 'nan' must be minutes"),
+        (_HEADER + _LINE.replace("research", "sales"), "jobs.csv:2: team: 'sales' is none of"),
+        (_HEADER + _LINE.replace("training", "top"), "jobs.csv:2: priority: 'top' is none of"),
+        (_HEADER + _LINE.replace("g5", "g99"), "jobs.csv:2: instance_type: 'ml.g99.12xlarge' is"),
+        (_HEADER + _LINE.replace("g5.12", "p5.48"), "instance_type: 'ml.p5.48xlarge' is none of"),
+        (_HEADER + _LINE + "2026-11-02T08:00" + _LINE[1:], "jobs.csv:3: submitted: '2026-11-02T0"),
+        (_HEADER + "noon" + _LINE[1:], "jobs.csv:2: submitted: 'noon' must be a time"),
+        (
+            _HEADER + _LINE.replace("ml.g5.12xlarge,1,,", "ml.m5.4xlarge,,1,"),
+            "has none; give nodes",
+        ),
+        ('submitted,"team', "jobs.csv: is no CSV file"),
+    ],
+)
+def test_a_mistake_is_a_line_with_its_place(
+    text: str, says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text(text, "utf-8")
+    code, out, err = simulated(capsys, jobs=jobs)
+
+    assert (code, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_files_that_are_of_no_use(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, _, err = simulated(capsys, jobs=tmp_path / "none.csv")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "none.csv: No such file" in err
+
+    code, _, err = simulated(capsys, "--picture", "who.png")
+    assert (code, err) == (2, "--picture: 'who.png' must end with .svg\n")
+
+    alone = tmp_path / "alone.yaml"
+    content = yaml.safe_load(CURRENT.read_text("utf-8"))
+    del content["governance"]
+    alone.write_text(yaml.safe_dump(content), "utf-8")
+    code, _, err = simulated(capsys, "--proposed", alone)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "alone.yaml: governance: is missing" in err
+
+
+def test_all_mistakes_are_told_up_to_ten(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text(_HEADER + 30 * _LINE.replace(",60,", ",x,"), "utf-8")
+    code, _, err = simulated(capsys, jobs=jobs)
+
+    assert code == 2
+    assert err.splitlines()[-1] == "and 20 more lines"
+    assert len(err.splitlines()) == 11
