@@ -18,6 +18,11 @@ _HEADER = "submitted,team,priority,instance_type,nodes,accelerators,minutes,name
 _LINE = "0,research,training,ml.g5.12xlarge,1,,60,one\n"
 
 
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+
+
 def simulated(
     capsys: pytest.CaptureFixture[str], *options: str | Path, jobs: Path = JOBS
 ) -> tuple[int, str, str]:
@@ -166,3 +171,19 @@ def test_all_mistakes_are_told_up_to_ten(
     assert code == 2
     assert err.splitlines()[-1] == "and 20 more lines"
     assert len(err.splitlines()) == 11
+
+
+def test_the_page_shows_what_the_command_says(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    page = (REPOSITORY / "docs" / "governance.md").read_text("utf-8")
+    block = page.partition("<!-- quotas -->\n```\n$ hyperpod-cdk ")[2].partition("\n```\n")[0]
+    typed, _, says = block.partition("\n")
+
+    picture = tmp_path / "quotas.svg"
+    assert run(*typed.replace("docs/quotas.svg", str(picture)).split()) == 0
+    shown = capsys.readouterr().out.replace(str(picture), "docs/quotas.svg")
+    assert [line.rstrip() for line in shown.strip().splitlines()] == says.splitlines()
+    drawn = (REPOSITORY / "docs" / "quotas.svg").read_text("utf-8")
+    assert picture.read_text("utf-8") == drawn
