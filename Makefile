@@ -71,6 +71,9 @@ rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with
 rehearse-pipeline: this-machine setup-rehearsal layout ## Play a pipeline on the local AWS, with all that a push runs: CONFIG=config/pipeline/pipeline.yaml CHECKS=0
 	@python -m rehearsal pipeline --config '$(PIPELINE)' $(if $(filter 0,$(CHECKS)),--without-checks)
 
+rehearse-change: this-machine setup-rehearsal layout ## Deploy a change on a local AWS that has what is deployed: CONFIG=config/mine.yaml ARCHIVE=deployed.zip SAVE=
+	@hyperpod-cdk rehearse-change --config '$(CONFIG)' $(if $(ARCHIVE),--archive '$(ARCHIVE)') $(if $(SAVE),--save '$(SAVE)')
+
 ##@ Deploy
 
 bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES= TRUST=account of a pipeline

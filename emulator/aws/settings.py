@@ -84,6 +84,7 @@ NETWORK_ID = "emulator:network-id"
 FILE_SYSTEM_ID = "emulator:file-system-id"
 WORKSPACE_ID = "emulator:workspace-id"
 _READINESS = "readiness.json"
+_FAILING_STEP = "failing-step.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +111,37 @@ class Readiness:
 
     def write(self, directory: Path) -> None:
         """Write it for the local AWS to read."""
-        unfinished = directory / f"{_READINESS}.new"
-        unfinished.write_text(json.dumps(asdict(self)))
-        unfinished.replace(directory / _READINESS)
+        _write(self, directory / _READINESS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingStep:
+    """A resource whose next creation or update fails.
+
+    Attributes:
+        stack: Name of its stack.
+        logical_id: Its logical ID; "" if none fails.
+    """
+
+    stack: str = ""
+    logical_id: str = ""
+
+    @classmethod
+    def take(cls, directory: Path, *, stack: str, logical_id: str) -> bool:
+        """Return whether a step is the one that the rehearsal has written, which it is once."""
+        path = directory / _FAILING_STEP
+        found = cls(**json.loads(path.read_text())) if path.exists() else cls()
+        is_meant = found == cls(stack=stack, logical_id=logical_id)
+        if is_meant:
+            path.unlink()
+        return is_meant
+
+    def write(self, directory: Path) -> None:
+        """Write it for the local AWS to read."""
+        _write(self, directory / _FAILING_STEP)
+
+
+def _write(told: Readiness | FailingStep, path: Path) -> None:
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.write_text(json.dumps(asdict(told)))
+    unfinished.replace(path)

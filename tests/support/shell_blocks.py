@@ -119,6 +119,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "reaches GitHub; tests/test_examples.py synthesizes the three apps"
     ),
     ("CONTRIBUTING.md", "make test"): "runs this test",
+    ("docs/rehearse-change.md", "make rehearse-change CONFIG=config/mine.yaml SAVE=deployed.zip"): (
+        "starts a local AWS; tests/rehearsal/change predicts on an archive of a deployment"
+    ),
     ("docs/images.md", "make deploy CONFIG=config/mine.yaml"): (
         "asks on a terminal; tests/rehearsal/examples/test_workloads.py deploys and builds"
     ),

@@ -1,6 +1,6 @@
 """The longest chain of resources of a first deployment: what needs what, and how long it takes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -123,12 +123,15 @@ class Span:
     after: Address | None
 
 
-def schedule(graph: Graph, *, express: bool = False) -> Mapping[Address, Span]:
+def schedule(
+    graph: Graph, *, express: bool = False, changed: Collection[Address] | None = None
+) -> Mapping[Address, Span]:
     """Return the time of each resource, when nothing waits without need.
 
     Args:
         graph: The resources.
         express: Whether in CloudFormation's express mode.
+        changed: The resources that are worked on; others take no time. Default: all.
     """
     spans = dict[Address, Span]()
     for address in TopologicalSorter(graph.needs).static_order():
@@ -142,6 +145,9 @@ def schedule(graph: Graph, *, express: bool = False) -> Mapping[Address, Span]:
             }
         after = _latest(ends)
         start = 0 if after is None else ends[after]
+        if changed is not None and address not in changed:
+            spans[address] = Span(start=start, done=start, ready=start, after=after)
+            continue
         waited = not express or is_custom(graph.types[address])
         seconds = duration.seconds if waited else min(duration.seconds, CALL_SECONDS)
         spans[address] = Span(

@@ -19,14 +19,14 @@ def secret_values(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/security-best-practices.html
     """
-    for path, name in _secrets(config.helm.values, ("helm", "values")):
+    for path, name in secrets_in(config.helm.values, ("helm", "values")):
         yield warning(
             path,
             name,
             "looks like a secret, and chart values are readable in the template and in logs; make "
             "a Kubernetes Secret of your own, and name that where the chart takes a name",
         )
-    for path, name in _secrets(config.tags, ("tags",)):
+    for path, name in secrets_in(config.tags, ("tags",)):
         yield warning(
             path,
             name,
@@ -35,11 +35,16 @@ def secret_values(config: Config) -> Iterator[Finding]:
         )
 
 
-def _secrets(node: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    """Yield where a secret is, and the name that says so."""
+def secrets_in(node: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    """Yield where a secret is among values of YAML or JSON, and the name that says so.
+
+    Args:
+        node: The values.
+        path: Where they are.
+    """
     if isinstance(node, list):
         for index, item in enumerate(node):
-            yield from _secrets(item, (*path, index))
+            yield from secrets_in(item, (*path, index))
     elif isinstance(node, dict):
         for key, value in node.items():
             if isinstance(value, str) and value:
@@ -48,4 +53,4 @@ def _secrets(node: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
                 if _SECRET.search(name) and not _NAME_OF_A_SECRET.match(name):
                     yield (*path, key), name
             else:
-                yield from _secrets(value, (*path, key))
+                yield from secrets_in(value, (*path, key))

@@ -1,5 +1,7 @@
 """Updates of stacks: replacements as the resource schemas say, cancellations, failed rollbacks.
 
+A step can be made to fail (`install_failing_step`). Otherwise:
+
 - MiniStack knows the create-only properties of some types; the schemas know those of all. It
   creates a replacement first and deletes the old resource in the cleanup, as AWS does:
   https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
@@ -21,6 +23,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from aws_reference.resource_schemas import schema_of
@@ -33,7 +36,9 @@ from emulator.aws.ministack import (
     responses,
     stacks,
 )
+from emulator.aws.settings import FailingStep, Settings
 
+_REHEARSED = "Internal failure, which is rehearsed"
 _DeletedFirst = dict[tuple[str, str], tuple[str, Mapping[str, Any]]]
 
 
@@ -364,3 +369,39 @@ def _without_dependencies(stack: dict[str, Any], logical_id: str) -> _Resources:
     defined = stack["_template"].get("Resources", {})
     names = stacks.with_dependencies([logical_id], defined, set(resources)) - {logical_id}
     return {name: resources.pop(name) for name in names}
+
+
+def install_failing_step(*, settings: Settings) -> None:
+    """Let a step fail that the rehearsal has named: before its service does anything.
+
+    The function of a custom resource does what it is asked to, and then answers that it failed.
+    """
+    provision, update = stacks.provision_resource, stacks.update_resource
+    deliver = custom_resource.deliver_response
+
+    def fails(stack_name: str, logical_id: str) -> bool:
+        return FailingStep.take(Path(settings.scratch), stack=stack_name, logical_id=logical_id)
+
+    def refuse(resource_type: str, stack_name: str, logical_id: str) -> None:
+        is_custom = _is_custom({"ResourceType": resource_type})
+        if not is_custom and fails(stack_name, logical_id):
+            raise Refused(_REHEARSED)
+
+    def provision_resource(*arguments: Any) -> Created:
+        refuse(arguments[0], arguments[3], arguments[1])
+        created: Created = provision(*arguments)
+        return created
+
+    def update_resource(*arguments: Any) -> Created:
+        refuse(arguments[0], arguments[4], arguments[5])
+        updated: Created = update(*arguments)
+        return updated
+
+    def deliver_response(token: str, response: Mapping[str, Any]) -> bool:
+        stack_id, logical_id = _key(response)
+        if fails(stack_id.split("/")[1], logical_id):
+            response = {**response, "Status": "FAILED", "Reason": _REHEARSED}
+        return bool(deliver(token, response))
+
+    stacks.provision_resource, stacks.update_resource = provision_resource, update_resource
+    custom_resource.deliver_response = deliver_response

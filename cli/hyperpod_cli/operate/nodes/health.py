@@ -115,6 +115,25 @@ def device_pods(api: ApiClient) -> dict[str, list[str]]:
     return found
 
 
+def user_pods(api: ApiClient) -> dict[str, list[str]]:
+    """Return the pods that users lose with each node, by the name of the node; see `pods_on`.
+
+    Args:
+        api: Client of the Kubernetes API.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    found: dict[str, list[str]] = {}
+    for pod in _listed(CoreV1Api(api).list_pod_for_all_namespaces):
+        node = pod["spec"].get("nodeName")
+        if node and _is_users(pod):
+            name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+            found.setdefault(node, []).append(name)
+    return {node: sorted(names) for node, names in sorted(found.items())}
+
+
 def _has_devices(spec: Mapping[str, Any]) -> bool:
     limits = ((each.get("resources") or {}).get("limits") or {} for each in spec["containers"])
     return any(name.startswith(_DEVICES) for each in limits for name in each)

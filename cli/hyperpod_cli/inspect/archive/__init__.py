@@ -1,0 +1,23 @@
+"""What is deployed, read into one file that is looked at, sent, and rehearsed on."""
+
+CALLS = (
+    "cloudformation:DescribeStacks",
+    "cloudformation:GetTemplate",
+    "cloudformation:ListStackResources",
+    "eks:DescribeAddon",
+    "eks:DescribeCluster",
+    "eks:ListAddons",
+    "fsx:DescribeFileSystems",
+    "iam:GetPolicy",
+    "iam:GetPolicyVersion",
+    "iam:GetRolePolicy",
+    "iam:ListAttachedRolePolicies",
+    "iam:ListRolePolicies",
+    "s3:GetObject",
+    "sagemaker:DescribeCluster",
+    "sagemaker:ListClusterNodes",
+    "sts:GetCallerIdentity",
+)
+"""The IAM actions that it takes."""
+IN_KUBERNETES = "list pods, persistentvolumeclaims and secrets (of Helm)"
+"""What it reads in the EKS cluster."""

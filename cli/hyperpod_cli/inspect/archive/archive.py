@@ -1,0 +1,306 @@
+"""The archive of a deployment: what it holds, and the file that it is written to.
+
+The file is a ZIP with `manifest.json`, `deployment.json`, each stack's template and the small files
+that its custom resources take from S3. The manifest has the digest of each.
+"""
+
+import hashlib
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cli.terminal.errors import OpsError
+
+FORMAT = 1
+"""Of the files; another number is for another reader."""
+_MANIFEST, _DEPLOYMENT = "manifest.json", "deployment.json"
+_TEMPLATES, _ASSETS = "templates/", "assets/"
+# Of every file in the archive, so that two of the same deployment are the same.
+_TIME = (1980, 1, 1, 0, 0, 0)
+# What a configuration names of its own account, whatever it shares with others.
+_OF_OWN_ACCOUNT = ("training plan", "EKS cluster")
+_AGAIN = "write it again with `hyperpod-cdk archive`"
+
+
+class ArchiveError(OpsError):
+    """An archive cannot be used; one line that says why."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ArchivedResource(_Model):
+    """A resource of a stack.
+
+    Attributes:
+        logical_id: Its logical ID.
+        physical_id: What AWS calls it.
+        type: Its type.
+    """
+
+    logical_id: str
+    physical_id: str
+    type: str
+
+
+class ArchivedStack(_Model):
+    """A stack as it is, but for its template.
+
+    Attributes:
+        name: Its name.
+        status: Its status.
+        is_protected: Whether it has termination protection.
+        parameters: Values of its parameters.
+        outputs: Its outputs by key.
+        tags: Its tags.
+        resources: Its resources.
+    """
+
+    name: str
+    status: str
+    is_protected: bool = False
+    parameters: Mapping[str, str] = {}
+    outputs: Mapping[str, str] = {}
+    tags: Mapping[str, str] = {}
+    resources: tuple[ArchivedResource, ...] = ()
+
+
+class ArchivedNode(_Model):
+    """A node of the HyperPod cluster.
+
+    Attributes:
+        id: Its instance ID.
+        group: Its instance group.
+        instance_type: Its type.
+        status: Its status.
+        pods: The pods that its users lose with it, as `<namespace>/<name>`.
+    """
+
+    id: str
+    group: str
+    instance_type: str
+    status: str
+    pods: tuple[str, ...] = ()
+
+
+class Deployment(_Model):
+    """What is deployed.
+
+    Attributes:
+        stacks: Its stacks.
+        cluster: What DescribeCluster says of the HyperPod cluster; None without one.
+        nodes: The cluster's nodes.
+        control_plane: What EKS says of its cluster; None without one.
+        addons: What EKS says of its add-ons.
+        file_systems: What FSx says of the stacks' file systems.
+        releases: The Helm releases, without their values.
+        claims: The volume claims of users.
+        cloudformation: Policies of the role with which CloudFormation works, by name.
+        hidden: Where values are left out that look like secrets.
+        unread: What could not be read, and why.
+    """
+
+    stacks: tuple[ArchivedStack, ...]
+    cluster: Mapping[str, Any] | None = None
+    nodes: tuple[ArchivedNode, ...] = ()
+    control_plane: Mapping[str, Any] | None = None
+    addons: tuple[Mapping[str, Any], ...] = ()
+    file_systems: tuple[Mapping[str, Any], ...] = ()
+    releases: tuple[Mapping[str, Any], ...] = ()
+    claims: tuple[Mapping[str, Any], ...] = ()
+    cloudformation: Mapping[str, Any] = {}
+    hidden: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+class Manifest(_Model):
+    """What the archive is of.
+
+    Attributes:
+        format: Number of the format.
+        account: The account.
+        region: The region.
+        deployment: `name` of its configuration.
+        version: Version of the project that wrote it.
+        written: When, in UTC.
+        digest: Digest of all files' digests.
+        files: Digest of each file by its name.
+    """
+
+    format: int
+    account: str
+    region: str
+    deployment: str
+    version: str
+    written: str
+    digest: str = ""
+    files: Mapping[str, str] = {}
+
+
+class Archive(_Model):
+    """An archive.
+
+    Attributes:
+        manifest: What it is of.
+        deployment: What is deployed.
+        templates: The template of each stack by its name.
+        assets: What custom resources take from S3, by its name there.
+    """
+
+    manifest: Manifest
+    deployment: Deployment
+    templates: Mapping[str, Mapping[str, Any]]
+    assets: Mapping[str, bytes] = {}
+
+    def write(self, path: Path) -> str:
+        """Write the file; return its digest.
+
+        Raises:
+            ArchiveError: It cannot be written.
+        """
+        files = {
+            _DEPLOYMENT: _text(self.deployment.model_dump(mode="json")),
+            **{f"{_TEMPLATES}{name}.json": _text(each) for name, each in self.templates.items()},
+            **{f"{_ASSETS}{name}": content for name, content in self.assets.items()},
+        }
+        digests = {name: _sha(content) for name, content in sorted(files.items())}
+        whole = _whole(digests)
+        manifest = self.manifest.model_copy(update={"files": digests, "digest": whole})
+        files = {_MANIFEST: _text(manifest.model_dump(mode="json")), **files}
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w", compression=zipfile.ZIP_DEFLATED) as archive:
+            for name, each in files.items():
+                info = zipfile.ZipInfo(name, date_time=_TIME)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(info, each)
+        try:
+            path.write_bytes(content.getvalue())
+        except OSError as error:
+            raise ArchiveError(f"{path}: cannot be written ({error.strerror})") from None
+        return whole
+
+
+def _text(value: object) -> bytes:
+    return (json.dumps(value, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _whole(digests: Mapping[str, str]) -> str:
+    return _sha("".join(f"{name} {digest}\n" for name, digest in sorted(digests.items())).encode())
+
+
+def read_archive(path: Path) -> Archive:
+    """Return the archive in a file.
+
+    Raises:
+        ArchiveError: It is not there, not whole, or of another format.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            files = {name: archive.read(name) for name in archive.namelist()}
+    except OSError as error:
+        raise ArchiveError(f"{path}: cannot be read ({error.strerror})") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise ArchiveError(f"{path}: is not a whole archive ({error}); {_AGAIN}") from None
+    manifest = _manifest(path, files)
+    found = {name: _sha(each) for name, each in files.items() if name != _MANIFEST}
+    changed = sorted(
+        name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name)
+    )
+    if changed or _whole(found) != manifest.digest:
+        what = changed[0] if changed else _MANIFEST
+        raise ArchiveError(f"{path}: {what} is not as it was written; {_AGAIN}")
+    try:
+        return Archive(
+            manifest=manifest,
+            deployment=Deployment.model_validate_json(files[_DEPLOYMENT]),
+            templates={
+                name.removeprefix(_TEMPLATES).removesuffix(".json"): json.loads(each)
+                for name, each in files.items()
+                if name.startswith(_TEMPLATES)
+            },
+            assets={
+                name.removeprefix(_ASSETS): each
+                for name, each in files.items()
+                if name.startswith(_ASSETS)
+            },
+        )
+    except (KeyError, ValueError) as error:
+        raise ArchiveError(
+            f"{path}: has not what format {FORMAT} has ({_first_line(error)}); {_AGAIN}"
+        ) from None
+
+
+def _manifest(path: Path, files: Mapping[str, bytes]) -> Manifest:
+    try:
+        values = json.loads(files[_MANIFEST])
+        found = values["format"]
+    except (KeyError, TypeError, ValueError):
+        raise ArchiveError(f"{path}: has no {_MANIFEST} of an archive; {_AGAIN}") from None
+    if found != FORMAT:
+        raise ArchiveError(
+            f"{path}: has format {found}, and this version of the project reads format {FORMAT}; "
+            f"{_AGAIN} of this version"
+        )
+    try:
+        return Manifest.model_validate(values)
+    except ValidationError as error:
+        raise ArchiveError(f"{path}: {_MANIFEST} is odd ({_first_line(error)}); {_AGAIN}") from None
+
+
+def _first_line(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return str(error)
+
+
+def refuse_other(archive: Archive, *, config: Config, path: Path, source: str) -> None:
+    """Refuse a configuration that is not of an archive's deployment.
+
+    Args:
+        archive: The archive.
+        config: The configuration.
+        path: Its file.
+        source: What the archive is called.
+
+    Raises:
+        ArchiveError: It is of another deployment, region or account.
+    """
+    manifest = archive.manifest
+    if config.name != manifest.deployment:
+        raise ArchiveError(
+            f"{path}: name: {config.name!r} is another deployment than that of {source}, "
+            f"{manifest.deployment!r}; name the configuration of that one, or archive this one"
+        )
+    if config.region not in (None, manifest.region):
+        raise ArchiveError(
+            f"{path}: region: {config.region!r} is not where the deployment of {source} is, "
+            f"{manifest.region!r}; name the configuration of that one, or archive this one"
+        )
+    for named in named_resources(config):
+        parts = named.value.split(":")
+        is_own = named.kind in _OF_OWN_ACCOUNT or named.path[-1] in _OWN_ROLES
+        if is_own and len(parts) > _ACCOUNT and parts[_ACCOUNT] != manifest.account:
+            raise ArchiveError(
+                f"{path}: {'.'.join(map(str, named.path))}: {named.value!r} is of account "
+                f"{parts[_ACCOUNT]}, and {source} of {manifest.account}; name the configuration of "
+                "that account, or an archive of this one"
+            )
+
+
+_ACCOUNT = 4
+# The roles that SageMaker passes are of the cluster's account; those who look may be of any.
+_OWN_ROLES = ("role_arn", "execution_role_arn")

@@ -1,0 +1,74 @@
+"""What an archive has of Kubernetes besides pods: Helm releases and claims, without contents."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kubernetes.client import ApiClient, CoreV1Api
+
+# Names, versions and labels, and no contents, which are of Secrets here.
+# https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
+_METADATA_ALONE = (
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+)
+
+
+def helm_releases(api: ApiClient) -> list[Mapping[str, Any]]:
+    """Return the Helm releases by namespace and name, with revision and status.
+
+    Args:
+        api: Client of the Kubernetes API.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    answer = api.call_api(
+        "/api/v1/secrets",
+        "GET",
+        query_params=[("labelSelector", "owner=helm")],
+        header_params={"Accept": _METADATA_ALONE},
+        auth_settings=["BearerToken"],
+        _preload_content=False,
+        _return_http_data_only=True,
+    )
+    items: Sequence[Mapping[str, Any]] = json.loads(answer.data)["items"]
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for metadata in (each["metadata"] for each in items):
+        labels = metadata.get("labels") or {}
+        key = (str(metadata["namespace"]), str(labels.get("name")))
+        revision = int(labels.get("version", 0))
+        if revision >= found.get(key, {}).get("revision", 0):
+            found[key] = {
+                "namespace": key[0],
+                "name": key[1],
+                "revision": revision,
+                "status": labels.get("status"),
+            }
+    return [found[key] for key in sorted(found)]
+
+
+def claims(api: ApiClient) -> list[Mapping[str, Any]]:
+    """Return the volume claims by namespace and name.
+
+    Args:
+        api: Client of the Kubernetes API.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    answer = CoreV1Api(api).list_persistent_volume_claim_for_all_namespaces(_preload_content=False)
+    items: Sequence[Mapping[str, Any]] = json.loads(answer.data)["items"]
+    found = [
+        {
+            "namespace": each["metadata"]["namespace"],
+            "name": each["metadata"]["name"],
+            "volume": each["spec"].get("volumeName"),
+            "class": each["spec"].get("storageClassName"),
+            "phase": (each.get("status") or {}).get("phase"),
+            "size": ((each["spec"].get("resources") or {}).get("requests") or {}).get("storage"),
+        }
+        for each in items
+    ]
+    return sorted(found, key=lambda each: (each["namespace"], each["name"]))

@@ -1,0 +1,1 @@
+"""A changed configuration, deployed on what is deployed already, as an archive has it."""

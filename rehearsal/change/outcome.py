@@ -1,0 +1,201 @@
+"""What a deployment did to each resource, read from CloudFormation before and after it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from typing import Any
+
+from emulator.aws.local_aws import AwsClients
+from hyperpod_cli.aws.assembly import CDK_METADATA, construct_paths
+from hyperpod_cli.aws.stack_events import StackEvent
+from hyperpod_cli.aws.stacks import deployed, resources_of
+from hyperpod_cli.inspect.resource_types import resource_type
+
+Key = tuple[str, str]
+"""Stack and logical ID."""
+
+
+class Action(StrEnum):
+    """What became of a resource."""
+
+    CREATED = auto()
+    UPDATED = auto()
+    REPLACED = auto()
+    DELETED = auto()
+    KEPT = auto()
+    """It left its stack, and is still there."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Change:
+    """What became of a resource.
+
+    Attributes:
+        stack: Name of its stack.
+        action: What became of it.
+        type: Its type.
+        logical_id: Its logical ID.
+        name: Path of its construct in the stack; its logical ID if the template has no paths.
+        holds_data: Whether its replacement or deletion loses data, or the work of a cluster.
+    """
+
+    stack: str
+    action: Action
+    type: str
+    logical_id: str
+    name: str
+    holds_data: bool = False
+
+    @property
+    def loses(self) -> bool:
+        """Whether data or work is lost."""
+        return self.holds_data and self.action in (Action.REPLACED, Action.DELETED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snapshot:
+    """Stacks at one moment.
+
+    Attributes:
+        statuses: The status of each stack that is there.
+        resources: Physical ID and type of each resource.
+        properties: The properties of each, with physical IDs in the place of references.
+        names: Path of each one's construct.
+    """
+
+    statuses: Mapping[str, str]
+    resources: Mapping[Key, tuple[str, str]]
+    properties: Mapping[Key, object]
+    names: Mapping[Key, str]
+
+
+def snapshot(clients: AwsClients, stacks: Iterable[str]) -> Snapshot:
+    """Return stacks as they are; one that is not there has nothing."""
+    client = clients("cloudformation")
+    found = {name: stack for name in stacks if (stack := deployed(client, name)) is not None}
+    resources = {
+        (name, each.logical_id): (each.physical_id, each.type)
+        for name in found
+        for each in resources_of(client, name)
+        if each.type != CDK_METADATA
+    }
+    references = _References(
+        templates={name: stack.template for name, stack in found.items()},
+        parameters={name: stack.parameters for name, stack in found.items()},
+        resources=resources,
+    )
+    return Snapshot(
+        statuses={name: stack.status for name, stack in found.items()},
+        resources=resources,
+        properties={key: references.properties(key) for key in resources},
+        names={
+            (name, logical_id): path
+            for name, stack in found.items()
+            if stack.template
+            for logical_id, path in construct_paths(stack.template).items()
+        },
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _References:
+    """Puts what is there in the place of references, so that another thing is another value."""
+
+    templates: Mapping[str, Mapping[str, Any]]
+    parameters: Mapping[str, Mapping[str, str]]
+    resources: Mapping[Key, tuple[str, str]]
+
+    def properties(self, key: Key) -> object:
+        stack, logical_id = key
+        definition = self.templates[stack].get("Resources", {}).get(logical_id, {})
+        return self._resolved(definition.get("Properties", {}), stack)
+
+    def _resolved(self, node: object, stack: str) -> object:
+        match node:
+            case {"Ref": str(name)}:
+                return self._named(name, stack)
+            case {"Fn::GetAtt": [str(name), attribute]}:
+                return f"{self._named(name, stack)}.{attribute}"
+            case {"Fn::ImportValue": name}:
+                return self._exported(str(name))
+            case Mapping():
+                return {key: self._resolved(value, stack) for key, value in node.items()}
+            case list():
+                return [self._resolved(value, stack) for value in node]
+        return node
+
+    def _named(self, name: str, stack: str) -> str:
+        if (stack, name) in self.resources:
+            return self.resources[stack, name][0]
+        return self.parameters[stack].get(name, name)
+
+    def _exported(self, name: str) -> object:
+        for stack, template in self.templates.items():
+            for output in template.get("Outputs", {}).values():
+                if output.get("Export", {}).get("Name") == name:
+                    return self._resolved(output["Value"], stack)
+        return name
+
+
+def changes(
+    before: Snapshot, after: Snapshot, *, events: Mapping[str, Sequence[StackEvent]]
+) -> list[Change]:
+    """Return what became of each resource that is not as it was.
+
+    Args:
+        before: The resources before the deployment.
+        after: Those after it.
+        events: The deployment's events, by the name of the stack.
+    """
+    return sorted(_changes(before, after, events=events))
+
+
+def _changes(
+    before: Snapshot, after: Snapshot, *, events: Mapping[str, Sequence[StackEvent]]
+) -> Iterator[Change]:
+    skipped = {
+        (stack, event.logical_id)
+        for stack, found in events.items()
+        for event in found
+        if event.status == "DELETE_SKIPPED"
+    }
+    for key in before.resources.keys() | after.resources.keys():
+        was, now = before.resources.get(key), after.resources.get(key)
+        action = None
+        if was is None:
+            action = Action.CREATED
+        elif now is None:
+            action = Action.KEPT if key in skipped else Action.DELETED
+        elif was != now:
+            action = Action.REPLACED
+        elif before.properties[key] != after.properties[key]:
+            action = Action.UPDATED
+        found = was if now is None else now
+        if action is not None and found is not None:
+            names = before.names if now is None else after.names
+            yield Change(
+                stack=key[0],
+                action=action,
+                type=found[1],
+                logical_id=key[1],
+                name=names.get(key, key[1]),
+                holds_data=resource_type(found[1]).holds_data,
+            )
+
+
+def steps(found: Iterable[Change], *, events: Mapping[str, Sequence[StackEvent]]) -> list[Change]:
+    """Return the changes that CloudFormation makes before it cleans up, in the order it did.
+
+    Args:
+        found: The changes.
+        events: The deployment's events, by the name of the stack.
+    """
+    done = {
+        (stack, event.logical_id): event.time
+        for stack, each in events.items()
+        for event in each
+        if event.status in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
+    }
+    made = [each for each in found if each.action not in (Action.DELETED, Action.KEPT)]
+    timed = [each for each in made if (each.stack, each.logical_id) in done]
+    return sorted(timed, key=lambda each: done[each.stack, each.logical_id])

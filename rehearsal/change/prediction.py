@@ -1,0 +1,172 @@
+"""What a changed configuration would do to a deployment: rehearsed, then told."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rehearsal.change.nodes import EndingNodes
+from rehearsal.change.outcome import Action, Change
+from rehearsal.change.permissions import MissingPermission
+from rehearsal.change.rollback import Rollback
+
+NOTHING_LOST, REFUSED_BY_AWS, LOSES = 0, 1, 4
+_ORDER = (Action.REPLACED, Action.DELETED, Action.KEPT, Action.CREATED, Action.UPDATED)
+_MOST_PODS, _MOST_NODES = 5, 10
+
+
+@dataclass(kw_only=True, slots=True)
+class Prediction:
+    """What a deployment would do.
+
+    Attributes:
+        deployment: `name` of the configuration.
+        place: Account and region.
+        written: When the archive was.
+        digest: The archive's.
+        notes: What differs between the rehearsal and what is deployed.
+        error: Why the deployment fails; empty if it does not.
+        new: Names of the stacks that are made.
+        staying: Names of the stacks that the configuration has no more.
+        changes: What becomes of resources.
+        nodes: Groups whose nodes are others afterwards.
+        missing: Permissions that are missing.
+        minutes: The most that CloudFormation takes; None if nothing changes.
+        cost: What a month costs before and after, in a line; empty if that is the same.
+        rollback: What remains if the second-last step fails; None if there is no step.
+        seconds: How long the rehearsal took.
+    """
+
+    deployment: str
+    place: str
+    written: str
+    digest: str
+    notes: list[str] = field(default_factory=list)
+    error: str = ""
+    new: Sequence[str] = ()
+    staying: Sequence[str] = ()
+    changes: Sequence[Change] = ()
+    nodes: Sequence[EndingNodes] = ()
+    missing: Sequence[MissingPermission] = ()
+    minutes: int | None = None
+    cost: str = ""
+    rollback: Rollback | None = None
+    seconds: float = 0.0
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        if self.error or self.missing:
+            return REFUSED_BY_AWS
+        lost = any(each.loses for each in self.changes) or any(
+            node.pods for each in self.nodes for node in each.nodes
+        )
+        return LOSES if lost else NOTHING_LOST
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        nodes = [
+            {
+                "group": each.group,
+                "ends": each.ends,
+                "added": each.added,
+                "of": [node.model_dump(mode="json") for node in each.nodes],
+            }
+            for each in self.nodes
+        ]
+        return {
+            **{
+                name: getattr(self, name)
+                for name in ("deployment", "place", "written", "digest", "notes", "error")
+            },
+            "new": [*self.new],
+            "staying": [*self.staying],
+            "changes": [{**asdict(each), "loses": each.loses} for each in self.changes],
+            "nodes": nodes,
+            "missing": [asdict(each) for each in self.missing],
+            "minutes": self.minutes,
+            "cost": self.cost,
+            "rollback": None if self.rollback is None else asdict(self.rollback),
+            "seconds": self.seconds,
+            "code": self.code,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield it as lines."""
+        yield f"{self.deployment} in {self.place}, as archived at {self.written}"
+        yield from (f"  {note}" for note in self.notes)
+        if self.error:
+            yield ""
+            yield "The deployment fails:"
+            yield from (f"  {line}" for line in self.error.splitlines())
+        yield ""
+        yield from self._change_lines()
+        yield from self._node_lines()
+        if self.missing:
+            yield ""
+            yield "CloudFormation's role, or who deploys, lacks these permissions:"
+            yield from (f"  {each}" for each in self.missing)
+        yield ""
+        if self.minutes is not None:
+            yield (
+                f"It takes CloudFormation {self.minutes} minutes at the most, by the model of "
+                "critical-path: an update counts as a creation."
+            )
+        yield self.cost or "A month costs as much as before."
+        if self.rollback is not None:
+            yield ""
+            yield from self.rollback.lines()
+        yield ""
+        yield f"{self._verdict()} Rehearsed in {self.seconds:.0f} s."
+
+    def _change_lines(self) -> Iterator[str]:
+        if self.changes:
+            yield "This deployment changes:"
+        else:
+            yield "No resource changes."
+        for stack in self.new:
+            yield f"  {stack}: new, {sum(each.stack == stack for each in self.changes)} resources"
+        changed = [each for each in self.changes if each.stack not in self.new]
+        yield from (f"  {line}" for line in told(changed))
+        for stack in self.staying:
+            yield f"  {stack}: stays as it is, though the configuration has it no more"
+
+    def _node_lines(self) -> Iterator[str]:
+        for each in self.nodes:
+            yield ""
+            ends = f"{each.ends} of its nodes end" if each.ends else "no node ends"
+            come = f", {each.added} new" if each.added else ""
+            yield f"group {each.group}: {ends}{come}"
+            if each.are_chosen:
+                yield (
+                    f"  HyperPod chooses {each.ends} of these {len(each.nodes)}; `hyperpod-ops "
+                    "delete` terminates those that you name:"
+                )
+            for node in each.nodes[:_MOST_NODES]:
+                yield f"  {node.id}, {node.instance_type}, {node.status}"
+                verb = "runs" if each.are_chosen else "ends"
+                yield from (f"    {verb} pod {pod}" for pod in node.pods[:_MOST_PODS])
+                if len(node.pods) > _MOST_PODS:
+                    yield f"    and {len(node.pods) - _MOST_PODS} more pods"
+            if len(each.nodes) > _MOST_NODES:
+                yield f"  and {len(each.nodes) - _MOST_NODES} more nodes"
+
+    def _verdict(self) -> str:
+        return {
+            NOTHING_LOST: "It would succeed, and nothing would be lost.",
+            REFUSED_BY_AWS: "It would fail.",
+            LOSES: "It would succeed, and what is marked above would be lost.",
+        }[self.code]
+
+
+def told(found: Sequence[Change]) -> Iterator[str]:
+    """Yield the lines that tell what becomes of resources, stack by stack, the worst first."""
+    stacks: Mapping[str, list[Change]] = {each.stack: [] for each in found}
+    for each in found:
+        stacks[each.stack].append(each)
+    for stack, own in stacks.items():
+        yield f"{stack}:"
+        for action in _ORDER:
+            for each in (change for change in own if change.action is action):
+                what = "stays, without a stack" if action is Action.KEPT else action.value
+                mark = ", and its data is lost" if each.loses else ""
+                yield f"  {what:9} {each.name} ({each.type}){mark}"

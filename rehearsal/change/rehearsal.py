@@ -1,0 +1,215 @@
+"""Rehearses a change: the archived state, the deployment, and the same with a failure."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import boto3
+
+from emulator.aws.settings import FailingStep
+from hyperpod_cli.aws.account import Environment
+from hyperpod_cli.aws.assembly import Address, stacks_in
+from hyperpod_cli.aws.stack_events import StackEvent
+from hyperpod_cli.aws.stacks import Deployed
+from hyperpod_cli.deliver.deploy.announcement import refusals
+from hyperpod_cli.deliver.deploy.bill import month_change
+from hyperpod_cli.inspect.archive.archive import Archive
+from hyperpod_cli.inspect.critical_path import read_graph, schedule, start_of
+from hyperpod_cli.inspect.permissions.policies import policies_of
+from hyperpod_cli.operate.clusters import Node
+from rehearsal.cdk_cli import CdkCliProcess
+from rehearsal.change.nodes import ending, set_counts, settled
+from rehearsal.change.outcome import Change, Snapshot, changes, snapshot, steps
+from rehearsal.change.permissions import MissingPermission, missing
+from rehearsal.change.prediction import Prediction
+from rehearsal.change.replay import replayed
+from rehearsal.change.rollback import Rollback
+from rehearsal.progress import Progress
+from rehearsal.stage import Stage
+
+_MINUTE = 60
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangeRehearsal:
+    """What to rehearse.
+
+    Attributes:
+        archive: What is deployed.
+        config_path: File of the changed configuration.
+        work_directory: Gets the cloud assemblies and logs.
+        progress: Prints what is done.
+        policies: Policies of who deploys. Default: they are not looked at.
+        fails: Whether a failure of the second-last step is rehearsed, too.
+        cdk: The CDK CLI. Default: one for each deployment.
+        stage_type: How the stage synthesizes. Default: as users do.
+    """
+
+    archive: Archive
+    config_path: Path
+    work_directory: Path
+    progress: Progress
+    policies: Sequence[Mapping[str, Any]] = ()
+    fails: bool = True
+    cdk: CdkCliProcess | None = None
+    stage_type: type[Stage] | None = None
+
+    def run(self) -> Prediction:
+        """Rehearse the change; return what it would do.
+
+        Raises:
+            AppRefusedError: The app refused the configuration.
+            LocalAwsError: The local AWS did not start.
+            ReplayError: The local AWS cannot be brought into the archive's state.
+        """
+        begun = time.monotonic()
+        manifest = self.archive.manifest
+        prediction = Prediction(
+            deployment=manifest.deployment,
+            place=f"{manifest.account}/{manifest.region}",
+            written=manifest.written,
+            digest=manifest.digest,
+            notes=[*self._notes()],
+            error="\n".join(self._refusals()),
+        )
+        if not prediction.error:
+            done = self._deploy(prediction)
+            if self.fails and not prediction.error and done:
+                prediction.rollback = self._roll_back(done)
+        prediction.seconds = round(time.monotonic() - begun, 1)
+        return prediction
+
+    def _notes(self) -> Iterator[str]:
+        for place in self.archive.deployment.hidden:
+            yield f"taken as unchanged, because it looks like a secret: {place}"
+        for what in self.archive.deployment.unread:
+            yield f"not in the archive: {what}"
+
+    def _refusals(self) -> Iterator[str]:
+        """Yield why CloudFormation would take no update at all."""
+        stacks = {
+            each.name: Deployed(status=each.status, template={})
+            for each in self.archive.deployment.stacks
+        }
+        again = f"make deploy CONFIG={self.config_path}"
+        yield from refusals(stacks, region=self.archive.manifest.region, again=again)
+
+    def _deploy(self, prediction: Prediction) -> list[Change]:
+        """Rehearse the deployment and note what it does; return its steps."""
+        with self._replayed() as stage:
+            prediction.notes += set_counts(stage.environment.clients, self.archive)
+            attempt = _Attempt.of(stage, archive=self.archive)
+            prediction.error = attempt.error
+            prediction.changes = attempt.changes
+            prediction.new = sorted(attempt.after.statuses.keys() - attempt.before.statuses.keys())
+            prediction.staying = sorted(self.archive.templates.keys() - {*stage.stacks})
+            prediction.nodes = ending(attempt.nodes, attempt.nodes_after, archive=self.archive)
+            prediction.missing = self._missing(stage)
+            if attempt.changes:
+                prediction.minutes = _minutes(stage.assembly, attempt.changes)
+            prediction.cost = "\n".join(
+                month_change(
+                    [self.archive.templates.get(name, {}) for name in stage.stacks],
+                    [stack.template for stack in stacks_in(stage.assembly)],
+                    region=self.archive.manifest.region,
+                    day=date.today(),
+                )
+            )
+            return steps(attempt.changes, events=attempt.events)
+
+    def _missing(self, stage: Stage) -> list[MissingPermission]:
+        manifest = self.archive.manifest
+        partition = boto3.Session().get_partition_for_region(manifest.region)
+        place = Environment(partition=partition, region=manifest.region, account=manifest.account)
+        needed = policies_of(stage.assembly, deployment=manifest.deployment, environment=place)
+        found: list[MissingPermission] = []
+        given = self.archive.deployment.cloudformation
+        if given:
+            found += missing(needed.cloudformation, given.values(), who="CloudFormation")
+        if self.policies:
+            found += missing([needed.deployer], self.policies, who="deployer")
+        return found
+
+    def _roll_back(self, done: Sequence[Change]) -> Rollback:
+        """Rehearse it again; the second-last step fails, or the only one."""
+        step = done[-2:][0]
+        self.progress.say(f"Once more, and {step.stack}: {step.name} fails")
+        with self._replayed(is_again=True) as stage:
+            for _ in set_counts(stage.environment.clients, self.archive):
+                pass
+            step_that_fails = FailingStep(stack=step.stack, logical_id=step.logical_id)
+            stage.environment.aws.fail_step(step_that_fails)
+            attempt = _Attempt.of(stage, archive=self.archive)
+            former = {node.id for node in attempt.nodes}
+            return Rollback(
+                step=step,
+                is_only=len(done) == 1,
+                statuses={
+                    name: status
+                    for name, status in attempt.after.statuses.items()
+                    if "ROLLBACK" in status or "FAILED" in status
+                },
+                changes=attempt.changes,
+                ended=len(former - {node.id for node in attempt.nodes_after}),
+                nodes=len(attempt.nodes_after),
+            )
+
+    def _replayed(self, *, is_again: bool = False) -> AbstractContextManager[Stage]:
+        return replayed(
+            self.archive,
+            config_path=self.config_path,
+            work_directory=self.work_directory,
+            progress=self.progress,
+            cdk=self.cdk,
+            stage_type=self.stage_type,
+            is_again=is_again,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Attempt:
+    """A deployment, and what was there before and after it."""
+
+    before: Snapshot
+    after: Snapshot
+    nodes: list[Node]
+    nodes_after: list[Node]
+    events: Mapping[str, Sequence[StackEvent]]
+    error: str
+
+    @classmethod
+    def of(cls, stage: Stage, *, archive: Archive) -> "_Attempt":
+        """Deploy what is in force on a stage."""
+        clients, there = stage.environment.clients, archive.deployment.cluster
+        cluster = stage.config.cluster.name if there is None else str(there["ClusterName"])
+        stacks = [*dict.fromkeys([*archive.templates, *stage.stacks])]
+        nodes, before = settled(clients, cluster), snapshot(clients, stacks)
+        stage.progress.say("The changed configuration:")
+        stage.attempts = []
+        error = stage.deploy()
+        nodes_after = settled(clients, cluster)
+        return cls(
+            before=before,
+            after=snapshot(clients, stacks),
+            nodes=nodes,
+            nodes_after=nodes_after,
+            events=stage.attempts[0].events,
+            error=error or "",
+        )
+
+    @property
+    def changes(self) -> list[Change]:
+        return changes(self.before, self.after, events=self.events)
+
+
+def _minutes(assembly: Path, found: Sequence[Change]) -> int:
+    """Return how many minutes the changes take by the model of `critical-path`, rounded up."""
+    graph = read_graph(assembly)
+    changed = {Address(each.stack, each.logical_id) for each in found}
+    changed |= {start_of(each.stack) for each in changed}
+    ends = (span.done for span in schedule(graph, changed=changed).values())
+    return -int(-max(ends, default=0) // _MINUTE)

@@ -1,0 +1,93 @@
+"""Brings a local AWS into the state of an archive."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from emulator.kubernetes import InProcessControlPlane
+from hyperpod_cdk import Config, load_config
+from hyperpod_cli.inspect.archive.archive import Archive
+from rehearsal.cdk_cli import CdkCliProcess
+from rehearsal.change.assembly import ArchivedVersion, hide_in
+from rehearsal.environment import rehearsal_environment
+from rehearsal.progress import Progress
+from rehearsal.stage import Stage
+from rehearsal.stand_in_chart import choose_chart
+
+
+class ReplayError(Exception):
+    """What is deployed cannot be rehearsed; the text says why."""
+
+
+class _ChangeStage(Stage):
+    """Leaves out CDK's validation of templates, which `make diff` and `make deploy` do."""
+
+    def _synthesize(self) -> None:
+        self._cli.synth(config=self.current, validate=False, on_line=self._say_warning)
+
+
+@contextmanager
+def replayed(
+    archive: Archive,
+    *,
+    config_path: Path,
+    work_directory: Path,
+    progress: Progress,
+    cdk: CdkCliProcess | None = None,
+    stage_type: type[Stage] | None = None,
+    is_again: bool = False,
+) -> Iterator[Stage]:
+    """Yield a stage on which an archive's deployment is, with a changed configuration in force.
+
+    Args:
+        archive: The archive.
+        config_path: File of the changed configuration.
+        work_directory: Gets the cloud assemblies and logs.
+        progress: Prints what is done.
+        cdk: The CDK CLI. Default: one that ends with it.
+        stage_type: How it synthesizes. Default: as users do.
+        is_again: Whether the same was done in this folder before, whose cloud assemblies are taken.
+
+    Raises:
+        AppRefusedError: The app refused the configuration.
+        LocalAwsError: The local AWS did not start.
+        ReplayError: The local AWS cannot be brought into the state.
+    """
+    config = load_config(config_path)
+    manifest, control_plane = archive.manifest, archive.deployment.control_plane
+    work_directory.mkdir(parents=True, exist_ok=True)
+    progress.say("Starting the local AWS ...")
+    with rehearsal_environment(
+        account=manifest.account,
+        region=manifest.region,
+        kubernetes=InProcessControlPlane(kubernetes_version=_version(archive, config)),
+        eks_cluster_name=None if control_plane is None else str(control_plane["name"]),
+        log_file=work_directory / "local-aws.log",
+        cdk=cdk,
+    ) as environment:
+        stage = (stage_type or _ChangeStage)(
+            environment=environment,
+            config_path=config_path,
+            config=config,
+            chart=choose_chart(config),
+            work_directory=work_directory,
+            progress=progress,
+            attempts=[],
+        )
+        if is_again:
+            stage.take_synthesized()
+        stage.bootstrap()
+        if not is_again:
+            hide_in(stage.assembly)
+        stage.change_version(ArchivedVersion(archive=archive, config=config_path))
+        progress.say("What is deployed, as the archive has it:")
+        error = stage.deploy()
+        if error is not None:
+            raise ReplayError(f"What is deployed cannot be rehearsed: {error}")
+        stage.restore()
+        yield stage
+
+
+def _version(archive: Archive, config: Config) -> str:
+    found = archive.deployment.control_plane
+    return config.eks.version if found is None else str(found["version"])

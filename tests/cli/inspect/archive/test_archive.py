@@ -1,0 +1,158 @@
+"""The file of an archive: written, read, refused."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hyperpod_cdk import load_config
+from hyperpod_cli.inspect.archive.archive import ArchiveError, read_archive, refuse_other
+from hyperpod_cli.inspect.archive.told import written
+from hyperpod_cli.main import app
+from tests.support.archives import ACCOUNT, archive_with
+from tests.support.configs import CONFIG_FOLDER
+
+DEFAULT = CONFIG_FOLDER / "default.yaml"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "deployed.zip"
+    archive_with().write(path)
+    return path
+
+
+def edited(file: Path, name: str, content: bytes | None) -> None:
+    """Write an archive again with another file in it, or without one."""
+    with zipfile.ZipFile(file) as archive:
+        files = {each: archive.read(each) for each in archive.namelist()}
+    files.pop(name, None)
+    with zipfile.ZipFile(file, "w") as archive:
+        for each, text in {**files, **({} if content is None else {name: content})}.items():
+            archive.writestr(each, text)
+
+
+def manifest_with(file: Path, **values: object) -> bytes:
+    with zipfile.ZipFile(file) as archive:
+        return json.dumps({**json.loads(archive.read("manifest.json")), **values}).encode()
+
+
+def test_what_is_written_is_read(file: Path, tmp_path: Path) -> None:
+    found = read_archive(file)
+    assert found.deployment == archive_with().deployment
+    assert found.templates == archive_with().templates
+    assert found.assets == archive_with().assets
+    again = tmp_path / "again.zip"
+    assert archive_with().write(again) == found.manifest.digest
+    assert again.read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("part", [0, 1, 100, 0.3, 0.6, 0.9, -1])
+def test_a_truncated_file_is_refused_in_a_line(file: Path, part: float) -> None:
+    content = file.read_bytes()
+    size = int(part * len(content)) if 0 < part < 1 else int(part)
+    file.write_bytes(content[:size])
+    with pytest.raises(ArchiveError) as refused:
+        read_archive(file)
+    [line] = refused.value.lines
+    assert "is not a whole archive" in line
+    assert "write it again with `hyperpod-cdk archive`" in line
+
+
+def test_an_archive_of_another_version_is_refused(file: Path) -> None:
+    edited(file, "manifest.json", manifest_with(file, format=2))
+    with pytest.raises(ArchiveError, match=r"has format 2, and this version .* reads format 1"):
+        read_archive(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("templates/ml-platform.json", b"{}", "templates/ml-platform.json is not as it was"),
+        ("deployment.json", None, "deployment.json is not as it was"),
+        ("another.json", b"{}", "another.json is not as it was"),
+        ("manifest.json", None, "has no manifest.json"),
+        ("manifest.json", b"[]", "has no manifest.json"),
+        ("manifest.json", b'{"format": 1}', "manifest.json is odd"),
+    ],
+)
+def test_a_changed_archive_is_refused(
+    file: Path, name: str, content: bytes | None, told: str
+) -> None:
+    edited(file, name, content)
+    with pytest.raises(ArchiveError, match=told):
+        read_archive(file)
+
+
+def changed(tmp_path: Path, **values: object) -> Path:
+    """Return the default configuration with other values at the top."""
+    lines = DEFAULT.read_text("utf-8").splitlines()
+    kept = [line for line in lines if not line.startswith(tuple(f"{key}:" for key in values))]
+    path = tmp_path / "mine.yaml"
+    given = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
+    text = "\n".join([*given, *kept]) + "\n"
+    if values.get("region"):
+        text = text.replace("usw2-", "use1-")
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"name": "other"}, "name: 'other' is another deployment than that of deployed.zip, 'ml'"),
+        ({"region": "us-east-1"}, "region: 'us-east-1' is not where the deployment of"),
+    ],
+)
+def test_a_configuration_of_another_deployment_is_refused(
+    tmp_path: Path, values: dict[str, object], told: str
+) -> None:
+    path = changed(tmp_path, **values)
+    with pytest.raises(ArchiveError, match=told):
+        refuse_other(archive_with(), config=load_config(path), path=path, source="deployed.zip")
+
+
+def test_an_archive_of_another_account_is_refused(tmp_path: Path) -> None:
+    def with_role(account: str) -> Path:
+        text = DEFAULT.read_text("utf-8")
+        role = f"cluster:\n  execution_role_arn: arn:aws:iam::{account}:role/nodes\n"
+        path = tmp_path / "mine.yaml"
+        path.write_text(text.replace("cluster:\n", role, 1), encoding="utf-8")
+        return path
+
+    path = with_role(ACCOUNT)
+    refuse_other(archive_with(), config=load_config(path), path=path, source="deployed.zip")
+    path = with_role("444455556666")
+    with pytest.raises(ArchiveError, match=r"is of account 444455556666, and deployed.zip of 1111"):
+        refuse_other(archive_with(), config=load_config(path), path=path, source="deployed.zip")
+
+
+def test_what_it_has_and_lacks_is_told(tmp_path: Path) -> None:
+    archive = archive_with(hidden=("ml-hyperpod: token",), unread=("the pods: 403",))
+    first, *others = written(archive, path=tmp_path / "deployed.zip")
+    assert f"ml in {ACCOUNT}/us-west-2: 1 stacks, 1 nodes; digest " in first
+    assert others == [
+        "  left out, because it looks like a secret: ml-hyperpod: token",
+        "  not read: the pods: 403",
+    ]
+    with pytest.raises(ArchiveError, match="cannot be written"):
+        [*written(archive, path=tmp_path)]
+
+
+def test_the_command_refuses_what_cannot_be_rehearsed(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(*arguments: str) -> str:
+        done = CliRunner().invoke(app(), ["rehearse-change", *arguments])
+        assert done.exit_code == 2
+        assert done.output.count("\n") == 1
+        return done.output
+
+    config = ["--config", str(DEFAULT)]
+    missing = ["--archive", str(tmp_path / "none.zip")]
+    assert "none.zip: cannot be read (No such file" in told(*config, *missing)
+    assert "--save: is for what is read from AWS" in told(*config, *missing, "--save", str(file))
+    monkeypatch.chdir(tmp_path)
+    assert told(*config, "--archive", str(file)).startswith("rehearsal: is not in this folder")

@@ -1,0 +1,85 @@
+"""How a prediction is told, and which exit code it has."""
+
+from typing import Any
+
+import pytest
+
+from hyperpod_cli.inspect.archive.archive import ArchivedNode
+from rehearsal.change.nodes import EndingNodes
+from rehearsal.change.outcome import Action, Change
+from rehearsal.change.permissions import MissingPermission
+from rehearsal.change.prediction import Prediction
+from rehearsal.change.rollback import Rollback
+
+FILES = "AWS::FSx::FileSystem"
+
+
+def prediction(**values: Any) -> Prediction:
+    return Prediction(
+        deployment="ml", place="111122223333/us-west-2", written="today", digest="", **values
+    )
+
+
+def change(action: Action, type: str = FILES, *, holds_data: bool = True) -> Change:
+    return Change("ml-storage", action, type, "Files1", "Files", holds_data)
+
+
+def nodes(*pods: str) -> EndingNodes:
+    of = tuple(
+        ArchivedNode(
+            id=f"i-{number}",
+            group="workers",
+            instance_type="ml.m5.large",
+            status="Running",
+            pods=pods,
+        )
+        for number in range(2)
+    )
+    return EndingNodes(group="workers", ends=1, added=0, nodes=of)
+
+
+@pytest.mark.parametrize(
+    ("values", "code", "told"),
+    [
+        ({}, 0, "No resource changes."),
+        ({"changes": [change(Action.UPDATED)]}, 0, "updated   Files (AWS::FSx::FileSystem)"),
+        ({"changes": [change(Action.REPLACED)]}, 4, "Files (AWS::FSx::FileSystem), and its data"),
+        ({"changes": [change(Action.DELETED, holds_data=False)]}, 0, "deleted   Files"),
+        ({"changes": [change(Action.KEPT)]}, 0, "stays, without a stack Files"),
+        ({"new": ["ml-storage"], "changes": [change(Action.CREATED)]}, 0, "new, 1 resources"),
+        ({"staying": ["ml-operators"]}, 0, "ml-operators: stays as it is"),
+        ({"nodes": [nodes()]}, 0, "HyperPod chooses 1 of these 2"),
+        ({"nodes": [nodes("default/train")]}, 4, "    runs pod default/train"),
+        ({"error": "ml-storage: no"}, 1, "  ml-storage: no"),
+        ({"missing": [MissingPermission("deployer", "fsx:X", "*")]}, 1, "  deployer: fsx:X on *"),
+        ({"minutes": 3, "changes": [change(Action.UPDATED)]}, 0, "CloudFormation 3 minutes at"),
+        ({"cost": "1 -> 2"}, 0, "1 -> 2"),
+    ],
+)
+def test_it_is_told(values: dict[str, Any], code: int, told: str) -> None:
+    found = prediction(**values)
+    assert told in "\n".join(found.lines())
+    assert found.code == code
+    assert found.as_json()["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("status", "is_only", "told"),
+    [
+        ("UPDATE_ROLLBACK_COMPLETE", False, "If the second-last step failed (ml-storage: Files"),
+        ("UPDATE_ROLLBACK_COMPLETE", True, "If its only step failed"),
+        ("UPDATE_ROLLBACK_FAILED", False, "takes no update before its rollback is continued"),
+    ],
+)
+def test_a_rollback_is_told(status: str, is_only: bool, told: str) -> None:
+    rollback = Rollback(
+        step=change(Action.UPDATED),
+        is_only=is_only,
+        statuses={"ml-storage": status},
+        changes=[],
+        ended=0,
+        nodes=2,
+    )
+    text = "\n".join(prediction(rollback=rollback).lines())
+    assert told in text
+    assert f"  ml-storage: {status}\n  every resource as it was\n  2 nodes" in text
