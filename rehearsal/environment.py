@@ -13,7 +13,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import AwsClients, LocalAws, LocalAwsSettings, aws_clients, aws_session
-from emulator.hardware import node_architecture, node_capacity
+from emulator.hardware import GPU, node_architecture, node_capacity
 from emulator.hyperpod import (
     ApiError,
     Caller,
@@ -30,12 +30,14 @@ from emulator.kubernetes.karpenter import definitions
 from emulator.node.lifecycle_logs import LifecycleLogs
 from emulator.node.node import VpcNetwork
 from hyperpod_cdk import Config
+from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
 from hyperpod_cdk.facts.native_cluster import native_regions
 from rehearsal.cdk_cli import CdkCliProcess
 
 ALLOWED_CALLS = "allowed-calls.jsonl"
 _HEALTH = f"{LABEL_PREFIX}/node-health-status"
+_OPERATOR = "gpu-operator"
 
 
 def eks_cluster_of(config: Config) -> str | None:
@@ -53,18 +55,36 @@ class KubernetesNodes:
         """A node has joined the cluster."""
         if cluster.eks_cluster_arn is not None:
             hardware = instance_facts(node.instance_type)
+            capacity = node_capacity(hardware)
+            state, partitions = self._partitioned(node, gpus=int(capacity.get(GPU, 0)))
             self._kubernetes.put_node(
                 node.kubernetes_name,
                 instance_type=node.instance_type,
                 labels={
                     "kubernetes.io/arch": node_architecture(hardware),
                     **node.labels,
+                    **state,
                 },
-                capacity=node_capacity(hardware),
+                capacity={**capacity, **partitions},
                 taints=[
                     {name.lower(): value for name, value in taint.items()} for taint in node.taints
                 ],
             )
+
+    def _partitioned(self, node: NodeView, *, gpus: int) -> tuple[dict[str, str], dict[str, str]]:
+        """Return what NVIDIA's MIG manager says of a node, and what its GPUs are then.
+
+        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-labels.html
+        """
+        layout = node.labels.get(mig.LABEL)
+        operators = self._kubernetes.objects("apps/v1", "Deployment")
+        if layout is None or all(each["metadata"]["name"] != _OPERATOR for each in operators):
+            return {}, {}
+        if layout not in mig.layouts(node.instance_type):
+            return {mig.STATE_LABEL: "failed"}, {}
+        partitions = mig.partitioned(node.instance_type, layout).items()
+        found = {mig.resource(profile): str(gpus * count) for profile, count in partitions}
+        return {mig.STATE_LABEL: "success"}, {GPU: "0", **found}
 
     def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
         """A node reboots, or is gone without Kubernetes having been told."""

@@ -1,10 +1,11 @@
 """Groups of nodes: those that anyone may use, and restricted ones."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field
 
+from hyperpod_cdk.facts import mig
 from hyperpod_cdk.hyperpod.group_types import OneTypeConfig, SeveralTypesConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, InstanceCount, NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_settings import Labels, LifecycleConfig, TaintConfig, encrypted
@@ -113,6 +114,16 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     """Kubernetes taints of the nodes, at most 50; pods of the Helm chart, device plugins among
     them, then need tolerations. Default: none."""
 
+    mig_profile: Annotated[
+        str | None,
+        OrchestratedBy(EKS),
+        Field(examples=["all-1g.10gb"]),
+        Task("divide GPUs among small jobs"),
+    ] = None
+    """Layout of the partitions (MIG) that the GPU operator cuts each GPU into, such as all-1g.5gb;
+    nodes get it as the label nvidia.com/mig.config. Needs helm.components.gpu_operator and
+    continuous provisioning. Default: none, pods get whole GPUs."""
+
     slurm: Annotated[
         SlurmNodesConfig | None,
         OrchestratedBy(SLURM),
@@ -133,6 +144,12 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     def is_spot(self) -> bool:
         """Whether the group's nodes are Spot Instances."""
         return self.capacity == "Spot"
+
+    @property
+    def node_labels(self) -> Mapping[str, str]:
+        """The Kubernetes labels of the nodes, that of the partitions of their GPUs among them."""
+        profile = self.mig_profile
+        return self.labels if profile is None else {**self.labels, mig.LABEL: profile}
 
     @property
     def rolls_back_on_alarms(self) -> bool:
@@ -187,6 +204,9 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     def to_request(self) -> dict[str, Any]:
         """Return a ClusterInstanceGroupSpecification."""
         request = super().to_request()
+        if self.node_labels:
+            labels = dict(sorted(self.node_labels.items()))
+            request.setdefault("KubernetesConfig", {})["Labels"] = labels
         if self.capacity is not None:
             # A union: the member's name says which, and it is empty.
             request["CapacityRequirements"] = {self.capacity: {}}

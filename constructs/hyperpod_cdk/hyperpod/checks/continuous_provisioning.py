@@ -14,6 +14,7 @@ def continuous_provisioning(cluster: ClusterConfig) -> Iterator[Finding]:
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-eks.html
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-spot.html
     https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-setup.html
     """
     if cluster.is_continuous:
         return
@@ -35,6 +36,8 @@ def _uses(group: NodeGroupConfig) -> Iterator[tuple[KeyPath, object]]:
             yield ("instance_types",), list(group.instance_types)
         if group.is_spot:
             yield ("capacity",), group.capacity
+        if group.mig_profile is not None:
+            yield ("mig_profile",), group.mig_profile
     for index, volume in enumerate(group.ebs_volumes):
         if volume.kms_key_id is not None:
             yield ("ebs_volumes", index, "kms_key_id"), volume.kms_key_id

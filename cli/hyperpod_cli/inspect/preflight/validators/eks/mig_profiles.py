@@ -1,0 +1,41 @@
+"""Whether nodes run whose GPUs a deployment would partition in another way."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.facts import mig
+from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.operate.nodes.health import GROUP_LABEL
+
+
+@validator(
+    phase=Phase.EXISTING_RESOURCES,
+    row="GPUs of nodes that run would be partitioned in another way (w)",
+    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-setup.html)",
+    reads=["sagemaker:DescribeCluster"],
+)
+def mig_profiles(config: Config, target: Target) -> Iterator[Problem]:
+    """Find groups whose nodes must be drained before the deployment, as partitioning fails else."""
+    name = config.cluster.name
+    found = answer_of(target.client("sagemaker").describe_cluster, ClusterName=name) or {}
+    there = {each["InstanceGroupName"]: each for each in found.get("InstanceGroups", ())}
+    for where, group in config.cluster.instance_groups_with_paths():
+        current = there.get(group.name, {})
+        labels = (current.get("KubernetesConfig") or {}).get("CurrentLabels") or {}
+        before, wanted = labels.get(mig.LABEL), group.node_labels.get(mig.LABEL)
+        if not current.get("CurrentCount") or before == wanted:
+            continue
+        message = (
+            f"partitions the GPUs of {current['CurrentCount']} running nodes anew (now: "
+            f"{before or 'whole'}), which fails while a pod has one: first `kubectl drain -l "
+            f"{GROUP_LABEL}={group.name} --ignore-daemonsets --delete-emptydir-data`"
+        )
+        yield problem(
+            (*where, "mig_profile"),
+            group.mig_profile,
+            message,
+            command=f"aws sagemaker describe-cluster --cluster-name {name}",
+            severity=Severity.WARNING,
+        )
