@@ -56,7 +56,7 @@ class KubernetesNodes:
         if cluster.eks_cluster_arn is not None:
             hardware = instance_facts(node.instance_type)
             capacity = node_capacity(hardware)
-            state, partitions = self._partitioned(node, gpus=int(capacity.get(GPU, 0)))
+            state, capacity = self._partitioned(node, capacity)
             self._kubernetes.put_node(
                 node.kubernetes_name,
                 instance_type=node.instance_type,
@@ -65,26 +65,30 @@ class KubernetesNodes:
                     **node.labels,
                     **state,
                 },
-                capacity={**capacity, **partitions},
+                capacity=capacity,
                 taints=[
                     {name.lower(): value for name, value in taint.items()} for taint in node.taints
                 ],
             )
 
-    def _partitioned(self, node: NodeView, *, gpus: int) -> tuple[dict[str, str], dict[str, str]]:
-        """Return what NVIDIA's MIG manager says of a node, and what its GPUs are then.
+    def _partitioned(
+        self, node: NodeView, capacity: Mapping[str, str]
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Return what NVIDIA's MIG manager says of a node, and what the node has then.
 
         https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-labels.html
         """
         layout = node.labels.get(mig.LABEL)
         operators = self._kubernetes.objects("apps/v1", "Deployment")
         if layout is None or all(each["metadata"]["name"] != _OPERATOR for each in operators):
-            return {}, {}
+            return {}, {**capacity}
         if layout not in mig.layouts(node.instance_type):
-            return {mig.STATE_LABEL: "failed"}, {}
+            return {mig.STATE_LABEL: "failed"}, {**capacity}
+        others = {name: count for name, count in capacity.items() if name != GPU}
         partitions = mig.partitioned(node.instance_type, layout).items()
+        gpus = int(capacity[GPU])
         found = {mig.resource(profile): str(gpus * count) for profile, count in partitions}
-        return {mig.STATE_LABEL: "success"}, {GPU: "0", **found}
+        return {mig.STATE_LABEL: "success"}, {**others, **found}
 
     def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
         """A node reboots, or is gone without Kubernetes having been told."""

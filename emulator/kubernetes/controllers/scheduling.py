@@ -104,6 +104,8 @@ def _all(store: Store, catalog: ResourceCatalog, api_version: str, kind: str) ->
 # How the DaemonSet's name ends, which charts may begin with the name of the release.
 _PLUGINS = {
     "nvidia-device-plugin": GPU,
+    # The GPU operator's.
+    "nvidia-device-plugin-daemonset": GPU,
     "neuron-device-plugin-daemonset": NEURON,
     "aws-efa-k8s-device-plugin": EFA,
 }

@@ -10,7 +10,9 @@ from typing import Any
 import yaml
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import is_accelerated
+from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.storage.claim_section import READ_ONLY
@@ -291,10 +293,12 @@ def _type_of(group: NodeGroupConfig, said: Mapping[str, Any], *, named: bool) ->
 
 def _of_group(group: NodeGroupConfig, said: Mapping[str, Any], *, named: bool) -> dict[str, Any]:
     taints = group.taints if isinstance(group, InstanceGroupConfig) else ()
+    layout = group.mig_profile if isinstance(group, InstanceGroupConfig) else None
     return {
+        **({} if layout is None else _partition(_type_of(group, said, named=named), layout)),
         "group": group.name,
         "instanceType": _type_of(group, said, named=named),
-        "nodes": group.instance_count,
+        "nodes": group.instance_count if layout is None else 1,
         "tolerations": [
             {
                 "key": each.key,
@@ -307,6 +311,29 @@ def _of_group(group: NodeGroupConfig, said: Mapping[str, Any], *, named: bool) -
             }
             for each in taints
         ],
+    }
+
+
+def _partition(instance_type: str, layout: str) -> dict[str, Any]:
+    """Return the request of a pod for the largest partition of a layout, with its part of a node.
+
+    Processes in several partitions cannot exchange gradients by NCCL, and EFA serves whole GPUs:
+    https://docs.nvidia.com/datacenter/tesla/mig-user-guide/#application-considerations
+    """
+    whole = job_resources(instance_type)
+    if whole is None:
+        return {}
+    parts = mig.partitioned(instance_type, layout)
+    count = whole.accelerators * sum(parts.values())
+    return {
+        "resources": {
+            "accelerator": mig.resource(max(parts)),
+            "accelerators": 1,
+            "efa": 0,
+            "hugepages2Mi": "",
+            "cpu": f"{1000 * whole.cpu // count}m",
+            "memory": f"{1024 * whole.memory_gib // count}Mi",
+        }
     }
 
 

@@ -8,7 +8,8 @@ import pytest
 from hyperpod_cdk import Config
 from hyperpod_cli.operate.training.request import requested
 from hyperpod_cli.terminal.errors import OpsError
-from tests.cli.operate.training.conftest import IMAGE, asked, given
+from tests.cli.operate.training.conftest import IMAGE, P4D, asked, given
+from tests.conftest import Configure
 
 
 def test_the_configuration_fills_in_what_the_values_do_not_say(config: Config) -> None:
@@ -27,6 +28,27 @@ def test_the_configuration_fills_in_what_the_values_do_not_say(config: Config) -
         "sagemaker.amazonaws.com/instance-group-name": "a100",
         "sagemaker.amazonaws.com/node-health-status": "Schedulable",
     }
+
+
+def test_a_group_of_partitions_gives_one_of_them(configure: Configure) -> None:
+    parts = {**P4D, "mig_profile": "mixed-3-1g.5gb-1-4g.20gb"}
+    config = configure(
+        {
+            "helm": {"components": {"gpu_operator": True}},
+            "cluster": {"instance_groups": [parts]},
+        }
+    )
+    request = asked(config, nodes=1)
+
+    assert request.container["resources"]["limits"] == {
+        "nvidia.com/mig-4g.20gb": "1",
+        "memory": "33344Mi",
+    }
+    assert request.container["resources"]["requests"]["cpu"] == "1437m"
+    assert "--nproc-per-node=1" in request.container["args"]
+    wanted = ["resources.accelerator=nvidia.com/mig-1g.5gb"]
+    limits = asked(config, nodes=1, settings=wanted).container["resources"]["limits"]
+    assert limits["nvidia.com/mig-1g.5gb"] == "1"
 
 
 def test_options_win_over_values_and_settings_over_both(config: Config, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Rules on the partitions of GPUs (MIG)."""
 
+from typing import Any
+
 from hyperpod_cdk.checks.eks.gpu_partitioning import gpu_partitioning
 from hyperpod_cdk.facts import mig
 from hyperpod_cdk.hyperpod.checks.continuous_provisioning import continuous_provisioning
@@ -8,7 +10,7 @@ from tests.support.rule_cases import CPU, ERROR, GPU, cluster, config, group, in
 
 _LAYOUT = "all-1g.10gb"
 _A100, _B200 = "ml.p4d.24xlarge", "ml.p6-b200.48xlarge"
-_ON = {"helm": {"components": {"gpu_operator": True}}}
+_ON: dict[str, Any] = {"helm": {"components": {"gpu_operator": True}}}
 _EVERY_LABEL = {f"example.com/label-{index}": "1" for index in range(50)}
 
 CASES = [

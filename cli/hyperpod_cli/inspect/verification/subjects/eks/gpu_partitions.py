@@ -23,7 +23,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL, labels_of
     row="each node of a group with `mig_profile` offers the partitions of its GPUs",
     needs_kubernetes=True,
 )
-def partitions(deployment: LiveDeployment) -> Iterator[Check]:
+def gpu_partitions(deployment: LiveDeployment) -> Iterator[Check]:
     """Check that the GPUs of each group with a layout are partitioned so."""
     for group in deployment.config.cluster.instance_groups:
         if group.mig_profile is not None and group.instance_count:
@@ -31,9 +31,7 @@ def partitions(deployment: LiveDeployment) -> Iterator[Check]:
 
 
 def _check(group: InstanceGroupConfig, layout: str, *, deployment: LiveDeployment) -> Check:
-    nodes = [
-        node for node in deployment.nodes if labels_of(node).get(GROUP_LABEL) == group.name
-    ]
+    nodes = [node for node in deployment.nodes if labels_of(node).get(GROUP_LABEL) == group.name]
     wrong = [
         f"{node['metadata']['name']} {problem}"
         for node in nodes
