@@ -5,7 +5,8 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resilienc
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from kubernetes.client import ApiClient, CoreV1Api
@@ -132,6 +133,54 @@ def user_pods(api: ApiClient) -> dict[str, list[str]]:
             name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
             found.setdefault(node, []).append(name)
     return {node: sorted(names) for node, names in sorted(found.items())}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeviceUse:
+    """Which nodes' devices are in use, as far as pods tell that are still listed.
+
+    Attributes:
+        busy: Names of Nodes on which a pod has devices.
+        last: When the last pod that had devices of a Node ended, by its name.
+        waiting: Pods that ask for devices and have no Node yet.
+    """
+
+    busy: frozenset[str] = frozenset()
+    last: Mapping[str, datetime] = field(default_factory=dict)
+    waiting: tuple[str, ...] = ()
+
+
+def device_use(api: ApiClient) -> DeviceUse:
+    """Return which nodes' GPUs, Neuron devices and EFA are in use, and were.
+
+    Args:
+        api: Client of the Kubernetes API.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    busy: set[str] = set()
+    last: dict[str, datetime] = {}
+    waiting = []
+    for pod in _listed(CoreV1Api(api).list_pod_for_all_namespaces):
+        node, status = pod["spec"].get("nodeName"), pod.get("status") or {}
+        if not _has_devices(pod["spec"]):
+            continue
+        if status.get("phase") in _FINISHED:
+            ends = [end for each in status.get("containerStatuses") or () if (end := _end(each))]
+            if node and ends:
+                last[node] = max(*ends, last.get(node, ends[0]))
+        elif node:
+            busy.add(node)
+        else:
+            waiting.append(f"{pod['metadata']['namespace']}/{pod['metadata']['name']}")
+    return DeviceUse(busy=frozenset(busy), last=last, waiting=tuple(sorted(waiting)))
+
+
+def _end(container: Mapping[str, Any]) -> datetime | None:
+    text = ((container.get("state") or {}).get("terminated") or {}).get("finishedAt")
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _has_devices(spec: Mapping[str, Any]) -> bool:

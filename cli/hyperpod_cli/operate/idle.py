@@ -1,0 +1,302 @@
+"""Groups whose accelerators nothing has, what they cost, and the command that ends that."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.cost.charges import HOURS_A_MONTH, charge_of
+from hyperpod_cdk.facts.instance_types import instance_types, is_accelerated
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
+from hyperpod_cli.inspect.cost import rounded
+from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node, nodes_of
+from hyperpod_cli.operate.nodes.health import RUNNING, DeviceUse, device_use
+from hyperpod_cli.operate.orchestrators import orchestrator_of
+from hyperpod_cli.terminal.console import console, in_utc, print_json
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.clusters import Group
+
+# What is shown of a command; `--json` has all.
+_MOST_IDS = 25
+_HOUR, _DAY = 3600, 86400
+# A name, and a state with the marks that sinfo adds: `idle*` does not respond, `idle~` is off.
+# https://slurm.schedmd.com/sinfo.html#SECTION_NODE-STATE-CODES
+_SINFO = re.compile(r"(\S+)\s+([a-z_+]+)[*~#!%$@^-]?")
+SINFO = "sinfo --noheader --Node --format '%N %t'"
+"""What the nodes of Slurm do, in lines that are read here."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IdleGroup:
+    """A group with accelerators that nothing has.
+
+    Attributes:
+        group: Its name.
+        instance_type: The types of its idle nodes.
+        idle: How many of its running nodes are idle.
+        running: How many run.
+        since: Since when all of the idle ones are, in UTC; empty if that is not known.
+        usd_an_hour: What the idle ones cost at list prices; empty if that is not known.
+        usd_a_month: The same in a month.
+        note: What else is known of the price, or of what becomes of the nodes.
+        command: What ends the idle nodes; empty if something else does.
+    """
+
+    group: str
+    instance_type: str
+    idle: int
+    running: int
+    since: str
+    usd_an_hour: str
+    usd_a_month: str
+    note: str
+    command: str
+
+
+def idle_groups(
+    cluster: HyperPodCluster,
+    nodes: Iterable[Node],
+    use: DeviceUse,
+    *,
+    region: str,
+    config: Config | None,
+    chosen: Chosen,
+) -> list[IdleGroup]:
+    """Return the groups with idle nodes, the dearest first.
+
+    Args:
+        cluster: The cluster, as described.
+        nodes: Its nodes.
+        use: What has devices, by the names of nodes in Kubernetes or in Slurm.
+        region: Where it is, for the prices.
+        config: Its configuration; None without.
+        chosen: The same cluster, for commands about it.
+    """
+    running: dict[str, list[Node]] = {}
+    for node in nodes:
+        if node.status == RUNNING and _has_accelerators(node):
+            running.setdefault(node.group, []).append(node)
+    found = [
+        _idle_group(cluster.groups[name], idle, members, use=use, region=region, chosen=chosen)
+        for name, members in running.items()
+        if (idle := [each for each in members if not use.busy & _names(each)])
+    ]
+    karpenters = _of_karpenter(config)
+    shown = [
+        _left_to_karpenter(each, karpenters[each.group]) if each.group in karpenters else each
+        for each in found
+    ]
+    return sorted(shown, key=lambda each: (-Decimal(each.usd_an_hour or 0), each.group))
+
+
+def _has_accelerators(node: Node) -> bool:
+    return node.instance_type in instance_types() and is_accelerated(node.instance_type)
+
+
+def _names(node: Node) -> set[str]:
+    return {node.kubernetes_name, node.host} - {""}
+
+
+def _idle_group(
+    group: Group,
+    idle: Sequence[Node],
+    members: Sequence[Node],
+    *,
+    use: DeviceUse,
+    region: str,
+    chosen: Chosen,
+) -> IdleGroup:
+    types = sorted({each.instance_type for each in idle})
+    hourly, note = _price(idle, group, region=region)
+    least = group.get("MinCount") or 0
+    command, kept = _command(group["InstanceGroupName"], idle, members, least=least, chosen=chosen)
+    return IdleGroup(
+        group=group["InstanceGroupName"],
+        instance_type=", ".join(types),
+        idle=len(idle),
+        running=len(members),
+        since=_since(idle, use),
+        usd_an_hour="" if hourly is None else str(hourly),
+        usd_a_month="" if hourly is None else str(hourly * HOURS_A_MONTH),
+        note="; ".join(filter(None, (note, kept))),
+        command=command,
+    )
+
+
+def _since(idle: Sequence[Node], use: DeviceUse) -> str:
+    """Return since when all nodes are idle: a pod that was deleted leaves nothing to tell."""
+    ends = [use.last.get(name) for each in idle for name in _names(each) if name in use.last]
+    known = [end for end in ends if end is not None]
+    return in_utc(max(known)) if len(known) == len(idle) else ""
+
+
+def _price(idle: Sequence[Node], group: Group, *, region: str) -> tuple[Decimal | None, str]:
+    if group.get("TrainingPlanArn"):
+        return None, "paid with the training plan"
+    if "Spot" in (group.get("CapacityRequirements") or {}):
+        return None, "Spot, whose price changes"
+    total, notes = Decimal(0), []
+    for name in sorted({each.instance_type for each in idle}):
+        count = sum(each.instance_type == name for each in idle)
+        charge = charge_of(name, quantity=count, service="HyperPod", item=name, region=region)
+        if charge.usd is None:
+            return None, charge.note
+        total += charge.usd
+        notes += [charge.note] if charge.note else []
+    return total, "; ".join(dict.fromkeys(notes))
+
+
+def _command(
+    name: str, idle: Sequence[Node], members: Sequence[Node], *, least: int, chosen: Chosen
+) -> tuple[str, str]:
+    """Return the command that ends the idle nodes, and why some or all stay."""
+    spare = max(0, min(len(idle), len(members) - least))
+    kept = "" if spare == len(idle) else f"min_instance_count keeps {len(idle) - spare}"
+    if not spare:
+        return "", kept
+    is_known = chosen.config is not None and any(
+        each.name == name for each in chosen.config.cluster.all_groups
+    )
+    if is_known and spare == len(members):
+        return chosen.command("scale", name, "0"), kept
+    # HyperPod would choose which nodes of a smaller group end, busy ones too.
+    return chosen.command("delete", *(each.id for each in idle[:spare][:_MOST_IDS])), kept
+
+
+def _of_karpenter(config: Config | None) -> Mapping[str, int]:
+    """Return the minutes after which Karpenter takes empty nodes of a group away, by group."""
+    if config is None or config.cluster.auto_scaling is None:
+        return {}
+    return {
+        name: pool.consolidate_after_minutes
+        for pool in config.cluster.node_pools
+        for name in pool.instance_groups
+    }
+
+
+def _left_to_karpenter(found: IdleGroup, minutes: int) -> IdleGroup:
+    what = f"Karpenter takes empty nodes away after {minutes} min"
+    return replace(found, note="; ".join(filter(None, (found.note, what))), command="")
+
+
+def slurm_use(text: str, *, nodes: Iterable[Node]) -> DeviceUse:
+    """Return which nodes Slurm uses, by what sinfo says; those it does not name count as used.
+
+    Args:
+        text: What `SINFO` printed.
+        nodes: The nodes of the cluster.
+
+    Raises:
+        OpsError: It has no line of a node of the cluster.
+    """
+    states = {
+        found[1]: found[2] for line in text.splitlines() if (found := _SINFO.match(line.strip()))
+    }
+    hosts = {each.host for each in nodes if each.host}
+    if not hosts & states.keys():
+        raise OpsError(f"--sinfo: names no node of the cluster; give it what `{SINFO}` prints")
+    return DeviceUse(busy=frozenset(host for host in hosts if states.get(host) != "idle"))
+
+
+def run(chosen: Chosen, *, sinfo: Path | None, as_json: bool) -> None:
+    """Show the idle groups of a cluster.
+
+    Args:
+        chosen: The cluster.
+        sinfo: File with what `SINFO` printed, `-` for standard input; with Slurm.
+        as_json: Whether a program reads it.
+
+    Raises:
+        OpsError: There is no such cluster, or Kubernetes or Slurm do not say what runs.
+        ClientError: AWS refused to say.
+        BotoCoreError: AWS could not be asked.
+    """
+    cluster = chosen.found()
+    nodes = nodes_of(chosen.sagemaker, cluster.name)
+    has_kubernetes = "Eks" in (cluster.described.get("Orchestrator") or {})
+    if has_kubernetes:
+        if sinfo is not None:
+            raise OpsError("--sinfo: is for clusters with Slurm; leave it out")
+        name = orchestrator_of(cluster).eks_cluster_name()
+        with kubernetes_api(chosen.session, eks_cluster=name) as api:
+            use = device_use(api)
+    else:
+        if sinfo is None:
+            raise OpsError(
+                f"cluster: {cluster.name!r} has Slurm, which alone knows what is idle: run "
+                f"`{SINFO}` on a login node, and give its output to `{chosen.command('idle')} "
+                "--sinfo -`"
+            )
+        use = slurm_use(_read(sinfo), nodes=nodes)
+    groups = idle_groups(
+        cluster, nodes, use, region=chosen.session.region, config=chosen.config, chosen=chosen
+    )
+    if as_json:
+        print_json({"groups": [asdict(each) for each in groups], "waiting": list(use.waiting)})
+        return
+    out = console()
+    for part in _display(groups, use, now=datetime.now(UTC)):
+        out.print(part)
+
+
+def _read(path: Path) -> str:
+    if str(path) == "-":
+        return sys.stdin.read()
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OpsError(f"--sinfo: {path} cannot be read ({error})") from None
+
+
+def _display(groups: Sequence[IdleGroup], use: DeviceUse, *, now: datetime) -> Iterator[Any]:
+    if not groups:
+        yield "No accelerator is idle."
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in ("group", "type", "idle", "for", "USD an hour", "USD a month", ""):
+        is_number = name.startswith("USD")
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    for each in groups:
+        prices = (each.usd_an_hour, each.usd_a_month)
+        table.add_row(
+            each.group,
+            each.instance_type,
+            f"{each.idle} of {each.running}",
+            _age(each.since, now=now),
+            *(rounded(Decimal(price)) if price else "unknown" for price in prices),
+            each.note,
+        )
+    yield table
+    commands = [each for each in groups if each.command]
+    if commands:
+        yield "\nTo end them:"
+    for each in commands:
+        yield f"  {each.command}"
+        if each.idle > _MOST_IDS and " delete " in f" {each.command} ":
+            yield f"  and again for the rest of {each.group}"
+    if use.waiting:
+        more = f" and {len(use.waiting) - 1} more" if len(use.waiting) > 1 else ""
+        yield f"\nPods that ask for devices wait for a node: {use.waiting[0]}{more}."
+
+
+def _age(since: str, *, now: datetime) -> str:
+    if not since:
+        return "unknown"
+    then = datetime.strptime(since, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
+    return duration(now - then)
+
+
+def duration(length: timedelta) -> str:
+    """Return a length of time in its two largest units, such as `2 d 3 h`."""
+    seconds = max(0, int(length.total_seconds()))
+    days, hours, minutes = seconds // _DAY, seconds % _DAY // _HOUR, seconds % _HOUR // 60
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -1,0 +1,177 @@
+"""Which groups are idle, what they cost, and how that ends."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiClient
+
+from emulator.kubernetes import KubernetesApi
+from hyperpod_cdk import Config
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node
+from hyperpod_cli.operate.idle import IdleGroup, idle_groups, slurm_use
+from hyperpod_cli.operate.nodes.health import DeviceUse, device_use
+from hyperpod_cli.terminal.errors import OpsError
+from tests.support.clusters import described, node
+from tests.support.configs import configured
+
+ENDED = datetime(2026, 11, 2, 3, 4, 5, tzinfo=UTC)
+GPUS: dict[str, Any] = {"resources": {"limits": {"nvidia.com/gpu": "8"}}}
+
+
+def chosen(config: Config | None) -> Chosen:
+    options = ["--cluster", "ml-cluster"] if config is None else ["--config", "mine.yaml"]
+    session = AwsSession.__new__(AwsSession)
+    return Chosen(
+        name="ml-cluster", session=session, config=config, file=Path("mine.yaml"), options=options
+    )
+
+
+def config(**cluster: Any) -> Config:
+    group = {"name": "workers", "instance_type": "ml.p5.48xlarge", "instance_count": 2}
+    return configured({"cluster": {"instance_groups": [group], **cluster}})
+
+
+def idle(
+    nodes: list[Node],
+    *,
+    busy: tuple[int, ...] = (),
+    last: Mapping[str, datetime] | None = None,
+    cluster: HyperPodCluster | None = None,
+    of: Config | None = None,
+) -> list[IdleGroup]:
+    names = frozenset(node(number).kubernetes_name for number in busy)
+    return idle_groups(
+        cluster or described({"workers": (2, 2)}),
+        nodes,
+        DeviceUse(busy=names, last=last or {}),
+        region="us-west-2",
+        config=of,
+        chosen=chosen(of),
+    )
+
+
+def with_group(**members: Any) -> HyperPodCluster:
+    found = described({"workers": (2, 2)}).described
+    (group,) = found["InstanceGroups"]
+    return HyperPodCluster(described={**found, "InstanceGroups": [{**group, **members}]})
+
+
+def test_a_group_of_which_nothing_is_used_is_scaled_to_0() -> None:
+    nodes = [node(1), node(2)]
+    last = {each.kubernetes_name: ENDED.replace(minute=n) for n, each in enumerate(nodes)}
+    (found,) = idle(nodes, last=last, of=config())
+
+    assert (found.idle, found.running, found.since) == (2, 2, "2026-11-02 03:01:05")
+    assert float(found.usd_a_month) == pytest.approx(float(found.usd_an_hour) * 730)
+    assert found.command == "hyperpod-ops scale workers 0 --config mine.yaml"
+
+
+def test_of_a_group_in_use_the_idle_nodes_are_named() -> None:
+    (found,) = idle([node(1), node(2)], busy=(1,), of=config())
+
+    assert (found.idle, found.running, found.since) == (1, 2, "")
+    assert found.command == f"hyperpod-ops delete {node(2).id} --config mine.yaml"
+
+
+def test_without_a_configuration_nodes_are_named() -> None:
+    (found,) = idle([node(1)])
+
+    assert found.command == f"hyperpod-ops delete {node(1).id} --cluster ml-cluster"
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        pytest.param([node(1)], id="in use"),
+        pytest.param([replace(node(2), instance_type="ml.m5.large")], id="without accelerators"),
+        pytest.param([node(2, status="DeepHealthCheckInProgress")], id="being checked"),
+        pytest.param([replace(node(2), instance_type="ml.new.type")], id="of an unknown type"),
+    ],
+)
+def test_not_idle(nodes: list[Node]) -> None:
+    assert idle(nodes, busy=(1,)) == []
+
+
+@pytest.mark.parametrize(
+    ("members", "note"),
+    [
+        ({"TrainingPlanArn": "arn"}, "paid with the training plan"),
+        ({"CapacityRequirements": {"Spot": {}}}, "Spot, whose price changes"),
+    ],
+)
+def test_prices_that_are_not_known(members: dict[str, Any], note: str) -> None:
+    (found,) = idle([node(1)], cluster=with_group(**members))
+
+    assert (found.usd_an_hour, found.usd_a_month, found.note) == ("", "", note)
+
+
+@pytest.mark.parametrize(("least", "deleted"), [(2, []), (1, [node(1).id])])
+def test_the_least_number_of_nodes_stays(least: int, deleted: list[str]) -> None:
+    (found,) = idle([node(1), node(2)], cluster=with_group(MinCount=least), of=config())
+
+    assert found.note.endswith(f"min_instance_count keeps {least}")
+    assert found.command.split()[2:3] == deleted
+
+
+def test_nodes_of_a_pool_are_karpenters() -> None:
+    group = {"name": "workers", "instance_type": "ml.p5.48xlarge", "instance_count": 0}
+    pool = {"name": "gpu", "instance_groups": ["workers"], "consolidate_after_minutes": 7}
+    of = config(auto_scaling="Karpenter", node_pools=[pool], instance_groups=[group])
+    (found,) = idle([node(1)], of=of)
+
+    assert found.note.endswith("Karpenter takes empty nodes away after 7 min")
+    assert found.command == ""
+
+
+def _pod(name: str, *, at: str | None = None, phase: str = "", **container: Any) -> dict[str, Any]:
+    spec: dict[str, Any] = {"containers": [{"name": "c", "image": "x", **container}]}
+    status = {"phase": phase} if phase else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": spec | ({"nodeName": at} if at else {}),
+        "status": status,
+    }
+
+
+def test_pods_tell_who_has_devices_and_who_had(kubernetes: KubernetesApi, api: ApiClient) -> None:
+    for name in ("a", "b", "c"):
+        kubernetes.put_node(name, instance_type="ml.p5.48xlarge")
+    kubernetes.create(_pod("trains", at="a", **GPUS))
+    kubernetes.create(_pod("waits", **GPUS))
+    kubernetes.create(_pod("logs", at="b"))
+    kubernetes.create(_pod("done", at="b", **GPUS))
+    terminated = {"terminated": {"exitCode": 0, "finishedAt": "2026-11-02T03:04:05Z"}}
+    container = {
+        **{"name": "c", "image": "x", "imageID": "", "ready": False, "restartCount": 0},
+        "state": terminated,
+    }
+    status = {"phase": "Succeeded", "containerStatuses": [container]}
+    kubernetes.set_status("v1", "Pod", "done", status, namespace="default")
+
+    found = device_use(api)
+
+    assert found.busy == {"a"}
+    assert found.last == {"b": ENDED}
+    assert found.waiting == ("default/waits",)
+
+
+def test_slurm_says_what_is_idle() -> None:
+    nodes = [replace(node(number), host=f"ip-{number}") for number in (1, 2, 3, 4)]
+    use = slurm_use("ip-1 idle\nip-2  mix\nip-3 idle*\nip-9 idle\n", nodes=nodes)
+
+    assert use.busy == {"ip-2", "ip-4"}
+    with pytest.raises(OpsError, match="names no node of the cluster"):
+        slurm_use("sinfo: error\n", nodes=nodes)
+
+
+def test_rows_are_json() -> None:
+    (found,) = idle([node(1)])
+    assert json.dumps({name: getattr(found, name) for name in IdleGroup.__slots__})
