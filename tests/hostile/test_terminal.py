@@ -146,6 +146,7 @@ def test_only_one_console_is_made() -> None:
 # A command that needs words; the others are run with their options alone.
 WORDS = {
     "connect": ["worker-group-1", "--print"],
+    "cost": ["--actual"],
     "delete": ["worker-group-1", "--yes"],
     "destroy": ["--force"],
     "image": ["build"],
@@ -157,11 +158,12 @@ WORDS = {
     "scale": ["worker-group-1", "3"],
     "train": ["--values", "llama2-7b-g5", "--group", "worker-group-1", "--yes"],
 }
-OF = {"image": "examples/workloads.yaml"}
+OF = {"cost": "examples/observability-prometheus.yaml", "image": "examples/workloads.yaml"}
 """The configuration of a command that does nothing with the default one."""
 OF_KUBERNETES = "asks Kubernetes, which no one reaches here"
 SILENT = {
     "addon-versions": "shows versions that the answer has as this project pins them",
+    "cost": "reads outputs by their names",
     "cluster-config": "reads outputs by their names",
     "image": "reads outputs by their names",
     "pipeline": "describes no pipeline",
@@ -177,11 +179,11 @@ APART = {
     "bootstrap",
     "charts",
     "charts-check",
-    "cost",
     "critical-path",
     "diagram",
     "images",
     "init",
+    "quota",
     "templates",
     "validate",
 }

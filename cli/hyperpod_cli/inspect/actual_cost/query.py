@@ -1,0 +1,109 @@
+"""Asks Amazon Managed Service for Prometheus what a query finds over a time."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.exceptions import NoCredentialsError
+from botocore.httpsession import URLLib3Session
+from botocore.utils import get_environ_proxies
+
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.terminal.errors import OpsError
+
+_SERVICE = "aps"
+_TIMEOUT_SECONDS = 60
+_FORM = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Series:
+    """What a query finds of one thing.
+
+    Attributes:
+        labels: The thing.
+        samples: Its values, each with its time in seconds since 1970.
+    """
+
+    labels: Mapping[str, str]
+    samples: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Workspace:
+    """A workspace of Prometheus.
+
+    Attributes:
+        endpoint: Its URL, without a slash at its end.
+        session: Whose credentials sign the requests.
+    """
+
+    endpoint: str
+    session: AwsSession
+
+    def series(
+        self, query: str, *, start: datetime, end: datetime, step_seconds: int
+    ) -> list[Series]:
+        """Return what a query finds.
+
+        https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-APIReference-Prometheus-Compatible-Apis.html
+
+        Args:
+            query: In PromQL.
+            start: The first time that it is evaluated for.
+            end: The last.
+            step_seconds: How far these are from each other.
+
+        Raises:
+            OpsError: The workspace does not answer it.
+            BotoCoreError: It could not be asked.
+        """
+        asked = {
+            "query": query,
+            "start": start.timestamp(),
+            "end": end.timestamp(),
+            "step": step_seconds,
+        }
+        url = f"{self.endpoint}/api/v1/query_range"
+        request = AWSRequest(
+            method="POST",
+            url=url,
+            data=urlencode(asked),
+            headers={"Content-Type": _FORM},
+        )
+        credentials = self.session.profile.get_credentials()
+        if credentials is None:
+            raise NoCredentialsError
+        SigV4Auth(credentials, _SERVICE, self.session.region).add_auth(request)
+        http = URLLib3Session(proxies=get_environ_proxies(url), timeout=_TIMEOUT_SECONDS)
+        answer = http.send(request.prepare())
+        if answer.status_code != HTTPStatus.OK:
+            raise OpsError(
+                f"--actual: {self.endpoint} answers {answer.status_code}: {answer.text[:300]}; "
+                "the caller needs aps:QueryMetrics on the workspace"
+            )
+        return [_series(each) for each in _found(answer.content, endpoint=self.endpoint)]
+
+
+def _found(content: bytes, *, endpoint: str) -> list[Mapping[str, Any]]:
+    try:
+        found: list[Mapping[str, Any]] = json.loads(content)["data"]["result"]
+    except (ValueError, KeyError, TypeError):
+        raise OpsError(
+            f"--actual: {endpoint} does not answer as Prometheus does; look at the output "
+            "PrometheusEndpoint of the stack"
+        ) from None
+    return found
+
+
+def _series(found: Mapping[str, Any]) -> Series:
+    return Series(
+        labels=found["metric"],
+        samples=[(float(moment), float(value)) for moment, value in found["values"]],
+    )

@@ -1,0 +1,166 @@
+"""`hyperpod-cdk cost --actual`: what it makes of metrics, and what it says without."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import ClassVar
+from urllib.parse import parse_qs
+
+import pytest
+
+from hyperpod_cli.inspect.actual_cost.query import Series
+from hyperpod_cli.inspect.actual_cost.usage import month_of
+from tests.support.commands import run
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.metrics_account import deployed_with_metrics
+
+_EXAMPLES = CONFIG_FOLDER / "examples"
+_EXAMPLE = _EXAMPLES / "observability-prometheus.yaml"
+_TYPE = "node_kubernetes_io_instance_type"
+G5, M5 = "ml.g5.12xlarge", "ml.m5.4xlarge"
+
+
+def series(value: float, **labels: str) -> Series:
+    return Series(labels=labels, samples=[(3600.0 * hour, value) for hour in range(4)])
+
+
+def test_dollars_are_divided_by_what_pods_have() -> None:
+    nodes = [series(3, **{_TYPE: G5}), series(1, **{_TYPE: M5})]
+    used = [
+        series(1.5, namespace="hyperpod-ns-research", **{_TYPE: G5}),
+        series(0.25, namespace="default", **{_TYPE: G5}),
+    ]
+    found = month_of(nodes, used, step_seconds=3600, region="us-west-2")
+
+    assert found is not None
+    assert [(part.name, part.node_hours, part.share) for part in found.parts] == [
+        ("research", 6, 0.5),
+        ("namespace default", 1, 0.0833),
+        ("idle", 5, 0.4167),
+        ("nodes without accelerators", 4, None),
+        ("all nodes", 16, None),
+    ]
+    dollars = [part.usd or 0 for part in found.parts]
+    assert sum(dollars[:4]) == pytest.approx(dollars[4], abs=0.03)
+    assert dollars[0] == pytest.approx(6 * dollars[1], abs=0.03)
+
+
+def test_a_type_without_a_price_is_not_counted_as_nothing() -> None:
+    used = [series(1, namespace="default", **{_TYPE: "ml.unknown.large"})]
+    nodes = [series(1, **{_TYPE: "ml.unknown.large"}), series(1, **{_TYPE: G5})]
+    found = month_of(nodes, used, step_seconds=3600, region="us-west-2")
+
+    assert found is not None
+    assert {part.name: part.usd is None for part in found.parts}["all nodes"]
+    assert month_of([], [], step_seconds=3600, region=None) is None
+
+
+class _Workspace(BaseHTTPRequestHandler):
+    """Answers as a workspace does, and keeps what it was asked."""
+
+    status: ClassVar[int] = 200
+    body: ClassVar[str] = ""
+    asked: ClassVar[list[tuple[str, str, dict[str, list[str]]]]] = []
+
+    def do_POST(self) -> None:
+        content = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.asked.append((self.path, self.headers["Authorization"] or "", parse_qs(content)))
+        self.send_response(self.status)
+        self.end_headers()
+        self.wfile.write(self.body.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def workspace(status: int, body: str) -> Iterator[str]:
+    _Workspace.status, _Workspace.body = status, body
+    _Workspace.asked.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Workspace) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/workspaces/ws-1"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_requests_are_signed_for_the_workspace(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = [[1735689600 + 900 * index, "2"] for index in range(4)]
+    metric = {"metric": {_TYPE: G5, "namespace": "hyperpod-ns-a"}, "values": values}
+    body = json.dumps({"status": "success", "data": {"result": [metric]}})
+    with workspace(200, body) as endpoint:
+        deployed_with_metrics(monkeypatch, endpoint=endpoint, cluster_id="abc")
+        code = run("cost", "--actual", "--month", "2025-02", "--json", "--config", _EXAMPLE)
+
+    assert code == 0
+    parts = json.loads(capsys.readouterr().out)["parts"]
+    assert [(part["name"], part["node_hours"]) for part in parts[:2]] == [("a", 2), ("idle", 0)]
+    for path, authorization, asked in _Workspace.asked:
+        assert path == "/workspaces/ws-1/api/v1/query_range"
+        assert authorization.startswith("AWS4-HMAC-SHA256 Credential=example/")
+        assert "/us-west-2/aps/aws4_request" in authorization
+        assert 'cluster_id="abc"' in asked["query"][0]
+        # All of February, the last quarter of an hour by the sample before it.
+        assert (asked["start"], asked["end"]) == (["1738368000.0"], ["1740786300.0"])
+        assert asked["step"] == ["900"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "says"),
+    [
+        (403, '{"message": "not allowed"}', "answers 403: .*aps:QueryMetrics"),
+        (200, "<html>", "does not answer as Prometheus does"),
+    ],
+)
+def test_a_workspace_that_does_not_answer(
+    status: int,
+    body: str,
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with workspace(status, body) as endpoint:
+        deployed_with_metrics(monkeypatch, endpoint=endpoint, cluster_id="abc")
+        refused(says, "--actual", config=_EXAMPLE, capsys=capsys)
+
+
+def test_without_metrics_it_says_what_to_switch_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployed_with_metrics(monkeypatch, endpoint=None, cluster_id="abc")
+    refused("has no output PrometheusEndpoint", "--actual", config=_EXAMPLE, capsys=capsys)
+    plain = _EXAMPLES / "names.yaml"
+    refused("switch on observability.prometheus", "--actual", config=plain, capsys=capsys)
+    slurm = _EXAMPLES / "slurm-p5.yaml"
+    refused("sreport cluster AccountUtilization", "--actual", config=slurm, capsys=capsys)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--actual", "--month", "november"), "--month: 'november' must be a year and a month"),
+        (("--actual", "--month", "2099-01"), "--month: '2099-01' has not begun"),
+        (("--month", "2026-01"), "--month: belongs to --actual"),
+        (("--json",), "--json: belongs to --actual"),
+    ],
+)
+def test_options_that_do_not_fit(
+    options: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(says, *options, config=_EXAMPLE, capsys=capsys)
+
+
+def refused(says: str, *options: str, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run("cost", *options, "--config", config)
+    out, err = capsys.readouterr()
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert re.search(says, err)

@@ -1,0 +1,37 @@
+"""An account with a deployment that has metrics, whose workspace is a server of the test."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import botocore.client
+import pytest
+
+REGION = "us-west-2"
+
+
+def deployed_with_metrics(
+    monkeypatch: pytest.MonkeyPatch, *, endpoint: str | None, cluster_id: str
+) -> None:
+    """Let AWS answer what a command asks for to find the metrics of a cluster.
+
+    Args:
+        monkeypatch: Of the test.
+        endpoint: The workspace's URL; None for a deployment without.
+        cluster_id: What the metrics call the cluster.
+    """
+    outputs = [{"OutputKey": "PrometheusWorkspaceArn", "OutputValue": "x"}]
+    if endpoint is not None:
+        outputs.append({"OutputKey": "PrometheusEndpoint", "OutputValue": f"{endpoint}/"})
+    arn = f"arn:aws:sagemaker:{REGION}:111122223333:cluster/{cluster_id}"
+    answers: Mapping[str, Any] = {
+        "DescribeStacks": {"Stacks": [{"Outputs": outputs}]},
+        "DescribeCluster": {"ClusterName": "measured-cluster", "ClusterArn": arn},
+    }
+
+    def answer(_client: object, operation: str, _asked: object) -> object:
+        return answers[operation]
+
+    monkeypatch.setattr(botocore.client.BaseClient, "_make_api_call", answer)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "example")
+    monkeypatch.setenv("COLUMNS", "200")
