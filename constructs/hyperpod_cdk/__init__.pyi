@@ -32,6 +32,7 @@ from .hyperpod.instance_group import (
 )
 from .hyperpod.instance_group import SharedEnvironmentConfig as SharedEnvironmentConfig
 from .hyperpod.node_group import OverrideVpcConfig as OverrideVpcConfig
+from .hyperpod.node_pool_section import KeptHoursConfig as KeptHoursConfig
 from .hyperpod.node_pool_section import NodePoolConfig as NodePoolConfig
 from .hyperpod.node_pools import NodePools as NodePools
 from .hyperpod.node_settings import EbsVolumeConfig as EbsVolumeConfig

@@ -75,6 +75,19 @@ def _node_pool() -> Object:
         },
     }
     metadata = {"type": "object", "properties": {"labels": _TEXTS, "annotations": _TEXTS}}
+    budget = {
+        "type": "object",
+        "required": ["nodes"],
+        "properties": {
+            "nodes": {"type": "string", "pattern": "^((100|[0-9]{1,2})%|[0-9]+)$"},
+            "reasons": {
+                "type": "array",
+                "items": {"type": "string", "enum": ["Drifted", "Empty", "Underutilized"]},
+            },
+            "schedule": {"type": "string", "pattern": r"^(@\w+|\S+(\s\S+){4})$"},
+            "duration": {"type": "string", "pattern": r"^([0-9]+h)?([0-9]+m)?$"},
+        },
+    }
     disruption = {
         "type": "object",
         "required": ["consolidateAfter"],
@@ -84,7 +97,7 @@ def _node_pool() -> Object:
                 "type": "string",
                 "enum": ["WhenEmpty", "WhenEmptyOrUnderutilized"],
             },
-            "budgets": {"type": "array", "items": _ANYTHING},
+            "budgets": {"type": "array", "items": budget, "maxItems": 50},
         },
     }
     return {

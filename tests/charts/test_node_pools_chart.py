@@ -24,6 +24,7 @@ COMPLETE = {
     "consolidate": "underutilized",
     "consolidate_after_minutes": 0,
     "weight": 7,
+    "keep_nodes": [{"schedule": "0 7 * * mon-fri", "hours": 12}],
 }
 
 
@@ -55,6 +56,10 @@ def test_a_pool_scales_its_groups_and_has_their_taints_and_common_labels(tmp_pat
         "disruption": {
             "consolidationPolicy": "WhenEmptyOrUnderutilized",
             "consolidateAfter": "0m",
+            "budgets": [
+                {"nodes": "10%"},
+                {"nodes": "0", "schedule": "0 7 * * mon-fri", "duration": "12h"},
+            ],
         },
         "template": {
             "metadata": {"labels": {"example.com/team": "research"}},
@@ -78,6 +83,10 @@ def test_by_default_no_pod_is_moved(tmp_path: Path) -> None:
     assert pool["spec"]["disruption"] == {
         "consolidationPolicy": "WhenEmpty",
         "consolidateAfter": "10m",
+        "budgets": [
+            {"nodes": "0", "reasons": ["Drifted", "Underutilized"]},
+            {"nodes": "100%", "reasons": ["Empty"]},
+        ],
     }
     assert pool["spec"].keys() == {"disruption", "template"}
     assert pool["spec"]["template"].keys() == {"spec"}
@@ -129,10 +138,15 @@ def test_refused(pools: list[dict[str, Any]], message: str) -> None:
     assert message in str(refused.value)
 
 
-def test_a_pool_in_python() -> None:
-    assert NodePoolConfig(name="a", instance_groups=("x",)).to_request() == {
-        "name": "a",
-        "instanceGroups": ["x"],
-        "consolidationPolicy": "WhenEmpty",
-        "consolidateAfter": "10m",
-    }
+@pytest.mark.parametrize(
+    ("hours", "message"),
+    [
+        ({"schedule": "7 o'clock", "hours": 1}, "must be five fields of cron, in UTC"),
+        ({"schedule": "0 7 * * *", "hours": 0}, "must be 1 to 168"),
+    ],
+)
+def test_refused_hours(hours: dict[str, Any], message: str) -> None:
+    section: dict[str, Any] = {"name": "a", "instance_groups": ["x"], "keep_nodes": [hours]}
+    with pytest.raises(ConfigError) as refused:
+        NodePoolConfig(**section)
+    assert message in str(refused.value)

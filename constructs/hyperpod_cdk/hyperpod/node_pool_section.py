@@ -18,6 +18,18 @@ _MOST_WEIGHT = 100
 _MOST_MINUTES = 7 * 24 * 60
 # https://karpenter.sh/docs/concepts/disruption/#consolidation
 _POLICIES = {"empty": "WhenEmpty", "underutilized": "WhenEmptyOrUnderutilized"}
+# Nodes of which something has changed in the pool are replaced whatever runs on them, unless a
+# budget keeps them; the most restrictive one holds. Without any, there is the last of these.
+# https://karpenter.sh/docs/concepts/disruption/#nodepool-disruption-budgets
+_BUDGETS: Mapping[str, Sequence[Mapping[str, Any]]] = {
+    "empty": (
+        {"nodes": "0", "reasons": ["Drifted", "Underutilized"]},
+        {"nodes": "100%", "reasons": ["Empty"]},
+    ),
+    "underutilized": ({"nodes": "10%"},),
+}
+_FIELD = r"[0-9A-Za-z*/,-]+"
+_MOST_HOURS = 7 * 24
 
 _TASK = Task("let pending pods add nodes")
 
@@ -36,6 +48,28 @@ def _limit_findings(limits: Mapping[str, int]) -> Iterator[Finding]:
         if most < 1:
             message = "must be 1 or more; leave it out for no limit"
             yield Finding(path=(resource,), value=most, message=message)
+
+
+class KeptHoursConfig(Section):
+    """Hours in which no node of a pool goes."""
+
+    schedule: Annotated[
+        str,
+        Matching(
+            pattern=rf"{_FIELD}( {_FIELD}){{4}}",
+            rule='must be five fields of cron, in UTC, such as "0 7 * * mon-fri"',
+        ),
+        Field(examples=["0 7 * * mon-fri"]),
+        Api("schedule"),
+    ]
+    """When the hours begin, in UTC: minute, hour, day of the month, month, day of the week."""
+
+    hours: Annotated[int, Between(1, _MOST_HOURS)]
+    """How many hours they are, 1 to 168."""
+
+    def to_request(self) -> dict[str, Any]:
+        """Return the budget of a NodePool."""
+        return {**super().to_request(), "nodes": "0", "duration": f"{self.hours}h"}
 
 
 class NodePoolConfig(Section):
@@ -71,11 +105,19 @@ class NodePoolConfig(Section):
         "empty"
     )
     """empty: a node goes when none but the pods of DaemonSets run on it. underutilized: also pods
-    are evicted that fit on fewer or cheaper nodes, training among them. Default: empty."""
+    are evicted that fit on fewer or cheaper nodes, or whose node is not as the pool has it any
+    more, training among them. Default: empty."""
 
     consolidate_after_minutes: Annotated[int, Between(0, _MOST_MINUTES), _TASK] = 10
     """Minutes for which a node is empty, or underutilized, before it goes, 0 to 10080. Default:
     10."""
+
+    keep_nodes: Annotated[
+        Listed[KeptHoursConfig],
+        Field(examples=[[{"schedule": "0 8 * * 1-5", "hours": 10}]]),
+        Task("keep nodes during working hours"),
+    ] = ()
+    """Hours in which no node goes, so that the next pod need not wait for one. Default: none."""
 
     weight: Annotated[
         Annotated[int, Between(1, _MOST_WEIGHT)] | None, Field(examples=[50]), Api("weight")
@@ -85,8 +127,10 @@ class NodePoolConfig(Section):
 
     def to_request(self) -> dict[str, Any]:
         """Return the pool as the chart `node-pools` takes it."""
+        kept = [each.to_request() for each in self.keep_nodes]
         return {
             **super().to_request(),
+            "budgets": [*(dict(each) for each in _BUDGETS[self.consolidate]), *kept],
             "consolidationPolicy": _POLICIES[self.consolidate],
             "consolidateAfter": f"{self.consolidate_after_minutes}m",
         }
