@@ -18,7 +18,10 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "aps": ("workspace",),
+    "chatbot": ("ChatbotConfiguration",),
+    "cloudwatch": ("alarm",),
     "codebuild": ("project",),
+    "dynamodb": ("table",),
     "ec2": (
         "elastic-ip",
         "image",
@@ -34,6 +37,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     ),
     "ecr": ("repository",),
     "eks": ("access-entry", "addon", "cluster", "podidentityassociation"),
+    "events": ("rule-on-default-event-bus",),
     "fsx": ("association", "file-system"),
     "iam": ("policy", "role"),
     "kms": ("alias", "key"),
@@ -59,7 +63,10 @@ such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 
 KIND_OF_TYPE: Mapping[str, str] = {
     "AWS::APS::Workspace": "workspace",
+    "AWS::Chatbot::SlackChannelConfiguration": "ChatbotConfiguration",
+    "AWS::CloudWatch::Alarm": "alarm",
     "AWS::CodeBuild::Project": "project",
+    "AWS::DynamoDB::Table": "table",
     "AWS::EC2::EIP": "elastic-ip",
     "AWS::EC2::FlowLog": "vpc-flow-log",
     "AWS::EC2::InternetGateway": "internet-gateway",
@@ -74,6 +81,7 @@ KIND_OF_TYPE: Mapping[str, str] = {
     "AWS::EKS::Addon": "addon",
     "AWS::EKS::Cluster": "cluster",
     "AWS::EKS::PodIdentityAssociation": "podidentityassociation",
+    "AWS::Events::Rule": "rule-on-default-event-bus",
     "AWS::FSx::DataRepositoryAssociation": "association",
     "AWS::FSx::FileSystem": "file-system",
     "AWS::IAM::ManagedPolicy": "policy",

@@ -79,6 +79,10 @@ _ACTIONS_OF_OPERATIONS = {
     "s3:REST.PUT.OBJECT": "s3:PutObject",
 }
 SERVICE_LINKED_ROLES = {
+    # https://docs.aws.amazon.com/chatbot/latest/adminguide/using-service-linked-roles.html
+    "AWS::Chatbot::SlackChannelConfiguration": "management.chatbot.amazonaws.com",
+    # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables_reqs_bestpractices.html
+    "AWS::DynamoDB::Table": "replication.dynamodb.amazonaws.com",
     # https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html
     "AWS::EKS::Cluster": "eks.amazonaws.com",
     # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html

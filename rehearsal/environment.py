@@ -23,6 +23,7 @@ from emulator.hyperpod import (
     NodeView,
     Subnet,
 )
+from emulator.hyperpod.event_bus import LocalEventBus
 from emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT, PENDING_REPLACEMENT
 from emulator.hyperpod.simulation.nodes import LABEL_PREFIX
 from emulator.kubernetes.control_plane import ControlPlane
@@ -35,7 +36,7 @@ from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
 from hyperpod_cdk.facts.native_cluster import native_regions
 from rehearsal.cdk_cli import CdkCliProcess
 
-ALLOWED_CALLS = "allowed-calls.jsonl"
+ALLOWED_CALLS, MESSAGES = "allowed-calls.jsonl", "messages.jsonl"
 _HEALTH = f"{LABEL_PREFIX}/node-health-status"
 _OPERATOR = "gpu-operator"
 
@@ -193,6 +194,8 @@ class RehearsalEnvironment:
         clients: SDK clients of it.
         hyperpod: The HyperPod API's state and faults.
         lifecycle_logs: What the lifecycle scripts of its nodes say.
+        bus: Puts what happens to its clusters on EventBridge.
+        messages_file: What SNS topics were told.
         hyperpod_url: Where it listens.
         kubernetes: The control plane of the EKS cluster.
         region: Region that the deployment goes to.
@@ -203,6 +206,8 @@ class RehearsalEnvironment:
     clients: AwsClients
     hyperpod: HyperPodService
     lifecycle_logs: LifecycleLogs
+    bus: LocalEventBus
+    messages_file: Path
     hyperpod_url: str
     kubernetes: ControlPlane
     region: str
@@ -226,14 +231,16 @@ def rehearsal_environment(
         kubernetes: The control plane of the EKS cluster that will be made.
         eks_cluster_name: Name of that cluster; None if none will be made: nothing listens then.
         log_file: Gets the local AWS's own log; `allowed-calls.jsonl` next to it, which statements
-            of roles allowed their calls.
+            of roles allowed their calls; `messages.jsonl`, what topics were told.
         cdk: The CDK CLI that deploys, which starts slowly and may be of several environments.
             Default: one that ends with this one.
 
     Raises:
         LocalAwsError: The local AWS did not start.
     """
+    log_file.with_name(MESSAGES).unlink(missing_ok=True)
     subnets, network, logs = VpcSubnets(), VpcNetwork(), LifecycleLogs(instance_facts)
+    bus = LocalEventBus()
     service = HyperPodService(
         clock=time.time,
         environment=EksDependencies(kubernetes),
@@ -241,6 +248,7 @@ def rehearsal_environment(
         scripts=logs,
         subnets=subnets,
         network=network,
+        bus=bus,
         hardware=instance_facts,
     )
     with ExitStack() as started:
@@ -258,6 +266,7 @@ def rehearsal_environment(
             native_regions=native_regions(),
             instance_types=tuple(each.removeprefix("ml.") for each in instance_types()),
             allowed_calls=str(log_file.with_name(ALLOWED_CALLS)),
+            messages=str(log_file.with_name(MESSAGES)),
             log_file=log_file,
         )
         aws = started.enter_context(LocalAws(settings))
@@ -267,6 +276,8 @@ def rehearsal_environment(
         network.connect(clients)
         logs.connect(clients)
         started.enter_context(logs)
+        bus.connect(clients)
+        started.enter_context(bus)
         if eks_cluster_name is not None:
             session = aws_session(aws)
             kubernetes.accept_eks_tokens(
@@ -278,6 +289,8 @@ def rehearsal_environment(
             clients=clients,
             hyperpod=service,
             lifecycle_logs=logs,
+            bus=bus,
+            messages_file=log_file.with_name(MESSAGES),
             hyperpod_url=hyperpod_api.url,
             kubernetes=kubernetes,
             region=region,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from emulator.aws.local_aws import ACCOUNT, aws_session
@@ -14,6 +15,7 @@ from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.environment import RehearsalEnvironment, eks_cluster_of, rehearsal_environment
 from rehearsal.existing_resources import DEFAULT_REGION, account_of, named_account
 from rehearsal.kept_rehearsal import keep
+from rehearsal.messages import Listener
 from rehearsal.owner import allow_loss
 from rehearsal.progress import Progress
 from rehearsal.report import INTERRUPTED, Fact, Report, deployment_lines, report_page
@@ -149,6 +151,7 @@ class Rehearsal:
             _take_down(stage, report=report)
 
     def _plain(self, stage: Stage, *, report: Report) -> None:
+        listener = Listener(stage)
         report.error = stage.deploy()
         report.stacks, report.outputs = stage.reports(), stage.outputs()
         if report.error is not None:
@@ -168,6 +171,8 @@ class Rehearsal:
                 deployer=stage.deployer.client,
             ):
                 _note(check, stage=stage, report=report)
+        for check in listener.judged(()):
+            _note(check, stage=stage, report=report)
         report.ok = all(check.ok for check in report.verify)
 
 
@@ -182,13 +187,16 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
             return
     stage.progress.say(f"Scenario {scenario.name}: {scenario.summary}")
     stage.training = None
+    listener = Listener(stage)
     for check in scenario.play(stage):
         _note(check, stage=stage, report=report)
         report.error = check.message if check.message is not None else report.error
+    # What lasts is nothing new to tell.
+    listener.look()
     report.stacks, report.outputs = stage.reports(), stage.outputs()
     report.training = stage.training
     stage.progress.say("Afterwards: nothing is wrong any more, the configuration is as it was")
-    for check in scenario.recover(stage):
+    for check in chain(scenario.recover(stage), listener.judged(scenario.messages)):
         _note(check, stage=stage, report=report)
     report.ok = all(check.ok for check in report.verify)
 

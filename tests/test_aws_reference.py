@@ -10,6 +10,7 @@ from aws_reference.resource_schemas import ResourceSchema, schemas
 
 # Actions of handlers that are younger than the pinned reference: they stand on every resource.
 YOUNGER = {
+    "dynamodb:AssociateTableReplica",
     "ec2:CreateVpcEncryptionControl",
     "ec2:DescribeVpcEncryptionControls",
     "eks:ActivateCertificateAuthority",
@@ -19,6 +20,7 @@ YOUNGER = {
     "lambda:PutFunctionScalingConfig",
     "logs:PutBearerTokenAuthentication",
     "logs:PutLogGroupDeletionProtection",
+    "s3:GetObjectMetadata",
     "s3:UpdateBucketMetadataAnnotationTableConfiguration",
     "s3files:ListMountTargets",
     "vpc-lattice:DescribeServiceNetworkVpcEndpointAssociation",
@@ -26,10 +28,13 @@ YOUNGER = {
 # Kinds of resources that no deployment has, so that the handlers' actions on them are left out.
 ELSEWHERE = {
     "code signing config",  # of Lambda
+    "custom-action",  # of Chatbot
     "deliverystream",
     "group",
     "instance-profile",
+    *("import", "stream"),  # of DynamoDB
     "ipam-pool",
+    "log-stream",
     "user",
     "vpn-gateway",
     "TableBucket",

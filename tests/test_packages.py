@@ -31,6 +31,7 @@ TREES = [
     ("stacks", "hyperpod_stacks"),
     ("shared", "hyperpod_shared"),
     ("lambda", "provisioner"),
+    ("lambda", "notifier"),
     ("cli", "hyperpod_cli"),
     (".", "app"),
     (".", "aws_reference"),
@@ -135,6 +136,7 @@ def test_trees_are_acyclic() -> None:
     assert cycle(graph) == []
     assert graph["hyperpod_shared"] == graph["aws_reference"] == set()
     assert graph["hyperpod_cdk"] == graph["provisioner"] == {"hyperpod_shared"}
+    assert graph["notifier"] == {"hyperpod_shared"}
     assert graph["emulator"] <= {"aws_reference"}
     assert {"app", "emulator", "hyperpod_cli", "aws_reference"} <= graph["rehearsal"]
 

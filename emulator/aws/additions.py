@@ -5,6 +5,7 @@ from emulator.aws import (
     container_images,
     encryption,
     functions,
+    messages,
     network_dependencies,
     prometheus,
     rds,
@@ -45,6 +46,7 @@ RESOURCE_TYPES = (
     fsx_api.DATA_REPOSITORY_ASSOCIATION,
     file_system.FILE_SYSTEM,
     prometheus.WORKSPACE,
+    messages.SLACK_CHANNEL,
     *dns_firewall.RESOURCE_TYPES,
 )
 
@@ -100,6 +102,7 @@ def install(*, settings: Settings) -> None:
     updates.install_failing_step(settings=settings)
     functions.install_lambda_layers(copies=settings.archives)
     functions.install_vpc_functions()
+    messages.install(file=settings.messages)
 
 
 def _install_eks(settings: Settings) -> None:

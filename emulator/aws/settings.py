@@ -32,6 +32,7 @@ class Settings:
             HyperPod in MiniStack's SDK, which is older than others.
         allowed_calls: File that gets which statements of roles allowed their calls, a JSON object a
             line; "" for none.
+        messages: File that gets what SNS topics are told, a JSON object a line; "" for none.
         archives: Directory for what Lambda workers unpack.
         scratch: Directory to remove when the parent dies; this process then ends itself.
     """
@@ -44,6 +45,7 @@ class Settings:
     native_regions: Collection[str] = ()
     instance_types: Collection[str] = ()
     allowed_calls: str = ""
+    messages: str = ""
     archives: str = ""
     scratch: str = ""
 
@@ -83,6 +85,9 @@ NETWORK_ID = "emulator:network-id"
 """Of a VPC, subnet, security group, route table, NAT gateway or internet gateway."""
 FILE_SYSTEM_ID = "emulator:file-system-id"
 WORKSPACE_ID = "emulator:workspace-id"
+SAGEMAKER_EVENTS = "emulator.sagemaker"
+"""The source of events that the local AWS takes for SageMaker's own. From others it refuses sources
+that begin with `aws.`, as AWS does."""
 _READINESS = "readiness.json"
 _FAILING_STEP = "failing-step.json"
 

@@ -25,6 +25,7 @@ from emulator.hyperpod.operations.records import (
 )
 from emulator.hyperpod.operations.training_plans import TrainingPlanOperations
 from emulator.hyperpod.service_model import validate_request
+from emulator.hyperpod.simulation.announcements import Announcer
 from emulator.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle, recover_marked
 from emulator.hyperpod.simulation.errors import (
     ApiError,
@@ -34,6 +35,7 @@ from emulator.hyperpod.simulation.faults import FaultGate, Faults
 from emulator.hyperpod.simulation.hooks import (
     Caller,
     Environment,
+    EventBus,
     NodeNetwork,
     Observer,
     Scripts,
@@ -63,6 +65,7 @@ class HyperPodService:
         observer: Notified when nodes join and leave.
         scripts: Runs lifecycle scripts; None: they run nowhere.
         network: Knows what the network lets nodes do; None: everything.
+        bus: Gets what happens to clusters; None: nobody is told.
         hardware: Knows the hardware of instance types; of one it does not know, no EFA is used.
         release_version: The latest HyperPod AMI release.
         unknowns: Which answers hold where AWS gives none.
@@ -79,6 +82,7 @@ class HyperPodService:
         observer: Observer | None = None,
         scripts: Scripts | None = None,
         network: NodeNetwork | None = None,
+        bus: EventBus | None = None,
         hardware: HardwareOf = unknown_hardware,
         release_version: str = DEFAULT_RELEASE_VERSION,
         unknowns: Unknowns | None = None,
@@ -105,6 +109,7 @@ class HyperPodService:
             subnets=subnets,
             release_version=release_version,
         )
+        self._announcer = Announcer(registry=self._backend.registry, bus=bus)
         self._handlers: dict[str, Handler] = {
             **ClusterOperations(backend=self._backend).handlers,
             **SoftwareOperations(backend=self._backend).handlers,
@@ -161,13 +166,16 @@ class HyperPodService:
                 raise ApiError(code="ThrottlingException", message="Rate exceeded")
             given = {name: value for name, value in request.items() if value is not None}
             validate_request(operation, given)
-            return handler(Call(request=given, caller=caller, now=now))
+            try:
+                return handler(Call(request=given, caller=caller, now=now))
+            finally:
+                self._announcer.look()
 
     def advance(self) -> float:
         """Let everything happen that is due, and return the time."""
         with self._lock:
             now = self._clock()
-            self._surroundings.agenda.run_until(now)
+            self._surroundings.agenda.run_until(now, after_each=self._announcer.look)
             observer = self._surroundings.observer
             marked = {} if observer is None else observer.marked_nodes()
             if marked:
@@ -175,8 +183,10 @@ class HyperPodService:
                     self._backend.registry.all,
                     marked=marked,
                     lifecycle=self._backend.lifecycle,
+                    found_faulty=self._announcer.node_is_faulty,
                     now=now,
                 )
+                self._announcer.look()
             return now
 
     def edit_slurm_conf(self, *, cluster: str, caller: Caller | None = None) -> None:
@@ -213,7 +223,9 @@ class HyperPodService:
                     if node.instance_id == instance_id:
                         place = Place(found, group, node)
                         reason = "Hardware failure was detected"
+                        self._announcer.node_is_faulty(place, reason=reason, repair="Replace")
                         self._backend.lifecycle.nodes.replace(place, now, reason=reason)
+                        self._announcer.look()
                         return
             message = f"Instance '{instance_id}' not found in cluster '{cluster}'."
             raise resource_not_found(message)

@@ -75,6 +75,8 @@ class Scenario:
             `{"cluster.wait_for": "nodes"}`. Default: any will do.
         also_lacking: Returns what else a configuration lacks for it, such as `a group with
             deep_health_checks`; None when it has all.
+        messages: What a topic is told while it is played, each as its kind and cause. Default:
+            nothing.
         machine_lacks: Returns what this machine lacks for it, and how to get it; None: nothing.
     """
 
@@ -84,6 +86,7 @@ class Scenario:
     on_a_deployment: bool = False
     needs: Mapping[str, object] = field(default_factory=dict)
     also_lacking: Callable[[Config], str | None] = lambda _: None
+    messages: tuple[str, ...] = ()
     machine_lacks: Callable[[], str | None] = lambda: None
 
     def lacking(self, config: Config) -> str | None:

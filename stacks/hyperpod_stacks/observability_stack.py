@@ -40,5 +40,12 @@ class ObservabilityStack(cdk.Stack):
             )
         notifications = observability.notifications
         if notifications is not None:
-            made = Notifications(self, "Notifications", notifications=notifications)
+            made = Notifications(
+                self,
+                "Notifications",
+                notifications=notifications,
+                cluster_name=config.cluster.name,
+                training_plan_arns=config.cluster.training_plan_arns,
+                log_groups=platform.log_groups,
+            )
             add_outputs(self, {"NotificationTopicArn": made.topic.topic_arn})

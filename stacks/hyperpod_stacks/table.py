@@ -78,10 +78,14 @@ def stack_name(config: Config, kind: StackKind) -> str:
 
 def log_groups_of(config: Config) -> tuple[str, ...]:
     """Return the patterns of the names that a deployment's log groups have."""
-    return log_group_names(
-        stack_name=stack_name(config, "platform"),
-        eks_cluster_name=config.eks_cluster_name,
-        project_name=config.repository_name,
+    observability = stack_names(config).get("observability")
+    return (
+        *log_group_names(
+            stack_name=stack_name(config, "platform"),
+            eks_cluster_name=config.eks_cluster_name,
+            project_name=config.repository_name,
+        ),
+        *([f"{observability}-*"] if observability else []),
     )
 
 
@@ -193,8 +197,14 @@ def _observability(config: Config) -> Iterator[str]:
         yield f"Container Insights: metrics{logs} in CloudWatch"
     notifications = config.observability.notifications
     if notifications is not None:
-        readers = _counted(len(notifications.emails), "reader")
-        yield f"messages about the cluster by e-mail to {readers}"
+        readers = []
+        if notifications.topic_arn is not None:
+            readers.append(f"topic {notifications.topic_arn.rpartition(':')[2]}")
+        if notifications.emails:
+            readers.append(_counted(len(notifications.emails), "e-mail address", "es"))
+        if notifications.slack is not None:
+            readers.append(f"Slack channel {notifications.slack.channel_id}")
+        yield f"messages about the cluster to {' and '.join(readers) or 'a topic without readers'}"
 
 
 def _hyperpod(config: Config) -> Iterator[str]:
@@ -216,8 +226,8 @@ def _hyperpod(config: Config) -> Iterator[str]:
         yield f"- {group.name}: {group.instance_count} x {types}{in_slurm}{place}{runs_as}"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _counted(number: int, noun: str, plural: str = "s") -> str:
+    return f"{number} {noun}{'' if number == 1 else plural}"
 
 
 STACKS: Mapping[StackKind, StackRow] = {

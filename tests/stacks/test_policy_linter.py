@@ -39,6 +39,7 @@ ACROSS = "RESOURCE_POLICY_PRIVILEGE_ESCALATION"
 
 _INTERFACES = "EC2 takes no resource of a function's network interfaces: Lambda makes them."
 _STREAMS = "AWS takes no resource for log delivery, in whose statement CDK has them."
+_TAGS_OF_CHANNELS = "The reference names custom actions alone; channels take tags, too."
 _OF_CONTEXT = "KMS's own example of the key of logs compares the ARN in an encryption context so."
 # What stays, by kind of finding and what it is about, and why.
 STAYS: Mapping[tuple[str, str], str] = {
@@ -48,6 +49,8 @@ STAYS: Mapping[tuple[str, str], str] = {
     ("MISMATCHED_TYPE", "Type mismatch: ArnLike requires a value of type Arn but given String"): (
         _OF_CONTEXT
     ),
+    ("RESOURCE_MISMATCH", "chatbot:TagResource"): _TAGS_OF_CHANNELS,
+    ("RESOURCE_MISMATCH", "chatbot:UntagResource"): _TAGS_OF_CHANNELS,
     ("RESOURCE_MISMATCH", "ec2:DisassociateNatGatewayAddress"): (
         "The third kind is the network interface of a private NAT gateway, which none is."
     ),

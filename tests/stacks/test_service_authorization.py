@@ -44,6 +44,7 @@ NOT_NEEDED = {
 GLOBAL_KEYS = {"aws:CalledVia"}
 # Attributes and references of the templates' resources, as ARNs.
 ARNS = {
+    "<DynamoDB::Table.Arn>": "arn:aws:dynamodb:us-west-2:1:table/x",
     "<ECR::Repository.Arn>": "arn:aws:ecr:us-west-2:1:repository/x",
     "<EKS::Cluster.Arn>": "arn:aws:eks:us-west-2:1:cluster/x",
     "<IAM::Role.Arn>": "arn:aws:iam::1:role/x",

@@ -172,6 +172,7 @@ def test_most_types_take_tags() -> None:
         "AWS::IAM::Policy",
         "AWS::KMS::Alias",
         "AWS::Lambda::LayerVersion",
+        "AWS::Lambda::Permission",
         "AWS::S3::BucketPolicy",
         "AWS::SNS::Subscription",
         "AWS::SNS::TopicPolicy",

@@ -75,9 +75,13 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::APS::Workspace": ResourceType(
         seconds=30, billed_as=_as("metrics in Prometheus"), holds_data=True
     ),
+    "AWS::Chatbot::SlackChannelConfiguration": ResourceType(part_of=_TOPIC),
+    "AWS::CloudWatch::Alarm": ResourceType(name_in_arn="AlarmName", part_of=_TOPIC),
     "AWS::CodeBuild::Project": ResourceType(
         name_in_arn="ProjectName", billed_as=_as("minutes of CodeBuild")
     ),
+    # Billed by request, which are a few a fault.
+    "AWS::DynamoDB::Table": ResourceType(name_in_arn="TableName"),
     "AWS::EC2::EIP": ResourceType(
         seconds=15, part_of=_VPC, is_drawn=False, billed_as=_as("public IPv4 address")
     ),
@@ -119,6 +123,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::EKS::PodIdentityAssociation": ResourceType(
         seconds=5, waits_for=(_EKS,), part_of="AWS::IAM::Role"
     ),
+    "AWS::Events::Rule": ResourceType(name_in_arn="RuleName", part_of="AWS::Lambda::Function"),
     # Free: the files are billed in S3 and FSx.
     "AWS::FSx::DataRepositoryAssociation": ResourceType(
         seconds=600,
@@ -141,6 +146,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::KMS::Key": ResourceType(seconds=60, billed_as=_as("KMS key"), holds_data=True),
     "AWS::Lambda::Function": ResourceType(name_in_arn="FunctionName", billed_as=_as(_LAMBDA)),
     "AWS::Lambda::LayerVersion": ResourceType(name_in_arn="LayerName", is_drawn=False),
+    "AWS::Lambda::Permission": ResourceType(part_of="AWS::Lambda::Function", is_drawn=False),
     "AWS::Logs::LogGroup": ResourceType(
         name_in_arn="LogGroupName", is_drawn=False, billed_as=_as("logs (")
     ),

@@ -1,37 +1,118 @@
 """The topic that gets what happens to the cluster, and who reads it."""
 
-from aws_cdk import RemovalPolicy
+from collections.abc import Sequence
+
+from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import aws_chatbot as chatbot
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from hyperpod_cdk.observability.notifications_section import NotificationsConfig
+from hyperpod_cdk.observability.notifications_section import NotificationsConfig, SlackConfig
+from hyperpod_cdk.observability.notifier import Notifier
+from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
 
 
 class Notifications(Construct):
-    """An encrypted SNS topic, with its subscriptions.
+    """An SNS topic with its subscriptions, and the function that tells it of the cluster.
 
     Args:
         notifications: Who is told.
+        cluster_name: The HyperPod cluster, which need not exist yet.
+        training_plan_arns: Names or ARNs of the plans that it draws on. Default: none.
+        log_groups: How the log group of the function is made. Default: encrypted by AWS.
 
     Attributes:
         topic: The topic.
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, notifications: NotificationsConfig
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        notifications: NotificationsConfig,
+        cluster_name: str,
+        training_plan_arns: Sequence[str] = (),
+        log_groups: LogGroups = OWNED_BY_AWS,
     ) -> None:
         super().__init__(scope, construct_id)
-        # CloudWatch cannot publish to a topic that the key of AWS encrypts.
-        # https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
-        key = kms.Key(
-            self,
-            "Key",
-            description="Messages about the cluster",
-            enable_key_rotation=True,
-            removal_policy=RemovalPolicy.DESTROY,
-        )
-        self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
+        self.topic: sns.ITopic
+        self._key: kms.Key | None = None
+        if notifications.topic_arn is not None:
+            self.topic = sns.Topic.from_topic_arn(self, "Topic", notifications.topic_arn)
+        else:
+            # CloudWatch cannot publish to a topic that the key of AWS encrypts.
+            # https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
+            self._key = kms.Key(
+                self,
+                "Key",
+                description="Messages about the cluster",
+                enable_key_rotation=True,
+                removal_policy=RemovalPolicy.DESTROY,
+            )
+            self.topic = sns.Topic(self, "Topic", master_key=self._key, enforce_ssl=True)
+        self.let_publish("cloudwatch")
         for email in notifications.emails:
             self.topic.add_subscription(subscriptions.EmailSubscription(email))
+        if notifications.slack is not None:
+            self._post_in(notifications.slack)
+        Notifier(
+            self,
+            "Notifier",
+            topic=self.topic,
+            topic_key=self._key,
+            cluster_name=cluster_name,
+            training_plan_arns=training_plan_arns,
+            patience_minutes=notifications.patience_minutes,
+            log_groups=log_groups,
+        )
+
+    def let_publish(self, service: str) -> None:
+        """Let a service of AWS publish to the topic, of this account's resources alone.
+
+        A topic that is not the deployment's keeps its policy.
+
+        Args:
+            service: As in `cloudwatch.amazonaws.com`.
+        """
+        if self._key is None:
+            return
+        principal = iam.ServicePrincipal(f"{service}.amazonaws.com")
+        account = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
+        self._key.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid=f"Encrypt{service.title()}",
+                principals=[principal],
+                actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                resources=["*"],
+                conditions=account,
+            )
+        )
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid=f"Publish{service.title()}",
+                principals=[principal],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions=account,
+            )
+        )
+
+    def _post_in(self, slack: SlackConfig) -> None:
+        # Without a name of its own, two deployments could not both have one.
+        name = f"{Stack.of(self).stack_name}-notifications"
+        chatbot.SlackChannelConfiguration(
+            self,
+            "Slack",
+            slack_channel_configuration_name=name,
+            slack_workspace_id=slack.workspace_id,
+            slack_channel_id=slack.channel_id,
+            notification_topics=[self.topic],
+            # The role has no rights; without this, the channel's limit is AdministratorAccess.
+            # https://docs.aws.amazon.com/chatbot/latest/adminguide/understanding-permissions.html
+            guardrail_policies=[iam.ManagedPolicy.from_aws_managed_policy_name("AWSDenyAll")],
+            logging_level=chatbot.LoggingLevel.ERROR,
+        )

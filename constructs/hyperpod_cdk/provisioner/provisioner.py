@@ -22,8 +22,8 @@ from hyperpod_cdk.provisioner.acknowledgments import (
     acknowledge_functions,
     acknowledge_provider,
 )
-from hyperpod_cdk.provisioner.code import provisioner_code
 from hyperpod_cdk.schema.errors import ConfigError
+from hyperpod_cdk.synthesis.function_code import function_code
 from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
@@ -144,7 +144,7 @@ class Provisioner(Construct):
             "HyperPod cluster",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
         )
-        code = provisioner_code()
+        code = function_code("provisioner")
         layers = [KubectlV34Layer(self, "KubectlLayer")] if runs_helm else []
 
         def function(function_id: str, handler: str) -> lambda_.Function:

@@ -140,6 +140,18 @@ PrometheusWorkspaceArn = Annotated[
     ),
 ]
 
+# https://docs.aws.amazon.com/sns/latest/api/API_CreateTopic.html; e-mail takes no FIFO topic.
+SnsTopicArn = Annotated[
+    str,
+    Matching(
+        pattern=r"arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}",
+        rule="must be the ARN of an SNS topic that is not FIFO, such as "
+        "arn:aws:sns:us-west-2:111122223333:ml-platform",
+    ),
+    Names("SNS topic"),
+    Field(examples=["arn:aws:sns:us-west-2:111122223333:another"]),
+]
+
 
 def _ec2_id(prefix: str, noun: str) -> Matching:
     return Matching(

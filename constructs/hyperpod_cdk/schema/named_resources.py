@@ -1,4 +1,4 @@
-"""What sections name of the account: roles, KMS keys, secrets and training plans, by ARN or ID."""
+"""What sections name of the account: roles, KMS keys, secrets, topics, plans, by ARN or ID."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,13 @@ from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.schema.section import Section, arguments
 
 Kind = Literal[
-    "principal", "KMS key", "training plan", "EKS cluster", "secret", "Prometheus workspace"
+    "principal",
+    "KMS key",
+    "training plan",
+    "EKS cluster",
+    "secret",
+    "Prometheus workspace",
+    "SNS topic",
 ]
 
 

@@ -36,6 +36,7 @@ _BOUNDARY = "PermissionsBoundary"
 _ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
 # Where a resource's properties give a name for a variable of the reference's ARNs.
 _NAMES = {
+    "AlarmName": (("AlarmName",),),
     "Alias": (("AliasName",),),
     "BucketName": (
         ("Bucket",),
@@ -52,6 +53,8 @@ _NAMES = {
     "RepositoryName": (("RepositoryName",),),
     "LayerName": (("LayerName",),),
     "LogGroupName": (("LogGroupName",),),
+    "RuleName": (("Name",),),
+    "TableName": (("TableName",),),
     "RoleNameWithPath": (("RoleName",), ("Roles", "*")),
     "StateMachineName": (("StateMachineName",),),
     "SubnetGroupName": (("DBSubnetGroupName",),),

@@ -311,12 +311,15 @@ PENDING_REBOOT, PENDING_REPLACEMENT = (
     "UnschedulablePendingReplacement",
 )
 
+_REPAIRS = {PENDING_REBOOT: "Reboot", PENDING_REPLACEMENT: "Replace"}
+
 
 def recover_marked(
     clusters: Iterable[Cluster],
     *,
     marked: Mapping[str, str],
     lifecycle: ClusterLifecycle,
+    found_faulty: Callable[..., None],
     now: float,
 ) -> None:
     """Reboot or replace each running node that is marked, unless the cluster recovers none.
@@ -325,6 +328,8 @@ def recover_marked(
         clusters: All clusters.
         marked: The node-health-status of nodes, by the name of the Kubernetes Node.
         lifecycle: Moves the nodes.
+        found_faulty: Announces a faulty node, with the reason and the repair. The agent that
+            marks nodes does; whether HyperPod does for a label set by hand is not known.
         now: The time.
     """
     for cluster in clusters:
@@ -334,6 +339,9 @@ def recover_marked(
             for node in [each for each in group.nodes if _works(each)]:
                 health = marked.get(node_view(cluster, node).kubernetes_name)
                 place = Place(cluster, group, node)
+                repair = _REPAIRS.get(health or "")
+                if repair is not None:
+                    found_faulty(place, reason=f"The node is labelled {health}", repair=repair)
                 if health == PENDING_REBOOT:
                     lifecycle.nodes.reboot(place, now)
                 elif health == PENDING_REPLACEMENT:

@@ -179,3 +179,10 @@ class Scripts(Protocol):
 
     def script_runs(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
         """The lifecycle script of a node that was launched runs, and fails or succeeds."""
+
+
+class EventBus(Protocol):
+    """The default event bus of EventBridge."""
+
+    def put(self, *, cluster_arn: str, detail_type: str, detail: Mapping[str, Any]) -> None:
+        """Put an event of SageMaker's about a cluster."""

@@ -61,11 +61,12 @@ class Agenda:
         """Schedule an action; actions due at the same time run in the order of scheduling."""
         heapq.heappush(self._due, (time, next(self._order), action))
 
-    def run_until(self, now: float) -> None:
+    def run_until(self, now: float, *, after_each: Callable[[], None]) -> None:
         """Run everything that is due at `now`, in order."""
         while self._due and self._due[0][0] <= now:
             time, _, action = heapq.heappop(self._due)
             action(time)
+            after_each()
 
 
 @dataclass(frozen=True, slots=True)

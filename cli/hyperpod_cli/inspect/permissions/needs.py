@@ -85,6 +85,10 @@ def needs(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
     yield from _parameters(templates, names)
 
 
+def _is_of_keys(action: str) -> bool:
+    return action.startswith("kms:") and bool(forms(action))
+
+
 def _is_custom(resource_type: str) -> bool:
     return resource_type.startswith("Custom::")
 
@@ -151,7 +155,8 @@ class _Handlers:
             case "iam:CreateServiceLinkedRole":
                 condition = _equals("iam:AWSServiceName", (service_of_linked_role(self.type),))
                 yield _need(action, tuple(self._service_linked_roles()), condition)
-            case _ if action.startswith("kms:") and not self.type.startswith("AWS::KMS::"):
+            # But for lists of keys, which are of none.
+            case _ if _is_of_keys(action) and not self.type.startswith("AWS::KMS::"):
                 yield from self._uses_of_keys(action)
             case _:
                 found = self._forms(action)

@@ -1,4 +1,4 @@
-"""The provisioner's deployment package: its code and a pinned AWS SDK cut to what it calls."""
+"""The deployment packages of functions: their code and a pinned AWS SDK cut to what they call."""
 
 import hashlib
 import re
@@ -25,32 +25,38 @@ _CLIENT = re.compile(r"\.client\(\s*\"(\w+)\"")
 _NEVER_SHIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.pyi", "py.typed", "examples")
 
 
-def provisioner_code() -> lambda_.Code:
-    """Return the provisioner's code asset.
+def function_code(package: str) -> lambda_.Code:
+    """Return the code asset of a function.
 
     The SDK comes from this environment, so the model that validated the configuration is the one
     that calls HyperPod; the Lambda runtime's own SDK lags it and refuses newer parameters. Only
     the models of services that the code makes clients of are shipped.
+
+    Args:
+        package: Name of the function's package.
     """
     return lambda_.Code.from_asset(
         str(asset_directory("lambda")),
-        asset_hash=_digest(),
+        asset_hash=_digest(package),
         asset_hash_type=AssetHashType.CUSTOM,
         bundling=BundlingOptions(
             # Never pulled: the local bundling below always succeeds.
             image=DockerImage.from_registry("public.ecr.aws/lambda/python"),
-            local=_CopyCodeAndSdk(),
+            local=_CopyCodeAndSdk(package),
         ),
     )
 
 
 @jsii.implements(ILocalBundling)
 class _CopyCodeAndSdk:
+    def __init__(self, package: str) -> None:
+        self._package = package
+
     def try_bundle(self, output_dir: str, *_args: Any, **_options: Any) -> bool:
         target = Path(output_dir)
-        for package in _packages():
+        for package in _packages(self._package):
             shutil.copytree(package, target / package.name, ignore=_NEVER_SHIPPED)
-        services = _services()
+        services = _services(self._package)
         for name in _SDK_PACKAGES:
             location = _location(name)
             if location.is_file():
@@ -83,37 +89,39 @@ def _location(name: str) -> Path:
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(
-            f"{name} is not installed, so the provisioner cannot be packaged; "
+            f"{name} is not installed, so no function can be packaged; "
             "run `pip install -r requirements.txt`"
         )
     origin = Path(spec.origin)
     return origin.parent if origin.name == "__init__.py" else origin
 
 
-def _packages() -> tuple[Path, Path]:
-    """Return the provisioner, and what it shares with the command line."""
+def _packages(package: str) -> tuple[Path, Path]:
+    """Return a function's own code, and what it shares with the command line."""
     shared = Path(hyperpod_shared.__file__).parent
-    return asset_directory("lambda") / "provisioner", shared
+    return asset_directory("lambda") / package, shared
 
 
-def _services() -> set[str]:
+def _services(package: str) -> set[str]:
     """Return the services that the code makes clients of."""
-    sources = (path.read_text("utf-8") for package in _packages() for path in package.rglob("*.py"))
+    sources = (
+        path.read_text("utf-8") for folder in _packages(package) for path in folder.rglob("*.py")
+    )
     return {name for source in sources for name in _CLIENT.findall(source)}
 
 
-def _digest() -> str:
+def _digest(package: str) -> str:
     digest = hashlib.sha256()
-    for part in _digest_parts():
+    for part in _digest_parts(package):
         digest.update(part)
         digest.update(b"\0")
     return digest.hexdigest()
 
 
-def _digest_parts() -> Iterator[bytes]:
+def _digest_parts(package: str) -> Iterator[bytes]:
     for name in _SDK_DISTRIBUTIONS:
         yield f"{name}=={version(name)}".encode()
-    for package in _packages():
-        for path in sorted(package.rglob("*.py")):
-            yield path.relative_to(package.parent).as_posix().encode()
+    for folder in _packages(package):
+        for path in sorted(folder.rglob("*.py")):
+            yield path.relative_to(folder.parent).as_posix().encode()
             yield path.read_bytes()

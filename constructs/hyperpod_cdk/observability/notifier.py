@@ -1,0 +1,301 @@
+"""The function that tells a topic what happens to the cluster, and what it needs."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster, arn_of
+from hyperpod_cdk.synthesis.function_code import function_code
+from hyperpod_cdk.synthesis.logs import LogGroups
+from hyperpod_cdk.synthesis.reasons import (
+    NIST,
+    acknowledge,
+    acknowledge_inline_policies,
+    skip_checkov,
+    statement,
+    wildcard_nag_id,
+)
+
+# Those of lambda/notifier/findings.py, with AWS's source there.
+_CLUSTER_EVENT = "SageMaker HyperPod Cluster Event"
+_OTHERS = [
+    "SageMaker HyperPod Cluster State Change",
+    "SageMaker HyperPod Cluster Node Health Event",
+]
+_LOOKS_EVERY = Duration.minutes(5)
+# Waits for the second event of a fault, and repeats refused calls.
+_LONGEST_RUN = Duration.minutes(1)
+
+
+class Notifier(Construct):
+    """Tells a topic of faults of a HyperPod cluster, each once, with its cause.
+
+    Args:
+        topic: Gets the messages.
+        topic_key: Encrypts them, if it is the deployment's.
+        cluster_name: The cluster.
+        training_plan_arns: Names or ARNs of the plans that it draws on.
+        patience_minutes: After how long missing nodes and faulty ones are told.
+        log_groups: How its log group is made.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        topic: sns.ITopic,
+        topic_key: kms.IKey | None,
+        cluster_name: str,
+        training_plan_arns: Sequence[str],
+        patience_minutes: int,
+        log_groups: LogGroups,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        table = self._new_table()
+        role = iam.Role(
+            self,
+            "Role",
+            description="Reads what happens to the HyperPod cluster, and tells a topic",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+        )
+        log_group = log_groups.add(
+            self,
+            "Logs",
+            retention=logs.RetentionDays.THREE_MONTHS,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        log_group.grant_write(role)
+        self._grant(
+            role,
+            table=table,
+            topic=topic,
+            topic_key=topic_key,
+            training_plan_arns=training_plan_arns,
+        )
+        function = lambda_.Function(
+            self,
+            "Function",
+            description="Tells of faults of the HyperPod cluster",
+            code=function_code("notifier"),
+            handler="notifier.handler.notify",
+            runtime=lambda_.Runtime.PYTHON_3_14,
+            architecture=lambda_.Architecture.ARM_64,
+            role=role,
+            timeout=_LONGEST_RUN,
+            memory_size=256,
+            log_group=log_group,
+            environment={
+                "CLUSTER_NAME": cluster_name,
+                "TABLE_NAME": table.table_name,
+                "TOPIC_ARN": topic.topic_arn,
+                "PATIENCE_MINUTES": str(patience_minutes),
+            },
+        )
+        self._call(function, cluster_name=cluster_name)
+        self._watch(function, topic)
+        log_groups.acknowledge(self)
+        acknowledge_inline_policies(self)
+        _acknowledge_function(self)
+
+    def _new_table(self) -> dynamodb.Table:
+        table = dynamodb.Table(
+            self,
+            "Told",
+            partition_key=dynamodb.Attribute(
+                name="cluster_arn", type=dynamodb.AttributeType.STRING
+            ),
+            sort_key=dynamodb.Attribute(name="fault", type=dynamodb.AttributeType.STRING),
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            time_to_live_attribute="expires_at",
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        reasons = {
+            ("CKV_AWS_28", f"{NIST}DynamoDBPITREnabled", "AwsSolutions-DDB3"): (
+                "It holds what was told in the last day; without it, a fault is told again."
+            ),
+            ("CKV_AWS_119", "", ""): (
+                "It holds names of groups and instances; DynamoDB encrypts it with a key of AWS's."
+            ),
+            ("", f"{NIST}DynamoDBInBackupPlan", ""): (
+                "What was told in the last day needs no backup."
+            ),
+        }
+        acknowledge(
+            table,
+            {rule: text for (_, *rules), text in reasons.items() for rule in rules if rule},
+        )
+        skip_checkov(
+            table,
+            resource_type="AWS::DynamoDB::Table",
+            reasons={check: text for (check, *_), text in reasons.items() if check},
+        )
+        return table
+
+    def _grant(
+        self,
+        role: iam.Role,
+        *,
+        table: dynamodb.Table,
+        topic: sns.ITopic,
+        topic_key: kms.IKey | None,
+        training_plan_arns: Sequence[str],
+    ) -> None:
+        role.add_to_policy(
+            statement(
+                self,
+                sid="LookAtCluster",
+                why=(
+                    "It asks for the cause of a fault, and what the cluster lacks. The ARN of a "
+                    "cluster ends in an id that HyperPod draws."
+                ),
+                added_by="`observability.notifications`",
+                actions=[
+                    "sagemaker:DescribeCluster",
+                    "sagemaker:DescribeClusterEvent",
+                    "sagemaker:DescribeClusterNode",
+                    "sagemaker:ListClusterEvents",
+                ],
+                resources=[any_hyperpod_cluster(self)],
+            )
+        )
+        if training_plan_arns:
+            role.add_to_policy(
+                statement(
+                    self,
+                    sid="LookAtPlans",
+                    why="It asks when a training plan ends.",
+                    added_by="`observability.notifications` with `training_plan_arn`",
+                    actions=["sagemaker:DescribeTrainingPlan"],
+                    resources=[
+                        arn_of(self, "sagemaker", "training-plan", plan)
+                        for plan in training_plan_arns
+                    ],
+                )
+            )
+        role.add_to_policy(
+            statement(
+                self,
+                sid="RememberWhatWasTold",
+                why="It notes what was told, so that nothing is told twice.",
+                added_by="`observability.notifications`",
+                actions=["dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
+                resources=[table.table_arn],
+            )
+        )
+        role.add_to_policy(
+            statement(
+                self,
+                sid="Tell",
+                why="It publishes messages.",
+                added_by="`observability.notifications`",
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+            )
+        )
+        if topic_key is not None:
+            role.add_to_policy(
+                statement(
+                    self,
+                    sid="EncryptMessages",
+                    why="The topic encrypts messages with a key of the deployment.",
+                    added_by="`observability.notifications` without `topic_arn`",
+                    actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                    resources=[topic_key.key_arn],
+                )
+            )
+        acknowledge(
+            role,
+            {
+                wildcard_nag_id(self, any_hyperpod_cluster(self)): (
+                    "The ARN of a HyperPod cluster ends in an id that is drawn when it is created."
+                ),
+            },
+        )
+
+    def _call(self, function: lambda_.Function, *, cluster_name: str) -> None:
+        """Call the function for the cluster's events, and by a schedule."""
+        target = targets.LambdaFunction(function)
+        events.Rule(
+            self,
+            "Events",
+            description="Faults and changes of state of the HyperPod cluster",
+            event_pattern=events.EventPattern(
+                source=["aws.sagemaker"],
+                detail_type=[_CLUSTER_EVENT],
+                detail={
+                    "EventDetails": {
+                        "ClusterName": [cluster_name],
+                        "EventLevel": ["Error", "Warn"],
+                    }
+                },
+            ),
+            targets=[target],
+        )
+        events.Rule(
+            self,
+            "States",
+            description="State of the HyperPod cluster, and health of its nodes",
+            event_pattern=events.EventPattern(
+                source=["aws.sagemaker"],
+                detail_type=_OTHERS,
+                detail={"ClusterName": [cluster_name]},
+            ),
+            targets=[target],
+        )
+        events.Rule(
+            self,
+            "Schedule",
+            description="Looks at the HyperPod cluster for what sends no event",
+            schedule=events.Schedule.rate(_LOOKS_EVERY),
+            targets=[target],
+        )
+
+    def _watch(self, function: lambda_.Function, topic: sns.ITopic) -> None:
+        """Have an alarm of CloudWatch tell of it when the function itself fails."""
+        alarm = cloudwatch.Alarm(
+            self,
+            "Fails",
+            alarm_description=(
+                "The function that tells of faults of the HyperPod cluster fails, so faults may go "
+                f"untold. Its log group is {function.log_group.log_group_name}."
+            ),
+            metric=function.metric_errors(period=_LOOKS_EVERY),
+            threshold=1,
+            evaluation_periods=1,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+        alarm.add_alarm_action(actions.SnsAction(topic))
+
+
+def _acknowledge_function(notifier: Notifier) -> None:
+    """Acknowledge what does not fit a function that calls AWS's APIs alone, a few times an hour."""
+    reasons = {
+        ("CKV_AWS_115", "LambdaConcurrency"): (
+            "It runs a few times an hour; a reservation fails in new accounts."
+        ),
+        ("CKV_AWS_116", "LambdaDLQ"): (
+            "An alarm tells of what fails three times, and the schedule looks at what lasts; a "
+            "queue would be one more place to look at."
+        ),
+        ("CKV_AWS_117", "LambdaInsideVPC"): "It calls AWS APIs alone.",
+        ("CKV_AWS_173", ""): "Its environment holds names, no secret.",
+    }
+    acknowledge(notifier, {f"{NIST}{rule}": text for (_, rule), text in reasons.items() if rule})
+    skip_checkov(
+        notifier,
+        resource_type="AWS::Lambda::Function",
+        reasons={check: text for (check, _), text in reasons.items()},
+    )

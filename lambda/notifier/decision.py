@@ -1,0 +1,287 @@
+"""What is said of a finding, and whether anything is: a table, and nothing that calls out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_shared.clusters import ClusterStatus, Described, present_groups
+from hyperpod_shared.failures import UNKNOWN, Cause, ReportedFailure, own_message
+from notifier.findings import Finding, What
+
+# HyperPod's words when it says nothing of a cause: hyperpod-mental-model.md.
+SAYS_NOTHING = "Request to service failed."
+_REPAIRS = frozenset({"Replace", "Reboot"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of message.
+
+    Attributes:
+        when: When it is sent, for the documentation.
+        subject: The subject, which may name `{group}`, `{instance}` and `{cause}`.
+        next_step: What to do; None: what the cause says.
+        look: The command that shows more, which may name `{cluster}`, `{region}`, `{instance}`.
+    """
+
+    when: str
+    subject: str
+    next_step: str | None
+    look: str = "hyperpod-ops events --cluster {cluster} --region {region}"
+
+
+NODES_FAIL, CLUSTER_FAILS, CHANGE_UNDONE = "nodes-fail", "cluster-fails", "change-undone"
+NODE_FAULTY, STILL_FAULTY = "node-faulty", "node-still-faulty"
+NODES_LOST, NODES_MISSING, PLAN_ENDS = "nodes-lost", "nodes-missing", "plan-ends"
+_STATUS = "hyperpod-ops status --cluster {cluster} --region {region}"
+KINDS: Mapping[str, Kind] = {
+    NODES_FAIL: Kind(
+        when="nodes of a group, the group, or something of the cluster fail, by an Error event",
+        subject="{group} fails: {cause}",
+        next_step=None,
+    ),
+    CLUSTER_FAILS: Kind(
+        when="the cluster is Failed",
+        subject="the cluster failed: {cause}",
+        next_step=None,
+        look=_STATUS,
+    ),
+    CHANGE_UNDONE: Kind(
+        when="HyperPod rolls a change of the cluster back",
+        subject="a change is rolled back: {cause}",
+        next_step=None,
+        look=_STATUS,
+    ),
+    NODE_FAULTY: Kind(
+        when="HyperPod finds a node faulty",
+        subject="node {instance} is faulty",
+        next_step="HyperPod repairs the node itself ({repair}). Jobs on it restart elsewhere, or "
+        "when it is back.",
+        look=_STATUS,
+    ),
+    STILL_FAULTY: Kind(
+        when="a faulty node that was told is still there, and nothing says that it is healthy",
+        subject="node {instance} stays faulty",
+        next_step="Replace it with the command below, or ask AWS Support why HyperPod does not.",
+        look="hyperpod-ops replace {instance} --cluster {cluster} --region {region}",
+    ),
+    NODES_LOST: Kind(
+        when="nodes are not ready for work any more, though no group is scaling",
+        subject="nodes are not ready any more",
+        next_step="Look which nodes are not ready. HyperPod replaces those that it finds faulty.",
+        look=_STATUS,
+    ),
+    NODES_MISSING: Kind(
+        when="a group lacks nodes for long, and no failure of it was told",
+        subject="{group} lacks nodes",
+        next_step="Look at what the group waits for. If it is capacity, wait, use another "
+        "Availability Zone, or reserve it with a training plan.",
+        look=_STATUS,
+    ),
+    PLAN_ENDS: Kind(
+        when="the training plan of a group ends within a day",
+        subject="the training plan of {group} ends soon",
+        next_step="Save what jobs need, and give the group another plan or none: its nodes go when "
+        "the plan ends.",
+        look=_STATUS,
+    ),
+}
+"""By name, in the order of the documentation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What somebody is told.
+
+    Attributes:
+        kind: Name of its kind.
+        fault: What it is about: of one fault, one message is sent.
+        group: The instance group, if it is about one.
+        cause: A few words; empty if AWS's words are not known.
+        subject: One line.
+        happened: What happened.
+        next_step: What to do.
+        look: The command that shows more.
+    """
+
+    kind: str
+    fault: str
+    group: str | None
+    cause: str
+    subject: str
+    happened: str
+    next_step: str
+    look: str
+
+
+class Wait:
+    """Nothing yet: another event of the same fault may bring the cause."""
+
+
+def decide(
+    finding: Finding, described: Described, *, told: Mapping[str, Any]
+) -> Message | Wait | None:
+    """Return what to say of a finding.
+
+    Args:
+        finding: What was found.
+        described: The cluster as it is now.
+        told: The faults that were told and are not over.
+    """
+    if described["ClusterStatus"] == ClusterStatus.DELETING:
+        return None
+    return _DECIDERS[finding.what](finding, described, told)
+
+
+def fault_of(*, group: str | None, cause: Cause) -> str:
+    """Return the name of a failure: of each cause in each group, one is told."""
+    return f"{of_group(group)}{cause.name}"
+
+
+def of_group(group: str | None) -> str:
+    """Return what the names of a group's failures begin with; None: of the cluster's own."""
+    return f"group/{group}/" if group else "cluster/"
+
+
+def fault_of_node(instance: str) -> str:
+    """Return the name of the fault of a node."""
+    return f"node/{instance}"
+
+
+def _failure(
+    finding: Finding, described: Described, told: Mapping[str, Any]
+) -> Message | Wait | None:
+    kind = _kind_of_status(finding, described)
+    if kind is None and finding.what is What.STATUS:
+        return None
+    failure = ReportedFailure(
+        text="" if SAYS_NOTHING in finding.text else finding.text,
+        group=finding.group,
+        instance=finding.instance,
+    )
+    if kind is not None:
+        # A group that fails with the cluster does not know why; the cluster says which was first.
+        own = own_message({"FailureMessage": failure.text, **described})
+        failure = own or failure
+    if failure.cause is UNKNOWN and kind is None:
+        if any(fault.startswith(of_group(failure.group)) for fault in told):
+            return None
+        if not finding.has_waited:
+            return Wait()
+    return _message(
+        kind or NODES_FAIL,
+        described,
+        fault=fault_of(group=failure.group, cause=failure.cause),
+        group=failure.group,
+        cause=failure.cause.name or "see what AWS says",
+        happened=" ".join(
+            part
+            for part in (
+                f"{finding.description.rstrip('.')}." if finding.description else "",
+                f"{failure}." if failure.text else "AWS gives no cause.",
+            )
+            if part
+        ),
+        next_step=failure.next_step(described),
+    )
+
+
+def _kind_of_status(finding: Finding, described: Described) -> str | None:
+    if described["ClusterStatus"] == ClusterStatus.FAILED:
+        return CLUSTER_FAILS
+    # A rollback may be over when it is looked at.
+    if ClusterStatus.ROLLING_BACK in {finding.status, described["ClusterStatus"]}:
+        return CHANGE_UNDONE
+    return None
+
+
+def _faulty(finding: Finding, described: Described, _told: Mapping[str, Any]) -> Message:
+    assert finding.instance is not None  # noqa: S101 - every event of a node's health has it
+    repairs = finding.repair in _REPAIRS
+    # What nobody repairs is as if it stayed so.
+    kind = KINDS[NODE_FAULTY if repairs else STILL_FAULTY]
+    return _message(
+        NODE_FAULTY,
+        described,
+        fault=fault_of_node(finding.instance),
+        group=finding.group,
+        cause="hardware",
+        instance=finding.instance,
+        happened=finding.description,
+        next_step=(kind.next_step or "").format(repair=finding.repair),
+        look=kind.look,
+    )
+
+
+def _readiness(finding: Finding, described: Described, _told: Mapping[str, Any]) -> Message | None:
+    groups = present_groups(described).values()
+    if finding.changed_lately or any(not is_whole(group) for group in groups):
+        return None
+    return _message(
+        NODES_LOST, described, fault="ready", cause="readiness", happened=finding.description
+    )
+
+
+def _of_group(kind: str, fault: str, cause: str) -> Callable[..., Message]:
+    def message(finding: Finding, described: Described, _told: Mapping[str, Any]) -> Message:
+        return _message(
+            kind,
+            described,
+            fault=fault.format(finding=finding),
+            group=finding.group,
+            cause=cause,
+            instance=finding.instance or "",
+            happened=finding.description,
+        )
+
+    return message
+
+
+def _message(
+    name: str,
+    described: Described,
+    *,
+    fault: str,
+    cause: str,
+    happened: str,
+    group: str | None = None,
+    instance: str = "",
+    next_step: str | None = None,
+    look: str | None = None,
+) -> Message:
+    kind = KINDS[name]
+    region = described["ClusterArn"].split(":")[3]
+    names = {
+        "group": f"group {group}" if group else "the cluster",
+        "instance": instance,
+        "cause": cause,
+        "cluster": described["ClusterName"],
+        "region": region,
+    }
+    return Message(
+        kind=name,
+        fault=fault,
+        group=group,
+        cause=cause,
+        subject=f"HyperPod {described['ClusterName']}: {kind.subject.format(**names)}",
+        happened=happened,
+        next_step=kind.next_step or "" if next_step is None else next_step,
+        look=(look or kind.look).format(**names),
+    )
+
+
+def is_whole(group: Mapping[str, Any]) -> bool:
+    """Say whether a group has as many nodes as are wanted."""
+    return bool(group.get("CurrentCount", 0) >= group.get("TargetCount", 0))
+
+
+_DECIDERS: Mapping[What, Callable[..., Message | Wait | None]] = {
+    What.FAILURE: _failure,
+    What.STATUS: _failure,
+    What.FAULTY: _faulty,
+    What.HEALTHY: lambda *_: None,
+    What.READINESS: _readiness,
+    What.MISSING: _of_group(NODES_MISSING, "group/{finding.group}/missing", "nodes missing"),
+    What.STILL_FAULTY: _of_group(STILL_FAULTY, "still/{finding.instance}", "hardware"),
+    What.PLAN: _of_group(PLAN_ENDS, "plan/{finding.plan}", "training plan"),
+}

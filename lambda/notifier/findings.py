@@ -1,0 +1,137 @@
+"""What an event of HyperPod says, as far as somebody may have to be told of it.
+
+The events' names and members are AWS's:
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-cluster-events-reference.html
+https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from hyperpod_shared.failures import failure_message
+
+Event = Mapping[str, Any]
+"""As EventBridge delivers it."""
+
+CLUSTER_EVENT = "SageMaker HyperPod Cluster Event"
+STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
+NODE_HEALTH = "SageMaker HyperPod Cluster Node Health Event"
+DETAIL_TYPES = (CLUSTER_EVENT, STATE_CHANGE, NODE_HEALTH)
+
+# "N node(s) lost orchestration-ready status. Current: X/Y orchestration-ready [...]":
+# awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
+_READINESS = re.compile(r"lost orchestration-ready")
+_MILLISECONDS = 1000
+
+
+class What(StrEnum):
+    """What was found."""
+
+    FAILURE = "a failure of an instance, of a group or of the cluster"
+    STATUS = "a status of the cluster"
+    FAULTY = "a node that HyperPod found faulty"
+    HEALTHY = "a node that HyperPod found healthy again"
+    READINESS = "nodes that are not ready for work any more"
+    MISSING = "fewer nodes than wanted, for long"
+    STILL_FAULTY = "a node told as faulty, for long"
+    PLAN = "a training plan that ends soon"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that somebody may have to be told of.
+
+    Attributes:
+        what: What it is.
+        cluster_arn: Of which cluster.
+        time: When it happened, in seconds since the epoch.
+        description: AWS's words of what happened; or ours, of what no event says.
+        text: AWS's words of the cause; empty if it gives none.
+        event_id: The event in the cluster's own log, which may know more of the cause.
+        group: The instance group, if it is about one.
+        instance: The instance, if it is about one.
+        status: The cluster's status, of a change of it.
+        repair: What HyperPod does about a faulty node: Replace, Reboot or None.
+        plan: ARN of the training plan.
+        changed_lately: Whether other events tell of nodes that come or go at that time.
+        has_waited: Whether events of the same fault have had the time to arrive.
+    """
+
+    what: What
+    cluster_arn: str
+    time: float
+    description: str = ""
+    text: str = ""
+    event_id: str | None = None
+    group: str | None = None
+    instance: str | None = None
+    status: str = ""
+    repair: str = ""
+    plan: str = ""
+    changed_lately: bool = False
+    has_waited: bool = False
+
+
+def finding_of(event: Event) -> Finding | None:
+    """Return what an event says; None if nobody has to be told of such."""
+    reader = {
+        CLUSTER_EVENT: _of_cluster_event,
+        STATE_CHANGE: _of_state_change,
+        NODE_HEALTH: _of_node_health,
+    }.get(event["detail-type"])
+    return None if reader is None else reader(event)
+
+
+def _of_cluster_event(event: Event) -> Finding | None:
+    details = event["detail"]["EventDetails"]
+    description = details.get("Description") or ""
+    what = {
+        "Error": What.FAILURE,
+        "Warn": What.READINESS if _READINESS.search(description) else None,
+    }.get(details.get("EventLevel", ""))
+    if what is None:
+        return None
+    return Finding(
+        what=what,
+        cluster_arn=details["ClusterArn"],
+        time=details["EventTime"] / _MILLISECONDS,
+        description=description,
+        # The members are there in EventBridge, and null: hyperpod-mental-model.md.
+        text=failure_message({"EventDetails": details}) or "",
+        event_id=details["EventId"],
+        group=details.get("InstanceGroupName") or None,
+        instance=details.get("InstanceId") or None,
+    )
+
+
+def _of_state_change(event: Event) -> Finding:
+    detail = event["detail"]
+    return Finding(
+        what=What.STATUS,
+        cluster_arn=detail["ClusterArn"],
+        time=_time_of(event),
+        status=detail["ClusterStatus"],
+        text=detail.get("FailureMessage") or "",
+    )
+
+
+def _of_node_health(event: Event) -> Finding:
+    detail = event["detail"]
+    health = detail["HealthSummary"]
+    is_faulty = health["HealthStatus"] == "Unhealthy"
+    return Finding(
+        what=What.FAULTY if is_faulty else What.HEALTHY,
+        cluster_arn=detail["ClusterArn"],
+        time=_time_of(event),
+        description=health.get("HealthStatusReason") or "",
+        instance=detail["InstanceId"],
+        repair=health.get("RepairAction") or "None",
+    )
+
+
+def _time_of(event: Event) -> float:
+    return datetime.fromisoformat(event["time"]).timestamp()

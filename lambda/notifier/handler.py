@@ -1,0 +1,278 @@
+"""Lambda's entry point `notify`: an event of HyperPod, or the schedule's."""
+
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Protocol
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from hyperpod_shared.aws_errors import code, is_not_found
+from hyperpod_shared.clusters import Described, present_groups
+from hyperpod_shared.failures import UNKNOWN, cause_of, failure_message
+from notifier.decision import Message, Wait, decide, fault_of_node
+from notifier.findings import Event, Finding, What, finding_of
+from notifier.memory import DynamoDbApi, Memory
+from notifier.review import nodes_told, review
+
+SCHEDULED = "Scheduled Event"
+"""The detail-type of what a rule's schedule sends."""
+# The two events of a fault come within a second: hyperpod-mental-model.md.
+JOINED_SECONDS = 5.0
+_LATELY_SECONDS = 15 * 60
+_LONGEST_SUBJECT = 100  # https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
+_LONGEST_LOOK = 100  # events
+
+_CONFIG = Config(retries={"mode": "standard", "total_max_attempts": 4}, read_timeout=20)
+_log = logging.getLogger(__name__)
+_log.setLevel(logging.INFO)
+
+
+class Context(Protocol):
+    """The part of Lambda's context that is used here."""
+
+    aws_request_id: str
+
+
+class SageMakerApi(Protocol):
+    """The calls of SageMaker that are made."""
+
+    def describe_cluster(self, **request: object) -> Mapping[str, Any]:
+        """See AWS."""
+
+    def describe_cluster_event(self, **request: object) -> Mapping[str, Any]:
+        """See AWS."""
+
+    def describe_cluster_node(self, **request: object) -> Mapping[str, Any]:
+        """See AWS."""
+
+    def list_cluster_events(self, **request: object) -> Mapping[str, Any]:
+        """See AWS."""
+
+    def describe_training_plan(self, **request: object) -> Mapping[str, Any]:
+        """See AWS."""
+
+
+class SnsApi(Protocol):
+    """The call of SNS that is made."""
+
+    def publish(self, **request: object) -> Mapping[str, Any]:
+        """See AWS."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notifier:
+    """Tells a topic of what happens to a cluster.
+
+    Attributes:
+        sagemaker: Client of SageMaker.
+        dynamodb: Client of DynamoDB.
+        sns: Client of SNS.
+        cluster: Name of the cluster.
+        table: Name of the table in which it remembers.
+        topic_arn: The topic.
+        patience: How many seconds nodes may be missing or faulty before that is told.
+        clock: Returns the time in seconds since the epoch.
+        sleep: Waits.
+    """
+
+    sagemaker: SageMakerApi
+    dynamodb: DynamoDbApi
+    sns: SnsApi
+    cluster: str
+    table: str
+    topic_arn: str
+    patience: float
+    clock: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+
+    def handle(self, event: Event, *, request: str) -> None:
+        """Tell what an event of HyperPod says, or what a look at the cluster finds."""
+        described = self._described()
+        if described is None:
+            _log.info("The cluster %s does not exist", self.cluster)
+            return
+        memory = Memory(
+            dynamodb=self.dynamodb,
+            table=self.table,
+            cluster_arn=described["ClusterArn"],
+            clock=self.clock,
+        )
+        if event["detail-type"] == SCHEDULED:
+            self._look(described, memory, request=request)
+            return
+        finding = finding_of(event)
+        if finding is None or finding.cluster_arn != described["ClusterArn"]:
+            return
+        if finding.what is What.HEALTHY and finding.instance is not None:
+            memory.over(fault_of_node(finding.instance))
+            return
+        self._tell([self._explained(finding, described)], described, memory, request=request)
+
+    def _look(self, described: Described, memory: Memory, *, request: str) -> None:
+        known = memory.known()
+        found = review(
+            described,
+            known=known,
+            present=[node for node in nodes_told(known) if self._node(node) is not None],
+            plan_ends=self._plan_ends(described),
+            now=self.clock(),
+            patience=self.patience,
+        )
+        for fault in found.over:
+            memory.over(fault)
+        for fault in found.watched:
+            memory.watch(fault)
+        self._tell(found.findings, described, memory, request=request)
+
+    def _tell(
+        self, findings: Iterable[Finding], described: Described, memory: Memory, *, request: str
+    ) -> None:
+        for finding in findings:
+            said = decide(finding, described, told=memory.known())
+            if isinstance(said, Wait):
+                self.sleep(JOINED_SECONDS)
+                waited = replace(finding, has_waited=True)
+                said = decide(waited, self._described() or described, told=memory.known())
+            if not isinstance(said, Message):
+                _log.info("Nothing to tell of: %s", finding)
+            elif not memory.claim(said.fault, request=request, happened=finding.time):
+                _log.info("Told before: %s", said.fault)
+            else:
+                self._publish(said, described)
+                memory.told(said.fault)
+                _log.info("Told: %s", said.fault)
+
+    def _explained(self, finding: Finding, described: Described) -> Finding:
+        """Return a finding with what AWS knows of it beyond the event."""
+        if finding.what is What.READINESS:
+            return replace(finding, changed_lately=self._changed_lately(finding))
+        if finding.what is What.FAULTY and finding.instance is not None:
+            node = self._node(finding.instance) or {}
+            return replace(finding, group=node.get("InstanceGroupName"))
+        if finding.event_id is None or cause_of(finding.text) is not UNKNOWN:
+            return finding
+        try:
+            answer = self.sagemaker.describe_cluster_event(
+                ClusterName=described["ClusterName"], EventId=finding.event_id
+            )
+        except ClientError as error:
+            # Clusters without Continuous provisioning have no log of events.
+            if not _is_absent(error):
+                raise
+            return finding
+        return replace(finding, text=failure_message(answer) or finding.text)
+
+    def _changed_lately(self, finding: Finding) -> bool:
+        """Say whether nodes came or went, so that some were not ready for that."""
+        try:
+            listed = self.sagemaker.list_cluster_events(
+                ClusterName=self.cluster,
+                EventTimeAfter=datetime.fromtimestamp(finding.time - _LATELY_SECONDS, tz=UTC),
+                MaxResults=_LONGEST_LOOK,
+            )["Events"]
+        except ClientError as error:
+            if not _is_absent(error):
+                raise
+            return False
+        return any(
+            each["ResourceType"] != "Cluster" and "orchestration-ready" not in each["Description"]
+            for each in listed
+        )
+
+    def _described(self) -> Described | None:
+        return _or_none(lambda: self.sagemaker.describe_cluster(ClusterName=self.cluster))
+
+    def _node(self, instance: str) -> Mapping[str, Any] | None:
+        answer = _or_none(
+            lambda: self.sagemaker.describe_cluster_node(ClusterName=self.cluster, NodeId=instance)
+        )
+        return None if answer is None else answer["NodeDetails"]
+
+    def _plan_ends(self, described: Described) -> dict[str, float]:
+        groups = present_groups(described).values()
+        ends = {}
+        for arn in {group["TrainingPlanArn"] for group in groups if group.get("TrainingPlanArn")}:
+            plan = self.sagemaker.describe_training_plan(TrainingPlanName=arn.rpartition("/")[2])
+            if plan.get("EndTime") is not None:
+                ends[arn] = plan["EndTime"].timestamp()
+        return ends
+
+    def _publish(self, message: Message, described: Described) -> None:
+        place = f"Cluster {described['ClusterName']}, {described['ClusterArn']}"
+        lines = [
+            f"What happened: {message.happened}",
+            f"What to do: {message.next_step}",
+            f"To see more: {message.look}",
+        ]
+        attributes = {"kind": message.kind, "cause": message.cause, "group": message.group}
+        self.sns.publish(
+            TopicArn=self.topic_arn,
+            Subject=message.subject[:_LONGEST_SUBJECT],
+            MessageStructure="json",
+            Message=json.dumps(
+                {
+                    "default": "\n\n".join([*lines, f"{place}."]),
+                    # Amazon Q Developer in chat applications subscribes by HTTPS, and drops what
+                    # has no such form.
+                    # https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html
+                    "https": json.dumps(
+                        {
+                            "version": "1.0",
+                            "source": "custom",
+                            "content": {
+                                "textType": "client-markdown",
+                                "title": message.subject,
+                                "description": "\n".join(lines),
+                            },
+                        }
+                    ),
+                }
+            ),
+            MessageAttributes={
+                name: {"DataType": "String", "StringValue": value}
+                for name, value in attributes.items()
+                if value
+            },
+        )
+
+
+def _is_absent(error: ClientError) -> bool:
+    return is_not_found(error) or code(error) == "ValidationException"
+
+
+def _or_none(call: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return an answer; None if there is no such thing."""
+    try:
+        return call()
+    except ClientError as error:
+        if _is_absent(error):
+            return None
+        raise
+
+
+@cache
+def _notifier() -> Notifier:
+    """Return what serves this function's events, as its environment says."""
+    session = boto3.Session()
+    return Notifier(
+        sagemaker=session.client("sagemaker", config=_CONFIG),
+        dynamodb=session.client("dynamodb", config=_CONFIG),
+        sns=session.client("sns", config=_CONFIG),
+        cluster=os.environ["CLUSTER_NAME"],
+        table=os.environ["TABLE_NAME"],
+        topic_arn=os.environ["TOPIC_ARN"],
+        patience=60 * float(os.environ["PATIENCE_MINUTES"]),
+    )
+
+
+def notify(event: Event, context: Context) -> None:
+    """Serve an event of HyperPod, or the schedule's."""
+    _notifier().handle(event, request=context.aws_request_id)

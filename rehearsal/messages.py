@@ -1,0 +1,92 @@
+"""What a deployment tells of itself while it is rehearsed."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from rehearsal.report import Fact
+from rehearsal.stage import Stage
+
+_SETTLES_SECONDS, _LONGEST_SECONDS, _PAUSE_SECONDS = 2.0, 20.0, 0.1
+_FUNCTION = "NotificationsNotifier"
+
+
+class Listener:
+    """Hears what the deployment's topic is told from now on.
+
+    Args:
+        stage: The deployment.
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._begun = len([*_lines(stage)])
+        self._listens = self._function() is not None
+
+    def heard(self) -> list[str]:
+        """Return the kind and the cause of each message, or its subject, in their order."""
+        return [
+            ": ".join((each["attributes"]["kind"], each["attributes"].get("cause", "")))
+            if "kind" in each["attributes"]
+            else str(each["subject"])
+            for each in [*_lines(self._stage)][self._begun :]
+        ]
+
+    def look(self) -> None:
+        """Let the schedule come round, after all that has happened so far is on the bus."""
+        function = self._function()
+        if function is None:
+            return
+        self._stage.environment.bus.wait()
+        event = {"detail-type": "Scheduled Event", "source": "aws.events", "detail": {}}
+        answer = self._stage.environment.clients("lambda").invoke(
+            FunctionName=function, Payload=json.dumps(event)
+        )
+        problem = answer.get("FunctionError")
+        if problem is not None:
+            raise RuntimeError(f"{function} failed: {answer['Payload'].read().decode()}")
+
+    def judged(self, expected: tuple[str, ...]) -> Iterator[Fact]:
+        """Yield the check that exactly these were told; if any, there must have been a topic."""
+        if self._function() is None or (expected and not self._listens):
+            return
+        self.look()
+        begun = time.monotonic()
+        while time.monotonic() < begun + _LONGEST_SECONDS:
+            if len(self.heard()) >= len(expected):
+                time.sleep(_SETTLES_SECONDS)
+                break
+            time.sleep(_PAUSE_SECONDS)
+        heard = sorted(self.heard())
+        for each in heard:
+            self._stage.progress.say(f"  told: {each}")
+        what = "; ".join(sorted(expected)) or "nothing"
+        found = "" if heard == sorted(expected) else f"told: {'; '.join(heard) or 'nothing'}"
+        yield Fact(check=f"the topic is told once of each: {what}", ok=not found, found=found)
+
+    def _function(self) -> str | None:
+        """Return the function that tells; None if the deployment has none."""
+        stack = self._stage.stack("observability")
+        if self._stage.status("observability") is None:
+            return None
+        found = self._stage.environment.clients("cloudformation").list_stack_resources(
+            StackName=stack
+        )["StackResourceSummaries"]
+        names = [
+            str(each["PhysicalResourceId"])
+            for each in found
+            if each["ResourceType"] == "AWS::Lambda::Function"
+            and each["LogicalResourceId"].startswith(_FUNCTION)
+        ]
+        return names[0] if names else None
+
+
+def _lines(stage: Stage) -> Iterator[dict[str, Any]]:
+    """Yield what topics were told."""
+    file = stage.environment.messages_file
+    if file.exists():
+        for line in file.read_text(encoding="utf-8").splitlines():
+            yield json.loads(line)

@@ -1,0 +1,303 @@
+"""Each fault is told once, with its cause, whatever EventBridge, Lambda and HyperPod do."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import permutations
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from tests.support.notifier import (
+    ARN,
+    CAPACITY,
+    LOOK,
+    NODE,
+    NOTHING,
+    NOW,
+    Cluster,
+    cluster_event,
+    described,
+    node_health,
+    notifier,
+    state_change,
+)
+
+SECOND = "Instance creation in Cluster ml-cluster and InstanceGroup gpu failed"
+NOISE = (
+    "1 node(s) lost orchestration-ready status. Current: 1/2 orchestration-ready across 1 instance "
+    "group(s)."
+)
+
+
+@pytest.fixture
+def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A client, with the table."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    keys = {"cluster_arn": "HASH", "fault": "RANGE"}
+    with mock_aws():
+        client = boto3.client("dynamodb", region_name="us-west-2")
+        client.create_table(
+            TableName="told",
+            KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        yield client
+
+
+def _tell(cluster: Cluster, dynamodb: object, *events: Any) -> list[str]:
+    for number, event in enumerate(events):
+        notifier(cluster, dynamodb).handle(event, request=f"request-{len(cluster.sent)}-{number}")
+    return cluster.told
+
+
+def _pair(cluster: Cluster, cause: str = CAPACITY) -> list[dict[str, Any]]:
+    """Return the two events of a fault, of which the log has the cause."""
+    cluster.cluster = described(current=0)
+    for number in (1, 2):
+        cluster.knows(number, cause)
+    return [cluster_event(1), cluster_event(2, description=SECOND, time=NOW + 0.4)]
+
+
+def test_one_message_says_what_happened_and_what_to_do(dynamodb: object) -> None:
+    cluster = Cluster()
+    assert _tell(cluster, dynamodb, *_pair(cluster)) == ["nodes-fail: capacity"]
+
+    [sent] = cluster.sent
+    assert sent["Subject"] == "HyperPod ml-cluster: group gpu fails: capacity"
+    forms = json.loads(sent["Message"])
+    for form in (forms["default"], json.loads(forms["https"])["content"]["description"]):
+        assert CAPACITY.rstrip(".") in form
+        assert "reserve capacity with a training plan" in form
+        assert "hyperpod-ops events --cluster ml-cluster --region us-west-2" in form
+    assert ARN in forms["default"]
+
+
+def test_any_order_and_any_duplicate_brings_one_message(dynamodb: object) -> None:
+    for order in {*permutations([0, 1, 0, 1])}:
+        cluster = Cluster()
+        events = _pair(cluster)
+        cluster.cluster = {**described(current=0), "ClusterArn": f"{ARN}{order}"}
+        for event in events:
+            event["detail"]["EventDetails"]["ClusterArn"] = f"{ARN}{order}"
+        assert _tell(cluster, dynamodb, *(events[each] for each in order)) == [
+            "nodes-fail: capacity"
+        ]
+
+
+def test_the_repetition_of_a_failed_invocation_tells(dynamodb: object) -> None:
+    cluster = Cluster(breaks=iter([True]))
+    first, second = _pair(cluster)
+    with pytest.raises(ClientError):
+        notifier(cluster, dynamodb).handle(first, request="one")
+    notifier(cluster, dynamodb).handle(second, request="two")
+    assert cluster.told == []  # the first one's to tell, which Lambda repeats
+    notifier(cluster, dynamodb).handle(first, request="one")
+    notifier(cluster, dynamodb).handle(first, request="one")
+    assert cluster.told == ["nodes-fail: capacity"]
+
+
+def test_what_lambda_gave_up_is_told_by_the_next_event(dynamodb: object) -> None:
+    cluster = Cluster(breaks=iter([True]))
+    first, second = _pair(cluster)
+    with pytest.raises(ClientError):
+        notifier(cluster, dynamodb).handle(first, request="one")
+    cluster.now += 901
+    assert _tell(cluster, dynamodb, second) == ["nodes-fail: capacity"]
+
+
+def test_the_event_that_has_no_cause_waits_for_the_one_that_has(dynamodb: object) -> None:
+    cluster = Cluster()
+    first, second = _pair(cluster)
+    cluster.knows(1, NOTHING)
+    cluster.asleep = lambda: notifier(cluster, dynamodb).handle(second, request="second")
+    assert _tell(cluster, dynamodb, first) == ["nodes-fail: capacity"]
+
+
+def test_an_event_whose_cause_nobody_knows_is_told_without_it(dynamodb: object) -> None:
+    cluster = Cluster(has_events=False)
+    assert _tell(cluster, dynamodb, *_pair(cluster)) == ["nodes-fail: see what AWS says"]
+
+
+def test_every_cause_of_a_group_is_told(dynamodb: object) -> None:
+    cluster = Cluster()
+    _pair(cluster)
+    cluster.knows(2, "Lifecycle scripts did not run successfully.")
+    told = _tell(cluster, dynamodb, cluster_event(1), cluster_event(2))
+    assert told == ["nodes-fail: capacity", "nodes-fail: lifecycle script"]
+
+
+def test_a_fault_that_is_over_is_told_again_and_its_late_events_are_not(dynamodb: object) -> None:
+    cluster = Cluster()
+    first, second = _pair(cluster)
+    _tell(cluster, dynamodb, first)
+    cluster.cluster, cluster.now = described(), NOW + 600
+    _tell(cluster, dynamodb, LOOK, second)
+    assert cluster.told == ["nodes-fail: capacity"]
+    cluster.cluster, cluster.now = described(current=1), NOW + 900
+    cluster.knows(3, CAPACITY)
+    _tell(cluster, dynamodb, cluster_event(3, time=NOW + 900))
+    assert cluster.told == ["nodes-fail: capacity"] * 2
+
+
+def test_what_lasts_is_told_again_after_a_day(dynamodb: object) -> None:
+    cluster = Cluster()
+    first, second = _pair(cluster)
+    _tell(cluster, dynamodb, first)
+    cluster.now += 24 * 3600 - 1
+    _tell(cluster, dynamodb, second, LOOK)
+    assert len(cluster.sent) == 1
+    cluster.now += 2
+    cluster.knows(3, CAPACITY)
+    _tell(cluster, dynamodb, cluster_event(3, time=cluster.now))
+    assert len(cluster.sent) == 2
+
+
+@pytest.mark.parametrize(
+    ("current", "log", "told"),
+    [
+        (1, [], []),
+        (2, ["InstanceGroup"], []),
+        (2, ["Cluster"], ["nodes-lost: readiness"]),
+        (2, [], ["nodes-lost: readiness"]),
+    ],
+)
+def test_nodes_that_are_not_ready_are_told_when_none_come_or_go(
+    dynamodb: object, current: int, log: list[str], told: list[str]
+) -> None:
+    changes = [{"ResourceType": kind, "Description": "started successfully"} for kind in log]
+    noise = {"ResourceType": "InstanceGroup", "Description": NOISE}
+    cluster = Cluster(cluster=described(current=current), log=[noise, *changes])
+    event = cluster_event(level="Warn", description=NOISE, group=None)
+    assert _tell(cluster, dynamodb, event, event) == told
+
+
+@pytest.mark.parametrize(
+    ("cluster", "event", "told"),
+    [
+        (described(), state_change("Updating"), []),
+        (described(), state_change("Failed"), []),
+        (
+            described(status="Failed", FailureMessage=CAPACITY),
+            state_change("Failed"),
+            ["cluster-fails: capacity"],
+        ),
+        (described(), state_change("RollingBack", failure=CAPACITY), ["change-undone: capacity"]),
+        (
+            described(status="RollingBack", FailureMessage="Configuration drift detected."),
+            state_change("RollingBack"),
+            ["change-undone: slurm.conf"],
+        ),
+        (described(status="Deleting"), cluster_event(), []),
+        (None, cluster_event(), []),
+        (described(), cluster_event(level="Info"), []),
+        (described(), cluster_event(level="Warn", description="It is slow"), []),
+        (described(), node_health("Healthy"), []),
+        ({**described(), "ClusterArn": f"{ARN}0"}, cluster_event(), []),
+    ],
+)
+def test_what_is_told_of_an_event(
+    dynamodb: object, cluster: dict[str, Any] | None, event: dict[str, Any], told: list[str]
+) -> None:
+    assert _tell(Cluster(cluster=cluster), dynamodb, event) == told
+
+
+def test_groups_that_fail_with_the_cluster_are_no_faults_of_their_own(dynamodb: object) -> None:
+    groups = [
+        {"InstanceGroupName": "head", "SlurmConfig": {"NodeType": "Controller"}},
+        {"InstanceGroupName": "gpu"},
+    ]
+    failed = [{**group, "Status": "Failed", "TargetCount": 1} for group in groups]
+    cluster = Cluster(
+        cluster=described(status="Failed", FailureMessage=CAPACITY, InstanceGroups=failed)
+    )
+    cluster.knows(1, CAPACITY)
+    cluster.knows(2, NOTHING)
+    events = [cluster_event(1, group="head"), cluster_event(2), state_change("Failed"), LOOK]
+    for order in permutations(events):
+        told = _tell(cluster, dynamodb, *order)
+    assert told == ["cluster-fails: capacity"]
+
+
+def test_a_faulty_node_is_told_and_again_if_it_stays(dynamodb: object) -> None:
+    cluster = Cluster()
+    _tell(cluster, dynamodb, node_health("Unhealthy"), node_health("Unhealthy"), LOOK)
+    assert cluster.told == ["node-faulty: hardware"]
+    assert "HyperPod repairs the node itself (Replace)" in cluster.sent[0]["Message"]
+    assert cluster.sent[0]["MessageAttributes"]["group"]["StringValue"] == "gpu"
+    cluster.now += 3601
+    _tell(cluster, dynamodb, LOOK, LOOK)
+    assert cluster.told[1:] == ["node-still-faulty: hardware"]
+    assert f"hyperpod-ops replace {NODE} --cluster" in cluster.sent[1]["Message"]
+    cluster.nodes.clear()
+    _tell(cluster, dynamodb, LOOK, LOOK)
+    assert len(cluster.told) == 2
+
+
+def test_a_node_that_is_healthy_again_is_not_told_to_stay(dynamodb: object) -> None:
+    cluster = Cluster()
+    _tell(cluster, dynamodb, node_health("Unhealthy"))
+    cluster.now += 1800
+    _tell(cluster, dynamodb, node_health("Healthy"))
+    cluster.now += 3600
+    assert _tell(cluster, dynamodb, LOOK) == ["node-faulty: hardware"]
+
+
+def test_a_node_that_nobody_repairs_is_to_be_replaced_by_hand(dynamodb: object) -> None:
+    cluster = Cluster()
+    _tell(cluster, dynamodb, node_health("Unhealthy", repair="None"))
+    assert f"hyperpod-ops replace {NODE} --cluster" in cluster.sent[0]["Message"]
+
+
+def test_missing_nodes_are_told_once_they_last(dynamodb: object) -> None:
+    cluster = Cluster(cluster=described(current=1))
+    assert _tell(cluster, dynamodb, LOOK) == []
+    cluster.now += 3599
+    assert _tell(cluster, dynamodb, LOOK) == []
+    cluster.now += 1
+    assert _tell(cluster, dynamodb, LOOK, LOOK) == ["nodes-missing: nodes missing"]
+    assert "Group gpu has 1 of 2 nodes for 60 minutes" in cluster.sent[0]["Message"]
+
+
+def test_missing_nodes_whose_cause_was_told_are_not_told_again(dynamodb: object) -> None:
+    cluster = Cluster()
+    _tell(cluster, dynamodb, *_pair(cluster), LOOK)
+    cluster.now += 7200
+    assert _tell(cluster, dynamodb, LOOK) == ["nodes-fail: capacity"]
+
+
+def test_a_shortage_that_ends_begins_anew(dynamodb: object) -> None:
+    cluster = Cluster(cluster=described(current=1))
+    _tell(cluster, dynamodb, LOOK)
+    cluster.now, cluster.cluster = NOW + 3000, described()
+    _tell(cluster, dynamodb, LOOK)
+    cluster.now, cluster.cluster = NOW + 3300, described(current=1)
+    _tell(cluster, dynamodb, LOOK)
+    cluster.now = NOW + 6600
+    assert _tell(cluster, dynamodb, LOOK) == []
+    cluster.now = NOW + 6900
+    assert _tell(cluster, dynamodb, LOOK) == ["nodes-missing: nodes missing"]
+
+
+def test_a_failed_cluster_whose_events_were_lost_is_found(dynamodb: object) -> None:
+    cluster = Cluster(cluster=described(status="Failed", FailureMessage=CAPACITY))
+    assert _tell(cluster, dynamodb, LOOK, LOOK) == ["cluster-fails: capacity"]
+
+
+@pytest.mark.parametrize(("hours", "told"), [(-1, []), (25, []), (5, ["plan-ends: training plan"])])
+def test_a_training_plan_that_ends_within_a_day_is_told(
+    dynamodb: object, hours: int, told: list[str]
+) -> None:
+    [group] = described()["InstanceGroups"]
+    plan = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
+    cluster = Cluster(
+        cluster=described(InstanceGroups=[{**group, "TrainingPlanArn": plan}]),
+        plan_end=datetime.fromtimestamp(NOW + hours * 3600, tz=UTC),
+    )
+    assert _tell(cluster, dynamodb, LOOK, LOOK) == told
