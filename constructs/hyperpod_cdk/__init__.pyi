@@ -122,5 +122,6 @@ from .observability.prometheus import ImportedWorkspace as ImportedWorkspace
 from .observability.prometheus import PrometheusWorkspace as PrometheusWorkspace
 from .observability.section import CloudWatchConfig as CloudWatchConfig
 from .observability.section import MetricLevelsConfig as MetricLevelsConfig
+from .observability.notifications_section import SlackConfig as SlackConfig
 from .observability.section import ObservabilityConfig as ObservabilityConfig
 from .observability.section import PrometheusConfig as PrometheusConfig

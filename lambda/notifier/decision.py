@@ -115,7 +115,7 @@ class Message:
 
 
 class Wait:
-    """Nothing yet: another event of the same fault may bring the cause."""
+    """Nothing yet: in a moment, the cause may be known, or the cluster be gone."""
 
 
 def decide(
@@ -163,6 +163,9 @@ def _failure(
         # A group that fails with the cluster does not know why; the cluster says which was first.
         own = own_message({"FailureMessage": failure.text, **described})
         failure = own or failure
+    if kind is CLUSTER_FAILS and not finding.has_waited:
+        # CloudFormation may delete it at once, and tells of that itself.
+        return Wait()
     if failure.cause is UNKNOWN and kind is None:
         if any(fault.startswith(of_group(failure.group)) for fault in told):
             return None

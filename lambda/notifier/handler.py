@@ -139,8 +139,9 @@ class Notifier:
             said = decide(finding, described, told=memory.known())
             if isinstance(said, Wait):
                 self.sleep(JOINED_SECONDS)
+                now = self._described()
                 waited = replace(finding, has_waited=True)
-                said = decide(waited, self._described() or described, told=memory.known())
+                said = None if now is None else decide(waited, now, told=memory.known())
             if not isinstance(said, Message):
                 _log.info("Nothing to tell of: %s", finding)
             elif not memory.claim(said.fault, request=request, happened=finding.time):

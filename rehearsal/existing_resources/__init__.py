@@ -16,6 +16,7 @@ from rehearsal.existing_resources.networks import existing_networks, own_network
 from rehearsal.existing_resources.prometheus import workspaces
 from rehearsal.existing_resources.roles import node_roles, principals
 from rehearsal.existing_resources.storage import buckets, file_systems, kms_keys
+from rehearsal.existing_resources.topics import topics
 from rehearsal.existing_resources.training_plans import training_plans
 
 DEFAULT_REGION = "us-west-2"
@@ -39,6 +40,7 @@ _SUBJECTS: tuple[Callable[[Config], Iterable[ExistingResource]], ...] = (
     kms_keys,
     training_plans,
     workspaces,
+    topics,
     existing_networks,
     file_systems,
     eks_clusters,

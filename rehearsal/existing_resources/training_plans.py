@@ -10,7 +10,7 @@ from emulator.aws.local_aws import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.placement import subnet_for
 
-_PLAN_HOURS = 24
+_PLAN_HOURS = 7 * 24
 _GROWTH = 2
 
 

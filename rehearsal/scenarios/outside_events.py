@@ -85,6 +85,7 @@ SCENARIOS = (
         name="node-replaced",
         summary="HyperPod replaces a faulty node",
         play=_node_replaced,
+        messages=("node-faulty: hardware",),
         on_a_deployment=True,
     ),
     Scenario(

@@ -90,6 +90,7 @@ SCENARIOS = (
         name="all-or-nothing-shortage",
         summary="AWS has no instance left for the first group, and nodes come all or none",
         play=_all_or_nothing_shortage,
+        messages=("cluster-fails: capacity",),
         needs=_KEEPING,
         also_lacking=lacks_fixed_instance_types,
     ),
@@ -102,6 +103,7 @@ SCENARIOS = (
         name="lifecycle-script-fails",
         summary="on_create.sh exits non-zero on every node of the last group",
         play=_lifecycle_script_fails,
+        messages=("nodes-fail: lifecycle script",),
         needs={**_KEEPING, "cluster.wait_for": "nodes"},
     ),
 )

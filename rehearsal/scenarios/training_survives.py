@@ -198,6 +198,7 @@ SCENARIOS = (
         name="training-survives",
         summary="a GPU node fails under a job that trains on this machine",
         play=_training_survives,
+        messages=("node-faulty: hardware",),
         on_a_deployment=True,
         needs={**ON_EKS, "cluster.node_recovery": "Automatic"},
         also_lacking=_lacks_claim,

@@ -285,6 +285,15 @@ def test_a_shortage_that_ends_begins_anew(dynamodb: object) -> None:
     assert _tell(cluster, dynamodb, LOOK) == ["nodes-missing: nodes missing"]
 
 
+@pytest.mark.parametrize("then", [None, described(status="Deleting")])
+def test_a_creation_that_is_taken_back_is_no_news(
+    dynamodb: object, then: dict[str, Any] | None
+) -> None:
+    cluster = Cluster(cluster=described(status="Failed", FailureMessage=CAPACITY))
+    cluster.asleep = lambda: setattr(cluster, "cluster", then)
+    assert _tell(cluster, dynamodb, state_change("Failed")) == []
+
+
 def test_a_failed_cluster_whose_events_were_lost_is_found(dynamodb: object) -> None:
     cluster = Cluster(cluster=described(status="Failed", FailureMessage=CAPACITY))
     assert _tell(cluster, dynamodb, LOOK, LOOK) == ["cluster-fails: capacity"]

@@ -97,6 +97,13 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     ("ProvisionerProviderwaiterstatemachineRole", "logs:CreateLogDelivery"): (
         "https://docs.aws.amazon.com/step-functions/latest/dg/cw-logs.html"
     ),
+    ("NotificationsNotifierRole", "logs:CreateLogStream"): (
+        "https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs.html"
+    ),
+    # Nor does its SNS ask KMS whether who publishes may encrypt.
+    ("NotificationsNotifierRole", "EncryptMessages"): (
+        "https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html"
+    ),
     # CDK's framework asks for a function that cannot be invoked yet, and the end of time is never
     # reached.
     (f"{_FRAMEWORK}isCompleteServiceRole", "lambda:GetFunction"): _PROVIDER,

@@ -13,6 +13,7 @@ import pytest
 from hyperpod_cdk import load_config
 from hyperpod_cli.inspect.registered import concerning
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
+from rehearsal.messages import Listener
 from rehearsal.report import Report
 from rehearsal.run import play
 from rehearsal.scenarios import SCENARIOS
@@ -39,6 +40,7 @@ def in_turn() -> Mapping[Path, list[str]]:
 def test_it_deploys_and_holds_what_is_verified(stage: Stage) -> None:
     clients = stage.environment.clients
 
+    listener = Listener(stage)
     assert stage.deploy_first() is None
     wait_for_nodes(stage.config, clients=clients)
     checks = [
@@ -53,7 +55,7 @@ def test_it_deploys_and_holds_what_is_verified(stage: Stage) -> None:
 
     # Some pass over what a configuration does not have; most look at something.
     assert len(checks) > len(concerning(SUBJECTS, stage.config)) / 2
-    assert [check for check in checks if not check.ok] == []
+    assert [check for check in (*checks, *listener.judged(())) if not check.ok] == []
 
 
 @pytest.mark.slow(seconds=15)
@@ -64,5 +66,6 @@ def test_what_must_come_of_a_scenario_does(scenario: str, stage: Stage) -> None:
     play(SCENARIOS[scenario], stage=stage, report=report)
 
     assert len(report.verify) > 2
-    assert [check.check for check in report.verify if not check.ok] == []
+    assert [(check.check, check.found) for check in report.verify if not check.ok] == []
     assert report.ok
+    assert any("the topic is told" in check.check for check in report.verify)

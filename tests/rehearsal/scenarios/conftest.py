@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rehearsal.stage import Stage
 from tests.support.scenario_tests import in_turn
@@ -25,6 +26,11 @@ def config_path(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="module")
 def stage(config_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """A local AWS; the first test deploys the platform and the file system."""
-    with stage_until_destroyed(tmp_path_factory.mktemp("scenarios"), config_path) as made:
+    """A local AWS; the first test deploys the configuration, with a topic for messages."""
+    directory = tmp_path_factory.mktemp("scenarios")
+    document = yaml.safe_load(config_path.read_text("utf-8"))
+    document.setdefault("observability", {})["notifications"] = {}
+    notified = directory / config_path.name
+    notified.write_text(yaml.safe_dump(document, sort_keys=False), "utf-8")
+    with stage_until_destroyed(directory, notified) as made:
         yield made

@@ -379,7 +379,7 @@ def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(
     assert code == 0, said
     said = " ".join(said.split())
     assert f"HyperPodCluster {stage.config.cluster.name}" in said
-    stay = "ml-platform, ml-storage, ml-addons"
+    stay = "ml-platform, ml-storage, ml-addons, ml-observability"
     assert f"{stay}; to delete every stack: make destroy-all CONFIG=" in said
     assert "ml-hyperpod: DELETE_COMPLETE in " in said
     assert stage.status("hyperpod") is None

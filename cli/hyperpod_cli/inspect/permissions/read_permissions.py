@@ -23,6 +23,7 @@ _FOLLOWED = (
     "cloudformation:ListStackResources",
 )
 
+_TOPIC = re.compile(r"arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]+")
 _DATABASE = "AWS::RDS::DBInstance"
 Permission = tuple[str, list[str], list[str]]
 """Name of a statement, its actions and its resources."""
@@ -108,6 +109,17 @@ class _Read:
                     yield text
                 elif KEY_ID.fullmatch(text):
                     yield self.arn("kms", f"key/{text}")
+
+    def topics(self) -> Iterator[str]:
+        """Yield the SNS topics that no template makes."""
+        yield from sorted(
+            {
+                text
+                for resource in self.names.resources
+                for text in strings(resource.properties, self.names.environment)
+                if _TOPIC.fullmatch(text)
+            }
+        )
 
     def databases(self) -> Iterator[str]:
         """Yield the databases that are made."""
@@ -237,6 +249,7 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     ("LookForRole", "iam:GetRole", _Read.named_roles),
     ("LookAtRoles", "iam:(GetRole|SimulatePrincipalPolicy)", _Read.node_roles),
     ("LookAtManagedPolicy", "iam:(GetPolicy|GetPolicyVersion)", _Read.managed_policy),
+    ("LookAtTopic", "sns:GetTopicAttributes", _Read.topics),
     ("LookAtDatabases", "rds:.*", _Read.databases),
     ("LookAtSecrets", "secretsmanager:.*", _Read.secrets),
     (

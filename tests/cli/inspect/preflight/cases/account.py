@@ -14,12 +14,16 @@ from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, the_cluster
 from tests.support.local_aws import another_eks_cluster
-from tests.support.partial_deployment import Deployment, StepFailedError
+from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, StepFailedError
 
 _CDK = REPOSITORY / "node_modules" / ".bin" / "cdk"
 _TRUST = {"Version": "2012-10-17", "Statement": []}
 # CloudFormation publishes no schema of the type for it.
 _WITHOUT_NATIVE = "eu-west-3"
+_TOLD: Mapping[str, Any] = {
+    "topic_arn": f"arn:aws:sns:us-west-2:{ACCOUNT_IN_FILES}:nobody-made-it",
+    "emails": ["ml-platform@example.com"],
+}
 _ANYWHERE: Mapping[str, Any] = {
     **MINIMUM,
     "region": None,
@@ -150,6 +154,14 @@ def _taken(
 
 
 FAILURES = (
+    Failure(
+        validator="topic",
+        name="not there",
+        document={**MINIMUM, "observability": {"notifications": _TOLD}},
+        found="topic_arn: .*does not exist; correct it, or leave it out and a topic is made",
+        deploy=creating("observability", "AWS::SNS::Subscription"),
+        said="NotFound|not exist",
+    ),
     Failure(
         validator="client-tools",
         name="without Node.js",

@@ -1,0 +1,111 @@
+"""The topic, who reads it, and what may publish to it, as CloudFormation sees them."""
+
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+from hyperpod_cdk import Notifications, NotificationsConfig
+from notifier.findings import CLUSTER_EVENT, DETAIL_TYPES
+from tests.constructs.conftest import View
+from tests.support.configs import default_document
+from tests.support.refusals import lines_for
+from tests.support.template_view import TemplateView
+
+_MINE = "arn:aws:sns:us-west-2:111122223333:ml-platform"
+_SLACK = {"workspace_id": "T0123456789", "channel_id": "C0123456789"}
+
+
+def _made(stack: cdk.Stack, view: View, **section: Any) -> TemplateView:
+    Notifications(
+        stack,
+        "Notifications",
+        notifications=NotificationsConfig(**section),
+        cluster_name="ml-cluster",
+        training_plan_arns=["p5-plan"],
+    )
+    return view()
+
+
+def test_rules_call_the_function_for_each_kind_of_event_of_the_cluster_alone(
+    stack: cdk.Stack, view: View
+) -> None:
+    made = _made(stack, view)
+    function = made.id("AWS::Lambda::Function")
+    patterns = [
+        rule["EventPattern"] for rule in made.all("AWS::Events::Rule") if "EventPattern" in rule
+    ]
+    assert {kind for each in patterns for kind in each["detail-type"]} == {*DETAIL_TYPES}
+    for pattern in patterns:
+        detail = pattern["detail"]
+        named = detail["EventDetails"] if pattern["detail-type"] == [CLUSTER_EVENT] else detail
+        assert named["ClusterName"] == ["ml-cluster"]
+        assert pattern["source"] == ["aws.sagemaker"]
+    rules = made.all("AWS::Events::Rule")
+    assert [each["ScheduleExpression"] for each in rules if "ScheduleExpression" in each] == [
+        "rate(5 minutes)"
+    ]
+    targets = [target["Arn"] for rule in rules for target in rule["Targets"]]
+    assert targets == [{"Fn::GetAtt": [function, "Arn"]}] * len(rules)
+
+
+def test_cloudwatch_of_this_account_alone_publishes_beside_the_function(
+    stack: cdk.Stack, view: View
+) -> None:
+    made = _made(stack, view)
+    documents = [
+        made.one("AWS::KMS::Key")["KeyPolicy"],
+        made.one("AWS::SNS::TopicPolicy")["PolicyDocument"],
+    ]
+    for document in documents:
+        [statement] = [
+            each
+            for each in document["Statement"]
+            if "Service" in each.get("Principal", {}) and each["Effect"] == "Allow"
+        ]
+        assert statement["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+        account = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+        assert statement["Condition"] == account
+
+
+def test_a_topic_of_ones_own_gets_messages_and_keeps_its_policy(
+    stack: cdk.Stack, view: View
+) -> None:
+    made = _made(stack, view, topic_arn=_MINE, emails=["a@example.com"], slack=_SLACK)
+    assert not made.ids("AWS::SNS::Topic") + made.ids("AWS::SNS::TopicPolicy")
+    assert not made.ids("AWS::KMS::Key")
+    function = made.one("AWS::Lambda::Function")
+    assert function["Environment"]["Variables"]["TOPIC_ARN"] == _MINE
+    assert made.one("AWS::SNS::Subscription")["TopicArn"] == _MINE
+    assert made.one("AWS::Chatbot::SlackChannelConfiguration")["SnsTopicArns"] == [_MINE]
+    assert made.one("AWS::CloudWatch::Alarm")["AlarmActions"] == [_MINE]
+
+
+def test_the_channels_role_may_do_nothing(stack: cdk.Stack, view: View) -> None:
+    made = _made(stack, view, slack=_SLACK)
+    channel = made.one("AWS::Chatbot::SlackChannelConfiguration")
+    role = channel["IamRoleArn"]["Fn::GetAtt"][0]
+    assert "ManagedPolicyArns" not in made.resources[role]["Properties"]
+    attached = [each["Roles"] for each in made.all("AWS::IAM::Policy")]
+    assert [{"Ref": role}] not in attached
+
+
+@pytest.mark.parametrize(
+    ("section", "line"),
+    [
+        (
+            {"topic_arn": "arn:aws:sns:eu-west-1:111122223333:mine"},
+            "observability.notifications.topic_arn: "
+            "'arn:aws:sns:eu-west-1:111122223333:mine' must be of region us-west-2",
+        ),
+        ({"topic_arn": f"{_MINE}.fifo"}, "must be the ARN of an SNS topic that is not FIFO"),
+        ({"slack": {**_SLACK, "channel_id": "#ml"}}, "'#ml' must be the ID of a Slack channel"),
+        ({"slack": {**_SLACK, "workspace_id": "mine"}}, "must be the ID of a Slack workspace"),
+        ({"patience_minutes": 5}, "observability.notifications.patience_minutes: 5"),
+        ({"emails": ["nobody"]}, "observability.notifications.emails"),
+    ],
+)
+def test_what_cannot_be_told_is_refused_in_one_line(section: dict[str, Any], line: str) -> None:
+    document = default_document() | {"observability": {"notifications": section}}
+    [found] = lines_for(document)
+    assert line in found

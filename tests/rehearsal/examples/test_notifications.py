@@ -1,0 +1,28 @@
+"""config/examples/observability.yaml, and what its readers are told."""
+
+import json
+
+from rehearsal.report import Report
+from rehearsal.run import play
+from rehearsal.scenarios import SCENARIOS
+from rehearsal.stage import Stage
+from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
+
+__all__ = ["test_it_deploys_and_holds_what_is_verified"]
+
+EXAMPLES = ["observability"]
+
+
+def test_a_faulty_node_is_told_in_forms_for_e_mail_and_slack(stage: Stage) -> None:
+    report = Report(config=str(stage.config_path), scenario="node-replaced")
+
+    play(SCENARIOS["node-replaced"], stage=stage, report=report)
+
+    assert [(check.check, check.found) for check in report.verify if not check.ok] == []
+    [line] = stage.environment.messages_file.read_text("utf-8").splitlines()
+    told = json.loads(line)
+    assert told["topic"] == stage.outputs()[stage.stack("observability")]["NotificationTopicArn"]
+    assert told["attributes"] == {"kind": "node-faulty", "cause": "hardware", "group": "gpu"}
+    forms = json.loads(told["message"])
+    assert forms["default"].startswith("What happened: Hardware failure was detected")
+    assert json.loads(forms["https"])["content"]["title"] == told["subject"]
