@@ -117,11 +117,11 @@ from .governance.section import TeamConfig as TeamConfig
 from .observability.cloudwatch import ContainerInsights as ContainerInsights
 from .observability.notifications import Notifications as Notifications
 from .observability.notifications_section import NotificationsConfig as NotificationsConfig
+from .observability.notifications_section import SlackConfig as SlackConfig
 from .observability.prometheus import HyperPodMetrics as HyperPodMetrics
 from .observability.prometheus import ImportedWorkspace as ImportedWorkspace
 from .observability.prometheus import PrometheusWorkspace as PrometheusWorkspace
 from .observability.section import CloudWatchConfig as CloudWatchConfig
 from .observability.section import MetricLevelsConfig as MetricLevelsConfig
-from .observability.notifications_section import SlackConfig as SlackConfig
 from .observability.section import ObservabilityConfig as ObservabilityConfig
 from .observability.section import PrometheusConfig as PrometheusConfig

@@ -209,11 +209,11 @@ def test_what_is_told_of_an_event(
 
 
 def test_groups_that_fail_with_the_cluster_are_no_faults_of_their_own(dynamodb: object) -> None:
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"InstanceGroupName": "head", "SlurmConfig": {"NodeType": "Controller"}},
         {"InstanceGroupName": "gpu"},
     ]
-    failed = [{**group, "Status": "Failed", "TargetCount": 1} for group in groups]
+    failed: list[dict[str, Any]] = [{**group, "Status": "Failed", "TargetCount": 1} for group in groups]
     cluster = Cluster(
         cluster=described(status="Failed", FailureMessage=CAPACITY, InstanceGroups=failed)
     )
