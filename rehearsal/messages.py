@@ -19,12 +19,14 @@ class Listener:
 
     Args:
         stage: The deployment.
+        begins_deployed: Whether what is heard of begins when all of it is deployed. Default: only
+            if its topic is there already.
     """
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, *, begins_deployed: bool = False) -> None:
         self._stage = stage
         self._begun = len([*_lines(stage)])
-        self._listens = self._function() is not None
+        self._listens = begins_deployed or self._function() is not None
 
     def heard(self) -> list[str]:
         """Return the kind and the cause of each message, or its subject, in their order."""

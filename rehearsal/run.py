@@ -187,7 +187,7 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
             return
     stage.progress.say(f"Scenario {scenario.name}: {scenario.summary}")
     stage.training = None
-    listener = Listener(stage)
+    listener = Listener(stage, begins_deployed=scenario.on_a_deployment)
     for check in scenario.play(stage):
         _note(check, stage=stage, report=report)
         report.error = check.message if check.message is not None else report.error
