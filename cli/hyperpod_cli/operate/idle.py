@@ -117,6 +117,8 @@ def _idle_group(
     hourly, note = _price(idle, group, region=region)
     least = group.get("MinCount") or 0
     command, kept = _command(group["InstanceGroupName"], idle, members, least=least, chosen=chosen)
+    if group.get("TrainingPlanArn"):  # to end them saves nothing
+        command, kept = "", ""
     return IdleGroup(
         group=group["InstanceGroupName"],
         instance_type=", ".join(types),
@@ -139,7 +141,7 @@ def _since(idle: Sequence[Node], use: DeviceUse) -> str:
 
 def _price(idle: Sequence[Node], group: Group, *, region: str) -> tuple[Decimal | None, str]:
     if group.get("TrainingPlanArn"):
-        return None, "paid with the training plan"
+        return None, "paid with the training plan, used or not"
     if "Spot" in (group.get("CapacityRequirements") or {}):
         return None, "Spot, whose price changes"
     total, notes = Decimal(0), []

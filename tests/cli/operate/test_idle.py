@@ -99,16 +99,17 @@ def test_not_idle(nodes: list[Node]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("members", "note"),
+    ("members", "note", "is_ended"),
     [
-        ({"TrainingPlanArn": "arn"}, "paid with the training plan"),
-        ({"CapacityRequirements": {"Spot": {}}}, "Spot, whose price changes"),
+        ({"TrainingPlanArn": "arn"}, "paid with the training plan, used or not", False),
+        ({"CapacityRequirements": {"Spot": {}}}, "Spot, whose price changes", True),
     ],
 )
-def test_prices_that_are_not_known(members: dict[str, Any], note: str) -> None:
+def test_prices_that_are_not_known(members: dict[str, Any], note: str, *, is_ended: bool) -> None:
     (found,) = idle([node(1)], cluster=with_group(**members))
 
     assert (found.usd_an_hour, found.usd_a_month, found.note) == ("", "", note)
+    assert bool(found.command) is is_ended
 
 
 @pytest.mark.parametrize(("least", "deleted"), [(2, []), (1, [node(1).id])])
