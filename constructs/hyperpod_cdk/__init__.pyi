@@ -112,6 +112,7 @@ from .workloads.section import WorkloadsConfig as WorkloadsConfig
 from .workloads.workloads import TrainingImages as TrainingImages
 
 __version__: str
+from .governance.governance import TaskGovernance as TaskGovernance
 from .governance.section import GovernanceConfig as GovernanceConfig
 from .governance.section import TeamConfig as TeamConfig
 from .observability.cloudwatch import ContainerInsights as ContainerInsights

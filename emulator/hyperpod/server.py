@@ -17,10 +17,10 @@ from emulator.hardware import HardwareOf, unknown_hardware
 from emulator.hyperpod.group_rules import quotas_by_name
 from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler
 from emulator.hyperpod.operations.clusters import ClusterOperations, SoftwareOperations
+from emulator.hyperpod.operations.governance import GovernanceOperations
 from emulator.hyperpod.operations.nodes import BatchOperations, NodeOperations
 from emulator.hyperpod.operations.records import (
     EventOperations,
-    GovernanceOperations,
     TagOperations,
 )
 from emulator.hyperpod.operations.training_plans import TrainingPlanOperations

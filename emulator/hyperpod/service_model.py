@@ -33,6 +33,10 @@ JSON_TYPES: dict[str, tuple[type, ...]] = {
 UNICODE_CATEGORIES = {
     r"\p{L}": r"\w",
     r"\p{N}": r"\w",
+    r"\p{M}": r"\u0300-\u036f",
+    # Of both, what is common.
+    r"\p{P}": r"!-/:-@\[-`{-~\xa1-\xbf\u2010-\u205e",
+    r"\p{S}": r"\u20a0-\u20bf\u2100-\u27bf",
     r"\p{Z}": r" \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000",
 }
 

@@ -15,6 +15,7 @@ from provisioner.framework.operation import Turn
 from provisioner.framework.request import Request
 from provisioner.framework.resource import Resource, begin, poll
 from provisioner.framework.retry import Clock
+from provisioner.governance.governance import TaskGovernance
 from provisioner.helm.client import ReleaseConnection
 from provisioner.helm.release import HelmRelease
 from provisioner.hyperpod.cluster import HyperPodCluster
@@ -37,6 +38,9 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource[Any]]] = {
         delete_node_objects=partial(delete_node_objects, connection=partial(_connection, clients)),
     ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
+    "Custom::TaskGovernance": lambda clients: TaskGovernance(
+        sagemaker=clients.sagemaker, connection=partial(_connection, clients)
+    ),
 }
 
 

@@ -6,6 +6,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.governance.governance import TaskGovernance
 from hyperpod_cdk.observability.prometheus import HyperPodMetrics, endpoint_of, workspace_of
 from hyperpod_cdk.operators.operators import Operators
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
@@ -24,13 +25,24 @@ class OperatorsStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        Operators(
-            self,
-            "Operators",
-            cluster=platform.eks_cluster,
-            control_plane=config.eks,
-            operators=config.operators,
-        )
+        if config.operators.addons:
+            Operators(
+                self,
+                "Operators",
+                cluster=platform.eks_cluster,
+                control_plane=config.eks,
+                operators=config.operators,
+            )
+        if config.governance is not None:
+            TaskGovernance(
+                self,
+                "TaskGovernance",
+                cluster=platform.eks_cluster,
+                control_plane=config.eks,
+                hyperpod_cluster_name=platform.cluster.name,
+                provisioner=platform.provisioner,
+                governance=config.governance,
+            )
         prometheus = config.observability.prometheus
         if prometheus is not None:
             # Beside what uses it: an export in use would keep it from being switched off.

@@ -14,6 +14,7 @@ from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAININ
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.workloads.images import base_images
+from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
 
 StackKind = Literal[
     "platform", "addons", "storage", "workloads", "hyperpod", "operators", "observability"
@@ -25,6 +26,7 @@ _ADDONS = {
     CERT_MANAGER: "cert-manager",
     METRICS_SERVER: "the metrics server",
     TRAINING_OPERATOR: "the HyperPod training operator",
+    TASK_GOVERNANCE: "task governance",
     METRICS_ADDON: "the HyperPod observability add-on",
 }
 
@@ -183,6 +185,8 @@ def _workloads(config: Config) -> Iterator[str]:
 
 def _operators(config: Config) -> Iterator[str]:
     yield ", ".join(_ADDONS[name] for name in config.addons_after_nodes)
+    if config.governance is not None:
+        yield f"quotas of the teams {', '.join(team.name for team in config.governance.teams)}"
     prometheus = config.observability.prometheus
     if prometheus is not None:
         name = (prometheus.workspace_arn or "").rpartition("/")[2]
@@ -269,7 +273,7 @@ STACKS: Mapping[StackKind, StackRow] = {
         says=_hyperpod,
     ),
     "operators": StackRow(
-        holds="add-ons that need nodes, and metrics",
+        holds="add-ons that need nodes, task governance, and metrics",
         exists=lambda config: bool(config.addons_after_nodes),
         says=_operators,
         follows=("hyperpod",),

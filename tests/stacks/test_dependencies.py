@@ -136,6 +136,7 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
         "Custom::DeletionCheck",
         # Operators and collectors follow the nodes.
         *([STACK, ADDON, ADDON] if config.operators.addons else []),
+        *([STACK, ADDON, "Custom::TaskGovernance"] if config.governance is not None else []),
         *(
             [STACK, "AWS::APS::Workspace", "AWS::IAM::Policy", ADDON]
             if config.observability.prometheus is not None

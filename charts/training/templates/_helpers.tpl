@@ -34,6 +34,9 @@ labels:
   {{- with .Values.queue }}
   kueue.x-k8s.io/queue-name: {{ . | quote }}
   {{- end }}
+  {{- with .Values.queuePriority }}
+  kueue.x-k8s.io/priority-class: {{ . | quote }}
+  {{- end }}
 {{- end }}
 
 {{- define "training.pod" -}}

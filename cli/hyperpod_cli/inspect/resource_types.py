@@ -188,6 +188,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         seconds=1200, source=_HYPERPOD, waits_for=(_EKS,), holds_data=True
     ),
     "Custom::LifecycleScripts": ResourceType(seconds=30),
+    "Custom::TaskGovernance": ResourceType(seconds=60, waits_for=(_EKS,)),
 }
 """By type. What reads the table follows: the longest chain, the deployer's policy, the picture,
 and the tests of costs and of replacements."""

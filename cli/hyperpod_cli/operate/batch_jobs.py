@@ -30,7 +30,14 @@ _PARAMETER = re.compile(
     re.MULTILINE,
 )
 # Of options that a job which is submitted from here has.
-_DEFAULTS = {"namespace": None, "yes": False, "dry_run": False, "follow": True, "every": 5}
+_OF_KUBERNETES = ("namespace", "team", "priority")
+_DEFAULTS: dict[str, object] = {
+    **dict.fromkeys(_OF_KUBERNETES),
+    "yes": False,
+    "dry_run": False,
+    "follow": True,
+    "every": 5,
+}
 _VALUE = re.compile(r"[\w.,:/@#%+=-]*")
 
 
@@ -48,7 +55,8 @@ def run(given: Given, *, config: Path, region: str | None, **options: object) ->
             or what is set.
         ConfigError: The configuration cannot be used.
     """
-    for option, value in {"namespace": given.namespace, **options}.items():
+    of_kubernetes = {key: getattr(given, key) for key in _OF_KUBERNETES}
+    for option, value in {**of_kubernetes, **options}.items():
         if value != _DEFAULTS[option]:
             flag = f"{'--no' if value is False else '-'}-{option.replace('_', '-')}"
             raise OpsError(

@@ -48,6 +48,7 @@ from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.workloads.section import WorkloadsConfig
+from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
 
 
 def location_findings(
@@ -325,7 +326,8 @@ class Config(Section):
         if self.control_plane is None:
             return ()
         metrics = () if self.observability.prometheus is None else (METRICS_ADDON,)
-        return (*self.operators.addons, *metrics)
+        governance = () if self.governance is None else (TASK_GOVERNANCE,)
+        return (*self.operators.addons, *governance, *metrics)
 
     @property
     def installed_addons(self) -> tuple[str, ...]:

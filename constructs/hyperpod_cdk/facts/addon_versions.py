@@ -36,6 +36,9 @@ _OF_EVERY_VERSION: Final = {
     "vpc-cni": "v1.21.1-eksbuild.7",
     "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
 }
+# The add-on of task governance installs Kueue v0.19.2 (2026-11). AWS names Kubernetes 1.30 as the
+# least for it, and public code that runs this version takes 1.34.
+_GOVERNANCE: Final = {"amazon-sagemaker-hyperpod-taskgovernance": "v1.6.0-eksbuild.1"}
 _TO_1_34: Final = {
     **_OF_EVERY_VERSION,
     "amazon-sagemaker-hyperpod-observability": "v1.0.5-eksbuild.5",
@@ -48,9 +51,15 @@ ADDON_VERSIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "1.31": {**_TO_1_32, "kube-proxy": "v1.31.14-eksbuild.9"},
     "1.32": {**_TO_1_32, "kube-proxy": "v1.32.13-eksbuild.5"},
     "1.33": {**_TO_1_34, "kube-proxy": "v1.33.10-eksbuild.2", "coredns": "v1.13.2-eksbuild.7"},
-    "1.34": {**_TO_1_34, "kube-proxy": "v1.34.6-eksbuild.2", "coredns": "v1.13.2-eksbuild.7"},
+    "1.34": {
+        **_TO_1_34,
+        **_GOVERNANCE,
+        "kube-proxy": "v1.34.6-eksbuild.2",
+        "coredns": "v1.13.2-eksbuild.7",
+    },
     "1.35": {
         **_OF_EVERY_VERSION,
+        **_GOVERNANCE,
         "amazon-sagemaker-hyperpod-observability": "v1.0.5-eksbuild.2",
         "kube-proxy": "v1.35.3-eksbuild.2",
         "coredns": "v1.14.2-eksbuild.4",

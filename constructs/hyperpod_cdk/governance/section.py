@@ -14,7 +14,10 @@ _MOST_AMOUNT = 10_000_000
 # The API takes up to 10000, and documents 1 to 500.
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ResourceSharingConfig.html
 _MOST_BORROWED = 500
-SHARING: Final = ("DontLend", "Lend", "LendAndBorrow")
+_BORROWED = 50
+"""HyperPod's default, which is sent: an update that leaves it out keeps the former one."""
+LEND_AND_BORROW: Final = "LendAndBorrow"
+SHARING: Final = ("DontLend", "Lend", LEND_AND_BORROW)
 """What a team may do with compute that stands idle, as the API calls it."""
 
 InstanceType = Annotated[
@@ -105,7 +108,7 @@ class TeamConfig(Section):
     weight: Annotated[Weight, Field(examples=[50])] = 0
     """Its part of what stands idle, in relation to other teams' weights, 0 to 100. Default: 0."""
 
-    sharing: Annotated[str, OneOf(values=SHARING, noun="a way to share")] = "LendAndBorrow"
+    sharing: Annotated[str, OneOf(values=SHARING, noun="a way to share")] = LEND_AND_BORROW
     """DontLend: its quota stands idle when it does not use it. Lend: others may use it meanwhile.
     LendAndBorrow: it also uses what others lend. Default: LendAndBorrow."""
 
@@ -120,7 +123,7 @@ class TeamConfig(Section):
     def _findings(self) -> Iterator[Finding]:
         if not self.quota:
             yield error(("quota",), [], "must list at least one instance type")
-        if self.borrow_limit_percent is not None and self.sharing != "LendAndBorrow":
+        if self.borrow_limit_percent is not None and self.sharing != LEND_AND_BORROW:
             message = f"must be left out: with sharing {self.sharing} the team borrows nothing"
             yield error(("borrow_limit_percent",), self.borrow_limit_percent, message)
         types = [each.instance_type for each in self.quota]
@@ -129,13 +132,20 @@ class TeamConfig(Section):
                 message = "must be there once in a team's quota"
                 yield error(("quota", index, "instance_type"), name, message)
 
+    @property
+    def borrows_percent(self) -> int | None:
+        """How much it may borrow, in percent of its quota; None if it borrows nothing."""
+        if self.sharing != LEND_AND_BORROW:
+            return None
+        return self.borrow_limit_percent or _BORROWED
+
     def to_request(self) -> dict[str, Any]:
         """Return the ComputeQuotaConfig and ComputeQuotaTarget of a CreateComputeQuota."""
         return members(
             {
                 "ComputeQuotaConfig.ComputeQuotaResources": self.quota,
                 "ComputeQuotaConfig.ResourceSharingConfig.Strategy": self.sharing,
-                "ComputeQuotaConfig.ResourceSharingConfig.BorrowLimit": self.borrow_limit_percent,
+                "ComputeQuotaConfig.ResourceSharingConfig.BorrowLimit": self.borrows_percent,
                 "ComputeQuotaConfig.PreemptTeamTasks": (
                     "LowerPriority" if self.preempt_own_jobs else "Never"
                 ),

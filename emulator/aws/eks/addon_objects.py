@@ -235,6 +235,27 @@ def _metrics(image: Callable[[str], str]) -> list[Object]:
     ]
 
 
+TASK_GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
+
+
+def _task_governance(image: Callable[[str], str]) -> list[Object]:
+    """Return Kueue's controller; namespaces of teams are made with their quotas.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html
+    """
+    name, namespace = "kueue-controller-manager", "kueue-system"
+    labels = {"app.kubernetes.io/name": "kueue", "control-plane": "controller-manager"}
+    deployment = _deployment(
+        name,
+        labels,
+        {"manager": image("hyperpod-task-governance")},
+        tolerations=[],
+        namespace=namespace,
+        replicas=1,
+    )
+    return [_account(name, namespace=namespace), deployment]
+
+
 _OBJECTS: Mapping[str, Callable[[Callable[[str], str]], list[Object]]] = {
     "vpc-cni": _vpc_cni,
     "kube-proxy": _kube_proxy,
@@ -246,6 +267,7 @@ _OBJECTS: Mapping[str, Callable[[Callable[[str], str]], list[Object]]] = {
     TRAINING_OPERATOR: _training_operator,
     CLOUDWATCH: _cloudwatch,
     METRICS: _metrics,
+    TASK_GOVERNANCE: _task_governance,
 }
 
 

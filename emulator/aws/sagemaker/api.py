@@ -300,12 +300,25 @@ _ON_A_CLUSTER = {
 }
 
 
-def _resource(request: Mapping[str, Any]) -> str:
+# Task governance: objects in operations, and their kinds in ARNs.
+_GOVERNANCE = {
+    "ClusterSchedulerConfig": "cluster-scheduler-config",
+    "ComputeQuota": "compute-quota",
+}
+_NEW_ID = "0" * 12
+_GOVERNING = frozenset(f"Create{noun}" for noun in _GOVERNANCE)
+
+
+def _resource(operation: str, request: Mapping[str, Any]) -> str:
     """Return what a call that is not about a cluster needs its permission on."""
+    here = f"arn:aws:sagemaker:{get_region()}:{get_account_id()}"
+    for noun, kind in _GOVERNANCE.items():
+        if operation.endswith(noun):
+            return f"{here}:{kind}/{request.get(f'{noun}Id', _NEW_ID)}"
     plan = request.get("TrainingPlanName")
     if plan is None:
         return str(request.get("ResourceArn", "*"))
-    prefix = f"arn:aws:sagemaker:{get_region()}:{get_account_id()}:training-plan/"
+    prefix = f"{here}:training-plan/"
     return prefix + str(plan).removeprefix(prefix)
 
 
@@ -314,7 +327,12 @@ async def _answer(call: _Call) -> Response:
         return await _create(call)
     name = call.request.get(_NAMES_A_CLUSTER)
     if name is None:
-        await call.require_operation(_resource(call.request))
+        await call.require_operation(_resource(call.operation, call.request))
+        if call.operation in _GOVERNING:
+            governed = {_NAMES_A_CLUSTER: call.request["ClusterArn"]}
+            cluster = await call.client.call("DescribeCluster", governed)
+            if cluster is not None:
+                call.require(permissions.to_govern(cluster, operation=call.operation))
         return await call.forward()
     # Policies are written for the ARN, which ends in an id only the HyperPod API knows.
     cluster = await call.client.call("DescribeCluster", {_NAMES_A_CLUSTER: name})

@@ -186,6 +186,28 @@ def to_put(
         yield Permission(action="eks:DeleteAccessEntry", resource=entry)
 
 
+def to_govern(cluster: Mapping[str, Any], *, operation: str) -> Iterator[Permission]:
+    """Yield what the creation of a quota or a cluster policy needs beyond the call itself.
+
+    On which access entry is not documented: here, on that of the nodes' role.
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
+    """
+    arn, eks_arn = cluster["ClusterArn"], eks_cluster_arn(cluster)
+    yield Permission(action=f"sagemaker:{operation}", resource=arn)
+    yield Permission(action="sagemaker:DescribeCluster", resource=arn)
+    if eks_arn is None:
+        return
+    yield Permission(action="eks:DescribeCluster", resource=eks_arn)
+    for role in execution_roles(cluster):
+        entry = _access_entry(eks_arn, role)
+        yield Permission(action="eks:ListAssociatedAccessPolicies", resource=entry)
+        yield Permission(
+            action="eks:AssociateAccessPolicy",
+            resource=entry,
+            context={"eks:policyArn": _ACCESS_POLICY},
+        )
+
+
 def to_change_nodes(
     request: Mapping[str, Any], *, eks_cluster_arn: str | None
 ) -> Iterator[Permission]:

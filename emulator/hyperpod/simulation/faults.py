@@ -26,6 +26,9 @@ class Faults:
         create_failure: When set, a create ends Failed with this FailureMessage.
         delete_conflicts: How many first DeleteCluster calls are refused.
         nodes_left_in_kubernetes: The Kubernetes Nodes of a cluster outlive it.
+        quota_failures: Teams whose compute quotas fail.
+        unready_webhooks: How many first compute quotas fail, as Kueue's webhook is not ready.
+        governance_conflicts: How many first updates of quotas and policies are conflicts.
     """
 
     absent: bool = False
@@ -39,6 +42,9 @@ class Faults:
     create_failure: str | None = None
     delete_conflicts: int = 0
     nodes_left_in_kubernetes: bool = False
+    quota_failures: frozenset[str] = frozenset()
+    unready_webhooks: int = 0
+    governance_conflicts: int = 0
 
 
 class FaultGate:
@@ -70,6 +76,14 @@ class FaultGate:
     def blocks_delete(self) -> bool:
         """Say whether this DeleteCluster call is to be refused."""
         return self._takes("delete", limit=self._faults.delete_conflicts)
+
+    def lacks_webhook(self) -> bool:
+        """Say whether Kueue's webhook is not ready for this quota."""
+        return self._takes("webhook", limit=self._faults.unready_webhooks)
+
+    def conflicts(self) -> bool:
+        """Say whether somebody else has changed what this call is to change."""
+        return self._takes("conflict", limit=self._faults.governance_conflicts)
 
     def _takes(self, name: str, *, limit: int) -> bool:
         if self._used[name] >= limit:

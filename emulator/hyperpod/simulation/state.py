@@ -158,18 +158,28 @@ class InstanceGroup:
         return running and len(self.nodes) == self.target_count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class GovernanceObject:
     """A compute quota or a cluster policy of task governance; `kind` is its operations' noun.
 
-    `target` is the team that a quota is for.
+    `content` are the members that an update changes; `failure` says why it failed.
     """
 
     kind: str
     name: str
     arn: str
     created_at: float
-    target: Mapping[str, Any] | None
+    changed_at: float
+    content: Mapping[str, Any]
+    version: int = 1
+    status: str = "Creating"
+    failure: str = ""
+
+    @property
+    def team(self) -> str | None:
+        """The team that a quota is for."""
+        team: str | None = (self.content.get("ComputeQuotaTarget") or {}).get("TeamName")
+        return team
 
 
 @dataclass(slots=True, eq=False)
@@ -198,6 +208,7 @@ class Cluster:
     events: list[Event] = field(default_factory=list)
     client_tokens: dict[str, list[Node]] = field(default_factory=dict)
     governance: dict[str, GovernanceObject] = field(default_factory=dict)
+    governance_made: int = 0
     waiting_groups: set[str] = field(default_factory=set)
     slurm_conf_edited: bool = False
     autoscaling: bool = False

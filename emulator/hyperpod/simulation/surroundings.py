@@ -88,6 +88,7 @@ class Timings:
         minimum_count: Time that an instance group has to reach MinInstanceCount. AWS gives 3 h.
         autoscaling: Time from a cluster's resources until its managed Karpenter is in service.
         payment: Time from CreateTrainingPlan until the plan is paid for.
+        governance: Time from a change of a quota or a cluster policy until it is in force.
     """
 
     create: float = 2.0
@@ -104,6 +105,7 @@ class Timings:
     minimum_count: float = 60.0
     autoscaling: float = 1.0
     payment: float = 0.5
+    governance: float = 0.3
 
     def retry_after(self, *, failures: int) -> float:
         """Return the pause before the next attempt of a node that failed `failures` times."""

@@ -71,6 +71,26 @@ class SageMakerApi(Protocol):
     def list_cluster_scheduler_configs(self, **request: object) -> Answer: ...
 
 
+class SageMakerGovernanceApi(SageMakerApi, Protocol):
+    """The same, with what makes and changes what governs their use."""
+
+    def create_compute_quota(self, **request: object) -> Answer: ...
+
+    def update_compute_quota(self, **request: object) -> Answer: ...
+
+    def delete_compute_quota(self, **request: object) -> Answer: ...
+
+    def describe_compute_quota(self, **request: object) -> Answer: ...
+
+    def create_cluster_scheduler_config(self, **request: object) -> Answer: ...
+
+    def update_cluster_scheduler_config(self, **request: object) -> Answer: ...
+
+    def delete_cluster_scheduler_config(self, **request: object) -> Answer: ...
+
+    def describe_cluster_scheduler_config(self, **request: object) -> Answer: ...
+
+
 class S3Api(Protocol):
     """Reading assets, writing and removing lifecycle scripts."""
 
@@ -127,9 +147,9 @@ class Clients:
         return cast("CloudFormationApi", self._session.client("cloudformation", config=_CONFIG))
 
     @cached_property
-    def sagemaker(self) -> SageMakerApi:
+    def sagemaker(self) -> SageMakerGovernanceApi:
         """Amazon SageMaker."""
-        return cast("SageMakerApi", self._session.client("sagemaker", config=_CONFIG))
+        return cast("SageMakerGovernanceApi", self._session.client("sagemaker", config=_CONFIG))
 
     @cached_property
     def s3(self) -> S3Api:

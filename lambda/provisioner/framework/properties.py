@@ -123,3 +123,14 @@ def json_object(name: str, value: object) -> dict[str, Any]:
             next_step="Pass one JSON string that starts with a brace.",
         )
     return found
+
+
+def json_objects(name: str, value: object) -> tuple[dict[str, Any], ...]:
+    """Read a JSON list of objects."""
+    found = json_value(name, value)
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+        raise ProvisioningError(
+            f"The property {name} must be a JSON list of objects",
+            next_step="Pass one JSON string that starts with a bracket.",
+        )
+    return tuple(found)

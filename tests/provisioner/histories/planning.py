@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.provisioner.histories import (
     cluster_history,
+    governance_history,
     release_history,
     scripts_history,
     small_history,
@@ -16,7 +17,14 @@ from tests.provisioner.histories.requests import Operation
 from tests.provisioner.histories.world import Faults
 
 PROFILES = ("calm", "throttled", "lagging", "lost", "killed", "twice", "all")
-SUBJECTS = {"scripts": 0.05, "release": 0.2, "small": 0.05, "cluster": 0.5, "slurm": 0.2}
+SUBJECTS = {
+    "scripts": 0.05,
+    "release": 0.2,
+    "small": 0.05,
+    "governance": 0.1,
+    "cluster": 0.4,
+    "slurm": 0.2,
+}
 """What histories are about, with the share of each."""
 
 
@@ -46,6 +54,10 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
         operations = small_history.operations(random, accidents)
         service = small_history.conduct(random)
         made, by_hand = small_history.SmallSubject, ()
+    elif about == "governance":
+        operations = governance_history.operations(random, accidents)
+        service = governance_history.conduct(random)
+        made, by_hand = governance_history.GovernanceSubject, ()
     else:
         operations, first = cluster_history.operations(random, accidents, slurm=about == "slurm")
         service = cluster_history.conduct(random, continuous=first.continuous)

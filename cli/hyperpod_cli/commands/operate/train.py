@@ -25,6 +25,12 @@ def train(
     ] = None,
     group: Annotated[str | None, typer.Option("--group", help="Instance group.")] = None,
     nodes: Annotated[int | None, typer.Option("--nodes", min=1, help="How many nodes.")] = None,
+    team: Annotated[
+        str | None, typer.Option("--team", help="Team of task governance, whose queue it takes.")
+    ] = None,
+    priority: Annotated[
+        str | None, typer.Option("--priority", help="One of governance.priority_classes.")
+    ] = None,
     image: Annotated[str | None, typer.Option("--image", help="Container image.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A value, as helm's.")
@@ -53,9 +59,6 @@ def train(
     from hyperpod_cli.operate.training.request import Given
 
     jobs = {EKS: charted_jobs, SLURM: batch_jobs}[load_config(config).cluster.orchestrator]
-    if stop:
-        jobs.stop(name, namespace=namespace, config=config, region=region, yes=yes)
-        return
     given = Given(
         files=values or (),
         settings=settings or (),
@@ -64,7 +67,12 @@ def train(
         image=image,
         nodes=nodes,
         group=group,
+        team=team,
+        priority=priority,
     )
+    if stop:
+        jobs.stop(name, namespace=given.namespace_of_job, config=config, region=region, yes=yes)
+        return
     jobs.run(
         given,
         config=config,

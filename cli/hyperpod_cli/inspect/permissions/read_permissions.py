@@ -219,6 +219,25 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
         lambda read: [read.arn("sagemaker", "cluster/*")],
     ),
     (
+        "ListTaskGovernance",
+        "sagemaker:List(ClusterSchedulerConfig|ComputeQuota)s",
+        lambda read: read.if_made("Custom::TaskGovernance", "*"),
+    ),
+    (
+        "LookAtPolicies",
+        "sagemaker:DescribeClusterSchedulerConfig",
+        lambda read: read.if_made(
+            "Custom::TaskGovernance", read.arn("sagemaker", "cluster-scheduler-config/*")
+        ),
+    ),
+    (
+        "LookAtComputeQuotas",
+        "sagemaker:DescribeComputeQuota",
+        lambda read: read.if_made(
+            "Custom::TaskGovernance", read.arn("sagemaker", "compute-quota/*")
+        ),
+    ),
+    (
         "LookAtTrainingPlans",
         "sagemaker:DescribeTrainingPlan",
         lambda read: [read.arn("sagemaker", "training-plan/*")],

@@ -19,6 +19,7 @@ from hyperpod_cdk.storage.claim_section import READ_ONLY
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.operate.job_charts import Object, rendered
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.governance import namespace_of, priority_of, queue_of
 
 _CHART = "training"
 _PRIORITY_CLASS = "training"
@@ -68,6 +69,8 @@ class Given:
         image: Its image. Default: that of the values, else of the deployment.
         nodes: How many. Default: that of the values, else all of the group.
         group: Its instance group. Default: one that has the instance type of the values.
+        team: The team of task governance whose namespace and queue it goes to. Default: none.
+        priority: One of `governance.priority_classes`. Default: `training`, if there is one.
     """
 
     files: Sequence[str]
@@ -77,6 +80,13 @@ class Given:
     image: str | None = None
     nodes: int | None = None
     group: str | None = None
+    team: str | None = None
+    priority: str | None = None
+
+    @property
+    def namespace_of_job(self) -> str | None:
+        """The namespace that is given, or the team's."""
+        return namespace_of(self.team) if self.team is not None else self.namespace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +178,7 @@ def requested(
     files = [_file(each) for each in given.files]
     said = _merged(files)
     group = _group(given, said, config=config)
-    options = {"name": given.name, "image": given.image, "nodes": given.nodes}
+    options: dict[str, Any] = {"name": given.name, "image": given.image, "nodes": given.nodes}
     of_group = _of_group(group, said, named=given.group is not None)
     named = given.image or said.get("image")
     configured = {
@@ -177,6 +187,7 @@ def requested(
         "image": None if named else built_image(of_group["instanceType"]),
         "name": files[-1].stem,
     }
+    options |= _of_team(given, config)
     added = {
         **{key: value for key, value in configured.items() if key not in said and value},
         **{key: value for key, value in options.items() if value is not None},
@@ -186,13 +197,40 @@ def requested(
     objects = rendered(
         _CHART,
         name=_CHART,
-        namespace=given.namespace or claim_place(config)[0],
+        namespace=given.namespace_of_job or claim_place(config)[0],
         values=added,
         files=files,
         settings=given.settings,
         where=partial(_where, given=given, files=files),
     )
     return JobRequest(group=group, added=added, objects=objects)
+
+
+def _of_team(given: Given, config: Config) -> dict[str, Any]:
+    """Return the queue of a team's job, and its priority there; nothing without a team."""
+    if given.team is None:
+        if given.priority is not None:
+            raise OpsError("--priority: is of a team's queue; name the team with --team")
+        return {}
+    governance = config.governance
+    teams = [] if governance is None else [each.name for each in governance.teams]
+    if governance is None or given.team not in teams:
+        known = ", ".join(teams) or "none"
+        raise OpsError(f"--team: {given.team!r} is not in governance.teams: {known}")
+    if given.namespace is not None:
+        raise OpsError(
+            f"--namespace: must be left out beside --team: the job goes to "
+            f"{namespace_of(given.team)}"
+        )
+    names = [each.name for each in governance.priority_classes]
+    priority = given.priority or (_PRIORITY_CLASS if _PRIORITY_CLASS in names else None)
+    if priority is not None and priority not in names:
+        known = ", ".join(names) or "none"
+        raise OpsError(f"--priority: {priority!r} is not in governance.priority_classes: {known}")
+    return {
+        "queue": queue_of(given.team),
+        "queuePriority": None if priority is None else priority_of(priority),
+    }
 
 
 def claim_place(config: Config) -> tuple[str, str]:

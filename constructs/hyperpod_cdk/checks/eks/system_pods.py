@@ -7,6 +7,7 @@ from hyperpod_cdk.config.daemon_sets import room_for_pods
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
 
 # Pods of the Deployments of the EKS add-ons and of the HyperPod dependencies' components.
 _DNS_PODS = {"CoreDNS": 2}
@@ -19,6 +20,7 @@ _OPERATOR_PODS = {
     CERT_MANAGER: {"cert-manager": 3},
     METRICS_SERVER: {"metrics server": 2},
     TRAINING_OPERATOR: {"HyperPod training operator": 1},
+    TASK_GOVERNANCE: {"Kueue": 1},
 }
 # As it is installed here.
 _TOLERATING_ALL = _OPERATOR_PODS[CERT_MANAGER]
@@ -102,8 +104,8 @@ def _pods(config: Config) -> dict[str, int]:
     pods = dict(_DNS_PODS)
     for component, of_it in _COMPONENT_PODS.items():
         pods |= of_it if on[component] else {}
-    for addon in config.operators.addons:
-        pods |= _OPERATOR_PODS[addon]
+    for addon in config.addons_after_nodes:
+        pods |= _OPERATOR_PODS.get(addon, {})
     return pods | (_STORAGE_PODS if config.storage is not None else {})
 
 

@@ -1,11 +1,12 @@
 """What a job asks for: values, options and configuration, and what is refused of them."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hyperpod_cdk import Config
+from hyperpod_cdk import Config, GovernanceConfig
 from hyperpod_cli.operate.training.request import requested
 from hyperpod_cli.terminal.errors import OpsError
 from tests.cli.operate.training.conftest import IMAGE, P4D, asked, given
@@ -150,3 +151,50 @@ def test_bad_values_of_a_file_are_a_line_each(config: Config, tmp_path: Path) ->
 def test_a_missing_image_says_where_it_comes_from(config: Config) -> None:
     with pytest.raises(OpsError, match=r"^values: image: is missing; name an image that has"):
         requested(given(), config=config, built_image=lambda _: None)
+
+
+def _governed(config: Config) -> Config:
+    quota = {"instance_type": "ml.p4d.24xlarge", "nodes": 1}
+    governance = GovernanceConfig.model_validate(
+        {"teams": [{"name": "research", "quota": [quota]}]}
+    )
+    return config.model_copy(update={"governance": governance})
+
+
+@pytest.mark.parametrize(
+    ("options", "priority"),
+    [({}, "training-priority"), ({"priority": "inference"}, "inference-priority")],
+)
+def test_a_team_has_a_namespace_a_queue_and_priorities(
+    options: dict[str, Any], priority: str, config: Config
+) -> None:
+    request = asked(_governed(config), team="research", **options)
+
+    labels = request.job["metadata"]["labels"]
+    assert request.namespace == "hyperpod-ns-research"
+    assert labels["kueue.x-k8s.io/queue-name"] == "hyperpod-ns-research-localqueue"
+    assert labels["kueue.x-k8s.io/priority-class"] == priority
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"team": "product"}, "--team: 'product' is not in governance.teams: research"),
+        ({"team": "research", "namespace": "ml"}, "--namespace: must be left out beside --team"),
+        (
+            {"team": "research", "priority": "urgent"},
+            "--priority: 'urgent' is not in governance.priority_classes: inference, training,",
+        ),
+        ({"priority": "training"}, "--priority: is of a team's queue"),
+    ],
+)
+def test_a_team_or_priority_that_is_not_there_is_refused(
+    options: dict[str, Any], told: str, config: Config
+) -> None:
+    with pytest.raises(OpsError, match=re.escape(told)):
+        asked(_governed(config), **options)
+
+
+def test_a_deployment_without_teams_has_none(config: Config) -> None:
+    with pytest.raises(OpsError, match=re.escape("'research' is not in governance.teams: none")):
+        asked(config, team="research")

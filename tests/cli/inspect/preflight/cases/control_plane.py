@@ -7,6 +7,7 @@ from typing import Any
 from emulator.hyperpod import Caller
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
+from hyperpod_shared.governance import ADDON
 from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
@@ -100,7 +101,24 @@ def _with_cert_manager(deployment: Deployment) -> None:
     deployment.client("eks").create_addon(clusterName="ml-eks", addonName="cert-manager")
 
 
+def _with_task_governance(deployment: Deployment) -> None:
+    deployment.create("platform", "AWS::EKS::Cluster")
+    deployment.client("eks").create_addon(clusterName="ml-eks", addonName=ADDON)
+
+
+_TEAMS = [{"name": "research", "quota": [{"instance_type": "ml.m5.2xlarge", "nodes": 1}]}]
+
 FAILURES = (
+    Failure(
+        validator="task-governance",
+        name="task governance that somebody has installed",
+        document=merged(MINIMUM, {"governance": {"teams": _TEAMS}}),
+        before=_with_task_governance,
+        found=f"governance: 'v1.3.2-eksbuild.1' would bring {ADDON} from v1.3.2-eksbuild.1 to "
+        "v1.6.0-eksbuild.1, which fails",
+        deploy=creating("operators", "AWS::EKS::Addon"),
+        said="Addon already exists",
+    ),
     Failure(
         validator="operators",
         name="an operator that somebody has installed",

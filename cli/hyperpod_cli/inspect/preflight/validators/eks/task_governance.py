@@ -1,0 +1,111 @@
+"""Task governance that somebody else has set up, and an add-on that cannot be brought to ours."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cli.aws.session import answer_of, listed
+from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_shared.governance import ADDON, GovernanceStatus, Noun, maker_of, quota_name
+from hyperpod_stacks.table import stack_name
+
+_KEY = ("governance",)
+# Before v1.4, Kueue stores cohorts as v1alpha1, which the definitions of v1.5 and later refuse:
+# https://kueue.sigs.k8s.io/docs/installation/
+_STORES_ALPHA = re.compile(r"v1\.[0-3]\.|v0\.")
+_GOING = frozenset({GovernanceStatus.DELETING, GovernanceStatus.DELETED})
+
+
+@validator(
+    phase=Phase.EXISTING_RESOURCES,
+    row="the EKS cluster has task governance's add-on already, or one that EKS cannot update to "
+    "ours; the HyperPod cluster has a policy, or a quota of one of the teams, that others made",
+    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html)",
+    reads=[
+        "cloudformation:ListStackResources",
+        "eks:DescribeAddon",
+        "sagemaker:DescribeCluster",
+        "sagemaker:DescribeClusterSchedulerConfig",
+        "sagemaker:DescribeComputeQuota",
+        "sagemaker:ListClusterSchedulerConfigs",
+        "sagemaker:ListComputeQuotas",
+    ],
+)
+def task_governance(config: Config, target: Target) -> Iterator[Problem]:
+    """Find what keeps the add-on, the policy or a quota from being made."""
+    if config.governance is None:
+        return
+    yield from _addon(config, target)
+    sagemaker = target.client("sagemaker")
+    cluster = answer_of(sagemaker.describe_cluster, ClusterName=config.cluster.name)
+    if cluster is None:
+        return
+    teams = {team.name for team in config.governance.teams}
+    names = {quota_name(config.cluster.name, team) for team in teams}
+    for noun, item in _theirs(sagemaker, cluster["ClusterArn"], config):
+        team = item.get("ComputeQuotaTarget", {}).get("TeamName")
+        if noun is Noun.POLICY or team in teams or item["Name"] in names:
+            whose = f" of the team {team}" if team else ""
+            message = (
+                f"would make a {noun.words}{whose}, and the HyperPod cluster has "
+                f"{item['Name']} already, which others made; if nobody needs it: `aws sagemaker "
+                f"delete-{noun.command} --{noun.command}-id {item[f'{noun}Id']}`"
+            )
+            yield problem(_KEY, item["Name"], message, command=_command(noun, item))
+
+
+def _addon(config: Config, target: Target) -> Iterator[Problem]:
+    eks, name = target.client("eks"), config.eks_cluster_name
+    found = answer_of(eks.describe_addon, clusterName=name, addonName=ADDON)
+    if found is None:
+        return
+    version = found["addon"]["addonVersion"]
+    resources = resources_of(
+        stack_name(config, "operators"), target.client, resource_type="AWS::EKS::Addon"
+    )
+    delete = f"aws eks delete-addon --cluster-name {name} --addon-name {ADDON}"
+    command = f"aws eks describe-addon --cluster-name {name} --addon-name {ADDON}"
+    if _STORES_ALPHA.match(version):
+        wanted = ADDON_VERSIONS[config.eks.version][ADDON]
+        message = (
+            f"would bring {ADDON} from {version} to {wanted}, which fails: its Kueue stores "
+            "cohorts as v1alpha1; note the quotas, leave governance out and deploy, or delete what "
+            f"others made, then `{delete}`, `kubectl delete crd cohorts.kueue.x-k8s.io`, and "
+            "deploy with governance again"
+        )
+        yield problem(_KEY, version, message, command=command)
+    elif f"{name}|{ADDON}" not in resources:
+        message = (
+            f"would install {ADDON}, which {name} has already, and CloudFormation takes none over; "
+            f"leave governance out, or run `{delete} --preserve`"
+        )
+        yield problem(_KEY, version, message, command=command)
+
+
+def _theirs(
+    sagemaker: Any,  # noqa: ANN401 - boto3 generates its clients
+    cluster_arn: str,
+    config: Config,
+) -> Iterator[tuple[Noun, Mapping[str, Any]]]:
+    """Yield the policies and quotas of a cluster that the operators stack did not make."""
+    lists = {
+        Noun.POLICY: (
+            "list_cluster_scheduler_configs",
+            sagemaker.describe_cluster_scheduler_config,
+        ),
+        Noun.QUOTA: ("list_compute_quotas", sagemaker.describe_compute_quota),
+    }
+    for noun, (operation, describe) in lists.items():
+        for summary in listed(sagemaker, operation, f"{noun}Summaries", ClusterArn=cluster_arn):
+            found = answer_of(describe, **{f"{noun}Id": summary[f"{noun}Id"]})
+            if found is None or found["Status"] in _GOING:
+                continue
+            if maker_of(found.get("Description", "")) != stack_name(config, "operators"):
+                yield noun, found
+
+
+def _command(noun: Noun, item: Mapping[str, Any]) -> str:
+    return f"aws sagemaker describe-{noun.command} --{noun.command}-id {item[f'{noun}Id']}"

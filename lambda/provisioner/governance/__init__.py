@@ -1,0 +1,1 @@
+"""Task governance: the cluster policy, and the quota of each team."""

@@ -1,0 +1,222 @@
+"""Task governance of a cluster: as it is found, and as a request wants it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from hyperpod_shared.governance import Noun, policy_name, quota_name
+from provisioner.framework.properties import Properties, json_object, json_objects, parsed, text
+
+Content = Mapping[str, Any]
+"""Members of the Create and Update of an object, but for its name, cluster and description."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thing:
+    """An object as it is wanted.
+
+    Attributes:
+        noun: What it is.
+        name: Its name.
+        content: What it says.
+    """
+
+    noun: Noun
+    name: str
+    content: Content
+
+    @property
+    def key(self) -> str:
+        """What stands for it."""
+        return f"{self.noun}/{self.name}"
+
+    @property
+    def team(self) -> str | None:
+        """The team of a quota."""
+        return team_of(self.content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """An object as it is described.
+
+    Attributes:
+        noun: What it is.
+        name: Its name.
+        identifier: Its id.
+        version: Its version, which every change raises.
+        status: Its status.
+        reason: Why it failed, as HyperPod says.
+        changed_at: When it was last changed, in seconds since the epoch.
+        content: What it says.
+        is_ours: Whether the resource, or one of a former stack of its name, made it.
+    """
+
+    noun: Noun
+    name: str
+    identifier: str
+    version: int
+    status: str
+    reason: str
+    changed_at: float
+    content: Content
+    is_ours: bool
+
+    @property
+    def key(self) -> str:
+        """What stands for it."""
+        return f"{self.noun}/{self.name}"
+
+    @property
+    def team(self) -> str | None:
+        """The team of a quota."""
+        return team_of(self.content)
+
+
+def team_of(content: Content) -> str | None:
+    """Return the team of a quota; None of what is none."""
+    team: str | None = (content.get("ComputeQuotaTarget") or {}).get("TeamName")
+    return team
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What there is.
+
+    Attributes:
+        waited: For how many seconds the request is under way.
+        items: The policies and quotas of the cluster, whoever made them.
+        cluster_arn: The HyperPod cluster; empty if there is none, or none any more.
+        cluster_failed: Whether it is Failed.
+        kueue: What Kueue lacks to take quotas, empty if nothing; None if it was not asked.
+        touched: Keys of what was changed since it was read.
+        gone: Keys of what a deletion did not find any more.
+    """
+
+    waited: float
+    items: tuple[Item, ...]
+    cluster_arn: str
+    cluster_failed: bool = False
+    kueue: str | None = None
+    touched: frozenset[str] = frozenset()
+    gone: frozenset[str] = frozenset()
+
+    @property
+    def own(self) -> tuple[Item, ...]:
+        """What the resource made."""
+        return tuple(item for item in self.items if item.is_ours)
+
+
+class Glimpse(NamedTuple):
+    """What `on_event` saw of an object: its version, and its id."""
+
+    version: int
+    identifier: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a request wants.
+
+    Attributes:
+        deletes: Whether it is a Delete.
+        cluster_name: The HyperPod cluster.
+        policy: The cluster policy.
+        quotas: The quotas.
+        former: What was wanted before, by key.
+        glimpses: What `on_event` saw, by key; None if that is not known.
+        takes_back: Whether the stack rolls back.
+        sent_at: When the request was sent.
+    """
+
+    deletes: bool
+    cluster_name: str
+    policy: Thing
+    quotas: tuple[Thing, ...]
+    former: Mapping[str, Content] = field(default_factory=dict)
+    glimpses: Mapping[str, Glimpse] | None = None
+    takes_back: bool = False
+    sent_at: float = 0.0
+
+    @property
+    def things(self) -> tuple[Thing, ...]:
+        """All of it, in the order in which it is made."""
+        return (self.policy, *self.quotas)
+
+
+def written(items: tuple[Item, ...]) -> str:
+    """Return what `on_event` saw as a claim."""
+    return json.dumps({item.key: [item.version, item.identifier] for item in items})
+
+
+def read(claim: str | None) -> dict[str, Glimpse] | None:
+    """Return what `on_event` saw; None if it did not say."""
+    if claim is None:
+        return None
+    return {key: Glimpse(*glimpse) for key, glimpse in json.loads(claim).items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskGovernanceProperties(Properties):
+    """The properties that the CDK app sets.
+
+    Attributes:
+        cluster_name: The EKS cluster, in which Kueue runs.
+        hyperpod_cluster_name: The HyperPod cluster.
+        scheduler_config: A SchedulerConfig.
+        quotas: ComputeQuotaConfig and ComputeQuotaTarget of each team.
+    """
+
+    cluster_name: str = parsed(text)
+    hyperpod_cluster_name: str = parsed(text, name="HyperPodClusterName")
+    scheduler_config: Mapping[str, Any] = parsed(json_object)
+    quotas: tuple[dict[str, Any], ...] = parsed(json_objects)
+
+    @property
+    def physical_id(self) -> str:
+        """The resource's id."""
+        return f"{self.hyperpod_cluster_name}/task-governance"
+
+    @property
+    def policy(self) -> Thing:
+        """The cluster policy."""
+        return Thing(
+            noun=Noun.POLICY,
+            name=policy_name(self.hyperpod_cluster_name),
+            content={"SchedulerConfig": self.scheduler_config},
+        )
+
+    @property
+    def team_quotas(self) -> tuple[Thing, ...]:
+        """The quotas."""
+        return tuple(
+            Thing(
+                noun=Noun.QUOTA,
+                name=quota_name(self.hyperpod_cluster_name, team_of(content) or ""),
+                content={"ActivationState": "Enabled", **content},
+            )
+            for content in self.quotas
+        )
+
+    def wanted(
+        self,
+        *,
+        deletes: bool,
+        former: "TaskGovernanceProperties | None",
+        claim: str | None,
+        takes_back: bool,
+        sent_at: float,
+    ) -> Wanted:
+        """Return what a request with these properties wants."""
+        before = () if former is None else (former.policy, *former.team_quotas)
+        return Wanted(
+            deletes=deletes,
+            cluster_name=self.hyperpod_cluster_name,
+            policy=self.policy,
+            quotas=self.team_quotas,
+            former={thing.key: thing.content for thing in before},
+            glimpses=read(claim),
+            takes_back=takes_back,
+            sent_at=sent_at,
+        )

@@ -1,0 +1,95 @@
+"""Scenarios in which quotas of teams cannot be made, or changed, at once."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from emulator.hyperpod import Faults
+from hyperpod_shared.governance import IN_FORCE
+from rehearsal.report import Fact
+from rehearsal.scenarios.scenario import (
+    ON_EKS,
+    Scenario,
+    first_workers,
+    has_status,
+    is_refused,
+    succeeds,
+)
+from rehearsal.stage import Stage
+
+_VCPUS = 4
+
+
+def _governed(document: dict[str, Any], *, instance_type: str, teams: tuple[str, ...]) -> None:
+    document["governance"] = {
+        "teams": [
+            {
+                "name": name,
+                "quota": [{"instance_type": instance_type, "vcpus": _VCPUS - index}],
+            }
+            for index, name in enumerate(teams)
+        ]
+    }
+
+
+def _let_share(stage: Stage, *teams: str) -> None:
+    instance_type = first_workers(stage.config).possible_instance_types[0]
+    stage.change(partial(_governed, instance_type=instance_type, teams=teams))
+
+
+def _quotas_are(stage: Stage, *teams: str) -> Fact:
+    found = stage.environment.clients("sagemaker").list_compute_quotas()["ComputeQuotaSummaries"]
+    in_force = sorted(
+        each["ComputeQuotaTarget"]["TeamName"] for each in found if each["Status"] in IN_FORCE
+    )
+    expected = f"the quotas in force are of {', '.join(sorted(teams))}"
+    is_so = in_force == sorted(teams) and len(found) == len(teams)
+    return Fact(check=expected if is_so else f"{expected}, not {in_force}", ok=is_so)
+
+
+def _ends(stage: Stage) -> Iterator[Fact]:
+    stage.environment.hyperpod.faults = Faults()
+    yield succeeds("task governance is destroyed", stage.destroy("operators"))
+    left = stage.environment.clients("sagemaker").list_compute_quotas()["ComputeQuotaSummaries"]
+    yield Fact(check="no quota is left that would keep the cluster", ok=not left)
+
+
+def _not_ready(stage: Stage) -> Iterator[Fact]:
+    stage.environment.hyperpod.faults = Faults(unready_webhooks=1, governance_conflicts=1)
+    _let_share(stage, "research", "product")
+    yield succeeds("a quota that fails for the webhook is made again", stage.deploy())
+    yield _quotas_are(stage, "research", "product")
+    _let_share(stage, "product", "students")
+    yield succeeds("a conflict with another change is tried again", stage.deploy())
+    yield _quotas_are(stage, "product", "students")
+    yield from _ends(stage)
+
+
+def _quota_fails(stage: Stage) -> Iterator[Fact]:
+    _let_share(stage, "research")
+    yield succeeds("a deployment with one team works", stage.deploy())
+    stage.environment.hyperpod.faults = Faults(quota_failures=frozenset({"product"}))
+    _let_share(stage, "research", "product")
+    matching = r"quota \S+-product .*is CreateFailed: The resources .*quota of the team product"
+    yield is_refused(stage.deploy(), matching=matching)
+    yield has_status(stage, "operators", "UPDATE_ROLLBACK_COMPLETE")
+    yield _quotas_are(stage, "research")
+    yield from _ends(stage)
+
+
+SCENARIOS = (
+    Scenario(
+        name="quotas-not-ready",
+        summary="Kueue's webhook is not ready for the first quota, and a change is a conflict",
+        play=_not_ready,
+        on_a_deployment=True,
+        needs=ON_EKS,
+    ),
+    Scenario(
+        name="quota-create-fails",
+        summary="HyperPod cannot make the quota of a second team",
+        play=_quota_fails,
+        on_a_deployment=True,
+        needs=ON_EKS,
+    ),
+)

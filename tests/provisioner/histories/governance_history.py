@@ -1,0 +1,295 @@
+"""Histories of task governance, and what must hold of it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+from unittest.mock import patch
+
+from hyperpod_shared.governance import IN_FORCE, Noun, policy_name, quota_name, says
+from provisioner import handler
+from provisioner.kubernetes.cluster import ClusterCommands, EksConnection
+from tests.provisioner.histories.cloudformation import Stack
+from tests.provisioner.histories.governance_service import (
+    TOO_MANY,
+    GovernanceConduct,
+    GovernanceService,
+    State,
+)
+from tests.provisioner.histories.history import Plan, Subject
+from tests.provisioner.histories.invariants import (
+    LEAST_LASTING,
+    NOT_ASKED,
+    NOT_OWNED,
+    NOT_TRUE,
+    NOT_UNDONE,
+    Watch,
+)
+from tests.provisioner.histories.requests import Operation, Request
+from tests.provisioner.histories.world import Invocation, World
+
+_CLUSTER = "ml"
+_TEAMS = ("research", "product", "students")
+_OTHERS = "theirs"
+_QUIET_SECONDS = 1000.0
+_MANY_FAULTS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class GovernanceTemplate:
+    """Quotas of a template: nodes by team, and the weight of a priority."""
+
+    nodes: tuple[tuple[str, int], ...]
+    weight: int
+
+    @property
+    def quotas(self) -> list[dict[str, Any]]:
+        """What each quota says."""
+        return [
+            {
+                "ComputeQuotaConfig": {
+                    "ComputeQuotaResources": [{"InstanceType": "ml.g5.12xlarge", "Count": nodes}],
+                    "PreemptTeamTasks": "LowerPriority",
+                },
+                "ComputeQuotaTarget": {"TeamName": team, "FairShareWeight": 1},
+            }
+            for team, nodes in self.nodes
+        ]
+
+    @property
+    def policy(self) -> dict[str, Any]:
+        """What the policy says."""
+        classes = [{"Name": "training", "Weight": self.weight}]
+        return {"PriorityClasses": classes, "FairShare": "Enabled"}
+
+    @property
+    def things(self) -> dict[str, dict[str, Any]]:
+        """All of it by name."""
+        teams = [team for team, _ in self.nodes]
+        quotas = {quota_name(_CLUSTER, team): quota for team, quota in zip(teams, self.quotas)}  # noqa: B905 - as long
+        return {policy_name(_CLUSTER): {"SchedulerConfig": self.policy}, **quotas}
+
+    @property
+    def fails(self) -> bool:
+        """Whether one of the quotas fails whatever is done."""
+        return any(nodes == TOO_MANY for _, nodes in self.nodes)
+
+    @cached_property
+    def properties(self) -> Mapping[str, Any]:
+        """The ResourceProperties."""
+        return {
+            "ServiceToken": "arn:aws:lambda:us-west-2:111122223333:function:framework",
+            "ClusterName": "ml-eks",
+            "HyperPodClusterName": _CLUSTER,
+            "SchedulerConfig": json.dumps(self.policy),
+            "Quotas": json.dumps(self.quotas),
+        }
+
+    @property
+    def text(self) -> str:
+        """It in a few words, for the table."""
+        return f"{', '.join(f'{team} {nodes}' for team, nodes in self.nodes)} at {self.weight}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Connection(EksConnection):
+    """Connects to this history's Kubernetes."""
+
+    service: GovernanceService
+
+    @contextmanager
+    def connect(self, described: Any, *, namespace: str) -> Iterator[ClusterCommands]:  # noqa: ANN401
+        """Yield the commands."""
+        assert (described["name"], namespace) == ("ml-eks", "kueue-system")
+        yield ClusterCommands(
+            cluster=cast("Any", None),
+            helm=cast("Any", None),
+            kubectl=self.service.kubectl,
+            home=Path("/nowhere"),
+        )
+
+
+@dataclass(kw_only=True)
+class GovernanceWatch(Watch):
+    """Looks at what happens to policies and quotas."""
+
+    service: GovernanceService
+    begun: dict[tuple[str, float], set[str]] = field(default_factory=dict)
+
+    def changes(self, what: str, state: State, invocation: Invocation) -> None:
+        """Look at a change that is going to be made."""
+        request: Request = invocation.request
+        if _OTHERS in state["Name"] or "hyperpod-cdk" not in state.get("Description", ""):
+            self.violated(NOT_OWNED, f"{what} of what others made")
+            return
+        if self.is_over(request, invocation.begun_at, what=what):
+            return
+        if invocation.who.endswith("on_event"):
+            changed = self.begun.setdefault((invocation.who, invocation.begun_at), set())
+            changed.add(f"{what} {state['Name']}")
+            if len(changed) > 1:
+                self.violated(NOT_ASKED, "on_event changes more than one thing")
+        asked = request.type != "Delete" and state["Name"] in request.wanted.things
+        if asked and what.startswith("Delete") and state["Status"] in IN_FORCE:
+            self.violated(NOT_ASKED, f"{what} of what is wanted and in force", state["Name"])
+
+    def deleted(self, request: Request) -> None:  # noqa: ARG002 - there is one cluster
+        """Look whether all is gone that the stack made."""
+        if self.service.has_cluster and self._own:
+            self.violated(NOT_TRUE, "a deletion is a success, and something is there")
+
+    def healed(self, stack: Stack, template: GovernanceTemplate) -> None:
+        """Compare what there is with the template."""
+        assert stack.template is template
+        self.compare(NOT_UNDONE, stack.requests[-1], "repaired")
+
+    def is_false(self, request: Request) -> str:
+        """Say so if a request fails for nothing."""
+        conduct = self.service.conduct
+        has_cause = (
+            request.wanted.fails
+            or not self.service.has_cluster
+            or conduct.failing_deletions
+            or self._has_foreign_policy
+            or conduct.webhook_at > 0
+        )
+        return "" if has_cause or self._lasted(request) else f"a {request.kind} fails for nothing"
+
+    def is_hindered(self, request: Request) -> bool:
+        """Say whether the hour went by over lost calls, or there is nothing left to put back."""
+        return self._lasted(request) or not self.service.has_cluster
+
+    def compare(self, invariant: int, request: Request, kind: str) -> None:
+        """Compare what there is with what a request wants."""
+        wanted = request.wanted.things
+        there = {state["Name"]: state for state in self._own}
+        if set(wanted) != set(there):
+            self.violated(invariant, f"{kind}: other objects", f"{sorted(there)}")
+        for name, content in wanted.items():
+            state = there.get(name)
+            if state is not None and state["Status"] not in IN_FORCE:
+                self.violated(invariant, f"{kind}: not in force", f"{name} {state['Status']}")
+            elif state is not None and not says(state, content):
+                self.violated(invariant, f"{kind}: says something else", name)
+
+    def _lasted(self, request: Request) -> bool:
+        return self.world.now - request.sent_at >= LEAST_LASTING
+
+    @property
+    def _own(self) -> list[State]:
+        return [state for state in self.service.truth if _OTHERS not in state["Name"]]
+
+    @property
+    def _has_foreign_policy(self) -> bool:
+        truth = self.service.truth
+        return any(one["noun"] is Noun.POLICY and _OTHERS in one["Name"] for one in truth)
+
+
+class GovernanceSubject(Subject):
+    """Task governance of a cluster, of which a quota is somebody else's.
+
+    Args:
+        plan: What is going to happen.
+        world: Time.
+    """
+
+    resource_type = "Custom::TaskGovernance"
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        self._service = service = GovernanceService(world=world, conduct=plan.conduct)
+        self.watch = service.notes = GovernanceWatch(world=world, service=service)
+        self.services: Mapping[str, Any] = {"sagemaker": service, "eks": _Eks(service)}
+        service.put(
+            Noun.QUOTA,
+            {
+                "Name": f"{_OTHERS}-quota",
+                "ComputeQuotaConfig": {"ComputeQuotaResources": []},
+                "ComputeQuotaTarget": {"TeamName": "theirs"},
+            },
+        )
+
+    def make_foreign(self) -> None:
+        """Let somebody else have made the policy."""
+        self._service.put(Noun.POLICY, {"Name": f"{_OTHERS}-policy", "SchedulerConfig": {}})
+
+    def calm_down(self) -> float:
+        """Let Kueue run and deletions succeed; let somebody change a quota by hand."""
+        service = self._service
+        service.conduct = replace(
+            service.conduct,
+            available_at=0.0,
+            webhook_at=0.0,
+            failing_deletions=0,
+            cluster_gone_at=0.0,
+        )
+        drifted = quota_name(_CLUSTER, _TEAMS[0])
+        self._service.world.after(_QUIET_SECONDS / 2, lambda: service.drift(drifted))
+        return _QUIET_SECONDS
+
+    def next_template(self, template: GovernanceTemplate) -> GovernanceTemplate:
+        """Return a template with another weight."""
+        return replace(template, weight=template.weight + 1)
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Let the provisioner talk to this history's Kubernetes."""
+
+        def connection(clients: Any) -> _Connection:  # noqa: ANN401 - whatever clients there are
+            return _Connection(
+                eks=clients.eks, token_signer=clients.token_signer, service=self._service
+            )
+
+        with patch.object(handler, "_connection", connection):
+            yield
+
+
+@dataclass(frozen=True)
+class _Eks:
+    service: GovernanceService
+
+    def describe_cluster(self, *, name: str) -> dict[str, Any]:
+        """Describe the EKS cluster."""
+        return self.service.describe_eks(name=name)
+
+
+def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
+    """Draw deployments: teams come and go, quotas change and change back, and one fails."""
+    drawn = []
+    weight = 50
+    for number in range(random.choice((1, 2, 3, 3, 4))):
+        nodes = {team: random.choice((1, 2)) for team in _TEAMS if random.random() < 0.7}
+        nodes.setdefault(_TEAMS[0], 1)
+        if number and random.random() < 0.15:
+            nodes[random.choice([*nodes])] = TOO_MANY
+        if random.random() < 0.3:
+            weight = random.choice((50, 60))
+        drawn.append(
+            Operation(
+                kind="deploy",
+                template=GovernanceTemplate(nodes=tuple(sorted(nodes.items())), weight=weight),
+                pause=random.choice((1.0, 30.0, 150.0, 600.0)),
+                **next(accidents),
+            )
+        )
+    return tuple(drawn)
+
+
+def conduct(random: Random) -> GovernanceConduct:
+    """Draw how HyperPod and Kueue conduct themselves."""
+    available_at = random.choice((0.0, 0.0, 0.0, 60.0, 300.0))
+    race = random.choice((0.0, 0.0, 20.0, 90.0))
+    gone_at = random.choice((200.0, 1000.0)) if random.random() < 0.03 else 0.0
+    return GovernanceConduct(
+        change_seconds=random.choice((1.0, 5.0, 40.0, 130.0)),
+        delete_seconds=random.choice((1.0, 20.0, 100.0)),
+        available_at=available_at,
+        webhook_at=available_at + race,
+        refuses_at_work=random.random() < 0.5,
+        keeps_deleted=random.random() < 0.5,
+        failing_deletions=random.choice((0, 0, 0, 0, 1, 3)),
+        cluster_gone_at=gone_at,
+    )
