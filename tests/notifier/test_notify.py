@@ -213,7 +213,9 @@ def test_groups_that_fail_with_the_cluster_are_no_faults_of_their_own(dynamodb: 
         {"InstanceGroupName": "head", "SlurmConfig": {"NodeType": "Controller"}},
         {"InstanceGroupName": "gpu"},
     ]
-    failed: list[dict[str, Any]] = [{**group, "Status": "Failed", "TargetCount": 1} for group in groups]
+    failed: list[dict[str, Any]] = [
+        {**group, "Status": "Failed", "TargetCount": 1} for group in groups
+    ]
     cluster = Cluster(
         cluster=described(status="Failed", FailureMessage=CAPACITY, InstanceGroups=failed)
     )
