@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType
-from emulator.aws.ministack import eventbridge, get_account_id, lambda_svc, sns
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
+from emulator.aws.ministack import eventbridge, get_account_id, lambda_svc, provisioners, sns
 from emulator.aws.settings import SAGEMAKER_EVENTS
 
 _OF_SAGEMAKER = "aws.sagemaker"
@@ -38,8 +38,26 @@ def install(*, file: str) -> None:
             lambda_svc.invoke_async_with_retry(record, json.loads(payload))
 
     eventbridge.put_events, eventbridge.dispatch_to_lambda = put_events, invoke
+    _refuse_unknown_topics()
     if file:
         _note_messages(Path(file))
+
+
+def _refuse_unknown_topics() -> None:
+    """Have a subscription to a topic that is not there fail, as SNS's.
+
+    https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
+    """
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::SNS::Subscription"]
+    create = handlers["create"]
+
+    def create_subscription(logical_id: str, properties: Properties, stack_name: str) -> Created:
+        if sns.topic_by_arn_any_scope(properties["TopicArn"]) is None:
+            raise Refused("NotFound: Topic does not exist")
+        created: Created = create(logical_id, properties, stack_name)
+        return created
+
+    handlers["create"] = create_subscription
 
 
 def _note_messages(file: Path) -> None:
