@@ -17,9 +17,9 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 """A variable in the form of an ARN, such as `${SubnetId}`."""
 
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "aps": ("workspace",),
+    "aps": ("rulegroupsnamespace", "workspace"),
     "chatbot": ("ChatbotConfiguration",),
-    "cloudwatch": ("alarm",),
+    "cloudwatch": ("alarm", "dashboard"),
     "codebuild": ("project",),
     "dynamodb": ("table",),
     "ec2": (
@@ -62,9 +62,11 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 
 KIND_OF_TYPE: Mapping[str, str] = {
+    "AWS::APS::RuleGroupsNamespace": "rulegroupsnamespace",
     "AWS::APS::Workspace": "workspace",
     "AWS::Chatbot::SlackChannelConfiguration": "ChatbotConfiguration",
     "AWS::CloudWatch::Alarm": "alarm",
+    "AWS::CloudWatch::Dashboard": "dashboard",
     "AWS::CodeBuild::Project": "project",
     "AWS::DynamoDB::Table": "table",
     "AWS::EC2::EIP": "elastic-ip",

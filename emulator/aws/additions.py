@@ -1,6 +1,7 @@
 """Everything this package adds to MiniStack."""
 
 from emulator.aws import (
+    alarms,
     buckets,
     container_images,
     encryption,
@@ -45,6 +46,7 @@ RESOURCE_TYPES = (
     access.POD_IDENTITY_ASSOCIATION,
     fsx_api.DATA_REPOSITORY_ASSOCIATION,
     file_system.FILE_SYSTEM,
+    prometheus.RULES,
     prometheus.WORKSPACE,
     messages.SLACK_CHANNEL,
     *dns_firewall.RESOURCE_TYPES,
@@ -78,6 +80,7 @@ def install(*, settings: Settings) -> None:
     for resource_type in RESOURCE_TYPES:
         resource_type.register()
     fsx_api.install()
+    alarms.install()
     prometheus.install()
     sagemaker_api.install(settings=settings)
     sagemaker_cluster.resource_type(settings).register()

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
+import yaml
+
 from emulator.aws import json_service
 from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType, tag_map
 from emulator.aws.iam import authorization
@@ -58,6 +60,35 @@ def _delete(physical_id: str, _properties: Properties) -> None:
 
 
 WORKSPACE = ResourceType(name="AWS::APS::Workspace", create=_create, update=_update, delete=_delete)
+
+
+def _rules(workspace: str, properties: Properties) -> Created:
+    """Look at a namespace of rules as its service does."""
+    # https://docs.aws.amazon.com/prometheus/latest/APIReference/API_CreateRuleGroupsNamespace.html
+    try:
+        groups = yaml.safe_load(properties["Data"])["groups"]
+    except (yaml.YAMLError, TypeError, KeyError) as error:
+        raise ValueError(f"ValidationException: rules definition is not valid: {error}") from None
+    names = [group["name"] for group in groups]
+    if len(names) != len({*names}):
+        raise ValueError(f"ValidationException: groupname repeated in the same file: {names}")
+    arn = f"{workspace.replace(':workspace/', ':rulegroupsnamespace/')}/{properties['Name']}"
+    return arn, {"Arn": arn}
+
+
+def _create_rules(properties: Properties) -> Created:
+    identifier = properties["Workspace"].rpartition("/")[2]
+    if identifier not in _WORKSPACES:
+        raise ValueError(f"ResourceNotFoundException: Workspace not found: {identifier}")
+    return _rules(properties["Workspace"], properties)
+
+
+RULES = ResourceType(
+    name="AWS::APS::RuleGroupsNamespace",
+    create=_create_rules,
+    update=lambda _physical_id, _old, new: _rules(new["Workspace"], new),
+    delete=lambda _physical_id, _properties: None,
+)
 
 
 def install() -> None:

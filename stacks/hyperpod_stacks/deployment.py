@@ -87,9 +87,10 @@ def add_stacks(
     storage = add("storage", StorageStack)
     add("addons", AddonsStack)
     add("workloads", WorkloadsStack)
-    add("hyperpod", HyperPodStack, stored={} if storage is None else storage.stored)
+    stored = {} if storage is None else storage.stored
+    add("hyperpod", HyperPodStack, stored=stored)
     add("operators", OperatorsStack)
-    add("observability", ObservabilityStack)
+    add("observability", ObservabilityStack, stored=stored)
     for kind, stack in dependents.items():
         for other in (platform, *(dependents[each] for each in STACKS[kind].follows)):
             stack.add_stack_dependency(other)

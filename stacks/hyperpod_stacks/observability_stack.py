@@ -4,6 +4,7 @@ It is made beside the nodes, so that faults of the first ones are told too, and 
 What needs a node is in the stack of operators, with what it writes to.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import aws_cdk as cdk
@@ -12,6 +13,9 @@ from constructs import Construct
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.observability.cloudwatch import ContainerInsights
 from hyperpod_cdk.observability.notifications import Notifications
+from hyperpod_cdk.panels.cloudwatch import PanelsAndAlarms
+from hyperpod_cdk.panels.definition import watched
+from hyperpod_cdk.panels.subjects import shown
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
@@ -25,6 +29,7 @@ class ObservabilityStack(cdk.Stack):
         *,
         config: Config,
         platform: PlatformStack,
+        stored: Mapping[str, str],
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
@@ -38,7 +43,7 @@ class ObservabilityStack(cdk.Stack):
                 cloudwatch=observability.cloudwatch,
                 log_groups=platform.log_groups,
             )
-        notifications = observability.notifications
+        topic, notifications = None, observability.notifications
         if notifications is not None:
             made = Notifications(
                 self,
@@ -48,4 +53,8 @@ class ObservabilityStack(cdk.Stack):
                 training_plan_arns=config.cluster.training_plan_arns,
                 log_groups=platform.log_groups,
             )
+            topic = made.topic
             add_outputs(self, {"NotificationTopicArn": made.topic.topic_arn})
+        seen = watched(config, outputs=stored)
+        if any(shown(seen)):
+            PanelsAndAlarms(self, "Panels", watched=seen, topic=topic)

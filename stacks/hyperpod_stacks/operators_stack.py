@@ -9,6 +9,8 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.governance.governance import TaskGovernance
 from hyperpod_cdk.observability.prometheus import HyperPodMetrics, endpoint_of, workspace_of
 from hyperpod_cdk.operators.operators import Operators
+from hyperpod_cdk.panels.definition import watched
+from hyperpod_cdk.panels.workspace import PrometheusRules
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
@@ -54,6 +56,12 @@ class OperatorsStack(cdk.Stack):
                 control_plane=config.eks,
                 prometheus=prometheus,
                 workspace=workspace,
+            )
+            PrometheusRules(
+                self,
+                "Rules",
+                watched=watched(config),
+                workspace_arn=workspace.workspace_arn,
             )
             outputs = {
                 "PrometheusWorkspaceArn": workspace.workspace_arn,

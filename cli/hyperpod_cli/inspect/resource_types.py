@@ -72,11 +72,17 @@ def _file_system(properties: Properties) -> str:
 
 RESOURCE_TYPES: Mapping[str, ResourceType] = {
     STACK: ResourceType(seconds=20),
+    "AWS::APS::RuleGroupsNamespace": ResourceType(seconds=15, part_of="AWS::APS::Workspace"),
     "AWS::APS::Workspace": ResourceType(
         seconds=30, billed_as=_as("metrics in Prometheus"), holds_data=True
     ),
     "AWS::Chatbot::SlackChannelConfiguration": ResourceType(part_of=_TOPIC),
-    "AWS::CloudWatch::Alarm": ResourceType(name_in_arn="AlarmName", part_of=_TOPIC),
+    "AWS::CloudWatch::Alarm": ResourceType(
+        name_in_arn="AlarmName", part_of=_TOPIC, billed_as=_as("CloudWatch alarm metric")
+    ),
+    "AWS::CloudWatch::Dashboard": ResourceType(
+        name_in_arn="DashboardName", billed_as=_as("CloudWatch dashboard")
+    ),
     "AWS::CodeBuild::Project": ResourceType(
         name_in_arn="ProjectName", billed_as=_as("minutes of CodeBuild")
     ),

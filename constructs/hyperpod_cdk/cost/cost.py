@@ -13,6 +13,8 @@ from hyperpod_cdk.facts.kubernetes_support import (
 from hyperpod_cdk.facts.prices import price_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.panels.definition import watched
+from hyperpod_cdk.panels.subjects import alarm_metrics, shown
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 from hyperpod_cdk.storage.section import StorageConfig
@@ -69,6 +71,19 @@ def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Char
         yield from _accounting(config.cluster.accounting, region=region)
     if config.storage is not None:
         yield from _file_systems(config.storage, region=region)
+    if config.observability.has_stack:
+        yield from _panels(config, region=region)
+
+
+def _panels(config: Config, *, region: str | None) -> Iterator[Charge]:
+    """Yield what is billed for the dashboard and its alarms."""
+    seen = watched(config, region=region)
+    if not any(shown(seen)):
+        return
+    for name, quantity in (("dashboard", 1), ("alarm metric", alarm_metrics(seen))):
+        yield charge_of(
+            f"CloudWatch {name}", quantity=quantity, service="CloudWatch", item=name, region=region
+        )
 
 
 def _accounting(accounting: AccountingConfig, *, region: str | None) -> Iterator[Charge]:

@@ -3,7 +3,7 @@
 An expression may name what differs between deployments, as `$name`: see `Watched.filled`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
@@ -11,8 +11,8 @@ from string import Template
 from typing import Literal
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.cost.charges import charge_of
 from hyperpod_cdk.facts.instance_types import instance_facts
+from hyperpod_cdk.facts.prices import estimate_of, price_of
 
 CONTAINER_INSIGHTS, FSX = "ContainerInsights", "AWS/FSx"
 PERIOD_MINUTES = 5
@@ -29,11 +29,14 @@ _NODES = (
     "SUM(SEARCH('{{ContainerInsights,ClusterName,InstanceId,NodeName}} "
     'MetricName="{metric}" ClusterName="{cluster}"\', \'Average\', 300) * 0 + 1)'
 )
-_METRICS: Mapping[Has, str] = {
+_ACCELERATED: Mapping[Has, str] = {
     "GPU": "node_gpu_utilization",
     "Neuron": "node_neuroncore_utilization",
-    "other": "node_cpu_utilization",
 }
+_ANY = "node_cpu_utilization"
+
+Sender = Literal["AWS", "nodes", "accelerators"]
+"""What sends metrics to CloudWatch: AWS by itself, or the agent on the nodes, of two kinds."""
 
 
 class Unit(Enum):
@@ -170,9 +173,11 @@ class Subject:
     namespace: str = CONTAINER_INSIGHTS
 
     @property
-    def needs_agent(self) -> bool:
-        """Whether something on the nodes must send its metrics."""
-        return self.namespace == CONTAINER_INSIGHTS
+    def sender(self) -> Sender:
+        """What sends its metrics."""
+        if self.namespace != CONTAINER_INSIGHTS:
+            return "AWS"
+        return "nodes" if self.has is None else "accelerators"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -186,6 +191,7 @@ class Watched:
         prices: The price of an hour of each instance type, as far as it is known.
         dearest: The highest known price of an hour of its nodes with GPUs, with Neuron, and others.
         file_systems: The ID of each file system by its label: of all, and of those with a size.
+        sent: What sends metrics to CloudWatch.
     """
 
     name: str
@@ -194,6 +200,7 @@ class Watched:
     prices: Mapping[str, Decimal]
     dearest: Mapping[Has, Decimal]
     file_systems: Mapping[Has, Mapping[str, str]] = field(default_factory=dict)
+    sent: frozenset[Sender] = frozenset({"AWS"})
 
     def filled(self, expression: str) -> str:
         """Return an expression of CloudWatch with what it names of the deployment.
@@ -206,8 +213,8 @@ class Watched:
 
     def panels_of(self, subject: Subject) -> tuple[Panel, ...]:
         """Return the panels of a subject that there is something to show in."""
-        has_agent = self.eks_cluster_name is not None or not subject.needs_agent
-        if not (has_agent and self._has(subject.has)):
+        has_sender = self.eks_cluster_name is not None or subject.sender == "AWS"
+        if not (has_sender and self._has(subject.has)):
             return ()
         return tuple(panel for panel in subject.panels if self._has(panel.has))
 
@@ -222,23 +229,24 @@ class Watched:
 
     def places_of(self, subject: Subject, panel: Panel) -> Mapping[str, Mapping[str, str]]:
         """Return the dimensions of a panel's metrics by where: each file system, or the cluster."""
-        if subject.needs_agent:
+        if subject.sender != "AWS":
             return {"": {"ClusterName": str(self.eks_cluster_name)}}
         named = self.file_systems[panel.has or subject.has or "Lustre"]
         return {label: {"FileSystemId": identifier} for label, identifier in named.items()}
 
     def _values(self) -> Mapping[str, str]:
-        nodes = {
-            kind: _NODES.format(cluster=self.eks_cluster_name, metric=metric)
-            for kind, metric in _METRICS.items()
-            if kind in self.has or kind == "other"
-        }
-        accelerated = "".join(
-            f" - FILL({count}, 0)" for kind, count in nodes.items() if kind != "other"
-        )
-        nodes["other"] = f"({nodes['other']}{accelerated})"
         prices = {f"{kind.lower()}_price": str(usd) for kind, usd in self.dearest.items()}
+        accelerated = [kind for kind in _ACCELERATED if kind in self.has]
+        # Where nothing says which nodes have accelerators, nodes cannot be counted by their kind.
+        if accelerated and "accelerators" not in self.sent:
+            return prices
+        nodes = {kind: self._count(metric) for kind, metric in _ACCELERATED.items()}
+        others = [f"FILL({nodes[kind]}, 0)" for kind in accelerated]
+        nodes["other"] = f"({' - '.join([self._count(_ANY), *others])})"
         return {f"{kind.lower()}_nodes": count for kind, count in nodes.items()} | prices
+
+    def _count(self, metric: str) -> str:
+        return _NODES.format(cluster=self.eks_cluster_name, metric=metric)
 
     def _has(self, needed: Has | None) -> bool:
         return needed is None or needed in self.has
@@ -262,10 +270,11 @@ def watched(
         if facts is not None and facts.accelerator is not None:
             kind = facts.accelerator.kind
         has |= {kind, *(("EFA",) if facts is not None and facts.efa_interfaces else ())}
-        charge = charge_of(item, quantity=1, service="HyperPod", item=item, region=region)
-        if charge.price is not None:
-            prices[item] = charge.price.usd
-            dearest[kind] = max(charge.price.usd, dearest.get(kind, Decimal(0)))
+        known = price_of("HyperPod", item, region=region)
+        price = known or estimate_of("HyperPod", item, region=region)
+        if price is not None:
+            prices[item] = price.usd
+            dearest[kind] = max(price.usd, dearest.get(kind, Decimal(0)))
     file_systems = _file_systems(config, outputs=outputs)
     return Watched(
         name=config.name,
@@ -274,7 +283,17 @@ def watched(
         prices=prices,
         dearest=dearest,
         file_systems=file_systems,
+        sent=frozenset(_senders(config)),
     )
+
+
+def _senders(config: Config) -> Iterator[Sender]:
+    yield "AWS"
+    cloudwatch = config.observability.cloudwatch
+    if cloudwatch is not None:
+        yield "nodes"
+        if cloudwatch.accelerators:
+            yield "accelerators"
 
 
 def _file_systems(

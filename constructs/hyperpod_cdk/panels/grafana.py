@@ -86,7 +86,7 @@ def _variables(subject: Subject, panels: Sequence[Panel]) -> Iterator[dict[str, 
             "type": "datasource",
             "query": "cloudwatch",
         }
-    if not subject.needs_agent:
+    if subject.sender == "AWS":
         metric = panels[0].cloudwatch[0].metrics[0].name
         yield {
             "name": "file_system",

@@ -11,18 +11,18 @@ from hyperpod_cdk.panels.subjects import SUBJECTS
 _TYPE_LABEL = "node_kubernetes_io_instance_type"
 
 
-def rules(watched: Watched, *, with_alarms: bool = True) -> str:
+def rules(watched: Watched) -> str:
     """Return the rules of a deployment as a file in YAML.
 
     Rules read every cluster that writes into a workspace; what they say names it by `cluster_id`.
+    An alarm that CloudWatch has is not among them, so that nobody is told twice.
 
     Args:
         watched: What is watched.
-        with_alarms: Whether Prometheus tells of what is wrong, and not CloudWatch.
     """
     groups = [{"name": "hyperpod-cost", "rules": [*_cost(watched)]}]
     alerts = [*_alerts(watched)]
-    if with_alarms and alerts:
+    if alerts:
         groups.append({"name": "hyperpod-alarms", "rules": alerts})
     return yaml.safe_dump({"groups": groups}, sort_keys=False, width=100, allow_unicode=True)
 
@@ -59,7 +59,8 @@ def _cost(watched: Watched) -> Iterator[dict[str, Any]]:
 def _alerts(watched: Watched) -> Iterator[dict[str, Any]]:
     for name, subject in SUBJECTS.items():
         for panel in watched.panels_of(subject):
-            if panel.alarm is not None and panel.prometheus is not None:
+            is_here = subject.sender not in watched.sent
+            if panel.alarm is not None and panel.prometheus is not None and is_here:
                 query = filled(panel.prometheus)
                 yield _alert(panel, panel.alarm, query=query, subject=name)
 

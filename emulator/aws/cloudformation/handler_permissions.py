@@ -47,6 +47,7 @@ _NAMES = {
     ),
     # A HyperPod cluster's own name is in no ARN.
     "ClusterName": (("Orchestrator", "Eks", "ClusterArn"), ("ClusterName",), ("Name",)),
+    "DashboardName": (("DashboardName",),),
     "DbInstanceName": (("DBInstanceIdentifier",),),
     "FunctionName": (("FunctionName",),),
     "ProjectName": (("Name",),),

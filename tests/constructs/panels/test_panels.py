@@ -98,7 +98,7 @@ def test_a_file_system_that_grows_cannot_fill_up() -> None:
 
 
 def test_nodes_are_counted_by_kind_at_the_highest_price() -> None:
-    both = seen(GPU, "ml.p5en.48xlarge", PLAIN)
+    both = seen(GPU, "ml.p5en.48xlarge", PLAIN, observability={"cloudwatch": {}})
     (panel, *_) = SUBJECTS["cost"].panels
     lines = {line.label: both.filled(line.expression) for line in both.lines_of(panel)}
 
@@ -116,6 +116,7 @@ def test_a_price_that_is_not_known_is_left_out_everywhere() -> None:
         has=frozenset({"Neuron", "other"}),
         prices={PLAIN: Decimal("0.5")},
         dearest={"other": Decimal("0.5")},
+        sent=frozenset({"AWS", "nodes", "accelerators"}),
     )
     (panel, *_) = SUBJECTS["cost"].panels
 
@@ -126,7 +127,8 @@ def test_a_price_that_is_not_known_is_left_out_everywhere() -> None:
 def test_alarms_become_rules_unless_somebody_else_tells() -> None:
     found = seen(GPU, PLAIN)
     groups = {each["name"]: each["rules"] for each in yaml.safe_load(rules(found))["groups"]}
-    quiet = yaml.safe_load(rules(found, with_alarms=False))["groups"]
+    told = replace(found, sent=frozenset({"AWS", "nodes", "accelerators"}))
+    quiet = yaml.safe_load(rules(told))["groups"]
 
     assert [each["name"] for each in quiet] == ["hyperpod-cost"]
     alerts = {each["alert"]: each for each in groups["hyperpod-alarms"]}

@@ -1,12 +1,39 @@
 """What the panels are about: each file is a subject, found because it is here."""
 
+from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 
-from hyperpod_cdk.panels.definition import Subject
+from hyperpod_cdk.panels.definition import Panel, Subject, Watched
 
 SUBJECTS: dict[str, Subject] = {
     name: import_module(f"{__name__}.{name}").SUBJECT
     for name in sorted(module.name for module in iter_modules(__path__))
 }
 """Every subject by the name of its file."""
+
+
+def shown(watched: Watched) -> Iterator[tuple[Subject, tuple[Panel, ...]]]:
+    """Yield the subjects that CloudWatch shows, each with its panels.
+
+    Args:
+        watched: What is watched.
+    """
+    for subject in SUBJECTS.values():
+        panels = tuple(each for each in watched.panels_of(subject) if watched.lines_of(each))
+        if panels and subject.sender in watched.sent:
+            yield subject, panels
+
+
+def alarm_metrics(watched: Watched) -> int:
+    """Return the number of metrics that CloudWatch's alarms read, each of which is billed.
+
+    Args:
+        watched: What is watched.
+    """
+    return sum(
+        len(panel.cloudwatch[0].metrics) * len(watched.places_of(subject, panel))
+        for subject, panels in shown(watched)
+        for panel in panels
+        if panel.alarm is not None
+    )
