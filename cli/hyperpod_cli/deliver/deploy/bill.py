@@ -59,6 +59,11 @@ def _charge(name: str, service: str, item: str, quantity: object, *, region: str
 
 def _items(kind: object, properties: Mapping[str, Any], *, day: date) -> Iterator[_Item]:
     match kind:
+        case "AWS::CloudWatch::Alarm":
+            read = [each for each in properties.get("Metrics") or () if "MetricStat" in each]
+            yield "CloudWatch", "alarm metric", len(read) or 1
+        case "AWS::CloudWatch::Dashboard":
+            yield "CloudWatch", "dashboard", 1
         case "AWS::EC2::NatGateway":
             yield "VPC", "NAT gateway", 1
         case "AWS::EC2::EIP":
