@@ -80,8 +80,7 @@ def install(*, settings: Settings) -> None:
     for resource_type in RESOURCE_TYPES:
         resource_type.register()
     fsx_api.install()
-    alarms.install()
-    prometheus.install()
+    _install_observability()
     sagemaker_api.install(settings=settings)
     sagemaker_cluster.resource_type(settings).register()
     templates.install_described_type()
@@ -106,6 +105,11 @@ def install(*, settings: Settings) -> None:
     functions.install_lambda_layers(copies=settings.archives)
     functions.install_vpc_functions()
     messages.install(file=settings.messages)
+
+
+def _install_observability() -> None:
+    prometheus.install()
+    alarms.install()
 
 
 def _install_eks(settings: Settings) -> None:

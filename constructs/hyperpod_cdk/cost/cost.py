@@ -72,15 +72,20 @@ def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Char
     if config.storage is not None:
         yield from _file_systems(config.storage, region=region)
     if config.observability.has_stack:
-        yield from _panels(config, region=region)
+        yield from _observability(config, region=region)
 
 
-def _panels(config: Config, *, region: str | None) -> Iterator[Charge]:
-    """Yield what is billed for the dashboard and its alarms."""
-    seen = watched(config, region=region)
-    if not any(shown(seen)):
-        return
-    for name, quantity in (("dashboard", 1), ("alarm metric", alarm_metrics(seen))):
+def _observability(config: Config, *, region: str | None) -> Iterator[Charge]:
+    """Yield what is billed for the topic's key, the dashboard and the alarms."""
+    seen, notifications = watched(config, region=region), config.observability.notifications
+    if notifications is not None and notifications.topic_arn is None:
+        name = "KMS key of the topic"
+        yield charge_of(name, quantity=1, service="KMS", item="key", region=region)
+    # One tells that nobody can be told.
+    alarms = alarm_metrics(seen) + (notifications is not None)
+    for name, quantity in (("dashboard", int(any(shown(seen)))), ("alarm metric", alarms)):
+        if not quantity:
+            continue
         yield charge_of(
             f"CloudWatch {name}", quantity=quantity, service="CloudWatch", item=name, region=region
         )
