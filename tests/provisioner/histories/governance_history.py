@@ -155,7 +155,6 @@ class GovernanceWatch(Watch):
             or not self.service.has_cluster
             or conduct.failing_deletions
             or self._has_foreign_policy
-            or conduct.webhook_at > 0
         )
         return "" if has_cause or self._lasted(request) else f"a {request.kind} fails for nothing"
 
