@@ -35,6 +35,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
         "vpc-endpoint",
         "vpc-flow-log",
     ),
+    "budgets": ("budget",),
     "ecr": ("repository",),
     "eks": ("access-entry", "addon", "cluster", "podidentityassociation"),
     "events": ("rule-on-default-event-bus",),
@@ -100,6 +101,7 @@ KIND_OF_TYPE: Mapping[str, str] = {
     "AWS::Route53Resolver::FirewallRuleGroupAssociation": "firewall-rule-group-association",
     "AWS::S3::Bucket": "bucket",
     "AWS::SageMaker::Cluster": "cluster",
+    "AWS::Budgets::Budget": "budget",
     "AWS::SNS::Topic": "topic",
     "AWS::StepFunctions::StateMachine": "statemachine",
 }

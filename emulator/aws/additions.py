@@ -3,6 +3,7 @@
 from emulator.aws import (
     alarms,
     buckets,
+    budgets,
     container_images,
     encryption,
     functions,
@@ -36,6 +37,7 @@ from emulator.aws.sagemaker import cluster as sagemaker_cluster
 from emulator.aws.settings import Settings
 
 RESOURCE_TYPES = (
+    budgets.BUDGET,
     routing.ELASTIC_IP,
     traffic.FLOW_LOG,
     routing.NAT_GATEWAY,

@@ -11,6 +11,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.observability.budget import Budget
 from hyperpod_cdk.observability.cloudwatch import ContainerInsights
 from hyperpod_cdk.observability.notifications import Notifications
 from hyperpod_cdk.panels.cloudwatch import PanelsAndAlarms
@@ -58,3 +59,5 @@ class ObservabilityStack(cdk.Stack):
         seen = watched(config, outputs=stored)
         if any(shown(seen)):
             PanelsAndAlarms(self, "Panels", watched=seen, topic=topic)
+        if observability.budget is not None:
+            Budget(self, "Budget", budget=observability.budget, tags=config.tags, topic=topic)

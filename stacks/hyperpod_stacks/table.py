@@ -209,6 +209,10 @@ def _observability(config: Config) -> Iterator[str]:
         if notifications.slack is not None:
             readers.append(f"Slack channel {notifications.slack.channel_id}")
         yield f"messages about the cluster to {' and '.join(readers) or 'a topic without readers'}"
+    budget = config.observability.budget
+    if budget is not None:
+        of = "the account" if budget.tag is None else f"what has the tag {budget.tag}"
+        yield f"budget of {budget.monthly_usd:,} USD a month for {of}"
 
 
 def _hyperpod(config: Config) -> Iterator[str]:

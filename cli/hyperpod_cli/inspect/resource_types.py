@@ -76,6 +76,8 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::APS::Workspace": ResourceType(
         seconds=30, billed_as=_as("metrics in Prometheus"), holds_data=True
     ),
+    # Free: only actions of a budget are billed.
+    "AWS::Budgets::Budget": ResourceType(name_in_arn="BudgetName"),
     "AWS::Chatbot::SlackChannelConfiguration": ResourceType(part_of=_TOPIC),
     "AWS::CloudWatch::Alarm": ResourceType(
         name_in_arn="AlarmName", part_of=_TOPIC, billed_as=_as("CloudWatch alarm metric")

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from hyperpod_cdk.observability.budget_section import BudgetConfig
 from hyperpod_cdk.observability.notifications_section import NotificationsConfig
 from hyperpod_cdk.schema.arns import PrometheusWorkspaceArn
 from hyperpod_cdk.schema.limits import Between, OneOf
@@ -132,6 +133,13 @@ class ObservabilityConfig(Section):
         Task("be told when something fails"),
     ] = None
     """A topic for what happens to the cluster. Default: none."""
+
+    budget: Annotated[
+        BudgetConfig | None,
+        Field(examples=[{"monthly_usd": 20000, "emails": ["ml-platform@example.com"]}]),
+        Task("be told before a budget is spent"),
+    ] = None
+    """What a month may cost, and who is told. Default: none."""
 
     @property
     def has_stack(self) -> bool:

@@ -45,6 +45,7 @@ _NAMES = {
         ("Content", "S3Bucket"),
         ("DataRepositoryPath",),
     ),
+    "BudgetName": (("Budget", "BudgetName"),),
     # A HyperPod cluster's own name is in no ARN.
     "ClusterName": (("Orchestrator", "Eks", "ClusterArn"), ("ClusterName",), ("Name",)),
     "DashboardName": (("DashboardName",),),
