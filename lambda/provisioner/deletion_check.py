@@ -12,9 +12,9 @@ It depends on every other resource of its stack, so CloudFormation deletes it fi
 runs the same check with the rights of the caller.
 
 Users would lose objects in the namespaces and definitions of the stack's releases, jobs that run on
-the nodes, and claims whose file system the FSx CSI driver has made: it deletes that only while it
-runs on a node, so without nodes the file system stays, billed, and when the EKS cluster goes too,
-nothing says whose it was.
+the nodes, Workspaces of SageMaker Spaces, and claims whose file system or volume a CSI driver has
+made: it deletes that only while it runs on a node, so without nodes the file system stays, billed,
+and when the EKS cluster goes too, nothing says whose it was.
 """
 
 import json
@@ -65,7 +65,11 @@ _VOLUME_COLUMNS = (
     ".spec.claimRef.name",
     ".metadata.deletionTimestamp",
 )
-_DRIVER = "fsx.csi.aws.com"
+# Of FSx and EBS: each deletes what it has made only while it runs on a node.
+_DRIVERS = ("fsx.csi.aws.com", "ebs.csi.aws.com")
+# What people keep their notebooks in; its volume is a claim's.
+# https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
+_WORKSPACES = "workspaces.workspace.jupyter.org"
 _CLAIM, _VOLUME = "PersistentVolumeClaim", "PersistentVolume"
 
 
@@ -252,7 +256,7 @@ class _Losses:
             home=self.commands.home,
             timeout_seconds=lambda: self.read_seconds,
         )
-        found = {*running_jobs(kubectl), *provisioned_claims(kubectl)}
+        found = {*running_jobs(kubectl), *provisioned_claims(kubectl), *workspaces(kubectl)}
         for release in releases:
             deleted = deleted_containers(*changed_containers(kubectl, self._manifest(release), ""))
             found.update(user_objects(kubectl, deleted, release=release))
@@ -287,6 +291,15 @@ def jobs_among(pods: Iterable[tuple[str, ...]]) -> Iterator[UserObject]:
             yield UserObject(kind or "Pod", namespace, controller or name)
 
 
+def workspaces(kubectl: Kubectl) -> list[UserObject]:
+    """Return the Workspaces of SageMaker Spaces; none where their kind is not known."""
+    kinds = kubectl.table(["customresourcedefinitions"], (".metadata.name",))
+    if (_WORKSPACES,) not in kinds:
+        return []
+    found = kubectl.table([_WORKSPACES], (".metadata.namespace", ".metadata.name"))
+    return sorted(UserObject("Workspace", namespace, name) for namespace, name in found)
+
+
 def provisioned_claims(kubectl: Kubectl) -> list[UserObject]:
     """Return the claims that have file systems of their own."""
     return sorted(set(claims_among(kubectl.table(["persistentvolumes"], _VOLUME_COLUMNS))))
@@ -295,5 +308,5 @@ def provisioned_claims(kubectl: Kubectl) -> list[UserObject]:
 def claims_among(volumes: Iterable[tuple[str, ...]]) -> Iterator[UserObject]:
     """Yield the claim of each volume that the driver has made and still has to delete."""
     for name, driver, policy, namespace, claim, deleted in volumes:
-        if driver == _DRIVER and (policy == "Delete" or deleted):
+        if driver in _DRIVERS and (policy == "Delete" or deleted):
             yield UserObject(_CLAIM, namespace, claim) if claim else UserObject(_VOLUME, "", name)

@@ -10,7 +10,13 @@ from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.observability.section import METRICS_ADDON
-from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
+from hyperpod_cdk.operators.section import (
+    CERT_MANAGER,
+    EBS_CSI_DRIVER,
+    METRICS_SERVER,
+    SPACES,
+    TRAINING_OPERATOR,
+)
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.workloads.images import base_images
@@ -27,6 +33,8 @@ _ADDONS = {
     METRICS_SERVER: "the metrics server",
     TRAINING_OPERATOR: "the HyperPod training operator",
     TASK_GOVERNANCE: "task governance",
+    EBS_CSI_DRIVER: "the EBS CSI driver",
+    SPACES: "SageMaker Spaces",
     METRICS_ADDON: "the HyperPod observability add-on",
 }
 

@@ -188,9 +188,20 @@ def test_only_what_runs_to_an_end_is_a_job(changes: dict[str, str], job: str | N
         ({"namespace": "", "claim": ""}, "pvc-1"),
         ({"policy": "Retain"}, None),
         ({"driver": ""}, None),  # made by hand, or by a chart
-        ({"driver": "ebs.csi.aws.com"}, None),
+        ({"driver": "ebs.csi.aws.com"}, "PersistentVolumeClaim team/data"),
+        ({"driver": "efs.csi.aws.com"}, None),
     ],
 )
 def test_what_the_driver_made_is_a_claim(changes: dict[str, str], claim: str | None) -> None:
     found = [str(item) for item in claims_among([tuple((VOLUME | changes).values())])]
     assert found == ([] if claim is None else [claim])
+
+
+def test_workspaces_are_named_where_there_are_any(tmp_path: Path) -> None:
+    kind = "workspaces.workspace.jupyter.org"
+    eks = Eks(home=tmp_path, rows={kind: [("team", "notebook")]}, stack="other")
+    assert _delete(eks) == DONE
+
+    eks.rows["customresourcedefinitions"] = [(kind,)]
+    with pytest.raises(ProvisioningError, match="would lose objects.*Workspace team/notebook"):
+        _delete(eks)

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.operators.section import CERT_MANAGER, TRAINING_OPERATOR
+from hyperpod_cdk.operators.section import (
+    CERT_MANAGER,
+    EBS_CSI_DRIVER,
+    SPACES,
+    TRAINING_OPERATOR,
+)
 from hyperpod_cli.aws.assembly import Address
 from hyperpod_cli.inspect.critical_path import (
     Graph,
@@ -270,6 +275,23 @@ def test_the_training_operator_waits_for_its_rights_and_for_certificates(
     assert association["Namespace"] == "aws-hyperpod"
     needed = set(assembly.artifact("operators-operators")["dependencies"])
     assert {"operators-platform", "operators-hyperpod"} <= needed
+
+
+def test_spaces_wait_for_their_rights_certificates_and_volumes(assemble: Assemble) -> None:
+    config = load_config(CONFIG_FOLDER / "examples" / "spaces.yaml")
+    seen = TemplateView(assemble(config).templates()["spaces-operators"])
+    needed = seen.dependencies(seen.id(ADDON, AddonName=SPACES))
+    volumes = seen.id("AWS::EKS::PodIdentityAssociation", ServiceAccount="ebs-csi-controller-sa")
+
+    assert {
+        seen.id(ADDON, AddonName=CERT_MANAGER),
+        seen.id(ADDON, AddonName=EBS_CSI_DRIVER),
+        seen.id(
+            "AWS::EKS::PodIdentityAssociation", ServiceAccount="jupyter-k8s-controller-manager"
+        ),
+    } <= needed
+    assert volumes in seen.dependencies(seen.id(ADDON, AddonName=EBS_CSI_DRIVER))
+    assert seen.one(ADDON, AddonName=SPACES)["PreserveOnDelete"] is True
 
 
 @pytest.mark.parametrize("path", ON_EKS, ids=lambda path: path.stem)

@@ -13,7 +13,8 @@ Sources, of which a pin is the newest version that all have:
 
 The training operator's version for 1.28 to 1.35 is that of
 https://github.com/awslabs/awsome-distributed-ai/pull/1076 (2026-05). The Pod Identity Agent,
-cert-manager and the metrics server of 1.35 are those of all the others. No list names the FSx CSI
+cert-manager, the metrics server and the EBS CSI driver of 1.35 are those of all the others; Spaces
+of 1.35 is what the console installs (2026-07). No list names the FSx CSI
 driver of 1.35: the pin is what public Terraform code for EKS 1.35 installs by default (2026-09).
 EKS has been late with this driver for a new Kubernetes version before
 (https://github.com/aws/containers-roadmap/issues/2625). `make deploy` asks EKS whether it offers
@@ -33,6 +34,7 @@ _OF_EVERY_VERSION: Final = {
     "amazon-sagemaker-hyperpod-training-operator": "v1.2.1-eksbuild.1",
     "cert-manager": "v1.19.4-eksbuild.3",
     "metrics-server": "v0.8.0-eksbuild.3",
+    "aws-ebs-csi-driver": "v1.59.0-eksbuild.1",
     "vpc-cni": "v1.21.1-eksbuild.7",
     "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
 }
@@ -41,6 +43,7 @@ _OF_EVERY_VERSION: Final = {
 _GOVERNANCE: Final = {"amazon-sagemaker-hyperpod-taskgovernance": "v1.6.0-eksbuild.1"}
 _TO_1_34: Final = {
     **_OF_EVERY_VERSION,
+    "amazon-sagemaker-spaces": "v0.1.5-eksbuild.1",
     "amazon-sagemaker-hyperpod-observability": "v1.0.5-eksbuild.5",
     "aws-fsx-csi-driver": "v1.8.0-eksbuild.2",
 }
@@ -60,6 +63,7 @@ ADDON_VERSIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "1.35": {
         **_OF_EVERY_VERSION,
         **_GOVERNANCE,
+        "amazon-sagemaker-spaces": "v0.2.0-eksbuild.2",
         "amazon-sagemaker-hyperpod-observability": "v1.0.5-eksbuild.2",
         "kube-proxy": "v1.35.3-eksbuild.2",
         "coredns": "v1.14.2-eksbuild.4",

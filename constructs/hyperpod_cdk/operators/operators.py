@@ -9,7 +9,14 @@ from constructs import Construct
 
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.operators.section import CERT_MANAGER, TRAINING_OPERATOR, OperatorsConfig
+from hyperpod_cdk.operators.section import (
+    CERT_MANAGER,
+    EBS_CSI_DRIVER,
+    SPACES,
+    TRAINING_OPERATOR,
+    OperatorsConfig,
+)
+from hyperpod_cdk.operators.spaces import SpacesRole, VolumesRole
 from hyperpod_cdk.synthesis.reasons import acknowledge, managed_policy_nag_id
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html
@@ -21,10 +28,12 @@ _MANAGED_POLICY = "AmazonSageMakerHyperPodTrainingOperatorAccess"
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html
 _EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
 _CONFIGURATION: Mapping[str, Mapping[str, Any]] = {
-    CERT_MANAGER: {**_EVERYWHERE, "webhook": _EVERYWHERE, "cainjector": _EVERYWHERE}
+    CERT_MANAGER: {**_EVERYWHERE, "webhook": _EVERYWHERE, "cainjector": _EVERYWHERE},
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
+    SPACES: {"jupyter-k8s": {"workspacePodWatching": {"enable": True}}},
 }
 # Deleting a definition deletes what users have made of its kind.
-_WITH_OBJECTS_OF_USERS = (CERT_MANAGER, TRAINING_OPERATOR)
+_WITH_OBJECTS_OF_USERS = (CERT_MANAGER, TRAINING_OPERATOR, SPACES)
 
 
 class Operators(Construct):
@@ -32,11 +41,12 @@ class Operators(Construct):
 
     They need a node: EKS gives up the training operator where cert-manager has no ready pod. Make
     them after the nodes, and delete them before the namespace `aws-hyperpod` goes, in which the
-    training operator runs. Deleting cert-manager or the training operator only ends what EKS does
-    for it: what it has put into the cluster stays, with the certificates and jobs of users.
+    training operator runs. Deleting cert-manager, the training operator or Spaces only ends what
+    EKS does for it: what it has put into the cluster stays, with the certificates, jobs and
+    Workspaces of users.
 
     Args:
-        cluster: The EKS cluster; with the add-on eks-pod-identity-agent for the training operator.
+        cluster: The EKS cluster; with the add-on eks-pod-identity-agent for those that have a role.
         control_plane: The section that describes it, for the Kubernetes version.
         operators: Which ones.
     """
@@ -59,18 +69,16 @@ class Operators(Construct):
             configuration=_CONFIGURATION,
             preserved=_WITH_OBJECTS_OF_USERS,
         )
-        training = made.get(TRAINING_OPERATOR)
-        if training is None:
-            return
         # EKS refuses an association within the add-on for versions that do not announce one, such
-        # as v1.2.1, and a pod gets the role if the association is there before it starts.
-        # https://github.com/awslabs/awsome-distributed-ai/pull/1076
-        training.node.add_dependency(
-            TrainingOperatorRole(self, "TrainingOperatorRole", cluster=cluster)
-        )
-        if CERT_MANAGER in made:
-            # Its webhook judges the certificate among the training operator's objects.
-            training.node.add_dependency(made[CERT_MANAGER])
+        # as v1.2.1 of the training operator, and a pod gets the role if the association is there
+        # before it starts. https://github.com/awslabs/awsome-distributed-ai/pull/1076
+        for addon, role in _ROLES.items():
+            if addon in made:
+                made[addon].node.add_dependency(role(self, role.__name__, cluster=cluster))
+        for addon, needed in _AFTER.items():
+            for other in needed:
+                if addon in made and other in made:
+                    made[addon].node.add_dependency(made[other])
 
 
 class TrainingOperatorRole(Construct):
@@ -111,3 +119,15 @@ class TrainingOperatorRole(Construct):
             service_account=_SERVICE_ACCOUNT,
             role_arn=self.role.role_arn,
         )
+
+
+_ROLES: Mapping[str, type[TrainingOperatorRole | VolumesRole | SpacesRole]] = {
+    TRAINING_OPERATOR: TrainingOperatorRole,
+    EBS_CSI_DRIVER: VolumesRole,
+    SPACES: SpacesRole,
+}
+# cert-manager's webhook judges certificates among their objects; Workspaces have volumes.
+_AFTER: Mapping[str, tuple[str, ...]] = {
+    TRAINING_OPERATOR: (CERT_MANAGER,),
+    SPACES: (CERT_MANAGER, EBS_CSI_DRIVER),
+}

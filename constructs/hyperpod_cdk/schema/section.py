@@ -325,7 +325,6 @@ NOT_HERE_YET = frozenset(
         "inference_operator",
         "managed_node_groups",
         "node_groups",
-        "spaces",
         "task_governance",
     }
 )

@@ -170,6 +170,69 @@ def _training_operator(image: Callable[[str], str]) -> list[Object]:
     return [definition(), account, deployment]
 
 
+def _ebs_csi_driver(image: Callable[[str], str]) -> list[Object]:
+    driver = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSIDriver",
+        "metadata": {"name": "ebs.csi.aws.com"},
+        "spec": {"attachRequired": True, "fsGroupPolicy": "File"},
+    }
+    node, controller = "ebs-csi-node", "ebs-csi-controller"
+    containers = {"ebs-plugin": image("eks/aws-ebs-csi-driver")}
+    return [
+        driver,
+        _account(f"{node}-sa"),
+        _account(f"{controller}-sa"),
+        _daemon_set(node, {"app": node}, containers),
+        _deployment(
+            controller,
+            {"app": controller},
+            {**containers, "csi-attacher": image("eks/csi-attacher")},
+            tolerations=_CRITICAL,
+        ),
+    ]
+
+
+SPACES = "amazon-sagemaker-spaces"
+_SPACES_NAMESPACE = "jupyter-k8s-system"
+
+
+def _spaces(image: Callable[[str], str]) -> list[Object]:
+    """Return the objects of Spaces.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
+    """
+    name = "jupyter-k8s-controller-manager"
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "workspaces.workspace.jupyter.org"},
+        "spec": {
+            "group": "workspace.jupyter.org",
+            "scope": "Namespaced",
+            "names": {"kind": "Workspace", "plural": "workspaces", "singular": "workspace"},
+            "versions": [
+                {
+                    "name": "v1alpha1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": anything},
+                }
+            ],
+        },
+    }
+    deployment = _deployment(
+        name,
+        {"control-plane": "controller-manager", "app.kubernetes.io/name": "jupyter-k8s"},
+        {"manager": image("jupyter-k8s-controller")},
+        tolerations=[],
+        namespace=_SPACES_NAMESPACE,
+        replicas=1,
+    )
+    return [definition, _account(name, namespace=_SPACES_NAMESPACE), deployment]
+
+
 CLOUDWATCH = "amazon-cloudwatch-observability"
 
 
@@ -265,6 +328,8 @@ _OBJECTS: Mapping[str, Callable[[Callable[[str], str]], list[Object]]] = {
     "cert-manager": _cert_manager,
     "metrics-server": _metrics_server,
     TRAINING_OPERATOR: _training_operator,
+    "aws-ebs-csi-driver": _ebs_csi_driver,
+    SPACES: _spaces,
     CLOUDWATCH: _cloudwatch,
     METRICS: _metrics,
     TASK_GOVERNANCE: _task_governance,
@@ -395,7 +460,7 @@ class AddonManager:
 
         Kubernetes then refuses the certificate, whoever has installed cert-manager.
         """
-        if addon_name != TRAINING_OPERATOR:
+        if addon_name not in (TRAINING_OPERATOR, SPACES):
             return False
         webhook = self._call("GET", _path(_webhook()))
         return webhook is None or not _has_its_pods(webhook)

@@ -207,6 +207,14 @@ _DOCUMENTS: dict[str, list[dict[str, object]]] = {
             "Condition": {"StringEquals": {"aws:ResourceTag/SageMaker": "true"}},
         }
     ],
+    # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerSpacesControllerPolicy.html
+    "AmazonSageMakerSpacesControllerPolicy": [
+        {"Effect": "Allow", "Action": "ssm:DescribeSessions", "Resource": "*"}
+    ],
+    # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicy.html
+    "service-role/AmazonEBSCSIDriverPolicy": [
+        {"Effect": "Allow", "Action": "ec2:DescribeVolumes", "Resource": "*"}
+    ],
     _CLUSTER_INSTANCE_ROLE: [
         {
             "Effect": "Allow",

@@ -16,7 +16,12 @@ from hypothesis import strategies as st
 from hyperpod_cdk import ClusterConfig, Config, ConfigError, EksConfig, NetworkConfig, load_config
 from hyperpod_cdk.checks import ALL_RULES, findings
 from hyperpod_cdk.checks.node_addresses import node_addresses
-from hyperpod_cdk.config.daemon_sets import ADD_ON_DAEMON_SETS, STORAGE_ADD_ON_DAEMON_SETS
+from hyperpod_cdk.config.daemon_sets import (
+    ADD_ON_DAEMON_SETS,
+    OPERATOR_DAEMON_SETS,
+    STORAGE_ADD_ON_DAEMON_SETS,
+    daemon_sets,
+)
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.facts.instance_types import instance_facts, instance_types, is_accelerated
 from hyperpod_cdk.hyperpod.checks import cluster_findings
@@ -174,6 +179,16 @@ def test_add_ons_with_daemon_sets_are_counted(
     }
 
     assert add_ons - {"coredns"} == {*ADD_ON_DAEMON_SETS, *STORAGE_ADD_ON_DAEMON_SETS}
+
+
+def test_the_daemon_sets_of_operators_are_counted() -> None:
+    facts = instance_facts("ml.m5.4xlarge")
+    assert facts is not None
+    [name] = OPERATOR_DAEMON_SETS.values()
+    with_it = configured({"operators": {"ebs_csi_driver": True}})
+
+    assert name in daemon_sets(facts, config=with_it)
+    assert name not in daemon_sets(facts, config=configured({}))
 
 
 def test_a_secret_is_not_shown() -> None:

@@ -5,7 +5,13 @@ from collections.abc import Iterator, Sequence
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.daemon_sets import room_for_pods
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
-from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
+from hyperpod_cdk.operators.section import (
+    CERT_MANAGER,
+    EBS_CSI_DRIVER,
+    METRICS_SERVER,
+    SPACES,
+    TRAINING_OPERATOR,
+)
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
 
@@ -21,6 +27,8 @@ _OPERATOR_PODS = {
     METRICS_SERVER: {"metrics server": 2},
     TRAINING_OPERATOR: {"HyperPod training operator": 1},
     TASK_GOVERNANCE: {"Kueue": 1},
+    EBS_CSI_DRIVER: {"EBS CSI controller": 2},
+    SPACES: {"Spaces controller": 1},
 }
 # As it is installed here.
 _TOLERATING_ALL = _OPERATOR_PODS[CERT_MANAGER]

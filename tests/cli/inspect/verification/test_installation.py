@@ -7,6 +7,7 @@ import pytest
 from emulator.aws.eks.addon_objects import objects_of
 from emulator.kubernetes import KubernetesApi
 from emulator.kubernetes.controllers.workloads import UNREACHABLE
+from hyperpod_cdk.operators.section import KEYS
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment
 from hyperpod_cli.inspect.verification.subjects.eks.addon_pods import addon_pods
 from hyperpod_cli.inspect.verification.subjects.eks.operators import operators
@@ -271,7 +272,7 @@ def test_the_driver_may_be_of_somebody_else(
 
 
 OPERATORS = {
-    "operators": dict.fromkeys(("cert_manager", "training_operator", "metrics_server"), True)
+    "operators": {key: True for key in KEYS.values()},
 }
 
 
@@ -281,7 +282,7 @@ def test_operators_that_are_on_are_looked_for(
 ) -> None:
     config = configure(on)
     before = [*operators(deployed(config))]
-    for namespace in ("cert-manager", "aws-hyperpod"):
+    for namespace in ("cert-manager", "aws-hyperpod", "jupyter-k8s-system"):
         kubernetes.create(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         )
@@ -292,10 +293,16 @@ def test_operators_that_are_on_are_looked_for(
     join(kubernetes, "n0", cluster="ml-cluster")
     after = [*operators(deployed(config))]
 
-    assert len(before) == (6 if on else 0)
+    assert len(before) == (10 if on else 0)
     assert {check.found for check in before} == ({"is not installed"} if on else set())
     assert all(AGAIN in check.advice for check in before)
     assert [check.title for check in without_nodes if check.ok] == (
-        ["kubectl get crd hyperpodpytorchjobs.sagemaker.amazonaws.com"] if on else []
+        [
+            "kubectl get crd hyperpodpytorchjobs.sagemaker.amazonaws.com",
+            "kubectl get ds ebs-csi-node -n kube-system",
+            "kubectl get crd workspaces.workspace.jupyter.org",
+        ]
+        if on
+        else []
     )
     assert all(check.ok for check in after)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from hyperpod_cdk.checks.eks.operator_nodes import operator_nodes
+from hyperpod_cdk.checks.eks.spaces import spaces
 from hyperpod_cdk.checks.eks.system_pods import system_pods
 from hyperpod_cdk.checks.eks.training_operator import training_operator
 from tests.support.rule_cases import ERROR, GPU, TAINT, UNDESCRIBED, WARNING, config, group, one
@@ -11,6 +12,7 @@ _METRICS: dict[str, Any] = {"operators": {"metrics_server": True}}
 _ALL: dict[str, Any] = {
     "operators": {"cert_manager": True, "training_operator": True, "metrics_server": True}
 }
+_SPACES = {"cert_manager": True, "ebs_csi_driver": True, "spaces": True}
 _TRAINING_ALONE: dict[str, Any] = {"operators": {"training_operator": True}}
 _EXISTING: dict[str, Any] = {
     "eks": {"cluster_arn": "arn:aws:eks:us-west-2:111122223333:cluster/shared"},
@@ -39,6 +41,22 @@ CASES = [
         "with the tag of another value",
         config(tags={"SageMaker": "no"}, **_ALL),
         (ERROR, "tags.SageMaker", 'must be "true", or left out'),
+    ),
+    one(spaces, "off", config()),
+    one(spaces, "with all they need", config(operators=_SPACES)),
+    one(spaces, "beside what exists", config(**_EXISTING, operators={"spaces": True})),
+    one(
+        spaces,
+        "alone",
+        config(operators={"spaces": True}),
+        (ERROR, "operators.cert_manager", "must be true for operators.spaces: its webhook has"),
+        (ERROR, "operators.ebs_csi_driver", "must be true for operators.spaces: each Workspace"),
+    ),
+    one(
+        spaces,
+        "in a closed network",
+        config(network={"closed": True}, eks={"endpoint_access": "private"}, operators=_SPACES),
+        (WARNING, "operators.spaces", "has images of public.ecr.aws in its templates"),
     ),
     one(operator_nodes, "off", config(group(instance_count=0))),
     one(operator_nodes, "one large node", config(group(), group(_LARGE, index=1), **_ALL)),

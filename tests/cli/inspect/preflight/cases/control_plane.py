@@ -138,6 +138,16 @@ FAILURES = (
         said=None,
     ),
     Failure(
+        validator="operators",
+        name="no driver of EBS on an existing cluster",
+        document=merged(_RESEARCH, {"operators": {"cert_manager": True, "spaces": True}}),
+        before=everything,
+        found="operators.ebs_csi_driver: false leaves out what research does not have as an EKS "
+        "add-on either; unless it has aws-ebs-csi-driver in another way, set it to true: Spaces",
+        deploy=the_cluster,
+        said=None,
+    ),
+    Failure(
         validator="kubernetes-version",
         name="two versions up",
         before=_with_version("1.32"),

@@ -4,7 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kubernetes.client import ApiextensionsV1Api
 
-from hyperpod_cdk.operators.section import CERT_MANAGER, METRICS_SERVER, TRAINING_OPERATOR
+from hyperpod_cdk.operators.section import (
+    CERT_MANAGER,
+    EBS_CSI_DRIVER,
+    METRICS_SERVER,
+    SPACES,
+    TRAINING_OPERATOR,
+)
 from hyperpod_cli.inspect.verification.check import (
     Check,
     LiveDeployment,
@@ -15,8 +21,17 @@ from hyperpod_cli.inspect.verification.check import (
 )
 from hyperpod_cli.inspect.verification.nodes import Workload
 
-_TRAINING_JOBS = "hyperpodpytorchjobs.sagemaker.amazonaws.com"
 _WITHOUT_TRAINING_OPERATOR = "No HyperPodPyTorchJob starts without it. "
+_WITHOUT_SPACES = "No Workspace starts without it. "
+_WITHOUT_VOLUMES = "No claim gets a volume of EBS without it, nor does a Workspace. "
+# The kind of each operator's objects, by the name of its definition.
+_DEFINITIONS: Mapping[str, tuple[str, str]] = {
+    TRAINING_OPERATOR: (
+        "hyperpodpytorchjobs.sagemaker.amazonaws.com",
+        _WITHOUT_TRAINING_OPERATOR,
+    ),
+    SPACES: ("workspaces.workspace.jupyter.org", _WITHOUT_SPACES),
+}
 _WORKLOADS: Mapping[str, Sequence[Workload]] = {
     CERT_MANAGER: [
         Workload(
@@ -43,33 +58,46 @@ _WORKLOADS: Mapping[str, Sequence[Workload]] = {
             without=_WITHOUT_TRAINING_OPERATOR,
         )
     ],
+    EBS_CSI_DRIVER: [
+        Workload(kind=kind, name=name, namespace="kube-system", without=_WITHOUT_VOLUMES)
+        for kind, name in (("deploy", "ebs-csi-controller"), ("ds", "ebs-csi-node"))
+    ],
+    SPACES: [
+        Workload(
+            kind="deploy",
+            name="jupyter-k8s-controller-manager",
+            namespace="jupyter-k8s-system",
+            without=_WITHOUT_SPACES,
+        )
+    ],
 }
 
 
 @subject(
     phase=Phase.ADDONS,
-    row="each Deployment of the operators that are on has all its pods; the definition of "
-    "HyperPodPyTorchJob is there",
+    row="each Deployment and DaemonSet of the operators that are on has all its pods; the "
+    "definitions of HyperPodPyTorchJob and Workspace are there",
     needs_kubernetes=True,
 )
 def operators(deployment: LiveDeployment) -> Iterator[Check]:
-    """Check the pods of each operator that is on, and the training operator's kind of job."""
+    """Check the pods of each operator that is on, and the kinds of objects that it brings."""
     for addon in deployment.config.operators.addons:
         again = (
             f"It was deleted; EKS puts it back: `aws eks update-addon --cluster-name "
             f"{deployment.config.eks_cluster_name} --addon-name {addon} "
             "--resolve-conflicts OVERWRITE`"
         )
-        if addon == TRAINING_OPERATOR:
+        if addon in _DEFINITIONS:
+            definition, without = _DEFINITIONS[addon]
             found = existing(
                 ApiextensionsV1Api(deployment.kubernetes).read_custom_resource_definition,
-                _TRAINING_JOBS,
+                definition,
                 _preload_content=False,
             )
             yield checked(
-                f"kubectl get crd {_TRAINING_JOBS}",
+                f"kubectl get crd {definition}",
                 problem=None if found is not None else "is not installed",
-                advice=_WITHOUT_TRAINING_OPERATOR + again,
+                advice=without + again,
             )
         for workload in _WORKLOADS[addon]:
             yield workload.check(deployment, install=again)
