@@ -203,5 +203,5 @@ def test_workspaces_are_named_where_there_are_any(tmp_path: Path) -> None:
     assert _delete(eks) == DONE
 
     eks.rows["customresourcedefinitions"] = [(kind,)]
-    with pytest.raises(ProvisioningError, match="would lose objects.*Workspace team/notebook"):
+    with pytest.raises(ProvisioningError, match=r"would lose objects.*Workspace team/notebook"):
         _delete(eks)

@@ -127,6 +127,8 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
     entry = "AWS::EKS::AccessEntry"
     editors = [entry, "AWS::IAM::Policy", "Custom::HelmRelease", entry]
     between = chain.index(STACK, 1)
+    # The driver's rights come before it, and Spaces after it.
+    volumes = ["AWS::IAM::Policy"] if config.operators.ebs_csi_driver else []
 
     assert [kind for kind in chain[:between] if kind not in seldom] == [
         STACK,
@@ -140,7 +142,7 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
         *(["Custom::HelmRelease"] if config.cluster.node_pools else []),
         "Custom::DeletionCheck",
         # Operators and collectors follow the nodes.
-        *([STACK, ADDON, ADDON] if config.operators.addons else []),
+        *([STACK, *volumes, ADDON, ADDON] if config.operators.addons else []),
         *([STACK, ADDON, "Custom::TaskGovernance"] if config.governance is not None else []),
         *(
             [STACK, "AWS::APS::Workspace", "AWS::IAM::Policy", ADDON]

@@ -14,7 +14,8 @@ https://github.com/kubernetes-sigs/cluster-api-provider-aws/pull/5269.
 
 The add-ons of the training operator and of Spaces bring a certificate, which Kubernetes refuses
 while no pod of cert-manager's webhook runs:
-https://github.com/cert-manager/cert-manager/issues/5483. How often EKS tries again, AWS does not say: here it gives up at once, the worst of what it may do.
+https://github.com/cert-manager/cert-manager/issues/5483. How often EKS tries again, AWS does not
+say: here it gives up at once, the worst of what it may do.
 
 HyperPod's observability add-on wants a node before it is installed, and pods that get their role
 by the Pod Identity Agent: https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-setup.html.

@@ -22,7 +22,7 @@ PINS = ADDON_VERSIONS["1.34"]
 WITHOUT_DNS = {name: version for name, version in PINS.items() if name != "coredns"}
 WITHOUT_FSX = {name: version for name, version in PINS.items() if name != "aws-fsx-csi-driver"}
 COREDNS = PINS["coredns"]
-OPERATORS = {*KEYS}
+OPERATORS = {*KEYS, *(name for name in PINS if name.startswith("amazon-"))}
 
 
 class Eks:
