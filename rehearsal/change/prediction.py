@@ -168,5 +168,5 @@ def told(found: Sequence[Change]) -> Iterator[str]:
         for action in _ORDER:
             for each in (change for change in own if change.action is action):
                 what = "stays, without a stack" if action is Action.KEPT else action.value
-                mark = ", and its data is lost" if each.loses else ""
+                mark = ", and what it holds is lost" if each.loses else ""
                 yield f"  {what:9} {each.name} ({each.type}){mark}"

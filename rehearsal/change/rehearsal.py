@@ -1,5 +1,7 @@
 """Rehearses a change: the archived state, the deployment, and the same with a failure."""
 
+import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -13,6 +15,7 @@ import boto3
 from emulator.aws.settings import FailingStep
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Address, stacks_in
+from hyperpod_cli.aws.cluster_template import properties_of
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.deploy.announcement import refusals
@@ -30,8 +33,11 @@ from rehearsal.change.replay import replayed
 from rehearsal.change.rollback import Rollback
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage
+from rehearsal.stand_in_chart import STAND_IN
 
 _MINUTE = 60
+# What CloudFormation says of a rule of a template that does not hold.
+_RULE = re.compile(r"rule \S+ failed: (.+)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,6 +95,21 @@ class ChangeRehearsal:
         for what in self.archive.deployment.unread:
             yield f"not in the archive: {what}"
 
+    def _stand_ins(self, stage: Stage) -> Iterator[str]:
+        """Yield what is not as deployed: the official chart, where the stand-in is deployed."""
+        deployed = json.dumps([*self.archive.templates.values()])
+        digests = [
+            properties.get("ChartDigest")
+            for stack in stacks_in(stage.assembly)
+            for _, properties in properties_of(stack.template)
+            if properties.get("Release") == stage.config.helm.release
+        ]
+        if stage.chart.path == STAND_IN and any(str(each) not in deployed for each in digests):
+            yield (
+                "the stand-in takes the place of the chart that is deployed, so its release "
+                "changes; run `make charts` first"
+            )
+
     def _refusals(self) -> Iterator[str]:
         """Yield why CloudFormation would take no update at all."""
         stacks = {
@@ -101,14 +122,21 @@ class ChangeRehearsal:
     def _deploy(self, prediction: Prediction) -> list[Change]:
         """Rehearse the deployment and note what it does; return its steps."""
         with self._replayed() as stage:
+            prediction.notes += self._stand_ins(stage)
             prediction.notes += set_counts(stage.environment.clients, self.archive)
+            prediction.missing = self._missing(stage)
+            # What `make deploy` looks at first.
+            code, told = stage.look("account", "--for-deployment")
+            if code != 0:
+                lines = told.strip().splitlines()
+                prediction.error = "\n".join(x for x in lines if not x.startswith("WARNING"))
+                return []
             attempt = _Attempt.of(stage, archive=self.archive)
-            prediction.error = attempt.error
+            prediction.error = reason(attempt.error)
             prediction.changes = attempt.changes
             prediction.new = sorted(attempt.after.statuses.keys() - attempt.before.statuses.keys())
             prediction.staying = sorted(self.archive.templates.keys() - {*stage.stacks})
             prediction.nodes = ending(attempt.nodes, attempt.nodes_after, archive=self.archive)
-            prediction.missing = self._missing(stage)
             if attempt.changes:
                 prediction.minutes = _minutes(stage.assembly, attempt.changes)
             prediction.cost = "\n".join(
@@ -204,6 +232,16 @@ class _Attempt:
     @property
     def changes(self) -> list[Change]:
         return changes(self.before, self.after, events=self.events)
+
+
+def reason(error: str) -> str:
+    """Return why a deployment failed, without the rest of what the CDK CLI printed.
+
+    Args:
+        error: What is said of it.
+    """
+    rules = dict.fromkeys(_RULE.findall(error))
+    return "\n".join(each.strip() for each in rules) or error
 
 
 def _minutes(assembly: Path, found: Sequence[Change]) -> int:

@@ -9,6 +9,7 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cli.inspect.archive.archive import Archive
 from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.change.assembly import ArchivedVersion, hide_in
+from rehearsal.change.named import named_in
 from rehearsal.environment import rehearsal_environment
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage
@@ -79,6 +80,8 @@ def replayed(
         stage.bootstrap()
         if not is_again:
             hide_in(stage.assembly)
+        for resource in named_in(archive.templates.values()):
+            resource.make(environment.clients)
         stage.change_version(ArchivedVersion(archive=archive, config=config_path))
         progress.say("What is deployed, as the archive has it:")
         error = stage.deploy()

@@ -45,7 +45,7 @@ class Rollback:
         if not self.changes:
             yield "  every resource as it was"
         for each in self.changes:
-            mark = ", and its data is lost" if each.loses else ""
+            mark = ", and what it holds is lost" if each.loses else ""
             yield f"  {each.stack}: {each.name} ({each.type}) {each.action} nevertheless{mark}"
         ended = f"; {self.ended} of those from before have ended" if self.ended else ""
         yield f"  {self.nodes} nodes{ended}"

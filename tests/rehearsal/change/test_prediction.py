@@ -43,7 +43,11 @@ def nodes(*pods: str) -> EndingNodes:
     [
         ({}, 0, "No resource changes."),
         ({"changes": [change(Action.UPDATED)]}, 0, "updated   Files (AWS::FSx::FileSystem)"),
-        ({"changes": [change(Action.REPLACED)]}, 4, "Files (AWS::FSx::FileSystem), and its data"),
+        (
+            {"changes": [change(Action.REPLACED)]},
+            4,
+            "FileSystem), and what it holds is",
+        ),
         ({"changes": [change(Action.DELETED, holds_data=False)]}, 0, "deleted   Files"),
         ({"changes": [change(Action.KEPT)]}, 0, "stays, without a stack Files"),
         ({"new": ["ml-storage"], "changes": [change(Action.CREATED)]}, 0, "new, 1 resources"),

@@ -20,13 +20,15 @@ from emulator.hyperpod import Faults
 from emulator.kubernetes import KubernetesApi
 from emulator.kubernetes.training_operator import API_VERSION, KIND, TrainingOperator
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
+from hyperpod_cli.commands import commands
 from hyperpod_cli.helm.layer_binaries import layer_binaries
+from hyperpod_cli.inspect.archive.archive import read_archive
 from hyperpod_cli.operate.clusters import chosen_cluster, find_cluster, nodes_of
 from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
-from tests.support.on_call import CALLS, documented_actions, run
+from tests.support.on_call import CALLS, documented_actions, noted_calls, run
 from tests.support.operator import Operator
 from tests.support.patience import PATIENCE_SECONDS, eventually
 from tests.support.shell_blocks import blocks
@@ -53,6 +55,47 @@ def test_status_shows_groups_and_health(on_call: Operator, operator: Operator) -
     assert "Health is not known. Kubernetes API: 401" in text
     assert "not healthy" not in text
     assert "2 of 2 nodes are Running; health is not known." in text
+
+
+@pytest.mark.slow(seconds=2)
+def test_what_is_deployed_is_archived(operator: Operator, on_call: Operator) -> None:
+    file = operator.home / "deployed.zip"
+    statement = {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "*"}
+    own = {"Version": "2012-10-17", "Statement": [statement]}
+    operator.stage.environment.clients("iam").put_role_policy(
+        RoleName="cdk-hnb659fds-cfn-exec-role-000000000000-us-west-2",
+        PolicyName="own",
+        PolicyDocument=json.dumps(own),
+    )
+    with noted_calls() as made:
+        told = operator.output("archive", str(file))
+    assert told.startswith(f"{file}: ml in 000000000000/us-west-2: 4 stacks, 2 nodes; digest ")
+    assert told.count("\n") == 1
+    assert made == {*commands()["archive"].calls}
+
+    found = read_archive(file)
+    deployment = found.deployment
+    assert (deployment.hidden, deployment.unread) == ((), ())
+    assert deployment.control_plane is not None
+    assert deployment.control_plane["name"] == "ml-eks"
+    assert "aws-fsx-csi-driver" in {each["addonName"] for each in deployment.addons}
+    assert [each["StorageCapacity"] for each in deployment.file_systems] == [1200]
+    assert ("kube-system", "hyperpod-dependencies", "deployed") in {
+        (each["namespace"], each["name"], each["status"]) for each in deployment.releases
+    }
+    assert [(each["name"], each["phase"]) for each in deployment.claims] == [("fsx-claim", "Bound")]
+    assert len(found.assets) == 4
+    assert deployment.cloudformation["own"] == own
+    assert len(deployment.cloudformation) > 1
+    # Who may not read the stacks archives nothing.
+    refused = on_call.run("archive", str(file))
+    assert (refused.exit_code, refused.output.count("\n")) == (2, 1)
+    assert refused.output.startswith("Not permitted: ")
+    other = operator.home / "other.yaml"
+    text = operator.stage.config_path.read_text("utf-8")
+    other.write_text(text.replace("name: ml ", "name: other ", 1), encoding="utf-8")
+    refused = operator.run("archive", str(file), "--config", str(other))
+    assert refused.output.startswith("stacks: none of 'other' is deployed in us-west-2; ")
 
 
 @pytest.mark.slow(seconds=1)

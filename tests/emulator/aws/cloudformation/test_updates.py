@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from emulator.aws.local_aws import LocalAws
+from emulator.aws.settings import FailingStep
 from tests.support.local_aws import (
     StackFailedError,
     Template,
@@ -108,6 +109,18 @@ def test_the_old_resource_survives_until_every_update_succeeded(aws: LocalAws) -
         deploy(aws, changed, outputs, stack=stack.name)
 
     assert stack.outputs["Id"] in endpoints(aws)
+
+
+def test_a_step_fails_once_if_it_is_to(aws: LocalAws) -> None:
+    outputs = {"Id": {"Ref": "Vpc"}}
+    stack = deploy(aws, VPC, outputs)
+    aws.fail_step(FailingStep(stack=stack.name, logical_id="Endpoint"))
+
+    with pytest.raises(StackFailedError, match="Internal failure, which is rehearsed"):
+        deploy(aws, endpoint("s3"), outputs, stack=stack.name)
+
+    # The rollback worked, and so does the next update.
+    assert deploy(aws, endpoint("s3"), outputs, stack=stack.name).outputs == stack.outputs
 
 
 def associated(aws: LocalAws, subnet_id: str) -> list[str]:
