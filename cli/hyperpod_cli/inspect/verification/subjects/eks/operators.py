@@ -59,8 +59,13 @@ _WORKLOADS: Mapping[str, Sequence[Workload]] = {
         )
     ],
     EBS_CSI_DRIVER: [
-        Workload(kind=kind, name=name, namespace="kube-system", without=_WITHOUT_VOLUMES)
-        for kind, name in (("deploy", "ebs-csi-controller"), ("ds", "ebs-csi-node"))
+        Workload(
+            kind="deploy",
+            name="ebs-csi-controller",
+            namespace="kube-system",
+            without=_WITHOUT_VOLUMES,
+        ),
+        Workload(kind="ds", name="ebs-csi-node", namespace="kube-system", without=_WITHOUT_VOLUMES),
     ],
     SPACES: [
         Workload(
