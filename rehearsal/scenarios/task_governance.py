@@ -1,4 +1,4 @@
-"""Scenarios in which quotas of teams cannot be made, or changed, at once."""
+"""A scenario in which quotas of teams cannot be made, or changed, at once."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -11,8 +11,6 @@ from rehearsal.scenarios.scenario import (
     ON_EKS,
     Scenario,
     first_workers,
-    has_status,
-    is_refused,
     succeeds,
 )
 from rehearsal.stage import Stage
@@ -65,30 +63,11 @@ def _not_ready(stage: Stage) -> Iterator[Fact]:
     yield from _ends(stage)
 
 
-def _quota_fails(stage: Stage) -> Iterator[Fact]:
-    _let_share(stage, "research")
-    yield succeeds("a deployment with one team works", stage.deploy())
-    stage.environment.hyperpod.faults = Faults(quota_failures=frozenset({"product"}))
-    _let_share(stage, "research", "product")
-    matching = r"quota \S+-product .*is CreateFailed: The resources .*quota of the team product"
-    yield is_refused(stage.deploy(), matching=matching)
-    yield has_status(stage, "operators", "UPDATE_ROLLBACK_COMPLETE")
-    yield _quotas_are(stage, "research")
-    yield from _ends(stage)
-
-
 SCENARIOS = (
     Scenario(
         name="quotas-not-ready",
         summary="Kueue's webhook is not ready for the first quota, and a change is a conflict",
         play=_not_ready,
-        on_a_deployment=True,
-        needs=ON_EKS,
-    ),
-    Scenario(
-        name="quota-create-fails",
-        summary="HyperPod cannot make the quota of a second team",
-        play=_quota_fails,
         on_a_deployment=True,
         needs=ON_EKS,
     ),
