@@ -6,7 +6,14 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.limits import ApiLimits, Between, ListLimits, OneOf
+from hyperpod_cdk.schema.limits import (
+    DNS_LABEL,
+    ApiLimits,
+    Between,
+    ListLimits,
+    Matching,
+    OneOf,
+)
 from hyperpod_cdk.schema.section import Api, Listed, Section, Task, members
 
 _TASK = Task("share the cluster among teams")
@@ -24,6 +31,16 @@ InstanceType = Annotated[
     str, ApiLimits(shape_name="sagemaker.ClusterInstanceType", noun="a HyperPod instance type")
 ]
 Amount = Annotated[int, Between(1, _MOST_AMOUNT)]
+# The API's pattern repeats a repetition: it lets longer names pass, which Kubernetes refuses, and
+# takes hours to refuse one.
+_Name = Annotated[
+    str,
+    Matching(
+        pattern=DNS_LABEL,
+        rule="must be lower-case letters, digits and inner hyphens, at most 40",
+        longest=40,
+    ),
+]
 Weight = Annotated[
     int, ApiLimits(shape_name="sagemaker.FairShareWeight", noun="a weight, 0 to 100")
 ]
@@ -83,15 +100,7 @@ class QuotaConfig(Section):
 class TeamConfig(Section):
     """A team, its quota, and what it does with compute that stands idle."""
 
-    name: Annotated[
-        str,
-        ApiLimits(
-            shape_name="sagemaker.ComputeQuotaTargetTeamName",
-            noun="the name of a team (lower-case letters, digits, inner hyphens, at most 40)",
-        ),
-        Field(examples=["research"]),
-        _TASK,
-    ]
+    name: Annotated[_Name, Field(examples=["research"]), _TASK]
     """Name of the team; its jobs run in the namespace hyperpod-ns-<name>."""
 
     quota: Annotated[
@@ -158,14 +167,7 @@ class TeamConfig(Section):
 class JobPriorityConfig(Section):
     """A priority that jobs name, which Kueue compares when they wait."""
 
-    name: Annotated[
-        str,
-        ApiLimits(
-            shape_name="sagemaker.ClusterSchedulerPriorityClassName",
-            noun="the name of a priority (lower-case letters, digits, inner hyphens, at most 40)",
-        ),
-        Api("Name"),
-    ]
+    name: Annotated[_Name, Api("Name")]
     """Name; jobs name it with -priority appended, such as training-priority."""
 
     weight: Annotated[

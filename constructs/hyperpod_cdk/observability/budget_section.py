@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.limits import Between, EmailAddress
+from hyperpod_cdk.schema.limits import Between, EachOnce, EmailAddress
 from hyperpod_cdk.schema.section import Listed, Section, Task
 
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-budgets-budget.html
@@ -20,14 +20,13 @@ class BudgetConfig(Section):
     monthly_usd: Annotated[int, Between(1, 1_000_000_000), Field(examples=[20000]), _TASK]
     """What a month may cost, in USD, with all that AWS bills."""
 
-    percent: Annotated[Listed[Annotated[int, Between(1, 1000)]], Field(examples=[[50, 90]])] = (
-        80,
-        100,
-    )
+    percent: Annotated[
+        Listed[Annotated[int, Between(1, 1000)]], EachOnce(), Field(examples=[[50, 90]])
+    ] = (80, 100)
     """When somebody is told: percent of monthly_usd, up to five. Default: 80 and 100."""
 
     emails: Annotated[
-        Listed[EmailAddress], Field(examples=[["ml-platform@example.com"]]), _TASK
+        Listed[EmailAddress], EachOnce(), Field(examples=[["ml-platform@example.com"]]), _TASK
     ] = ()
     """Who gets an e-mail, up to ten. With observability.notifications, its topic is told too.
     Default: nobody else."""
@@ -40,8 +39,6 @@ class BudgetConfig(Section):
         if not 1 <= len(self.percent) <= _MOST_NOTIFICATIONS:
             message = f"must list 1 to {_MOST_NOTIFICATIONS} percentages, and has"
             yield error(("percent",), [*self.percent], f"{message} {len(self.percent)}")
-        if len({*self.percent}) != len(self.percent):
-            yield error(("percent",), [*self.percent], "must list each percentage once")
         if len(self.emails) > _MOST_EMAILS:
             message = f"must list at most {_MOST_EMAILS} addresses, and has {len(self.emails)}"
             yield error(("emails",), [*self.emails], message)

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from hyperpod_cdk.schema.arns import SnsTopicArn
-from hyperpod_cdk.schema.limits import EmailAddress, Matching
+from hyperpod_cdk.schema.limits import EachOnce, EmailAddress, Matching
 from hyperpod_cdk.schema.section import Listed, Section, Task
 
 # https://docs.aws.amazon.com/chatbot/latest/APIReference/API_SlackChannelConfiguration.html allows
@@ -45,6 +45,7 @@ class NotificationsConfig(Section):
 
     emails: Annotated[
         Listed[EmailAddress],
+        EachOnce(),
         Field(examples=[["ml-platform@example.com"]]),
         Task("be told when something fails"),
     ] = ()

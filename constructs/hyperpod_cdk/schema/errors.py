@@ -198,7 +198,16 @@ def shown(value: object) -> str:
     return _short.repr(value)
 
 
-_short = reprlib.Repr()
+class _Short(reprlib.Repr):
+    """Shows an entry of a list by its name."""
+
+    def repr_instance(self, entry: object, level: int) -> str:
+        """Return the name of what has one."""
+        name = getattr(entry, "name", None)
+        return repr(name) if isinstance(name, str) else super().repr_instance(entry, level)
+
+
+_short = _Short()
 _short.maxstring = _short.maxother = _short.maxlong = _MOST_CHARACTERS
 _short.maxlevel = 2
 

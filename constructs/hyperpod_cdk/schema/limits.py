@@ -229,9 +229,28 @@ class ListLimits(Limits):
         if not self._least <= len(value) <= most:
             message = f"must list {self._least} to {most} {self.noun}, the API's limits"
             yield Finding(value=list(value), message=message)
-        for index, item in enumerate(value):
-            if item in value[:index]:
-                yield Finding(path=(index,), value=item, message="is listed twice; list each once")
+        yield from _listed_twice(value)
+
+
+@dataclass(frozen=True, slots=True)
+class EachOnce(Limits):
+    """Limits a list that no service model holds to entries that differ."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write the same limit in JSON Schema's words."""
+        return handler(schema) | {"uniqueItems": True}
+
+    def _check(self, value: tuple[object, ...]) -> tuple[object, ...]:
+        refuse(_listed_twice(value))
+        return value
+
+
+def _listed_twice(value: tuple[object, ...]) -> Iterator[Finding]:
+    for index, item in enumerate(value):
+        if item in value[:index]:
+            yield Finding(path=(index,), value=item, message="is listed twice; list each once")
 
 
 def is_token(value: object) -> bool:

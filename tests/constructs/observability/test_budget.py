@@ -95,10 +95,11 @@ def test_other_readers_make_another_budget() -> None:
         ({"monthly_usd": 0}, "monthly_usd"),
         ({"percent": []}, "must list 1 to 5 percentages, and has 0"),
         ({"percent": [1, 2, 3, 4, 5, 6]}, "must list 1 to 5 percentages, and has 6"),
-        ({"percent": [80, 80]}, "must list each percentage once"),
+        ({"percent": [80, 80]}, "80 is listed twice; list each once"),
         ({"percent": [0]}, "percent"),
         ({"emails": [f"a{n}@example.com" for n in range(11)]}, "at most 10 addresses, and has 11"),
         ({"emails": ["nobody"]}, "must be an e-mail address"),
+        ({"emails": ["a@example.com"] * 2}, "emails[1]: 'a@example.com' is listed twice"),
     ],
 )
 def test_refused_values(keys: dict[str, Any], says: str) -> None:

@@ -103,6 +103,7 @@ def test_the_channels_role_may_do_nothing(stack: cdk.Stack, view: View) -> None:
         ({"slack": {**_SLACK, "workspace_id": "mine"}}, "must be the ID of a Slack workspace"),
         ({"patience_minutes": 5}, "observability.notifications.patience_minutes: 5"),
         ({"emails": ["nobody"]}, "observability.notifications.emails"),
+        ({"emails": ["a@example.com"] * 2}, "emails[1]: 'a@example.com' is listed twice"),
     ],
 )
 def test_what_cannot_be_told_is_refused_in_one_line(section: dict[str, Any], line: str) -> None:

@@ -94,7 +94,7 @@ def run(
         print_json(_as_data(outcomes, trace))
         return
     out = console()
-    for line in _heading(outcomes, trace):
+    for line in [*_heading(outcomes, trace)]:  # a date that cannot be is refused before
         out.print(line)
     out.print(_table(outcomes))
     for line in (*_verdict(outcomes), *_notes(outcomes)):
@@ -137,13 +137,17 @@ def _draw(outcomes: Sequence[Outcome], trace: Trace, picture: Path) -> None:
 
 def _heading(outcomes: Sequence[Outcome], trace: Trace) -> Iterator[str]:
     first = min(job.submitted for job in trace.jobs)
-    yield f"{trace.path}: {len(trace.jobs)} jobs, the first at {trace.moment(first)}"
+    yield f"{trace.path}: {_counted(len(trace.jobs))}, the first at {trace.moment(first)}"
     for outcome in outcomes:
         way = "by weights" if outcome.quotas.rules.fair_share else "first come, first served"
         end = outcome.end
         last = "no job ever runs" if end is None else f"the last job ends at {trace.moment(end)}"
         yield f"{outcome.label}: {outcome.quotas.name}, borrowing {way}; {last}"
     yield ""
+
+
+def _counted(jobs: int) -> str:
+    return "1 job" if jobs == 1 else f"{jobs} jobs"
 
 
 def _table(outcomes: Sequence[Outcome]) -> Table:

@@ -63,10 +63,19 @@ class Trace:
     has_dates: bool
 
     def moment(self, second: int) -> str:
-        """Return a time of the list as it is shown."""
-        if self.has_dates:
+        """Return a time of the list as it is shown.
+
+        Raises:
+            OpsError: There are no dates so late.
+        """
+        if not self.has_dates:
+            return f"minute {second / 60:g}"
+        try:
             return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%d %H:%M")
-        return f"minute {second / 60:g}"
+        except (OverflowError, ValueError):
+            raise OpsError(
+                f"--jobs: {self.path}: its jobs end after the year 9999; submit them earlier"
+            ) from None
 
 
 class _LineError(Exception):
@@ -196,7 +205,7 @@ def _date(text: str) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise _LineError(
-            f"submitted: {text!r} must be a time, such as 2026-11-02T08:30, as on the lines before"
+            f"submitted: {text!r} must be a time, such as 2026-11-02T08:30, on every line"
         ) from None
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 

@@ -125,6 +125,7 @@ def _nodes(name: str) -> float:
         (_HEADER + _LINE.replace("g5.12", "p5.48"), "instance_type: 'ml.p5.48xlarge' is none of"),
         (_HEADER + _LINE + "2026-11-02T08:00" + _LINE[1:], "jobs.csv:3: submitted: '2026-11-02T0"),
         (_HEADER + "noon" + _LINE[1:], "jobs.csv:2: submitted: 'noon' must be a time"),
+        (_HEADER + "9999-12-31T23:59" + _LINE[1:], "jobs.csv: its jobs end after the year 9999"),
         (
             _HEADER + _LINE.replace("ml.g5.12xlarge,1,,", "ml.m5.4xlarge,,1,"),
             "has none; give nodes",
