@@ -196,7 +196,7 @@ def check_chart(config: Config, *, path: Path, chart: HyperPodChart) -> None:
             chart,
             helm=config.helm,
             region=config.region,
-            instance_types=config.cluster.instance_types,
+            instance_types=config.instance_types,
         )
     )
     if found:

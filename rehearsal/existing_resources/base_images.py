@@ -41,6 +41,6 @@ def base_images(config: Config) -> Iterator[BaseImage]:
     if config.workloads is None:
         return
     folder = (config.workloads.base_registry or "").partition("/")[2]
-    for base in bases_of(config.cluster.instance_types):
+    for base in bases_of(config.instance_types):
         name = "/".join(part for part in (folder, base.repository) if part)
         yield BaseImage(repository=name, tag=base.tag)

@@ -92,12 +92,12 @@ def add_stacks(
     add("operators", OperatorsStack)
     add("observability", ObservabilityStack, stored=stored)
     for kind, stack in dependents.items():
-        for other in (platform, *(dependents[each] for each in STACKS[kind].follows)):
+        for other in (platform, *(dependents[each] for each in STACKS[kind].follows if each in dependents)):
             stack.add_stack_dependency(other)
     for each in (platform, *dependents.values()):
         orchestration.add_to_stack(each)
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.
-    report(dependents["hyperpod"], cross_section_findings(config))
+    report(dependents.get("hyperpod", platform), cross_section_findings(config))
     for key, value in config.tags.items():
         cdk.Tags.of(scope).add(key, value)
         # The stacks themselves, which CDK leaves out by its flag explicitStackTags.

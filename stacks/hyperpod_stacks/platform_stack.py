@@ -96,6 +96,27 @@ class PlatformStack(cdk.Stack):
             provisioner=self.provisioner,
         )
         orchestration.add_to_platform(self, self.parts)
+        names = {
+            **orchestration.platform_outputs,
+            **(self._add_for_cluster(config, scripts) if self.cluster.exists else {}),
+            "VpcId": self.network.vpc.vpc_id,
+            "SecurityGroupId": self.security_group.security_group_id,
+        }
+        subnet_ids = self.network.node_subnets.ids
+        add_outputs(self, {**names, "PrivateSubnetId": subnet_ids[0]})
+        # The keys that the public create_config.sh asks for.
+        add_outputs(
+            self,
+            {
+                **{f"Output{name}": value for name, value in names.items()},
+                "OutputPrivateSubnetIds": cdk.Fn.join(",", subnet_ids),
+            },
+        )
+        add_outputs(self, {"EncryptionKeyArn": self.keys.key_arn})
+        add_outputs(self, orchestration.further_outputs)
+
+    def _add_for_cluster(self, config: Config, scripts: Path | None) -> dict[str, str]:
+        """Add what the nodes of a HyperPod cluster run, and run as; return its outputs."""
         bucket = lifecycle_bucket_of(
             self,
             "LifecycleBucket",
@@ -123,31 +144,16 @@ class PlatformStack(cdk.Stack):
             self,
             "ExecutionRole",
             cluster=self.cluster,
-            orchestrator=orchestration.orchestrator,
+            orchestrator=self.orchestration.orchestrator,
             vpc=self.network.vpc,
             subnets=self.network.node_subnets,
             security_group=self.security_group,
             lifecycle_scripts=self.lifecycle_scripts,
         ).role
-        subnet_ids = self.network.node_subnets.ids
-        names = {
-            **orchestration.platform_outputs,
+        return {
             "S3BucketName": bucket.bucket_name,
             "SageMakerIAMRoleArn": self.execution_role.role_arn,
-            "VpcId": self.network.vpc.vpc_id,
-            "SecurityGroupId": self.security_group.security_group_id,
         }
-        add_outputs(self, {**names, "PrivateSubnetId": subnet_ids[0]})
-        # The keys that the public create_config.sh asks for.
-        add_outputs(
-            self,
-            {
-                **{f"Output{name}": value for name, value in names.items()},
-                "OutputPrivateSubnetIds": cdk.Fn.join(",", subnet_ids),
-            },
-        )
-        add_outputs(self, {"EncryptionKeyArn": self.keys.key_arn})
-        add_outputs(self, orchestration.further_outputs)
 
     @property
     def eks_cluster(self) -> eks.ICluster:

@@ -59,6 +59,7 @@ class StackRow:
     Attributes:
         holds: What it is for, as its template describes it.
         holds_with_slurm: The same without Kubernetes. Default: the same.
+        holds_without_cluster: The same without HyperPod. Default: the same.
         exists: Whether a configuration has it.
         says: What it deploys, a line each.
         follows: What it comes after besides the platform, and is deleted before.
@@ -73,9 +74,12 @@ class StackRow:
     has_outputs: bool = True
     protection: Protection | None = None
     holds_with_slurm: str | None = None
+    holds_without_cluster: str | None = None
 
     def about(self, config: Config) -> str:
         """Return the description of its template."""
+        if not config.cluster.exists:
+            return f"EKS: {self.holds_without_cluster or self.holds}"
         if config.control_plane is not None:
             return f"HyperPod on EKS: {self.holds}"
         return f"HyperPod with Slurm: {self.holds_with_slurm or self.holds}"
@@ -185,7 +189,7 @@ def _addons(config: Config) -> Iterator[str]:
 
 
 def _workloads(config: Config) -> Iterator[str]:
-    bases = base_images(config.cluster.instance_types)
+    bases = base_images(config.instance_types)
     kinds = " and ".join(base.name for base in bases)
     place = "in the VPC" if config.builds_in_network else "outside the VPC"
     yield f"ECR repository {config.repository_name}, and a build {place} of its images: {kinds}"
@@ -250,6 +254,7 @@ STACKS: Mapping[StackKind, StackRow] = {
     "platform": StackRow(
         holds="network, control plane, lifecycle bucket, roles, provisioner",
         holds_with_slurm="network, lifecycle bucket, roles, provisioner",
+        holds_without_cluster="network, control plane, provisioner",
         exists=lambda _config: True,
         says=_platform,
         protection=Protection(
@@ -281,7 +286,7 @@ STACKS: Mapping[StackKind, StackRow] = {
     "hyperpod": StackRow(
         holds="Helm dependencies and HyperPod cluster",
         holds_with_slurm="HyperPod cluster",
-        exists=lambda _config: True,
+        exists=lambda config: config.cluster.exists,
         says=_hyperpod,
     ),
     "operators": StackRow(

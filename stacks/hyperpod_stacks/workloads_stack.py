@@ -31,7 +31,7 @@ class WorkloadsStack(cdk.Stack):
             "TrainingImages",
             repository_name=name,
             workloads=workloads,
-            instance_types=config.cluster.instance_types,
+            instance_types=config.instance_types,
             region=config.region,
             encryption_key=platform.keys.images,
             log_groups=platform.log_groups,

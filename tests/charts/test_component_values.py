@@ -169,7 +169,7 @@ def test_values_are_as_reviewed(
     config = configure(VALUES_CASES[name])
 
     values = dependency_values(
-        config.helm, region=REGION, instance_types=config.cluster.instance_types
+        config.helm, region=REGION, instance_types=config.instance_types
     )
 
     assert values == snapshot
@@ -187,7 +187,7 @@ def test_exactly_the_components_that_are_on_are_rendered(
             read_hyperpod_chart(chart),
             helm=config.helm,
             region=REGION,
-            instance_types=config.cluster.instance_types,
+            instance_types=config.instance_types,
         )
         assert rendered(chart, values=values, home=tmp_path) == {
             item for component in on for item in OBJECTS[component]

@@ -115,7 +115,7 @@ def _rendered(config: Config, *, chart: HyperPodChart, region: str | None) -> li
     values: dict[str, Any] = dependency_values(
         config.helm,
         region=region or "",
-        instance_types=config.cluster.instance_types,
+        instance_types=config.instance_types,
         chart=chart,
     )
     with tempfile.TemporaryDirectory(prefix="images-") as folder:

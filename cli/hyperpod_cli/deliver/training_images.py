@@ -107,7 +107,7 @@ def training_images(config: Config, *, path: Path, session: AwsSession) -> Train
     stack = stack_name(config, "workloads")
     outputs = outputs_of(session.client("cloudformation"), stack)
     context = asset_directory("images") / "training"
-    bases = base_images(config.cluster.instance_types)
+    bases = base_images(config.instance_types)
     deployed = {base.name: outputs.get(image_output(base.name), "") for base in bases}
     return TrainingImages(
         config=config,

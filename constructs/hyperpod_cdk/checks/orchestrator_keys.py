@@ -1,24 +1,37 @@
-"""Keys that only clusters of another orchestrator have."""
+"""Keys that only clusters of another orchestrator have, or HyperPod clusters alone."""
 
 from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.section import ORCHESTRATORS, Section, given_to_others
+from hyperpod_cdk.schema.section import (
+    ORCHESTRATORS,
+    OfHyperPod,
+    OrchestratedBy,
+    Section,
+    given_in_vain,
+)
 
 
 def orchestrator_keys(config: Config) -> Iterator[Finding]:
-    """Find keys of EKS on a cluster that Slurm orchestrates, and the reverse.
+    """Find keys of EKS on a cluster that Slurm orchestrates, the reverse, and keys of no cluster.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterOrchestrator.html
     """
-    orchestrator = config.cluster.orchestrator
-    for path, value, owner in given_to_others(config, orchestrator=orchestrator):
-        message = (
-            f"must be left out: it is for clusters that {ORCHESTRATORS[owner]} orchestrates, and "
-            f"cluster.orchestrator is {orchestrator}"
-        )
-        yield error(path, _brief(value), message)
+    cluster = config.cluster
+
+    def why(mark: object) -> str:
+        if isinstance(mark, OrchestratedBy) and mark.orchestrator != cluster.orchestrator:
+            return (
+                f"clusters that {ORCHESTRATORS[mark.orchestrator]} orchestrates, and "
+                f"cluster.orchestrator is {cluster.orchestrator}"
+            )
+        if isinstance(mark, OfHyperPod) and not cluster.exists:
+            return "a HyperPod cluster, and cluster is null"
+        return ""
+
+    for path, value, reason in given_in_vain(config, why):
+        yield error(path, _brief(value), f"must be left out: it is for {reason}")
 
 
 def _brief(value: object) -> object:

@@ -12,7 +12,7 @@ def training_images(config: Config) -> Iterator[Finding]:
 
     https://aws.github.io/deep-learning-containers/reference/available_images/
     """
-    if config.workloads is not None and not base_images(config.cluster.instance_types):
+    if config.workloads is not None and not base_images(config.instance_types):
         message = (
             "has nothing to build: no instance group has GPUs or Trainium; add one, or leave "
             "workloads out"

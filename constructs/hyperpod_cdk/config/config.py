@@ -6,8 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import (
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
+    field_serializer,
     field_validator,
     model_validator,
 )
@@ -42,7 +44,15 @@ from hyperpod_cdk.schema.availability_zones import (
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cdk.schema.section import EKS, SLURM, OrchestratedBy, Section, Task, findings_of
+from hyperpod_cdk.schema.section import (
+    EKS,
+    SLURM,
+    OfHyperPod,
+    OrchestratedBy,
+    Section,
+    Task,
+    findings_of,
+)
 from hyperpod_cdk.schema.tags import Tags
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
@@ -141,6 +151,11 @@ LOG_RETENTION_DAYS = (
 )  # fmt: skip
 
 
+def _or_null(schema: dict[str, Any]) -> None:
+    """Let null stand beside a section, as it does in the schema of an optional one."""
+    schema["anyOf"] = [{"$ref": schema.pop("$ref")}, {"type": "null"}]
+
+
 class Config(Section):
     """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
 
@@ -171,7 +186,7 @@ class Config(Section):
     helm: Annotated[HelmConfig, OrchestratedBy(EKS)] = HelmConfig()
     """The Helm release of HyperPod's dependencies."""
 
-    lifecycle_scripts: LifecycleScriptsConfig = LifecycleScriptsConfig()
+    lifecycle_scripts: Annotated[LifecycleScriptsConfig, OfHyperPod()] = LifecycleScriptsConfig()
     """The scripts that new nodes run."""
 
     encryption: EncryptionConfig = EncryptionConfig()
@@ -189,8 +204,8 @@ class Config(Section):
     provisioner, and S3 the access logs of the lifecycle bucket. Default: 30 for the VPC, 90 for the
     others."""
 
-    cluster: ClusterConfig
-    """The HyperPod cluster."""
+    cluster: Annotated[ClusterConfig, Field(json_schema_extra=_or_null)]
+    """The HyperPod cluster; null for none, on nodes of your own or of node_groups."""
 
     operators: Annotated[OperatorsConfig, OrchestratedBy(EKS)] = OperatorsConfig()
     """Operators on the nodes, each by a switch. Default: none but those of helm.components."""
@@ -198,6 +213,7 @@ class Config(Section):
     governance: Annotated[
         GovernanceConfig | None,
         OrchestratedBy(EKS),
+        OfHyperPod(),
         Field(
             examples=[
                 {
@@ -216,7 +232,7 @@ class Config(Section):
     observability: ObservabilityConfig = ObservabilityConfig()
     """Metrics, dashboards and messages, each by a switch. Default: none."""
 
-    node_health: Annotated[NodeHealthConfig | None, OrchestratedBy(EKS)] = None
+    node_health: Annotated[NodeHealthConfig | None, OrchestratedBy(EKS), OfHyperPod()] = None
     """A health check of your own on each node with GPUs or Trainium. Default: none."""
 
     workloads: Annotated[
@@ -312,6 +328,11 @@ class Config(Section):
         )
 
     @property
+    def instance_types(self) -> tuple[str, ...]:
+        """Every type that a node may have, each once."""
+        return self.cluster.instance_types
+
+    @property
     def addons_that_need_nodes(self) -> tuple[str, ...]:
         """The EKS add-ons that the deployment installs beside the cluster: DNS, the FSx driver."""
         if self.control_plane is None:
@@ -367,7 +388,7 @@ class Config(Section):
     @cached_property
     def components(self) -> ComponentsConfig:
         """The components of the HyperPod dependencies, with every default filled in."""
-        return self.helm.components_to_install(instance_types=self.cluster.instance_types)
+        return self.helm.components_to_install(instance_types=self.instance_types)
 
     @model_validator(mode="before")
     @classmethod
@@ -420,10 +441,18 @@ class Config(Section):
     @field_validator("cluster", mode="before")
     @classmethod
     def _name_cluster(cls, value: object, info: ValidationInfo) -> object:
+        if value is None:
+            return ClusterConfig.none()
         if isinstance(value, dict) and "name" not in value:
             # Without a valid deployment name the load fails anyway; do not report it twice.
             return {"name": f"{info.data.get('name', 'hyperpod')}-cluster", **value}
         return value
+
+    @field_serializer("cluster", mode="wrap")
+    def _null_for_none(
+        self, value: ClusterConfig, handler: SerializerFunctionWrapHandler
+    ) -> object:
+        return handler(value) if value.exists else None
 
     @field_validator("*")
     @classmethod

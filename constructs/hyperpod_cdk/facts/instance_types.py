@@ -92,6 +92,11 @@ class InstanceFacts:
         return self.pod_addresses + self.network_cards - 1
 
 
+def is_of_hyperpod(instance_type: str) -> bool:
+    """Tell whether a name is HyperPod's, such as `ml.p5.48xlarge`, and not EC2's `p5.48xlarge`."""
+    return instance_type.startswith("ml.")
+
+
 def instance_types() -> tuple[str, ...]:
     """Return every instance type of the HyperPod API, such as `ml.p5.48xlarge`."""
     return shape("sagemaker.ClusterInstanceType").values

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Self
 
-from hyperpod_cdk.facts.instance_types import instance_facts
+from hyperpod_cdk.facts.instance_types import instance_facts, is_of_hyperpod
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, shown
 from hyperpod_cdk.schema.limits import DNS_LABEL, Matching
-from hyperpod_cdk.schema.section import Api, Section
+from hyperpod_cdk.schema.section import Api, OfHyperPod, Section
 
 Keys = tuple[str, ...]
 """Nested keys of the chart's values."""
@@ -50,19 +50,23 @@ class ComponentsConfig(Section):
     ] = None
     """Offers a node's EFA interfaces to its pods. Default: true where an instance group has EFA."""
 
-    health_monitoring_agent: Annotated[bool | None, Api("health-monitoring-agent.enabled")] = None
-    """Watches the hardware of each node; resiliency needs it. Default: true."""
+    health_monitoring_agent: Annotated[
+        bool | None, OfHyperPod(), Api("health-monitoring-agent.enabled")
+    ] = None
+    """Watches the hardware of each node; resiliency needs it. Default: true with a HyperPod
+    cluster."""
 
-    deep_health_check: Annotated[bool | None, Api("deep-health-check.enabled")] = None
+    deep_health_check: Annotated[bool | None, OfHyperPod(), Api("deep-health-check.enabled")] = None
     """What deep health checks run as, and the namespace aws-hyperpod; resiliency needs it. Default:
-    true."""
+    true with a HyperPod cluster."""
 
-    job_auto_restart: Annotated[bool | None, Api("job-auto-restart.enabled")] = None
-    """Lets HyperPod restart jobs after it has replaced a node; resiliency needs it. Default:
-    true."""
+    job_auto_restart: Annotated[bool | None, OfHyperPod(), Api("job-auto-restart.enabled")] = None
+    """Lets HyperPod restart jobs after it has replaced a node; resiliency needs it. Default: true
+    with a HyperPod cluster."""
 
-    patching: Annotated[bool | None, Api("hyperpod-patching.enabled")] = None
-    """Lets HyperPod move pods off a node that it updates; resiliency needs it. Default: true."""
+    patching: Annotated[bool | None, OfHyperPod(), Api("hyperpod-patching.enabled")] = None
+    """Lets HyperPod move pods off a node that it updates; resiliency needs it. Default: true with a
+    HyperPod cluster."""
 
     gpu_operator: Annotated[bool | None, Api("gpu-operator.enabled")] = None
     """NVIDIA GPU operator, for multi-instance GPUs, with a device plugin of its own. The packaged
@@ -97,13 +101,16 @@ class ComponentsConfig(Section):
         """Return the components with every default filled in.
 
         Args:
-            instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`.
+            instance_types: Instance types of the nodes: HyperPod's, such as `ml.p5.48xlarge`, for
+                which what resiliency needs is on, and EC2's.
             chosen: What is switched on or off, by the key of the component.
 
         Raises:
             ValueError: HyperPod has no such instance type.
         """
-        switches = with_defaults(chosen, plugins=device_plugins(instance_types))
+        types = frozenset(instance_types)
+        needed = device_plugins(types) | dict.fromkeys(LOST_WITHOUT, any(map(is_of_hyperpod, types)))
+        switches = with_defaults(chosen, needed=needed)
         return self.model_copy(update=switches)
 
 
@@ -121,14 +128,7 @@ SWITCHES: Final[Mapping[str, Keys]] = {
 }
 """The switch of each component in the chart's values, by the component's key."""
 
-_ON_BY_DEFAULT = (
-    "training_operator",
-    "mpi_operator",
-    "health_monitoring_agent",
-    "deep_health_check",
-    "job_auto_restart",
-    "patching",
-)
+_JOB_OPERATORS = ("training_operator", "mpi_operator")
 
 
 def device_plugins(instance_types: Iterable[str]) -> dict[str, bool]:
@@ -152,14 +152,14 @@ def device_plugins(instance_types: Iterable[str]) -> dict[str, bool]:
     }
 
 
-def with_defaults(chosen: Mapping[str, bool], *, plugins: Mapping[str, bool]) -> dict[str, bool]:
+def with_defaults(chosen: Mapping[str, bool], *, needed: Mapping[str, bool]) -> dict[str, bool]:
     """Return whether each component is on.
 
     Args:
         chosen: What is switched on or off, by the key of the component.
-        plugins: Whether each device plugin is needed.
+        needed: Whether each device plugin, and what resiliency needs, is on by itself.
     """
-    defaults = {name: name in _ON_BY_DEFAULT for name in SWITCHES} | dict(plugins)
+    defaults = {name: name in _JOB_OPERATORS for name in SWITCHES} | dict(needed)
     if chosen.get("gpu_operator"):
         # It has a device plugin of its own.
         defaults["nvidia_device_plugin"] = False
@@ -168,10 +168,6 @@ def with_defaults(chosen: Mapping[str, bool], *, plugins: Mapping[str, bool]) ->
 
 CONSENT: Final = "i_know_this_breaks_resiliency"
 _COMPUTE_QUOTA_TARGET_ID = "compute_quota_target_id"
-_EVERY_PLUGIN = {
-    name: True for name in ("nvidia_device_plugin", "neuron_device_plugin", "efa_device_plugin")
-}
-
 # What HyperPod's resiliency needs, and what is lost without it.
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-install-packages-using-helm-chart.html
 LOST_WITHOUT: Final[Mapping[str, str]] = {
@@ -182,6 +178,9 @@ LOST_WITHOUT: Final[Mapping[str, str]] = {
     "job_auto_restart": "no job is restarted after HyperPod has replaced a node under it",
     "patching": "HyperPod cannot move pods off a node before it updates the node's software",
 }
+_EVERYTHING = dict.fromkeys(
+    ("nvidia_device_plugin", "neuron_device_plugin", "efa_device_plugin", *LOST_WITHOUT), True
+)
 # They live in the namespace aws-hyperpod, which deep_health_check creates.
 _IN_THE_NAMESPACE = ("health_monitoring_agent", "job_auto_restart")
 
@@ -209,7 +208,7 @@ def component_findings(
         return
     yield from _contradictions(components, values=values)
     target_id = components.compute_quota_target_id or value_at(values, keys=TARGET_ID)
-    switches = with_defaults(chosen_switches(components, values=values), plugins=_EVERY_PLUGIN)
+    switches = with_defaults(chosen_switches(components, values=values), needed=_EVERYTHING)
     for finding in _combinations(switches, consent=consent, target_id=target_id):
         yield _in_file(finding, components=components, values=values)
 

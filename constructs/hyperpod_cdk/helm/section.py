@@ -146,10 +146,10 @@ class HelmConfig(Section):
         return component_findings(self.components, values=self.values, consent=consent)
 
     def components_to_install(self, *, instance_types: Iterable[str]) -> ComponentsConfig:
-        """Return what is installed for a cluster of these instance types, with no default left out.
+        """Return what is installed for nodes of these instance types, with no default left out.
 
         Args:
-            instance_types: HyperPod instance types, such as `ml.p5.48xlarge`.
+            instance_types: Types of HyperPod's nodes, such as `ml.p5.48xlarge`, and of others.
 
         Raises:
             ValueError: HyperPod has no such instance type.

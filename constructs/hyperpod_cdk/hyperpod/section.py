@@ -254,6 +254,16 @@ class ClusterConfig(WaitingConfig):
     ] = None
     """The environment that all restricted instance groups share. Default: none."""
 
+    @classmethod
+    def none(cls) -> Self:
+        """Return what stands for no HyperPod cluster: one without a name and without groups."""
+        return cls.model_construct(name="", instance_groups=())
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a HyperPod cluster, which has one group at least."""
+        return bool(self.instance_groups)
+
     @property
     def all_groups(self) -> tuple[NodeGroupConfig, ...]:
         """The instance groups, then the restricted ones."""

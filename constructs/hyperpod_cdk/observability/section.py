@@ -9,7 +9,7 @@ from hyperpod_cdk.observability.budget_section import BudgetConfig
 from hyperpod_cdk.observability.notifications_section import NotificationsConfig
 from hyperpod_cdk.schema.arns import PrometheusWorkspaceArn
 from hyperpod_cdk.schema.limits import Between, OneOf
-from hyperpod_cdk.schema.section import EKS, Api, OrchestratedBy, Section, Task
+from hyperpod_cdk.schema.section import EKS, Api, OfHyperPod, OrchestratedBy, Section, Task
 
 CLOUDWATCH_ADDON: Final = "amazon-cloudwatch-observability"
 METRICS_ADDON: Final = "amazon-sagemaker-hyperpod-observability"
@@ -122,13 +122,18 @@ class ObservabilityConfig(Section):
     none."""
 
     prometheus: Annotated[
-        PrometheusConfig | None, OrchestratedBy(EKS), Field(examples=[{}]), _PROMETHEUS
+        PrometheusConfig | None,
+        OrchestratedBy(EKS),
+        OfHyperPod(),
+        Field(examples=[{}]),
+        _PROMETHEUS,
     ] = None
     """Metrics in Amazon Managed Service for Prometheus, by the add-on
     amazon-sagemaker-hyperpod-observability; needs a node of a 4xlarge or larger. Default: none."""
 
     notifications: Annotated[
         NotificationsConfig | None,
+        OfHyperPod(),
         Field(examples=[{}]),
         Task("be told when something fails"),
     ] = None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Final
 
-from hyperpod_cdk.schema.section import Section, Task
+from hyperpod_cdk.schema.section import OfHyperPod, Section, Task
 
 CERT_MANAGER: Final = "cert-manager"
 METRICS_SERVER: Final = "metrics-server"
@@ -35,7 +35,7 @@ class OperatorsConfig(Section):
     """cert-manager, which makes certificates for webhooks; the training operator and spaces need
     it. Default: false."""
 
-    training_operator: Annotated[bool, _TASK] = False
+    training_operator: Annotated[bool, OfHyperPod(), _TASK] = False
     """The HyperPod training operator, which runs each HyperPodPyTorchJob and restarts its processes
     after a fault. Tags the HyperPod cluster SageMaker: "true". Default: false."""
 
@@ -46,7 +46,7 @@ class OperatorsConfig(Section):
     """The CSI driver of EBS, with the rights to attach volumes to HyperPod's nodes: volumes for
     claims of pods; spaces need it. Default: false."""
 
-    spaces: Annotated[bool, _SPACES] = False
+    spaces: Annotated[bool, OfHyperPod(), _SPACES] = False
     """SageMaker Spaces: JupyterLab and Code Editor on the nodes, each a Workspace with a volume,
     reached by kubectl port-forward. Default: false."""
 

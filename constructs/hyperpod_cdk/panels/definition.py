@@ -264,7 +264,7 @@ def watched(
     """
     region = config.region or region
     prices, dearest, has = dict[str, Decimal](), dict[Has, Decimal](), set[Has]()
-    for item in config.cluster.instance_types:
+    for item in config.instance_types:
         facts = instance_facts(item)
         kind: Has = "other"
         if facts is not None and facts.accelerator is not None:

@@ -77,6 +77,11 @@ class OrchestratedBy:
     orchestrator: str
 
 
+@dataclass(frozen=True, slots=True)
+class OfHyperPod:
+    """Marks a field that means nothing without a HyperPod cluster."""
+
+
 class Section(BaseModel):
     """A frozen mapping with a fixed set of keys and no silent conversions.
 
@@ -158,30 +163,29 @@ def members(values: Mapping[str, Any]) -> dict[str, Any]:
     return request
 
 
-def given_to_others(
-    section: Section, *, orchestrator: str
+def given_in_vain(
+    section: Section, why: Callable[[object], str]
 ) -> Iterator[tuple[KeyPath, object, str]]:
-    """Yield what is given in a section for clusters of another orchestrator: path, value, whose.
+    """Yield what is given in a section to fields that mean nothing: path, value, why not.
 
     Args:
         section: The section; all in it is looked at.
-        orchestrator: That of the cluster.
+        why: Returns why the field of a mark means nothing; empty if it does not say so.
     """
     for name in type(section).model_fields:
         value = getattr(section, name)
         if name not in section.model_fields_set or value in (None, (), {}, False):
             continue
-        marks = type(section).model_fields[name].metadata
-        owner = next((each.orchestrator for each in marks if isinstance(each, OrchestratedBy)), "")
-        if owner not in ("", orchestrator):
-            yield (name,), value, owner
+        reason = next(filter(None, map(why, type(section).model_fields[name].metadata)), "")
+        if reason:
+            yield (name,), value, reason
             continue
         parts = enumerate(value) if isinstance(value, tuple) else [(None, value)]
         for index, part in parts:
             if isinstance(part, Section):
                 place = (name,) if index is None else (name, index)
-                for path, found, whose in given_to_others(part, orchestrator=orchestrator):
-                    yield (*place, *path), found, whose
+                for path, found, reason in given_in_vain(part, why):
+                    yield (*place, *path), found, reason
 
 
 def _api_value(value: object) -> object:

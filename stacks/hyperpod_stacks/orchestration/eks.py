@@ -51,7 +51,7 @@ class EksOrchestration(Orchestration):
             self._chart,
             helm=config.helm,
             region=config.region or cdk.Aws.REGION,
-            instance_types=config.cluster.instance_types,
+            instance_types=config.instance_types,
         )
         self._cluster: eks.ICluster | None = None
         self._dependencies: HyperPodDependencies | None = None
@@ -164,6 +164,12 @@ class EksOrchestration(Orchestration):
         stored: Mapping[str, str],  # noqa: ARG002
     ) -> list[Construct]:
         """Add the Helm releases; return those without which no node joins."""
+        return self.add_before_nodes(scope, platform)
+
+    def add_before_nodes(self, scope: Construct, platform: Platform) -> list[Construct]:
+        """Add the Helm releases to the first stack with nodes; return those that nodes need."""
+        if self._dependencies is not None:
+            return []
         config, provisioner = self._config, platform.provisioner
         self._dependencies = HyperPodDependencies(
             scope,
@@ -172,7 +178,7 @@ class EksOrchestration(Orchestration):
             provisioner=provisioner,
             chart=self._chart,
             helm=config.helm,
-            instance_types=config.cluster.instance_types,
+            instance_types=config.instance_types,
         )
         before_cluster: list[Construct] = [self._dependencies]
         if config.helm.priority_classes:
@@ -194,7 +200,7 @@ class EksOrchestration(Orchestration):
                 cluster=self.cluster,
                 provisioner=provisioner,
                 health=config.node_health,
-                instance_types=config.cluster.instance_types,
+                instance_types=config.instance_types,
             )
         return before_cluster
 
@@ -202,7 +208,6 @@ class EksOrchestration(Orchestration):
         self, scope: Construct, platform: Platform, *, cluster: IDependable
     ) -> None:
         """Add node pools, and a check with which the deletion of the stack begins."""
-        assert self._dependencies is not None  # noqa: S101 - the cluster came after it
         if self._config.cluster.node_pools:
             NodePools(
                 scope,
@@ -212,6 +217,12 @@ class EksOrchestration(Orchestration):
                 hyperpod=self._config.cluster,
                 depends_on=[cluster],
             )
+        self.add_after_nodes(scope, platform)
+
+    def add_after_nodes(self, scope: Construct, platform: Platform) -> None:
+        """Add a check with which the deletion of the stack with the Helm releases begins."""
+        if self._dependencies is None or self._dependencies.node.scope is not scope:
+            return
         # CloudFormation deletes it first, so it depends on all there is.
         everything = list(scope.node.children)
         DeletionCheck(

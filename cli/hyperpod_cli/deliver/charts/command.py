@@ -101,7 +101,7 @@ def _installed(chart: Path, *, config: Config, region: str, helm: Helm) -> str:
             read_hyperpod_chart(chart),
             helm=config.helm,
             region=region,
-            instance_types=config.cluster.instance_types,
+            instance_types=config.instance_types,
         )
         release, namespace = config.helm.release, config.helm.namespace
         return helm.template(chart, values=values, release=release, namespace=namespace)

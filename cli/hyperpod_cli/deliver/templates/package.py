@@ -57,7 +57,7 @@ def template_findings(config: Config) -> Iterator[Finding]:
     yield from _network_findings(config.network)
     if config.control_plane is None:
         return
-    values = dependency_values(config.helm, region="", instance_types=config.cluster.instance_types)
+    values = dependency_values(config.helm, region="", instance_types=config.instance_types)
     if needs_registry(config.helm, values=values):
         message = (
             "has its images in a registry of the region, which templates do not know; name one in "

@@ -21,7 +21,7 @@ def governance_quotas(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-policies.html
     """
-    if config.governance is None:
+    if config.governance is None or not config.cluster.exists:
         return
     types = config.cluster.instance_types
     for path, quota in _quotas(config.governance):

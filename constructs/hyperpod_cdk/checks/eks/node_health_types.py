@@ -13,7 +13,7 @@ def node_health_types(config: Config) -> Iterator[Finding]:
     As HyperPod's own agent does:
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-health-monitoring-agent.html
     """
-    if config.node_health is None or any(map(is_accelerated, config.cluster.instance_types)):
+    if config.node_health is None or any(map(is_accelerated, config.instance_types)):
         return
     yield error(
         ("node_health",),

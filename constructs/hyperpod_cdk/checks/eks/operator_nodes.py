@@ -19,7 +19,7 @@ def operator_nodes(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-setup.html
     """
-    if not config.addons_after_nodes:
+    if not (config.addons_after_nodes and config.cluster.exists):
         return
     running = [group for group in config.cluster.instance_groups if group.instance_count]
     if not running:

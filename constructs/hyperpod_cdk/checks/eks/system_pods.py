@@ -47,6 +47,8 @@ def system_pods(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html
     """
+    if not config.cluster.exists:
+        return
     names = ", ".join(_pods(config))
     open_groups = [group for group in config.cluster.instance_groups if not _repelling(group)]
     if not open_groups:

@@ -36,7 +36,7 @@ def base_images(config: Config, target: Target) -> Iterator[Problem]:
         return
     host, _, folder = registry.partition("/")
     account = host.partition(".")[0]
-    for base in bases_of(config.cluster.instance_types):
+    for base in bases_of(config.instance_types):
         name = "/".join(part for part in (folder, base.repository) if part)
         why = _missing(target, account=account, repository=name, tag=base.tag)
         if why is not None:

@@ -34,6 +34,6 @@ def helm_chart(config: Config, target: Target) -> Iterator[Problem]:
         chart,
         helm=config.helm,
         region=target.region,
-        instance_types=config.cluster.instance_types,
+        instance_types=config.instance_types,
     ):
         yield Problem(finding=finding, command=command)
