@@ -92,7 +92,10 @@ def add_stacks(
     add("operators", OperatorsStack)
     add("observability", ObservabilityStack, stored=stored)
     for kind, stack in dependents.items():
-        for other in (platform, *(dependents[each] for each in STACKS[kind].follows if each in dependents)):
+        for other in (
+            platform,
+            *(dependents[each] for each in STACKS[kind].follows if each in dependents),
+        ):
             stack.add_stack_dependency(other)
     for each in (platform, *dependents.values()):
         orchestration.add_to_stack(each)

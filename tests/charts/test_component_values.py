@@ -168,9 +168,7 @@ def test_values_are_as_reviewed(
 ) -> None:
     config = configure(VALUES_CASES[name])
 
-    values = dependency_values(
-        config.helm, region=REGION, instance_types=config.instance_types
-    )
+    values = dependency_values(config.helm, region=REGION, instance_types=config.instance_types)
 
     assert values == snapshot
 

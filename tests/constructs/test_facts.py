@@ -55,6 +55,13 @@ PUBLISHED = [
 ]
 
 
+def test_ec2_has_the_hardware_by_its_own_name() -> None:
+    ours, theirs = known("p5.48xlarge"), known("ml.p5.48xlarge")
+
+    assert ours.instance_type == "p5.48xlarge"
+    assert (ours.accelerator, ours.efa_interfaces) == (theirs.accelerator, 32)
+
+
 def known(instance_type: str) -> InstanceFacts:
     facts = instance_facts(instance_type)
     assert facts is not None
@@ -161,8 +168,8 @@ def test_training_plans_take_hyperpod_types_with_accelerators() -> None:
 
 
 @pytest.mark.parametrize("function", [instance_facts, is_accelerated, regions_with])
-@pytest.mark.parametrize("name", ["p5.48xlarge", "ml.p5.huge", ""])
-def test_a_type_of_another_service_is_refused(function: Callable[[str], object], name: str) -> None:
+@pytest.mark.parametrize("name", ["p5.huge", "ml.p5.huge", ""])
+def test_a_type_that_there_is_not_is_refused(function: Callable[[str], object], name: str) -> None:
     with pytest.raises(ValueError, match=f"'{name}' is not a HyperPod instance type"):
         function(name)
 

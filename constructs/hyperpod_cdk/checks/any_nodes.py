@@ -10,10 +10,13 @@ def any_nodes(config: Config) -> Iterator[Finding]:
     """Find a deployment without a HyperPod cluster where nothing else runs pods.
 
     An EKS cluster that exists may have nodes of its own.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/eks-compute.html
     """
-    if not (config.cluster.exists or config.eks.is_existing):
-        message = (
-            "and nothing else runs pods: describe a HyperPod cluster, or name an EKS cluster with "
-            "nodes of its own in eks.cluster_arn"
-        )
-        yield error(("cluster",), None, message)
+    if config.cluster.exists or config.eks.is_existing:
+        return
+    message = (
+        "and nothing else runs pods: describe a HyperPod cluster, or name an EKS cluster with "
+        "nodes of its own in eks.cluster_arn"
+    )
+    yield error(("cluster",), None, message)

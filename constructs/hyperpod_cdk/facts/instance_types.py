@@ -15,9 +15,10 @@ from typing import Any, Literal
 
 from hyperpod_cdk.facts.service_limits import shape
 
+_PREFIX = "ml."
 # EC2's naming convention puts the family first; these families carry GPUs or Trainium chips.
 # https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html
-_ACCELERATED = re.compile(r"ml\.(p|g|gr|trn)\d")
+_ACCELERATED = re.compile(r"(ml\.)?(p|g|gr|trn)\d")
 # One network interface serves the pods of a HyperPod node, and of its addresses 50 at most.
 # Matches the published table of pods and addresses by instance type:
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
@@ -46,7 +47,7 @@ class InstanceFacts:
     """Hardware of one instance type, as EC2 describes it.
 
     Attributes:
-        instance_type: Name with its `ml.` prefix.
+        instance_type: Its name, with the `ml.` prefix if it is HyperPod's.
         vcpus: Virtual CPUs with the default threads per core.
         memory_mib: Memory in MiB.
         architecture: `x86_64` or `arm64`.
@@ -94,7 +95,7 @@ class InstanceFacts:
 
 def is_of_hyperpod(instance_type: str) -> bool:
     """Tell whether a name is HyperPod's, such as `ml.p5.48xlarge`, and not EC2's `p5.48xlarge`."""
-    return instance_type.startswith("ml.")
+    return instance_type.startswith(_PREFIX)
 
 
 def instance_types() -> tuple[str, ...]:
@@ -107,7 +108,7 @@ def instance_facts(instance_type: str) -> InstanceFacts | None:
     """Return what is known of an instance type; None for one that no public source describes.
 
     Args:
-        instance_type: A HyperPod instance type, with its `ml.` prefix.
+        instance_type: A HyperPod instance type, with its `ml.` prefix, or EC2's name of one.
 
     Raises:
         ValueError: HyperPod has no such instance type.
@@ -183,10 +184,12 @@ def training_plan_types() -> frozenset[str]:
 
 
 def _row(instance_type: str) -> dict[str, Any]:
-    if instance_type not in instance_types():
+    # EC2 has the same hardware by the same name without the prefix.
+    name = instance_type if is_of_hyperpod(instance_type) else f"{_PREFIX}{instance_type}"
+    if name not in instance_types():
         raise ValueError(f"{instance_type!r} is not a HyperPod instance type")
     data = _data()
-    return dict(zip(data["columns"], data["types"][instance_type], strict=False))
+    return dict(zip(data["columns"], data["types"][name], strict=False))
 
 
 @cache

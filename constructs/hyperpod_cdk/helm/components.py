@@ -109,7 +109,9 @@ class ComponentsConfig(Section):
             ValueError: HyperPod has no such instance type.
         """
         types = frozenset(instance_types)
-        needed = device_plugins(types) | dict.fromkeys(LOST_WITHOUT, any(map(is_of_hyperpod, types)))
+        needed = device_plugins(types) | dict.fromkeys(
+            LOST_WITHOUT, any(map(is_of_hyperpod, types))
+        )
         switches = with_defaults(chosen, needed=needed)
         return self.model_copy(update=switches)
 

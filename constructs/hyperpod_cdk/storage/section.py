@@ -9,7 +9,7 @@ from hyperpod_cdk.hyperpod.node_settings import FsxOpenZfsMountConfig, Mounts
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 from hyperpod_cdk.schema.limits import ApiLimits, OneOf
-from hyperpod_cdk.schema.section import EKS, Listed, OrchestratedBy, Task, members
+from hyperpod_cdk.schema.section import EKS, Listed, OfHyperPod, OrchestratedBy, Task, members
 from hyperpod_cdk.storage.claim_section import ClaimConfig, Claims, MaintainedFiles
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 
@@ -114,7 +114,7 @@ class HomeDirectoriesConfig(MaintainedFiles):
 class StorageConfig(LustreConfig):
     """A shared FSx for Lustre file system (PERSISTENT_2), and others next to it."""
 
-    stop_nodes_without_lustre: Annotated[bool, OrchestratedBy(EKS)] = False
+    stop_nodes_without_lustre: Annotated[bool, OrchestratedBy(EKS), OfHyperPod()] = False
     """Whether a new node fails that cannot use Lustre, because of its kernel modules, LNet or EFA.
     Scripts of your own do not look at it. Default: false, it joins the cluster with a warning in
     its log."""

@@ -1,0 +1,70 @@
+"""Rules on a deployment without a HyperPod cluster."""
+
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.checks.any_nodes import any_nodes
+from hyperpod_cdk.checks.eks.governance_quotas import governance_quotas
+from hyperpod_cdk.checks.eks.operator_nodes import operator_nodes
+from hyperpod_cdk.checks.eks.system_pods import system_pods
+from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
+from tests.support.configs import configured
+from tests.support.rule_cases import ERROR, config, one
+
+_EXISTING: dict[str, Any] = {
+    "eks": {"cluster_arn": "arn:aws:eks:us-west-2:111122223333:cluster/shared"},
+    "network": {
+        "vpc_id": "vpc-1234567890abcdef0",
+        "security_group_id": "sg-1234567890abcdef0",
+        "hyperpod_subnets": [
+            {"subnet_id": "subnet-1234567890abcdef0", "availability_zone_id": "usw2-az1"}
+        ],
+    },
+}
+_WHY = "must be left out: it is for a HyperPod cluster, and cluster is null"
+_QUOTA = {"instance_type": "ml.g5.12xlarge", "nodes": 1}
+
+
+def _without(**changes: Any) -> Config:
+    return configured({"cluster": None, **changes})
+
+
+_ALL_OF_HYPERPOD = _without(
+    lifecycle_scripts={"prefix": "scripts"},
+    helm={"components": {"health_monitoring_agent": True, "mpi_operator": True}},
+    operators={"metrics_server": True, "training_operator": True, "spaces": True},
+    governance={"teams": [{"name": "research", "quota": [_QUOTA]}]},
+    observability={"cloudwatch": {}, "prometheus": {}, "notifications": {}},
+    node_health={"recurring": {"schedule": "0 3 * * *"}},
+    storage={"stop_nodes_without_lustre": True},
+    encryption={"lifecycle_bucket": False},
+)
+
+CASES = [
+    one(any_nodes, "nodes of HyperPod", config()),
+    one(any_nodes, "those of an EKS cluster that exists", _without(**_EXISTING)),
+    one(
+        any_nodes,
+        "none",
+        _without(),
+        (ERROR, "cluster", "and nothing else runs pods: describe a HyperPod cluster, or"),
+    ),
+    one(orchestrator_keys, "none without a cluster", _without(operators={"metrics_server": True})),
+    one(
+        orchestrator_keys,
+        "of HyperPod without a cluster",
+        _ALL_OF_HYPERPOD,
+        (ERROR, "storage.stop_nodes_without_lustre", _WHY),
+        (ERROR, "helm.components.health_monitoring_agent", _WHY),
+        (ERROR, "lifecycle_scripts", _WHY),
+        (ERROR, "operators.training_operator", _WHY),
+        (ERROR, "operators.spaces", _WHY),
+        (ERROR, "governance", _WHY),
+        (ERROR, "observability.prometheus", _WHY),
+        (ERROR, "observability.notifications", _WHY),
+        (ERROR, "node_health", _WHY),
+    ),
+    one(governance_quotas, "no group to take a share of", _ALL_OF_HYPERPOD),
+    one(operator_nodes, "no group for the operators", _ALL_OF_HYPERPOD),
+    one(system_pods, "no group for the add-ons", _ALL_OF_HYPERPOD),
+]
