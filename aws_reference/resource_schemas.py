@@ -85,6 +85,7 @@ SERVICE_LINKED_ROLES = {
     "AWS::DynamoDB::Table": "replication.dynamodb.amazonaws.com",
     # https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html
     "AWS::EKS::Cluster": "eks.amazonaws.com",
+    "AWS::EKS::Nodegroup": "eks-nodegroup.amazonaws.com",
     # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
     "AWS::EC2::FlowLog": "delivery.logs.amazonaws.com",
     # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html

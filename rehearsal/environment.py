@@ -29,6 +29,7 @@ from emulator.hyperpod.simulation.nodes import LABEL_PREFIX
 from emulator.kubernetes.control_plane import ControlPlane
 from emulator.kubernetes.karpenter import definitions
 from emulator.node.lifecycle_logs import LifecycleLogs
+from emulator.node.managed_nodes import ManagedNodes
 from emulator.node.node import VpcNetwork
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts import mig
@@ -283,6 +284,11 @@ def rehearsal_environment(
             kubernetes.accept_eks_tokens(
                 eks_cluster_name=eks_cluster_name, gateway_url=aws.endpoint, session=session
             )
+            nodes = ManagedNodes(
+                kubernetes, eks_cluster_name, hardware=lambda name: instance_facts(f"ml.{name}")
+            )
+            nodes.connect(clients)
+            started.enter_context(nodes)
         yield RehearsalEnvironment(
             aws=aws,
             cdk=cli,

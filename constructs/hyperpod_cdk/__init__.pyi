@@ -73,6 +73,8 @@ from .network.security_group import ClusterSecurityGroup as ClusterSecurityGroup
 from .network.security_group import DefaultSecurityGroup as DefaultSecurityGroup
 from .network.security_group import security_group_of as security_group_of
 from .network.subnets import NodeSubnets as NodeSubnets
+from .node_groups.node_groups import NodeGroups as NodeGroups
+from .node_groups.section import ManagedNodeGroupConfig as ManagedNodeGroupConfig
 from .node_health.node_health import NodeHealth as NodeHealth
 from .node_health.section import NodeHealthConfig as NodeHealthConfig
 from .node_health.section import RecurringHealthConfig as RecurringHealthConfig

@@ -21,6 +21,7 @@ from emulator.aws.cloudformation import (
 )
 from emulator.aws.ec2 import (
     dns_firewall,
+    launches,
     own_network,
     routing,
     subnets,
@@ -28,7 +29,7 @@ from emulator.aws.ec2 import (
     vpc_endpoints,
     zones,
 )
-from emulator.aws.eks import access, addons, cluster, cluster_updates
+from emulator.aws.eks import access, addons, cluster, cluster_updates, node_groups
 from emulator.aws.fsx import api as fsx_api
 from emulator.aws.fsx import file_system
 from emulator.aws.iam import evaluation
@@ -46,6 +47,8 @@ RESOURCE_TYPES = (
     access.ACCESS_ENTRY,
     addons.ADDON,
     access.POD_IDENTITY_ASSOCIATION,
+    node_groups.NODE_GROUP,
+    launches.PLACEMENT_GROUP,
     fsx_api.DATA_REPOSITORY_ASSOCIATION,
     file_system.FILE_SYSTEM,
     prometheus.RULES,
@@ -123,5 +126,6 @@ def _install_eks(settings: Settings) -> None:
     access.install_authentication_mode()
     addons.install_addon_versions()
     addons.install_addon_health(settings=settings)
+    node_groups.install(settings=settings)
     cluster.install_deletion_protection()
     cluster.install_dropped_properties()

@@ -13,6 +13,7 @@ from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.refusals import report
 from hyperpod_stacks.addons_stack import AddonsStack
 from hyperpod_stacks.hyperpod_stack import HyperPodStack
+from hyperpod_stacks.node_groups_stack import NodeGroupsStack
 from hyperpod_stacks.observability_stack import ObservabilityStack
 from hyperpod_stacks.operators_stack import OperatorsStack
 from hyperpod_stacks.orchestration import orchestration_of
@@ -87,6 +88,7 @@ def add_stacks(
     storage = add("storage", StorageStack)
     add("addons", AddonsStack)
     add("workloads", WorkloadsStack)
+    add("node-groups", NodeGroupsStack)
     stored = {} if storage is None else storage.stored
     add("hyperpod", HyperPodStack, stored=stored)
     add("operators", OperatorsStack)

@@ -23,7 +23,14 @@ from hyperpod_cdk.workloads.images import base_images
 from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
 
 StackKind = Literal[
-    "platform", "addons", "storage", "workloads", "hyperpod", "operators", "observability"
+    "platform",
+    "addons",
+    "storage",
+    "workloads",
+    "node-groups",
+    "hyperpod",
+    "operators",
+    "observability",
 ]
 
 _ADDONS = {
@@ -227,6 +234,21 @@ def _observability(config: Config) -> Iterator[str]:
         yield f"budget of {budget.monthly_usd:,} USD a month for {of}"
 
 
+def _node_groups(config: Config) -> Iterator[str]:
+    yield f"{_counted(len(config.node_groups), 'EKS node group')}:"
+    for group in config.node_groups:
+        types = " or ".join(group.instance_types)
+        zone = group.availability_zone_id
+        several = len(config.network.hyperpod_subnets) > 1
+        place = f" in {zone}" if several and zone is not None else ""
+        reserved = group.capacity_reservation
+        held = "" if reserved is None else f" of {reserved.rpartition('/')[2]}"
+        yield (
+            f"- {group.name}: {group.desired_size} x {types} ({group.min_size} to "
+            f"{group.most_nodes}), {group.capacity}{held}{place}"
+        )
+
+
 def _hyperpod(config: Config) -> Iterator[str]:
     groups = config.cluster.all_groups
     release = "" if config.control_plane is None else f"Helm release {config.helm.release}, "
@@ -282,6 +304,11 @@ STACKS: Mapping[StackKind, StackRow] = {
         holds="images that jobs train in, and their build",
         exists=lambda config: config.workloads is not None,
         says=_workloads,
+    ),
+    "node-groups": StackRow(
+        holds="EKS node groups",
+        exists=lambda config: bool(config.node_groups),
+        says=_node_groups,
     ),
     "hyperpod": StackRow(
         holds="Helm dependencies and HyperPod cluster",

@@ -11,6 +11,7 @@ STACK = "AWS::CloudFormation::Stack"
 """Stands for what comes before the first resource of a stack: its change set."""
 
 _VPC, _EKS, _FSX = "AWS::EC2::VPC", "AWS::EKS::Cluster", "AWS::FSx::FileSystem"
+_NODE_GROUP = "AWS::EKS::Nodegroup"
 _RDS, _TOPIC = "AWS::RDS::DBInstance", "AWS::SNS::Topic"
 # 15 to 25 minutes until the cluster is in service, and its nodes with it.
 _HYPERPOD = (
@@ -96,8 +97,10 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     # Free but for its records, which are logs.
     "AWS::EC2::FlowLog": ResourceType(part_of=_VPC),
     "AWS::EC2::InternetGateway": ResourceType(seconds=15, part_of=_VPC, is_drawn=False),
+    "AWS::EC2::LaunchTemplate": ResourceType(part_of=_NODE_GROUP, is_drawn=False),
     # What Terraform's logs in public repositories say: 94 to 105 seconds.
     "AWS::EC2::NatGateway": ResourceType(seconds=105, part_of=_VPC, billed_as=_as("NAT gateway")),
+    "AWS::EC2::PlacementGroup": ResourceType(is_drawn=False),
     "AWS::EC2::Route": ResourceType(part_of=_VPC),
     "AWS::EC2::RouteTable": ResourceType(part_of=_VPC),
     "AWS::EC2::SecurityGroup": ResourceType(),
@@ -125,6 +128,14 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         source=_EKS_ADDONS,
         name_in_arn="ClusterName",
         billed_as=_as("EKS control plane"),
+        holds_data=True,
+    ),
+    # Free: its nodes are charges of their own.
+    _NODE_GROUP: ResourceType(
+        seconds=150,
+        waits_for=(_EKS,),
+        name_in_arn="NodegroupName",
+        part_of=_EKS,
         holds_data=True,
     ),
     # In the card of the add-on that waits for it.

@@ -26,6 +26,7 @@ from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.endpoint_services import EndpointService, endpoint_services
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig, group_findings
 from hyperpod_cdk.node_health.section import NodeHealthConfig
 from hyperpod_cdk.observability.section import (
     CLOUDWATCH_ADDON,
@@ -48,10 +49,12 @@ from hyperpod_cdk.schema.section import (
     EKS,
     SLURM,
     OfHyperPod,
+    Listed,
     OrchestratedBy,
     Section,
     Task,
     findings_of,
+    judged,
 )
 from hyperpod_cdk.schema.tags import Tags
 from hyperpod_cdk.schema.yaml_file import text_findings
@@ -206,6 +209,15 @@ class Config(Section):
 
     cluster: Annotated[ClusterConfig, Field(json_schema_extra=_or_null)]
     """The HyperPod cluster; null for none, on nodes of your own or of node_groups."""
+
+    node_groups: Annotated[
+        Listed[ManagedNodeGroupConfig],
+        judged(group_findings),
+        OrchestratedBy(EKS),
+        Field(examples=[[{"name": "gpu", "instance_types": ["g5.12xlarge"], "desired_size": 1}]]),
+        Task("add EKS node groups"),
+    ] = ()
+    """Node groups of EC2 instances that EKS manages, beside HyperPod's nodes. Default: none."""
 
     operators: Annotated[OperatorsConfig, OrchestratedBy(EKS)] = OperatorsConfig()
     """Operators on the nodes, each by a switch. Default: none but those of helm.components."""

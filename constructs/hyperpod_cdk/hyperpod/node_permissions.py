@@ -195,7 +195,7 @@ def node_statements(
     """
     overrides = [group.override_vpc for group in groups if group.override_vpc is not None]
     return [
-        *_network_statements(
+        *network_statements(
             scope,
             use=orchestrator.interface_use,
             vpc_id=vpc_id,
@@ -223,7 +223,7 @@ def ec2_arn(scope: Construct, resource: str, name: str) -> str:
     return Stack.of(scope).format_arn(service="ec2", resource=resource, resource_name=name)
 
 
-def _network_statements(
+def network_statements(
     scope: Construct,
     *,
     use: InterfaceUse,
@@ -231,6 +231,15 @@ def _network_statements(
     subnet_ids: Sequence[str],
     group_ids: Sequence[str],
 ) -> list[iam.PolicyStatement]:
+    """Return what nodes may do with network interfaces.
+
+    Args:
+        scope: A construct of the policy's stack.
+        use: Who does what with them.
+        vpc_id: Their VPC.
+        subnet_ids: Where they may be made.
+        group_ids: Security groups that they may carry.
+    """
     interfaces = ec2_arn(scope, "network-interface", "*")
     attach = statement(
         scope,
@@ -239,6 +248,17 @@ def _network_statements(
         # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AttachClusterNodeNetworkInterface.html
         actions=["sagemaker:AttachClusterNodeNetworkInterface"],
         resources=[any_hyperpod_cluster(scope)],
+    )
+    detach = statement(
+        scope,
+        sid="DetachNetworkInterfaces",
+        why=(
+            "The same, for an instance that HyperPod keeps in an account of the service, which "
+            "no ARN names."
+        ),
+        actions=["ec2:DetachNetworkInterface"],
+        resources=["*"],
+        conditions={"StringEquals": {"ec2:Region": Aws.REGION}},
     )
     return [
         statement(
@@ -258,17 +278,7 @@ def _network_statements(
             # Requests about instances have no VPC in their conditions.
             conditions={"ArnEqualsIfExists": {"ec2:Vpc": ec2_arn(scope, "vpc", vpc_id)}},
         ),
-        statement(
-            scope,
-            sid="DetachNetworkInterfaces",
-            why=(
-                "The same, for an instance that HyperPod keeps in an account of the service, which "
-                "no ARN names."
-            ),
-            actions=["ec2:DetachNetworkInterface"],
-            resources=["*"],
-            conditions={"StringEquals": {"ec2:Region": Aws.REGION}},
-        ),
+        *([detach] if use.of_service else []),
         *([attach] if use.attaches else []),
         statement(
             scope,

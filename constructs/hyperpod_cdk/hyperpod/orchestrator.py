@@ -31,12 +31,14 @@ class InterfaceUse:
         why: What for; reads on from the user.
         actions: What that takes, of EC2. Default: what HyperPod takes for the nodes' own.
         attaches: Whether HyperPod is asked for further ones. Default: it is not.
+        of_service: Whether the instances are in an account of the service. Default: they are.
     """
 
     user: str
     why: str
     actions: Sequence[str] = _OWN_INTERFACES
     attaches: bool = False
+    of_service: bool = True
 
 
 class Orchestrator(Protocol):

@@ -327,8 +327,6 @@ def arguments(annotation: object) -> Iterator[object]:
 NOT_HERE_YET = frozenset(
     {
         "inference_operator",
-        "managed_node_groups",
-        "node_groups",
         "task_governance",
     }
 )

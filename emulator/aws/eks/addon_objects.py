@@ -23,9 +23,12 @@ from http import HTTPStatus
 from typing import Any
 
 from emulator.aws.eks.hyperpod_pytorch_job import definition
+from emulator.aws.settings import Settings
 
 Object = dict[str, Any]
 
+NODE_GROUP = "eks.amazonaws.com/nodegroup"
+"""The label by which EKS knows its nodes."""
 _NAMESPACE = "kube-system"
 # https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html
 _REGISTRY = "602401143452.dkr.ecr"
@@ -432,6 +435,26 @@ class AddonManager:
     endpoint: str
     ca: str
     token: str = field(repr=False)
+
+    @classmethod
+    def of(cls, settings: Settings) -> "AddonManager | None":
+        """Return the one of the settings; None without a Kubernetes API."""
+        if not settings.kubernetes_token:
+            return None
+        return cls(
+            endpoint=settings.kubernetes_endpoint,
+            ca=settings.kubernetes_ca,
+            token=settings.kubernetes_token,
+        )
+
+    def ready_nodes(self, group: str) -> int:
+        """Count the nodes of a node group that are ready."""
+        found = self._call("GET", f"/api/v1/nodes?labelSelector={NODE_GROUP}%3D{group}")
+        return sum(
+            condition["type"] == "Ready" and condition["status"] == "True"
+            for node in (found or {}).get("items", ())
+            for condition in node["status"]["conditions"]
+        )
 
     def install(self, addon_name: str, *, version: str, region: str) -> None:
         """Make or change the objects of an add-on.

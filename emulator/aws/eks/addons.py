@@ -312,15 +312,7 @@ def install_addon_health(*, settings: Settings) -> None:
 
     Without a Kubernetes API there are no pods, and every add-on is healthy.
     """
-    manager = (
-        AddonManager(
-            endpoint=settings.kubernetes_endpoint,
-            ca=settings.kubernetes_ca,
-            token=settings.kubernetes_token,
-        )
-        if settings.kubernetes_token
-        else None
-    )
+    manager = AddonManager.of(settings)
     looks: Counter[str] = Counter()
     created, described = eks.create_addon, eks.describe_addon
     updated, deleted = eks.update_addon, eks.delete_addon

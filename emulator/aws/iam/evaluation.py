@@ -215,6 +215,14 @@ _DOCUMENTS: dict[str, list[dict[str, object]]] = {
     "service-role/AmazonEBSCSIDriverPolicy": [
         {"Effect": "Allow", "Action": "ec2:DescribeVolumes", "Resource": "*"}
     ],
+    # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEKSWorkerNodeMinimalPolicy.html
+    "AmazonEKSWorkerNodeMinimalPolicy": [
+        {"Effect": "Allow", "Action": "eks-auth:AssumeRoleForPodIdentity", "Resource": "*"}
+    ],
+    # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEC2ContainerRegistryPullOnly.html
+    "AmazonEC2ContainerRegistryPullOnly": [
+        {"Effect": "Allow", "Action": "ecr:BatchGetImage", "Resource": "*"}
+    ],
     _CLUSTER_INSTANCE_ROLE: [
         {
             "Effect": "Allow",

@@ -1,0 +1,89 @@
+"""The IAM role of the nodes of EKS node groups."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from hyperpod_cdk.hyperpod.node_permissions import ec2_arn, network_statements
+from hyperpod_cdk.hyperpod.orchestrator import Eks
+from hyperpod_cdk.synthesis.reasons import (
+    acknowledge,
+    acknowledge_inline_policies,
+    managed_policy_nag_id,
+    wildcard_nag_id,
+)
+
+# To join and hand pods their roles, and to pull images:
+# https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html
+_MANAGED = ("AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly")
+_INTERFACES = replace(
+    Eks.interface_use,
+    actions=(*Eks.interface_use.actions, "ec2:DetachNetworkInterface"),
+    attaches=False,
+    of_service=False,
+)
+
+
+class NodeRole(Construct):
+    """The role of EC2 nodes. EKS makes its access entry with the first group that has it.
+
+    The VPC CNI gives pods addresses by the rights of the node, as on HyperPod's nodes.
+
+    Args:
+        vpc: The VPC of the nodes.
+        subnets: Where their network interfaces may be made.
+        security_group: The group that they may carry.
+
+    Attributes:
+        role: The role.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        subnets: Sequence[ec2.ISubnet],
+        security_group: ec2.ISecurityGroup,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        statements = network_statements(
+            self,
+            use=_INTERFACES,
+            vpc_id=vpc.vpc_id,
+            subnet_ids=[subnet.subnet_id for subnet in subnets],
+            group_ids=[security_group.security_group_id],
+        )
+        self.role = iam.Role(
+            self,
+            "Role",
+            description="Nodes of EKS node groups",
+            assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+            managed_policies=[
+                iam.ManagedPolicy.from_aws_managed_policy_name(name) for name in _MANAGED
+            ],
+            # In the role, so that what depends on it waits for its permissions, too.
+            inline_policies={"Network": iam.PolicyDocument(statements=statements)},
+        )
+        acknowledge_inline_policies(self.role)
+        by_cni = "The CNI makes and changes network interfaces whose ids are not known ahead."
+        acknowledge(
+            self.role,
+            {
+                **{
+                    managed_policy_nag_id(name): (
+                        "EKS documents this managed policy as the nodes', and AWS keeps it."
+                    )
+                    for name in _MANAGED
+                },
+                **{
+                    wildcard_nag_id(self, ec2_arn(self, resource, "*")): by_cni
+                    for resource in ("instance", "network-interface")
+                },
+                "AwsSolutions-IAM5[Resource::*]": "AWS takes no resource for these; read only.",
+            },
+        )

@@ -1,0 +1,335 @@
+"""The `node_groups` section: EKS managed node groups, whose nodes are instances of EC2."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+from pydantic import Field, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
+
+from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts, instance_types
+from hyperpod_cdk.hyperpod.node_settings import Labels, TaintConfig
+from hyperpod_cdk.schema.availability_zones import AvailabilityZone
+from hyperpod_cdk.schema.errors import Finding, error, refuse
+from hyperpod_cdk.schema.limits import (
+    Between,
+    Limits,
+    Matching,
+    OneOf,
+    allowed,
+    nearest,
+)
+from hyperpod_cdk.schema.section import Listed, Section, Task, judged
+
+ON_DEMAND, SPOT, CAPACITY_BLOCK = CAPACITIES = ("OnDemand", "Spot", "CapacityBlock")
+_PREFIX = "ml."
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
+_MOST_TYPES = 20
+# https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
+_MOST_NODES = 450
+# Of gp3: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateEbsBlockDeviceRequest.html
+_MOST_GIB = 65_536
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupUpdateConfig.html
+_MOST_UNAVAILABLE = 100
+
+_HARDWARE, _CAPACITY = Task("add EKS node groups"), Task("use a capacity reservation")
+
+
+def ec2_types() -> tuple[str, ...]:
+    """Return the instance types of EC2 whose hardware is known: those of HyperPod without `ml.`."""
+    return tuple(name.removeprefix(_PREFIX) for name in instance_types() if instance_facts(name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ec2Type(Limits):
+    """Limits a text to the instance types of EC2 whose hardware is known."""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The types."""
+        return ec2_types()
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Write the same values in JSON Schema's words."""
+        return handler(schema) | {"enum": list(self.choices)}
+
+    def _check(self, value: str) -> str:
+        known = self.choices
+        if value in known:
+            return value
+        plain = value.removeprefix(_PREFIX)
+        hint = (
+            "; write it without ml., as EC2 does"
+            if plain != value and plain in known
+            else nearest(value, known=known)
+        )
+        message = f"is not an EC2 instance type known here{hint}{allowed(known)}"
+        refuse([Finding(value=value, message=message)])
+        return value
+
+
+def _type_findings(types: Sequence[str]) -> Iterator[Finding]:
+    if not 1 <= len(types) <= _MOST_TYPES:
+        yield Finding(
+            value=list(types), message=f"must list 1 to {_MOST_TYPES} types, EKS's limits"
+        )
+    for index, name in enumerate(types):
+        if name in types[:index]:
+            yield Finding(path=(index,), value=name, message="is listed twice; list each once")
+
+
+class ManagedNodeGroupConfig(Section):
+    """A group of equal instances of EC2 that EKS adds to the cluster, replaces and updates."""
+
+    name: Annotated[
+        str,
+        Matching(
+            # https://docs.aws.amazon.com/eks/latest/userguide/create-managed-node-group.html
+            pattern=r"[0-9A-Za-z][0-9A-Za-z_-]*",
+            longest=63,
+            rule="must be 1 to 63 letters, digits, hyphens and underscores, the first one no "
+            "hyphen or underscore",
+        ),
+    ]
+    """Name of the node group, once in the EKS cluster."""
+
+    instance_types: Annotated[
+        Listed[Annotated[str, _Ec2Type()]],
+        judged(_type_findings),
+        Field(examples=[["c5.2xlarge"], ["p4d.24xlarge"]]),
+        _HARDWARE,
+    ]
+    """Instance types of EC2, without ml., in the order of preference: one, or for Spot up to 20
+    of alike hardware. They cannot be changed later."""
+
+    desired_size: Annotated[int, Between(0, _MOST_NODES), _HARDWARE]
+    """Nodes that the group has once it is deployed, min_size to max_size. A later deployment of
+    another number adds or ends nodes."""
+
+    min_size: Annotated[int, Between(0, _MOST_NODES)] = 0
+    """Fewest nodes to which an autoscaler may shrink the group, 0 to 450. Default: 0."""
+
+    max_size: Annotated[Annotated[int, Between(1, _MOST_NODES)] | None, Field(examples=[4])] = None
+    """Most nodes to which an autoscaler may grow the group, 1 to 450. Default: desired_size, and 1
+    at least."""
+
+    capacity: Annotated[str, OneOf(values=CAPACITIES, noun="a kind of capacity"), _CAPACITY] = (
+        ON_DEMAND
+    )
+    """OnDemand; Spot, which is cheaper and taken away at two minutes' notice; or CapacityBlock,
+    with its ID in capacity_reservation. It cannot be changed later. Default: OnDemand."""
+
+    capacity_reservation: Annotated[
+        Annotated[
+            str,
+            Matching(
+                pattern=r"cr-[0-9a-f]{17}|arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:[0-9]{12}:"
+                r"group/[A-Za-z0-9_.-]+",
+                rule="must be the ID of a capacity reservation such as cr-0123456789abcdef0, or "
+                "the ARN of a resource group of them such as "
+                "arn:aws:resource-groups:us-west-2:111122223333:group/p4d",
+            ),
+        ]
+        | None,
+        Field(examples=["cr-0fedcba9876543210"]),
+        _CAPACITY,
+    ] = None
+    """On-Demand Capacity Reservation (ODCR) that the nodes run in, by its ID, or by the ARN of a
+    resource group of several; or the Capacity Block, by its ID. Its zone and type must be those of
+    the group. Without, nodes run in open reservations that fit, and outside any. Default: none."""
+
+    availability_zone_id: Annotated[AvailabilityZone | None, Field(examples=["usw2-az2"])] = None
+    """Zone of the group, by ID; one of the HyperPod subnets' zones. It cannot be changed later.
+    Default: the first HyperPod subnet's with EFA or a placement group, else all of them."""
+
+    volume_size_gib: Annotated[int, Between(20, _MOST_GIB)] = 100
+    """Size of the root volume, of type gp3 and encrypted, with the images and logs of pods, unless
+    raid0 puts them on local disks: 20 to 65536. Default: 100."""
+
+    efa: bool | None = None
+    """Whether each network card of the instances that can has an interface of EFA, which takes no
+    IP address. Default: true for types with accelerators and EFA."""
+
+    placement_group: bool | None = None
+    """Whether a cluster placement group keeps the instances close to each other. A capacity
+    reservation must not be of another placement group. Default: as efa, but false with
+    CapacityBlock, whose instances are close already."""
+
+    raid0: bool | None = None
+    """Whether the local NVMe disks of an instance become one, with the images, logs and scratch
+    space of pods. Default: true for types that have any."""
+
+    node_repair: bool = True
+    """Whether EKS replaces or reboots a node that is not healthy for half an hour, at the latest.
+    Default: true."""
+
+    release_version: Annotated[
+        Annotated[
+            str,
+            Matching(
+                pattern=r"1\.[0-9]{2}\.[0-9]+-[0-9]{8}",
+                rule="must be a release of EKS's AMIs such as 1.33.5-20251112, from "
+                "https://github.com/awslabs/amazon-eks-ami/releases",
+            ),
+        ]
+        | None,
+        Field(examples=["1.33.5-20251112"]),
+    ] = None
+    """Release of the AMI, of Amazon Linux 2023 with what the hardware needs, such as
+    1.33.5-20251112, of the Kubernetes version of the cluster. Default: the latest when the group
+    is made, or updated."""
+
+    labels: Annotated[Labels, Field(examples=[{"example.com/team": "other"}])] = Field(
+        default_factory=dict
+    )
+    """Kubernetes labels of the nodes, at most 50. Default: none but EKS's, and
+    vpc.amazonaws.com/efa.present with EFA, nvidia.com/gpu.present with GPUs."""
+
+    taints: Annotated[
+        Listed[TaintConfig],
+        Field(examples=[[{"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}]]),
+    ] = ()
+    """Kubernetes taints of the nodes; pods then need tolerations, which those of this project have
+    for nvidia.com/gpu and aws.amazon.com/neuron. Default: none."""
+
+    detailed_monitoring: bool = False
+    """Whether CloudWatch has metrics of each instance by the minute, which it bills. Default:
+    false, every five minutes."""
+
+    max_unavailable: Annotated[int, Between(1, _MOST_UNAVAILABLE)] = 1
+    """Nodes that an update of the AMI or the launch template replaces at a time, 1 to 100.
+    Default: 1."""
+
+    update_strategy: Annotated[
+        Annotated[str, OneOf(values=("DEFAULT", "MINIMAL"), noun="EKS's strategy of an update")]
+        | None,
+        Field(examples=["MINIMAL"]),
+    ] = None
+    """DEFAULT: an update adds nodes before it ends others, so it needs capacity for them. MINIMAL:
+    it ends them first. Default: MINIMAL with capacity_reservation, else DEFAULT."""
+
+    @cached_property
+    def facts(self) -> tuple[InstanceFacts, ...]:
+        """What is known of each instance type, in their order."""
+        known = (instance_facts(f"{_PREFIX}{name}") for name in self.instance_types)
+        return tuple(facts for facts in known if facts is not None)
+
+    @property
+    def hyperpod_types(self) -> tuple[str, ...]:
+        """The names that HyperPod has for these types."""
+        return tuple(facts.instance_type for facts in self.facts)
+
+    @property
+    def accelerator_kind(self) -> str | None:
+        """GPU, Neuron, or None."""
+        return next((each.accelerator.kind for each in self.facts if each.accelerator), None)
+
+    @property
+    def most_nodes(self) -> int:
+        """The size to which the group may grow."""
+        return max(self.desired_size, self.min_size, 1) if self.max_size is None else self.max_size
+
+    @property
+    def has_efa(self) -> bool:
+        """Whether the nodes have interfaces of EFA."""
+        if self.efa is None:
+            return all(each.efa_interfaces and each.accelerator for each in self.facts)
+        return self.efa
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether the nodes are in a placement group."""
+        if self.placement_group is None:
+            return self.has_efa and self.capacity != CAPACITY_BLOCK
+        return self.placement_group
+
+    @property
+    def is_in_one_zone(self) -> bool:
+        """Whether all nodes must be in one zone."""
+        return self.has_efa or self.is_clustered or self.availability_zone_id is not None
+
+    @property
+    def joins_local_disks(self) -> bool:
+        """Whether an instance's local disks become one."""
+        return all(each.local_nvme_gb for each in self.facts) if self.raid0 is None else self.raid0
+
+    @property
+    def node_labels(self) -> dict[str, str]:
+        """The labels of the nodes but those that EKS writes.
+
+        https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia.html
+        """
+        own = {"vpc.amazonaws.com/efa.present": "true"} if self.has_efa else {}
+        gpus = {"nvidia.com/gpu.present": "true"} if self.accelerator_kind == "GPU" else {}
+        return {**own, **gpus, **self.labels}
+
+    @property
+    def stated_update_strategy(self) -> str:
+        """The strategy of an update."""
+        reserved = self.capacity_reservation is not None
+        return self.update_strategy or ("MINIMAL" if reserved else "DEFAULT")
+
+    def _findings(self) -> Iterator[Finding]:
+        if self.min_size > self.desired_size:
+            message = f"must be at most desired_size ({self.desired_size})"
+            yield error(("min_size",), self.min_size, message)
+        if self.max_size is not None and self.max_size < self.desired_size:
+            message = f"must be at least desired_size ({self.desired_size})"
+            yield error(("max_size",), self.max_size, message)
+        yield from self._capacity_findings()
+        yield from self._hardware_findings()
+
+    def _capacity_findings(self) -> Iterator[Finding]:
+        reservation = self.capacity_reservation
+        if self.capacity == SPOT and reservation is not None:
+            message = "must be left out with capacity: Spot, which no reservation holds"
+            yield error(("capacity_reservation",), reservation, message)
+        if self.capacity == CAPACITY_BLOCK and not (reservation or "").startswith("cr-"):
+            message = "must be the ID of the Capacity Block, such as cr-0123456789abcdef0"
+            yield error(("capacity_reservation",), reservation, message)
+        if reservation is not None and len(self.instance_types) > 1:
+            message = "must be one type with capacity_reservation, which is of one"
+            yield error(("instance_types",), list(self.instance_types), message)
+
+    def _hardware_findings(self) -> Iterator[Finding]:
+        for noun, values in (
+            ("architecture", {each.architecture for each in self.facts}),
+            (
+                "kind of accelerator",
+                {each.accelerator and each.accelerator.kind for each in self.facts},
+            ),
+        ):
+            if len(values) > 1:
+                message = f"must be of one {noun}, for all nodes of a group have one AMI"
+                yield error(("instance_types",), list(self.instance_types), message)
+                return
+        if self.has_efa and len({(e.efa_interfaces, e.network_cards) for e in self.facts}) > 1:
+            message = "must have as many interfaces of EFA as each other, or set efa: false"
+            yield error(("instance_types",), list(self.instance_types), message)
+        without = [
+            name
+            for name, each in zip(self.instance_types, self.facts, strict=True)
+            if not each.efa_interfaces
+        ]
+        if self.efa and without:
+            yield error(("efa",), True, f"must be left out: {without[0]} has no EFA")
+        diskless = [
+            name
+            for name, each in zip(self.instance_types, self.facts, strict=True)
+            if not each.local_nvme_gb
+        ]
+        if self.raid0 and diskless:
+            yield error(("raid0",), True, f"must be left out: {diskless[0]} has no local disks")
+
+
+def group_findings(groups: Sequence[ManagedNodeGroupConfig]) -> Iterator[Finding]:
+    """Find groups that share a name."""
+    names: dict[str, int] = {}
+    for index, group in enumerate(groups):
+        if group.name in names:
+            message = f"is already the name of [{names[group.name]}]; names must differ"
+            yield Finding(path=(index, "name"), value=group.name, message=message)
+        names.setdefault(group.name, index)

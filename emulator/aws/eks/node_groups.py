@@ -1,0 +1,204 @@
+"""AWS::EKS::Nodegroup: a group is ACTIVE once its nodes have joined, and gone once they have left.
+
+What EKS refuses of a launch template:
+https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from emulator.aws.cloudformation.resource_type import (
+    Created,
+    Properties,
+    Refused,
+    ResourceType,
+    tag_map,
+)
+from emulator.aws.eks import access as eks_api
+from emulator.aws.eks.access import EksResponse
+from emulator.aws.eks.addon_objects import AddonManager
+from emulator.aws.iam import authorization
+from emulator.aws.ministack import ec2, eks, provisioners
+from emulator.aws.settings import Settings
+
+_PAUSE_SECONDS = 0.2
+_UNSETTLED = ("CREATING", "UPDATING")
+_MANAGERS: list[AddonManager] = []
+_NUMBERS = ("minSize", "maxSize", "desiredSize", "maxUnavailable")
+
+
+def _member(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def _request(properties: Properties) -> dict[str, Any]:
+    """Return the input of CreateNodegroup; a template's numbers may be texts."""
+    given = {
+        name: value for name, value in properties.items() if name not in ("ClusterName", "Tags")
+    }
+    camel: dict[str, Any] = {
+        _member(name): value if name == "Labels" else provisioners.pascal_to_camel(value)
+        for name, value in given.items()
+    }
+    for key in ("scalingConfig", "updateConfig"):
+        numbers = camel.get(key) or {}
+        camel[key] = {k: int(v) if k in _NUMBERS else v for k, v in numbers.items()}
+    return {**camel, "tags": tag_map(properties)}
+
+
+_RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
+_BOTH = "may not be specified on the same request"
+
+
+def _template(body: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the data of the launch template that a request names; None if there is none such."""
+    found = ec2.launch_templates.get((body.get("launchTemplate") or {}).get("id"))
+    data: dict[str, Any] | None = found and found["Versions"][-1]["LaunchTemplateData"]
+    return data
+
+
+def _problem(body: Mapping[str, Any]) -> str | None:
+    """Return why EKS refuses a group, or None."""
+    template = _template(body)
+    if "launchTemplate" in body and template is None:
+        return "Launch template was not found."
+    return next(iter((*_problems(body), *_template_problems(body, template or {}))), None)
+
+
+def _problems(body: Mapping[str, Any]) -> Iterator[str]:
+    role = authorization.role(body["nodeRole"])
+    if role is None or "ec2.amazonaws.com" not in str(role["AssumeRolePolicyDocument"]):
+        yield (
+            "Following required service principals [ec2.amazonaws.com] were not found in the "
+            f"trust relationships of nodeRole {body['nodeRole']}"
+        )
+    scaling = body["scalingConfig"]
+    if not scaling["minSize"] <= scaling["desiredSize"] <= scaling["maxSize"]:
+        yield "desired capacity must be between minimum and maximum capacity"
+    for subnet in body["subnets"]:
+        if subnet not in ec2.subnets:
+            yield f"The subnet ID '{subnet}' does not exist"
+    for label in body.get("labels") or {}:
+        if label.rpartition("/")[0].endswith(_RESERVED):
+            listed = ", ".join(f"{each}/" for each in _RESERVED)
+            yield f"Label cannot contain reserved prefixes [{listed}]"
+
+
+def _template_problems(body: Mapping[str, Any], template: Mapping[str, Any]) -> Iterator[str]:
+    interfaces = template.get("NetworkInterfaces") or ()
+    if template.get("IamInstanceProfile"):
+        yield "Launch template should not specify an instance profile."
+    if any(each.get("SubnetId") for each in interfaces):
+        yield "Launch template should not specify a subnet."
+    market = (template.get("InstanceMarketOptions") or {}).get("MarketType")
+    if market == "spot":
+        yield "Launch template should not request Spot Instances; use the capacity type."
+    if (market == "capacity-block") != (body.get("capacityType") == "CAPACITY_BLOCK"):
+        yield "The capacity type CAPACITY_BLOCK needs the market type capacity-block."
+    if template.get("InstanceType") and body.get("instanceTypes"):
+        yield f"An instance type in the launch template and instance types {_BOTH}"
+    if interfaces and template.get("SecurityGroupIds"):
+        yield f"Network interfaces and an instance-level security groups {_BOTH}"
+
+
+def install(*, settings: Settings) -> None:
+    """Check groups, let their status follow their nodes, and make the access entry of the role."""
+    manager = AddonManager.of(settings)
+    _MANAGERS[:] = [] if manager is None else [manager]
+    created, described = eks.create_nodegroup, eks.describe_nodegroup
+
+    def create(cluster_name: str, body: dict[str, Any]) -> EksResponse:
+        problem = _problem(body)
+        refusal: EksResponse
+        if problem is not None:
+            refusal = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
+            return refusal
+        response: EksResponse = created(cluster_name, body)
+        if response[0] >= HTTPStatus.BAD_REQUEST:
+            return response
+        group = eks.nodegroups[f"{cluster_name}/{body['nodegroupName']}"]
+        group |= {key: value for key, value in body.items() if key != "diskSize"}
+        group |= {"instanceTypes": _types(body), "status": "CREATING"}
+        # https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+        entry = {"principalArn": body["nodeRole"], "type": "EC2_LINUX"}
+        eks.create_access_entry(cluster_name, entry)
+        return describe(cluster_name, body["nodegroupName"])
+
+    def describe(cluster_name: str, name: str) -> EksResponse:
+        group = eks.nodegroups.get(f"{cluster_name}/{name}")
+        if group is not None and group["status"] in _UNSETTLED and _is_complete(group):
+            group["status"] = "ACTIVE"
+        response: EksResponse = described(cluster_name, name)
+        return response
+
+    eks.create_nodegroup, eks.describe_nodegroup = create, describe
+
+
+def _types(body: Mapping[str, Any]) -> list[str]:
+    own = (_template(body) or {}).get("InstanceType")
+    return [own] if own else list(body.get("instanceTypes") or ["t3.medium"])
+
+
+def _is_complete(group: Mapping[str, Any]) -> bool:
+    """Say whether as many nodes as wanted are ready; without a Kubernetes API there are none."""
+    wanted = group["scalingConfig"]["desiredSize"]
+    return all(manager.ready_nodes(group["nodegroupName"]) == wanted for manager in _MANAGERS)
+
+
+def _settled(properties: Properties) -> Created:
+    cluster, name = properties["ClusterName"], properties["NodegroupName"]
+    while (group := _described(cluster, name))["status"] in _UNSETTLED:
+        time.sleep(_PAUSE_SECONDS)
+    if group["status"] != "ACTIVE":
+        issues = "; ".join(
+            f"{each['code']}: {each['message']}" for each in group["health"]["issues"]
+        )
+        raise Refused(f"NotStabilized: Nodegroup {name} is {group['status']}: {issues}")
+    attributes = {"Arn": group["nodegroupArn"], "ClusterName": cluster, "NodegroupName": name}
+    return f"{cluster}/{name}", {**attributes, "Id": f"{cluster}/{name}"}
+
+
+def _described(cluster: str, name: str) -> dict[str, Any]:
+    group: dict[str, Any] = eks_api.answer(eks.describe_nodegroup(cluster, name))["nodegroup"]
+    return group
+
+
+def _create(properties: Properties) -> Created:
+    eks_api.answer(eks.create_nodegroup(properties["ClusterName"], _request(properties)))
+    try:
+        return _settled(properties)
+    except Refused:
+        _delete("", properties)
+        raise
+
+
+def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
+    group = eks.nodegroups[f"{new['ClusterName']}/{new['NodegroupName']}"]
+    body = _request(new)
+    problem = _problem(body)
+    if problem is not None:
+        raise Refused(f"InvalidParameterException: {problem}")
+    if body != _request(old):
+        group |= {**body, "instanceTypes": _types(body), "status": "UPDATING"}
+        eks.tags[group["nodegroupArn"]] = tag_map(new)
+    return _settled(new)
+
+
+def _delete(_physical_id: str, properties: Properties) -> None:
+    cluster, name = properties["ClusterName"], properties["NodegroupName"]
+    eks_api.gone_or_answer(eks.delete_nodegroup(cluster, name))
+    while any(manager.ready_nodes(name) for manager in _MANAGERS):
+        time.sleep(_PAUSE_SECONDS)
+
+
+NODE_GROUP = ResourceType(
+    name="AWS::EKS::Nodegroup",
+    create=_create,
+    update=_update,
+    delete=_delete,
+    # MiniStack knows where its tags go.
+    tagged=False,
+    waits=True,
+)

@@ -1,0 +1,135 @@
+"""The EC2 instances of EKS node groups, as nodes of the Kubernetes cluster.
+
+Their labels: https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html and
+https://kubernetes.io/docs/reference/labels-annotations-taints/.
+"""
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+from types import TracebackType
+from typing import Any, Self
+
+from botocore.exceptions import ClientError
+
+from emulator.aws.eks.addon_objects import NODE_GROUP
+from emulator.aws.local_aws import AwsClients
+from emulator.hardware import HardwareOf, node_architecture, node_capacity, unknown_hardware
+from emulator.kubernetes.control_plane import ControlPlane
+
+_PAUSE_SECONDS = 0.5
+# AWS keeps the first four addresses and the last one of a subnet.
+_FIRST, _KEPT = 4, 5
+_EFFECTS = {
+    "NO_SCHEDULE": "NoSchedule",
+    "NO_EXECUTE": "NoExecute",
+    "PREFER_NO_SCHEDULE": "PreferNoSchedule",
+}
+_Node = dict[str, Any]
+
+
+@dataclass(slots=True)
+class ManagedNodes:
+    """Lets nodes join and leave as the node groups of one EKS cluster say.
+
+    Attributes:
+        kubernetes: The control plane that they join.
+        cluster_name: Name of the EKS cluster.
+        hardware: Knows the hardware of instance types, by EC2's names.
+    """
+
+    kubernetes: ControlPlane
+    cluster_name: str
+    hardware: HardwareOf = unknown_hardware
+    _clients: AwsClients | None = None
+    _there: dict[str, _Node] = field(default_factory=dict)
+    _ended: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def connect(self, clients: AwsClients) -> None:
+        """Look the groups up with these clients from now on."""
+        self._clients = clients
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._run, name="managed-nodes", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        _error: type[BaseException] | None,
+        _value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def reconcile(self) -> None:
+        """Let the nodes be there that the groups want, and no others."""
+        wanted = dict(self._wanted())
+        for name in self._there.keys() - wanted.keys():
+            self.kubernetes.remove_node(name)
+        for name, node in wanted.items():
+            if self._there.get(name) != node:
+                self.kubernetes.put_node(name, **node)
+        self._there = wanted
+
+    def _run(self) -> None:
+        while not self._ended.wait(_PAUSE_SECONDS):
+            self.reconcile()
+
+    def _wanted(self) -> Iterator[tuple[str, _Node]]:
+        if self._clients is None:
+            return
+        eks = self._clients("eks")
+        try:
+            names = eks.list_nodegroups(clusterName=self.cluster_name)["nodegroups"]
+            for name in names:
+                found = eks.describe_nodegroup(clusterName=self.cluster_name, nodegroupName=name)
+                yield from self._nodes_of(found["nodegroup"], clients=self._clients)
+        except ClientError as error:
+            # No cluster yet, or no more; or a group that has just gone.
+            if error.response["Error"]["Code"] != "ResourceNotFoundException":
+                raise
+
+    def _nodes_of(
+        self, group: Mapping[str, Any], *, clients: Callable[[str], Any]
+    ) -> Iterator[tuple[str, _Node]]:
+        subnets = clients("ec2").describe_subnets(SubnetIds=group["subnets"])["Subnets"]
+        instance_type = group["instanceTypes"][0]
+        hardware = self.hardware(instance_type)
+        for index in range(group["scalingConfig"]["desiredSize"]):
+            subnet = subnets[index % len(subnets)]
+            zone = subnet["AvailabilityZone"]
+            labels = {
+                **group["labels"],
+                NODE_GROUP: group["nodegroupName"],
+                "eks.amazonaws.com/capacityType": group["capacityType"],
+                "kubernetes.io/arch": node_architecture(hardware),
+                "topology.kubernetes.io/region": zone[:-1],
+                "topology.kubernetes.io/zone": zone,
+                "topology.k8s.aws/zone-id": subnet["AvailabilityZoneId"],
+            }
+            yield (
+                _name(f"{group['nodegroupArn']}/{index}", subnet),
+                {
+                    "instance_type": instance_type,
+                    "labels": labels,
+                    "capacity": node_capacity(hardware),
+                    "taints": [
+                        {**taint, "effect": _EFFECTS[taint["effect"]]} for taint in group["taints"]
+                    ],
+                },
+            )
+
+
+def _name(identity: str, subnet: Mapping[str, Any]) -> str:
+    """Return the private DNS name of an instance, which is the name of its node."""
+    network = IPv4Network(subnet["CidrBlock"])
+    number = int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4])
+    address = network[_FIRST + number % (network.num_addresses - _KEPT)]
+    region = subnet["AvailabilityZone"][:-1]
+    return f"ip-{str(address).replace('.', '-')}.{region}.compute.internal"
