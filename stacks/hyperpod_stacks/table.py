@@ -241,8 +241,8 @@ def _node_groups(config: Config) -> Iterator[str]:
         zone = group.availability_zone_id
         several = len(config.network.hyperpod_subnets) > 1
         place = f" in {zone}" if several and zone is not None else ""
-        reserved = group.capacity_reservation
-        held = "" if reserved is None else f" of {reserved.rpartition('/')[2]}"
+        reserved = group.reservation
+        held = "" if reserved is None else f" of {reserved[1].rpartition('/')[2]}"
         yield (
             f"- {group.name}: {group.desired_size} x {types} ({group.min_size} to "
             f"{group.most_nodes}), {group.capacity}{held}{place}"

@@ -9,6 +9,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK, ManagedNodeGroupConfig
+from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.synthesis.reasons import skip_checkov
 
 # https://docs.aws.amazon.com/eks/latest/userguide/al2023.html, the root device of Amazon Linux.
@@ -93,14 +94,14 @@ def _user_data() -> ec2.UserData:
 def _further(group: ManagedNodeGroupConfig, *, security_group_id: str) -> Iterator[tuple[str, Any]]:
     if group.has_efa:
         yield "NetworkInterfaces", _interfaces(group, security_group_id=security_group_id)
-    reservation = group.capacity_reservation
-    if reservation is not None:
-        by = (
-            "CapacityReservationResourceGroupArn"
-            if reservation.startswith("arn:")
-            else "CapacityReservationId"
-        )
-        yield "CapacityReservationSpecification.CapacityReservationTarget", {by: reservation}
+    target = members(
+        {
+            "CapacityReservationId": group.capacity_reservation_id,
+            "CapacityReservationResourceGroupArn": group.capacity_reservation_resource_group_arn,
+        }
+    )
+    if target:
+        yield "CapacityReservationSpecification.CapacityReservationTarget", target
     if group.capacity == CAPACITY_BLOCK:
         # https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
         yield "InstanceMarketOptions.MarketType", "capacity-block"

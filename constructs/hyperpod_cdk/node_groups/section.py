@@ -10,6 +10,7 @@ from pydantic_core import CoreSchema
 
 from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts, instance_types
 from hyperpod_cdk.hyperpod.node_settings import Labels, TaintConfig
+from hyperpod_cdk.schema.arns import CapacityReservationGroupArn, CapacityReservationId
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, error, refuse
 from hyperpod_cdk.schema.limits import (
@@ -23,6 +24,7 @@ from hyperpod_cdk.schema.limits import (
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 ON_DEMAND, SPOT, CAPACITY_BLOCK = CAPACITIES = ("OnDemand", "Spot", "CapacityBlock")
+_ID, _GROUP = "capacity_reservation_id", "capacity_reservation_resource_group_arn"
 _PREFIX = "ml."
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
 _MOST_TYPES = 20
@@ -120,26 +122,18 @@ class ManagedNodeGroupConfig(Section):
         ON_DEMAND
     )
     """OnDemand; Spot, which is cheaper and taken away at two minutes' notice; or CapacityBlock,
-    with its ID in capacity_reservation. It cannot be changed later. Default: OnDemand."""
+    with its ID in capacity_reservation_id. It cannot be changed later. Default: OnDemand."""
 
-    capacity_reservation: Annotated[
-        Annotated[
-            str,
-            Matching(
-                pattern=r"cr-[0-9a-f]{17}|arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:[0-9]{12}:"
-                r"group/[A-Za-z0-9_.-]+",
-                rule="must be the ID of a capacity reservation such as cr-0123456789abcdef0, or "
-                "the ARN of a resource group of them such as "
-                "arn:aws:resource-groups:us-west-2:111122223333:group/p4d",
-            ),
-        ]
-        | None,
-        Field(examples=["cr-0fedcba9876543210"]),
-        _CAPACITY,
+    capacity_reservation_id: Annotated[CapacityReservationId | None, _CAPACITY] = None
+    """On-Demand Capacity Reservation (ODCR), or Capacity Block, that the nodes run in; its zone and
+    type must be those of the group. Without, nodes run in open reservations that fit, and outside
+    any. Default: none."""
+
+    capacity_reservation_resource_group_arn: Annotated[
+        CapacityReservationGroupArn | None, _CAPACITY
     ] = None
-    """On-Demand Capacity Reservation (ODCR) that the nodes run in, by its ID, or by the ARN of a
-    resource group of several; or the Capacity Block, by its ID. Its zone and type must be those of
-    the group. Without, nodes run in open reservations that fit, and outside any. Default: none."""
+    """Resource group of several On-Demand Capacity Reservations that the nodes run in, in place of
+    capacity_reservation_id. Default: none."""
 
     availability_zone_id: Annotated[AvailabilityZone | None, Field(examples=["usw2-az2"])] = None
     """Zone of the group, by ID; one of the HyperPod subnets' zones. It cannot be changed later.
@@ -209,7 +203,7 @@ class ManagedNodeGroupConfig(Section):
         Field(examples=["MINIMAL"]),
     ] = None
     """DEFAULT: an update adds nodes before it ends others, so it needs capacity for them. MINIMAL:
-    it ends them first. Default: MINIMAL with capacity_reservation, else DEFAULT."""
+    it ends them first. Default: MINIMAL with a reservation, else DEFAULT."""
 
     @cached_property
     def facts(self) -> tuple[InstanceFacts, ...]:
@@ -231,6 +225,12 @@ class ManagedNodeGroupConfig(Section):
     def most_nodes(self) -> int:
         """The size to which the group may grow."""
         return max(self.desired_size, self.min_size, 1) if self.max_size is None else self.max_size
+
+    @property
+    def reservation(self) -> tuple[str, str] | None:
+        """The key of the reservation that the nodes run in, and what it names."""
+        named = ((key, getattr(self, key)) for key in (_ID, _GROUP))
+        return next(((key, value) for key, value in named if value is not None), None)
 
     @property
     def has_efa(self) -> bool:
@@ -269,8 +269,7 @@ class ManagedNodeGroupConfig(Section):
     @property
     def stated_update_strategy(self) -> str:
         """The strategy of an update."""
-        reserved = self.capacity_reservation is not None
-        return self.update_strategy or ("MINIMAL" if reserved else "DEFAULT")
+        return self.update_strategy or ("MINIMAL" if self.reservation else "DEFAULT")
 
     def _findings(self) -> Iterator[Finding]:
         if self.min_size > self.desired_size:
@@ -283,15 +282,21 @@ class ManagedNodeGroupConfig(Section):
         yield from self._hardware_findings()
 
     def _capacity_findings(self) -> Iterator[Finding]:
-        reservation = self.capacity_reservation
+        group_arn = self.capacity_reservation_resource_group_arn
+        key, reservation = self.reservation or (_ID, None)
+        if group_arn is not None and self.capacity_reservation_id is not None:
+            message = f"must be left out with {_ID}: nodes run in one or the other"
+            yield error((_GROUP,), group_arn, message)
         if self.capacity == SPOT and reservation is not None:
             message = "must be left out with capacity: Spot, which no reservation holds"
-            yield error(("capacity_reservation",), reservation, message)
-        if self.capacity == CAPACITY_BLOCK and not (reservation or "").startswith("cr-"):
-            message = "must be the ID of the Capacity Block, such as cr-0123456789abcdef0"
-            yield error(("capacity_reservation",), reservation, message)
+            yield error((key,), reservation, message)
+        if self.capacity == CAPACITY_BLOCK and self.capacity_reservation_id is None:
+            message = (
+                "is missing: a Capacity Block is named by its ID, such as cr-0123456789abcdef0"
+            )
+            yield error((_ID,), None, message)
         if reservation is not None and len(self.instance_types) > 1:
-            message = "must be one type with capacity_reservation, which is of one"
+            message = f"must be one type with {key}, which is of one"
             yield error(("instance_types",), list(self.instance_types), message)
 
     def _hardware_findings(self) -> Iterator[Finding]:

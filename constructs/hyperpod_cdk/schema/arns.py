@@ -151,6 +151,17 @@ SnsTopicArn = Annotated[
     Names("SNS topic"),
     Field(examples=["arn:aws:sns:us-west-2:111122223333:another"]),
 ]
+CapacityReservationGroupArn = Annotated[
+    str,
+    Matching(
+        # https://docs.aws.amazon.com/ARG/latest/APIReference/API_CreateGroup.html
+        pattern=r"arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:[0-9]{12}:group/[A-Za-z0-9_.-]+",
+        rule="must be the ARN of a resource group of capacity reservations, such as "
+        "arn:aws:resource-groups:us-west-2:111122223333:group/p4d",
+    ),
+    Names("capacity reservations"),
+    Field(examples=["arn:aws:resource-groups:us-west-2:111122223333:group/another"]),
+]
 
 
 def _ec2_id(prefix: str, noun: str) -> Matching:
@@ -170,6 +181,12 @@ VpcId = Annotated[str, _ec2_id("vpc", "the ID of a VPC"), Field(examples=["vpc-0
 RouteTableId = Annotated[str, _ec2_id("rtb", "a route table's ID")]
 NatGatewayId = Annotated[
     str, _ec2_id("nat", "a NAT gateway's ID"), Field(examples=["nat-0fedcba9876543210"])
+]
+CapacityReservationId = Annotated[
+    str,
+    _ec2_id("cr", "a capacity reservation's ID"),
+    Names("capacity reservations"),
+    Field(examples=["cr-0fedcba9876543210"]),
 ]
 InternetGatewayId = Annotated[
     str, _ec2_id("igw", "an internet gateway's ID"), Field(examples=["igw-0fedcba9876543210"])

@@ -16,6 +16,7 @@ Kind = Literal[
     "secret",
     "Prometheus workspace",
     "SNS topic",
+    "capacity reservations",
 ]
 
 
