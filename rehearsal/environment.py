@@ -284,9 +284,7 @@ def rehearsal_environment(
             kubernetes.accept_eks_tokens(
                 eks_cluster_name=eks_cluster_name, gateway_url=aws.endpoint, session=session
             )
-            nodes = ManagedNodes(
-                kubernetes, eks_cluster_name, hardware=lambda name: instance_facts(f"ml.{name}")
-            )
+            nodes = ManagedNodes(kubernetes, eks_cluster_name, hardware=instance_facts)
             nodes.connect(clients)
             started.enter_context(nodes)
         yield RehearsalEnvironment(

@@ -7,11 +7,12 @@ from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.node_groups.node_groups import NodeGroups
+from hyperpod_stacks.orchestration.eks import EksOrchestration
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class NodeGroupsStack(cdk.Stack):
-    """The node groups of EC2 instances, with their role and launch templates."""
+    """The node groups of EC2 instances; without a HyperPod cluster, the Helm releases with them."""
 
     def __init__(
         self,
@@ -23,6 +24,12 @@ class NodeGroupsStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
+        orchestration = platform.orchestration
+        assert isinstance(orchestration, EksOrchestration)  # noqa: S101 - node groups are of EKS
+        # Where there is a HyperPod stack, it has them, and a group that is added leaves them there.
+        has_releases = not config.cluster.exists
+        if has_releases:
+            orchestration.add_before_nodes(self, platform.parts)
         made = NodeGroups(
             self,
             "NodeGroups",
@@ -33,4 +40,6 @@ class NodeGroupsStack(cdk.Stack):
             security_group=platform.security_group,
             volume_key=platform.keys.node_volumes,
         )
+        if has_releases:
+            orchestration.add_after_nodes(self, platform.parts)
         add_outputs(self, {"NodeRoleArn": made.role.role_arn})

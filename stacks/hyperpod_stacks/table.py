@@ -235,7 +235,8 @@ def _observability(config: Config) -> Iterator[str]:
 
 
 def _node_groups(config: Config) -> Iterator[str]:
-    yield f"{_counted(len(config.node_groups), 'EKS node group')}:"
+    release = "" if config.cluster.exists else f"Helm release {config.helm.release}, "
+    yield f"{release}{_counted(len(config.node_groups), 'EKS node group')}:"
     for group in config.node_groups:
         types = " or ".join(group.instance_types)
         zone = group.availability_zone_id
@@ -307,6 +308,7 @@ STACKS: Mapping[StackKind, StackRow] = {
     ),
     "node-groups": StackRow(
         holds="EKS node groups",
+        holds_without_cluster="Helm dependencies and EKS node groups",
         exists=lambda config: bool(config.node_groups),
         says=_node_groups,
     ),
@@ -320,7 +322,7 @@ STACKS: Mapping[StackKind, StackRow] = {
         holds="add-ons that need nodes, task governance, and metrics",
         exists=lambda config: bool(config.addons_after_nodes),
         says=_operators,
-        follows=("hyperpod",),
+        follows=("hyperpod", "node-groups"),
         has_outputs=False,
     ),
     "observability": StackRow(

@@ -13,10 +13,10 @@ def any_nodes(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/eks/latest/userguide/eks-compute.html
     """
-    if config.cluster.exists or config.eks.is_existing:
+    if config.cluster.exists or config.node_groups or config.eks.is_existing:
         return
     message = (
-        "and nothing else runs pods: describe a HyperPod cluster, or name an EKS cluster with "
-        "nodes of its own in eks.cluster_arn"
+        "and nothing else runs pods: describe a HyperPod cluster, list node_groups, or name an EKS "
+        "cluster with nodes of its own in eks.cluster_arn"
     )
     yield error(("cluster",), None, message)

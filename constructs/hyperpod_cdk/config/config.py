@@ -48,8 +48,8 @@ from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cdk.schema.section import (
     EKS,
     SLURM,
-    OfHyperPod,
     Listed,
+    OfHyperPod,
     OrchestratedBy,
     Section,
     Task,
@@ -341,8 +341,9 @@ class Config(Section):
 
     @property
     def instance_types(self) -> tuple[str, ...]:
-        """Every type that a node may have, each once."""
-        return self.cluster.instance_types
+        """Every type that a node may have, each once: HyperPod's names, then EC2's."""
+        of_groups = (name for group in self.node_groups for name in group.instance_types)
+        return tuple(dict.fromkeys((*self.cluster.instance_types, *of_groups)))
 
     @property
     def addons_that_need_nodes(self) -> tuple[str, ...]:

@@ -208,13 +208,7 @@ class ManagedNodeGroupConfig(Section):
     @cached_property
     def facts(self) -> tuple[InstanceFacts, ...]:
         """What is known of each instance type, in their order."""
-        known = (instance_facts(f"{_PREFIX}{name}") for name in self.instance_types)
-        return tuple(facts for facts in known if facts is not None)
-
-    @property
-    def hyperpod_types(self) -> tuple[str, ...]:
-        """The names that HyperPod has for these types."""
-        return tuple(facts.instance_type for facts in self.facts)
+        return tuple(facts for name in self.instance_types if (facts := instance_facts(name)))
 
     @property
     def accelerator_kind(self) -> str | None:
