@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cli.aws.assembly import stacks_in
-from hyperpod_cli.inspect.archive.archive import Archive, ArchivedStack, ArchiveError
+from hyperpod_cli.inspect.archive.archive import Archive, ArchiveError
+from hyperpod_cli.inspect.archive.deployment import ArchivedStack
 from hyperpod_cli.inspect.archive.hiding import hidden
 from hyperpod_stacks.table import STACKS
 

@@ -8,7 +8,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import AwsClients
-from hyperpod_cli.inspect.archive.archive import Archive, ArchivedNode
+from hyperpod_cli.inspect.archive.archive import Archive
+from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from hyperpod_cli.operate.clusters import Node, nodes_of
 from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, groups_of

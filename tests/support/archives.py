@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from hyperpod_cli.inspect.archive.archive import (
-    FORMAT,
-    Archive,
+from hyperpod_cli.inspect.archive.archive import FORMAT, Archive
+from hyperpod_cli.inspect.archive.deployment import (
     ArchivedNode,
     ArchivedStack,
     Deployment,

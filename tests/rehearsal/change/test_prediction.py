@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cli.inspect.archive.archive import ArchivedNode
+from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from rehearsal.change.nodes import EndingNodes
 from rehearsal.change.outcome import Action, Change
 from rehearsal.change.permissions import MissingPermission

@@ -11,18 +11,29 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError, model_validator
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cli.inspect.archive.deployment import (
+    Deployment,
+    Manifest,
+    Model,
+    StackName,
+    Template,
+    first_line,
+)
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.archives import ArchiveError as MemberError
+from hyperpod_shared.archives import Room, is_plain, refuse_member
 
 FORMAT = 1
 """Of the files; another number is for another reader."""
 _MANIFEST, _DEPLOYMENT = "manifest.json", "deployment.json"
 _TEMPLATES, _ASSETS = "templates/", "assets/"
+_ENCRYPTED = 0x1
 # Of every file in the archive, so that two of the same deployment are the same.
 _TIME = (1980, 1, 1, 0, 0, 0)
 # What a configuration names of its own account, whatever it shares with others.
@@ -34,119 +45,7 @@ class ArchiveError(OpsError):
     """An archive cannot be used; one line that says why."""
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ArchivedResource(_Model):
-    """A resource of a stack.
-
-    Attributes:
-        logical_id: Its logical ID.
-        physical_id: What AWS calls it.
-        type: Its type.
-    """
-
-    logical_id: str
-    physical_id: str
-    type: str
-
-
-class ArchivedStack(_Model):
-    """A stack as it is, but for its template.
-
-    Attributes:
-        name: Its name.
-        status: Its status.
-        is_protected: Whether it has termination protection.
-        parameters: Values of its parameters.
-        outputs: Its outputs by key.
-        tags: Its tags.
-        resources: Its resources.
-    """
-
-    name: str
-    status: str
-    is_protected: bool = False
-    parameters: Mapping[str, str] = {}
-    outputs: Mapping[str, str] = {}
-    tags: Mapping[str, str] = {}
-    resources: tuple[ArchivedResource, ...] = ()
-
-
-class ArchivedNode(_Model):
-    """A node of the HyperPod cluster.
-
-    Attributes:
-        id: Its instance ID.
-        group: Its instance group.
-        instance_type: Its type.
-        status: Its status.
-        pods: The pods that its users lose with it, as `<namespace>/<name>`.
-    """
-
-    id: str
-    group: str
-    instance_type: str
-    status: str
-    pods: tuple[str, ...] = ()
-
-
-class Deployment(_Model):
-    """What is deployed.
-
-    Attributes:
-        stacks: Its stacks.
-        cluster: What DescribeCluster says of the HyperPod cluster; None without one.
-        nodes: The cluster's nodes.
-        control_plane: What EKS says of its cluster; None without one.
-        addons: What EKS says of its add-ons.
-        file_systems: What FSx says of the stacks' file systems.
-        releases: The Helm releases, without their values.
-        claims: The volume claims of users.
-        cloudformation: Policies of the role with which CloudFormation works, by name.
-        hidden: Where values are left out that look like secrets.
-        unread: What could not be read, and why.
-    """
-
-    stacks: tuple[ArchivedStack, ...]
-    cluster: Mapping[str, Any] | None = None
-    nodes: tuple[ArchivedNode, ...] = ()
-    control_plane: Mapping[str, Any] | None = None
-    addons: tuple[Mapping[str, Any], ...] = ()
-    file_systems: tuple[Mapping[str, Any], ...] = ()
-    releases: tuple[Mapping[str, Any], ...] = ()
-    claims: tuple[Mapping[str, Any], ...] = ()
-    cloudformation: Mapping[str, Any] = {}
-    hidden: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-
-
-class Manifest(_Model):
-    """What the archive is of.
-
-    Attributes:
-        format: Number of the format.
-        account: The account.
-        region: The region.
-        deployment: `name` of its configuration.
-        version: Version of the project that wrote it.
-        written: When, in UTC.
-        digest: Digest of all files' digests.
-        files: Digest of each file by its name.
-    """
-
-    format: int
-    account: str
-    region: str
-    deployment: str
-    version: str
-    written: str
-    digest: str = ""
-    files: Mapping[str, str] = {}
-
-
-class Archive(_Model):
+class Archive(Model):
     """An archive.
 
     Attributes:
@@ -158,8 +57,17 @@ class Archive(_Model):
 
     manifest: Manifest
     deployment: Deployment
-    templates: Mapping[str, Mapping[str, Any]]
+    templates: Mapping[StackName, Template]
     assets: Mapping[str, bytes] = {}
+
+    @model_validator(mode="after")
+    def _templates_are_of_stacks(self) -> Self:
+        stacks = {each.name for each in self.deployment.stacks}
+        if not stacks:
+            raise ValueError("stacks: there are none")
+        if odd := sorted(stacks ^ self.templates.keys()):
+            raise ValueError(f"{odd[0]}: has no template, or no stack")
+        return self
 
     def write(self, path: Path) -> str:
         """Write the file; return its digest.
@@ -207,13 +115,7 @@ def read_archive(path: Path) -> Archive:
     Raises:
         ArchiveError: It is not there, not whole, or of another format.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            files = {name: archive.read(name) for name in archive.namelist()}
-    except OSError as error:
-        raise ArchiveError(f"{path}: cannot be read ({error.strerror})") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise ArchiveError(f"{path}: is not a whole archive ({error}); {_AGAIN}") from None
+    files = _files(path)
     manifest = _manifest(path, files)
     found = {name: _sha(each) for name, each in files.items() if name != _MANIFEST}
     changed = sorted(
@@ -237,17 +139,42 @@ def read_archive(path: Path) -> Archive:
                 if name.startswith(_ASSETS)
             },
         )
-    except (KeyError, ValueError) as error:
+    # RecursionError: lists in lists without end.
+    except (KeyError, ValueError, RecursionError) as error:
         raise ArchiveError(
-            f"{path}: has not what format {FORMAT} has ({_first_line(error)}); {_AGAIN}"
+            f"{path}: has not what format {FORMAT} has ({first_line(error)}); {_AGAIN}"
         ) from None
+
+
+def _files(path: Path) -> dict[str, bytes]:
+    """Return the files of an archive, which may come from anyone."""
+    room = Room()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            # Before any is read: each unpacks to no more than it says.
+            for member in members:
+                room.take(size=member.file_size, files=1)
+                refuse_member(member.filename, is_plain=is_plain(member))
+                if member.flag_bits & _ENCRYPTED:
+                    raise MemberError("is encrypted, which no archive is")
+            files = {member.filename: archive.read(member) for member in members}
+    except OSError as error:
+        raise ArchiveError(f"{path}: cannot be read ({error.strerror})") from None
+    except MemberError as error:
+        raise ArchiveError(f"{path}: {error}; {_AGAIN}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise ArchiveError(f"{path}: is not a whole archive ({error}); {_AGAIN}") from None
+    if len(files) != len(members):
+        raise ArchiveError(f"{path}: holds a file twice; {_AGAIN}")
+    return files
 
 
 def _manifest(path: Path, files: Mapping[str, bytes]) -> Manifest:
     try:
         values = json.loads(files[_MANIFEST])
         found = values["format"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise ArchiveError(f"{path}: has no {_MANIFEST} of an archive; {_AGAIN}") from None
     if found != FORMAT:
         raise ArchiveError(
@@ -257,14 +184,7 @@ def _manifest(path: Path, files: Mapping[str, bytes]) -> Manifest:
     try:
         return Manifest.model_validate(values)
     except ValidationError as error:
-        raise ArchiveError(f"{path}: {_MANIFEST} is odd ({_first_line(error)}); {_AGAIN}") from None
-
-
-def _first_line(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return str(error)
+        raise ArchiveError(f"{path}: {_MANIFEST} is odd ({first_line(error)}); {_AGAIN}") from None
 
 
 def refuse_other(archive: Archive, *, config: Config, path: Path, source: str) -> None:

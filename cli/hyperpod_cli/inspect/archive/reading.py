@@ -15,13 +15,11 @@ from hyperpod_cdk import Config
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession, answer_of, listed
 from hyperpod_cli.aws.stacks import deployed, described_stack, resources_of
-from hyperpod_cli.inspect.archive.archive import (
-    FORMAT,
-    Archive,
+from hyperpod_cli.inspect.archive.archive import FORMAT, Archive, ArchiveError
+from hyperpod_cli.inspect.archive.deployment import (
     ArchivedNode,
     ArchivedResource,
     ArchivedStack,
-    ArchiveError,
     Deployment,
     Manifest,
 )

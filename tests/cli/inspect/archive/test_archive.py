@@ -1,8 +1,11 @@
 """The file of an archive: written, read, refused."""
 
+import hashlib
 import json
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -83,6 +86,82 @@ def test_a_changed_archive_is_refused(
 ) -> None:
     edited(file, name, content)
     with pytest.raises(ArchiveError, match=told):
+        read_archive(file)
+
+
+def crafted(
+    file: Path,
+    *,
+    files: Mapping[str, bytes] = {},
+    deployment: Mapping[str, object] = {},
+    manifest: Mapping[str, object] = {},
+) -> None:
+    """Write an archive with other parts, and digests that fit them."""
+    with zipfile.ZipFile(file) as archive:
+        parts = {each: archive.read(each) for each in archive.namelist()}
+    about = json.loads(parts.pop("manifest.json"))
+    described = json.loads(parts["deployment.json"]) | deployment
+    parts |= {"deployment.json": json.dumps(described).encode(), **files}
+    digests = {name: hashlib.sha256(each).hexdigest() for name, each in sorted(parts.items())}
+    whole = "".join(f"{name} {digest}\n" for name, digest in digests.items())
+    about |= {"files": digests, "digest": hashlib.sha256(whole.encode()).hexdigest(), **manifest}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, each in {"manifest.json": json.dumps(about).encode(), **parts}.items():
+            archive.writestr(name, each)
+
+
+STACK = {"name": "ml-platform", "status": "UPDATE_COMPLETE"}
+CLUSTER = {"ClusterName": "a", "InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": -1}]}
+TEMPLATE = "templates/ml-platform.json"
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({"files": {"assets/a.zip": bytes(101 << 20)}}, "unpacks to more than 104,857,600 bytes"),
+        ({"files": {"../evil.sh": b""}}, "holds the path '../evil.sh', which leads outside"),
+        ({"files": {"templates/../../x.json": b"{}"}}, "which leads outside"),
+        ({"files": {TEMPLATE: b"[" * 100_000}}, "recursion"),
+        ({"files": {TEMPLATE: b'{"Resources": {"A": 1}}'}}, "Resources.A: "),
+        ({"files": {"templates/ml-other.json": b'{"Resources": {}}'}}, "ml-other: has no template"),
+        ({"deployment": {"stacks": [{**STACK, "name": "../ml-platform"}]}}, "stacks.0.name: "),
+        ({"deployment": {"stacks": []}}, "stacks: there are none"),
+        ({"deployment": {"cluster": CLUSTER}}, "InstanceGroups.0.TargetCount: "),
+        ({"deployment": {"control_plane": {"name": "ml-eks"}}}, "version: Field required"),
+        ({"deployment": {"cloudformation": {"a": {}}}}, "cloudformation.a: Statement"),
+        ({"manifest": {"account": "ml"}}, "account: 'ml' must be the 12 digits"),
+        ({"manifest": {"region": "mars-1"}}, "region: is not an AWS region"),
+    ],
+)
+def test_a_crafted_archive_is_refused_in_a_line(
+    file: Path, parts: Mapping[str, Any], told: str
+) -> None:
+    crafted(file, **parts)
+    with pytest.raises(ArchiveError) as refused:
+        read_archive(file)
+    [line] = refused.value.lines
+    assert told in line
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "told"),
+    [(8, 0x1, "is encrypted"), (10, 0x63, "compression method is not supported")],
+)
+def test_a_file_that_cannot_be_unpacked_is_refused(
+    file: Path, at: int, value: int, told: str
+) -> None:
+    content = bytearray(file.read_bytes())
+    # The central directory says how the first member is packed.
+    content[content.index(b"PK\1\2") + at] = value
+    file.write_bytes(content)
+    with pytest.raises(ArchiveError, match=told):
+        read_archive(file)
+
+
+def test_a_file_that_is_there_twice_is_refused(file: Path) -> None:
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("deployment.json", b"{}")
+    with pytest.raises(ArchiveError, match="holds a file twice"):
         read_archive(file)
 
 

@@ -1,0 +1,197 @@
+"""What an archive has of a deployment, and what it is of."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    StringConstraints,
+    ValidationError,
+)
+
+from hyperpod_cdk.schema.arns import AccountId, DeploymentName, Region
+
+
+class _Answer(BaseModel):
+    """What must be in an answer of AWS, which stays as AWS gave it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @classmethod
+    def of(cls, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return an answer.
+
+        Raises:
+            ValueError: It lacks something.
+        """
+        try:
+            cls.model_validate(answer)
+        except ValidationError as error:
+            raise ValueError(first_line(error)) from None
+        return answer
+
+
+class _Group(_Answer):
+    name: str = Field(alias="InstanceGroupName")
+    target: NonNegativeInt = Field(alias="TargetCount")
+
+
+class _Cluster(_Answer):
+    name: str = Field(alias="ClusterName")
+    groups: Sequence[_Group] = Field(default=(), alias="InstanceGroups")
+    restricted: Sequence[_Group] = Field(default=(), alias="RestrictedInstanceGroups")
+
+
+class _ControlPlane(_Answer):
+    name: str
+    version: str
+
+
+class _Policy(_Answer):
+    statement: Mapping[str, Any] | Sequence[Mapping[str, Any]] = Field(alias="Statement")
+
+
+class _Resource(_Answer):
+    type: str = Field(alias="Type")
+    properties: Mapping[str, Any] = Field(default={}, alias="Properties")
+
+
+class _Template(_Answer):
+    resources: Mapping[str, _Resource] = Field(alias="Resources")
+    outputs: Mapping[str, Mapping[str, Any]] = Field(default={}, alias="Outputs")
+
+
+Policy = Annotated[Mapping[str, Any], AfterValidator(_Policy.of)]
+"""The document of an IAM policy."""
+Template = Annotated[Mapping[str, Any], AfterValidator(_Template.of)]
+"""A stack's template."""
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
+StackName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,127}$")]
+
+
+def first_line(error: Exception) -> str:
+    """Return what is wrong with values, the first of it."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        place = "".join(f"{each}." for each in first["loc"]).removesuffix(".")
+        told = first["msg"].removeprefix("Value error, ")
+        return f"{place}: {told}" if place else told
+    return str(error)
+
+
+class Model(BaseModel):
+    """A part of an archive."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ArchivedResource(Model):
+    """A resource of a stack.
+
+    Attributes:
+        logical_id: Its logical ID.
+        physical_id: What AWS calls it.
+        type: Its type.
+    """
+
+    logical_id: str
+    physical_id: str
+    type: str
+
+
+class ArchivedStack(Model):
+    """A stack as it is, but for its template.
+
+    Attributes:
+        name: Its name.
+        status: Its status.
+        is_protected: Whether it has termination protection.
+        parameters: Values of its parameters.
+        outputs: Its outputs by key.
+        tags: Its tags.
+        resources: Its resources.
+    """
+
+    name: StackName
+    status: str
+    is_protected: bool = False
+    parameters: Mapping[str, str] = {}
+    outputs: Mapping[str, str] = {}
+    tags: Mapping[str, str] = {}
+    resources: tuple[ArchivedResource, ...] = ()
+
+
+class ArchivedNode(Model):
+    """A node of the HyperPod cluster.
+
+    Attributes:
+        id: Its instance ID.
+        group: Its instance group.
+        instance_type: Its type.
+        status: Its status.
+        pods: The pods that its users lose with it, as `<namespace>/<name>`.
+    """
+
+    id: str
+    group: str
+    instance_type: str
+    status: str
+    pods: tuple[str, ...] = ()
+
+
+class Deployment(Model):
+    """What is deployed.
+
+    Attributes:
+        stacks: Its stacks.
+        cluster: What DescribeCluster says of the HyperPod cluster; None without one.
+        nodes: The cluster's nodes.
+        control_plane: What EKS says of its cluster; None without one.
+        addons: What EKS says of its add-ons.
+        file_systems: What FSx says of the stacks' file systems.
+        releases: The Helm releases, without their values.
+        claims: The volume claims of users.
+        cloudformation: Policies of the role with which CloudFormation works, by name.
+        hidden: Where values are left out that look like secrets.
+        unread: What could not be read, and why.
+    """
+
+    stacks: tuple[ArchivedStack, ...]
+    cluster: Annotated[Mapping[str, Any], AfterValidator(_Cluster.of)] | None = None
+    nodes: tuple[ArchivedNode, ...] = ()
+    control_plane: Annotated[Mapping[str, Any], AfterValidator(_ControlPlane.of)] | None = None
+    addons: tuple[Mapping[str, Any], ...] = ()
+    file_systems: tuple[Mapping[str, Any], ...] = ()
+    releases: tuple[Mapping[str, Any], ...] = ()
+    claims: tuple[Mapping[str, Any], ...] = ()
+    cloudformation: Mapping[str, Policy] = {}
+    hidden: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+class Manifest(Model):
+    """What the archive is of.
+
+    Attributes:
+        format: Number of the format.
+        account: The account.
+        region: The region.
+        deployment: `name` of its configuration.
+        version: Version of the project that wrote it.
+        written: When, in UTC.
+        digest: Digest of all files' digests.
+        files: Digest of each file by its name.
+    """
+
+    format: int
+    account: AccountId
+    region: Region
+    deployment: DeploymentName
+    version: str
+    written: str
+    digest: str = ""
+    files: Mapping[str, str] = {}
