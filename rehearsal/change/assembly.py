@@ -48,15 +48,40 @@ class ArchivedVersion:
         version = json.loads((like / "manifest.json").read_text("utf-8"))["version"]
         artifacts: dict[str, Any] = {}
         sources = _sources(like)
+        here = {each.name: each.template["Resources"] for each in stacks_in(like)}
+        templates = {**self.archive.templates}
+        # The provisioner compares digests, so that a file of another digest alone would not do.
+        for stack, logical_id in self.absent(like):
+            resources = templates[stack]["Resources"]
+            own = {logical_id: here.get(stack, {}).get(logical_id, resources[logical_id])}
+            templates[stack] = {**templates[stack], "Resources": {**resources, **own}}
         names = {stack.name for stack in self.archive.deployment.stacks}
-        for stack in self.archive.deployment.stacks:
-            template = self.archive.templates[stack.name]
-            _write(assembly / f"{stack.name}.template.json", template)
-            files = dict(self._files(stack.name, template, assembly=assembly, sources=sources))
+        for each in self.archive.deployment.stacks:
+            template = templates[each.name]
+            _write(assembly / f"{each.name}.template.json", template)
+            files = dict(self._files(each.name, template, assembly=assembly, sources=sources))
             assets = {"version": version, "files": files, "dockerImages": {}}
-            _write(assembly / f"{stack.name}.assets.json", assets)
-            artifacts |= self._artifacts(stack, names=names)
+            _write(assembly / f"{each.name}.assets.json", assets)
+            artifacts |= self._artifacts(each, names=names)
         _write(assembly / "manifest.json", {"version": version, "artifacts": artifacts})
+
+    def absent(self, like: Path) -> list[tuple[str, str]]:
+        """Return the custom resources whose files neither the archive nor this checkout has.
+
+        Args:
+            like: The changed configuration's cloud assembly.
+
+        Returns:
+            Stack and logical ID of each.
+        """
+        known = self.archive.assets.keys() | _sources(like).keys()
+        return [
+            (stack, logical_id)
+            for stack, template in self.archive.templates.items()
+            for logical_id, resource in template["Resources"].items()
+            if resource["Type"].startswith("Custom::")
+            and any(key not in known for _, key in _keys_in(resource.get("Properties", {}), ""))
+        ]
 
     def _artifacts(self, stack: ArchivedStack, *, names: set[str]) -> Iterator[tuple[str, Any]]:
         manifest = self.archive.manifest

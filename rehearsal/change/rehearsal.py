@@ -21,10 +21,12 @@ from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.deploy.announcement import refusals
 from hyperpod_cli.deliver.deploy.bill import month_change
 from hyperpod_cli.inspect.archive.archive import Archive
+from hyperpod_cli.inspect.archive.told import unsettled
 from hyperpod_cli.inspect.critical_path import read_graph, schedule, start_of
 from hyperpod_cli.inspect.permissions.policies import policies_of
 from hyperpod_cli.operate.clusters import Node
 from rehearsal.cdk_cli import CdkCliProcess
+from rehearsal.change.assembly import ArchivedVersion
 from rehearsal.change.nodes import ending, set_counts, settled
 from rehearsal.change.outcome import Change, Snapshot, changes, snapshot, steps
 from rehearsal.change.permissions import MissingPermission, missing
@@ -94,6 +96,8 @@ class ChangeRehearsal:
             yield f"taken as unchanged, because it looks like a secret: {place}"
         for what in self.archive.deployment.unread:
             yield f"not in the archive: {what}"
+        for what, state in unsettled(self.archive.deployment):
+            yield f"{what} is {state} in the archive, and works here"
 
     def _stand_ins(self, stage: Stage) -> Iterator[str]:
         """Yield what is not as deployed: the official chart, where the stand-in is deployed."""
@@ -110,6 +114,14 @@ class ChangeRehearsal:
                 "changes; run `make charts` first"
             )
 
+    def _absent(self, stage: Stage) -> Iterator[str]:
+        version = ArchivedVersion(archive=self.archive, config=self.config_path)
+        for stack, logical_id in version.absent(stage.assembly):
+            yield (
+                f"{stack}/{logical_id}: the archive lacks its files, so it is here as the "
+                "configuration has it, and counts as unchanged"
+            )
+
     def _refusals(self) -> Iterator[str]:
         """Yield why CloudFormation would take no update at all."""
         stacks = {
@@ -122,7 +134,7 @@ class ChangeRehearsal:
     def _deploy(self, prediction: Prediction) -> list[Change]:
         """Rehearse the deployment and note what it does; return its steps."""
         with self._replayed() as stage:
-            prediction.notes += self._stand_ins(stage)
+            prediction.notes += [*self._stand_ins(stage), *self._absent(stage)]
             prediction.notes += set_counts(stage.environment.clients, self.archive)
             prediction.missing = self._missing(stage)
             # What `make deploy` looks at first.
@@ -155,9 +167,13 @@ class ChangeRehearsal:
         place = Environment(partition=partition, region=manifest.region, account=manifest.account)
         needed = policies_of(stage.assembly, deployment=manifest.deployment, environment=place)
         found: list[MissingPermission] = []
-        given = self.archive.deployment.cloudformation
-        if given:
-            found += missing(needed.cloudformation, given.values(), who="CloudFormation")
+        deployment = self.archive.deployment
+        for who, given in (
+            ("CloudFormation", deployment.cloudformation),
+            ("the boundary of CloudFormation's role", deployment.boundary),
+        ):
+            if given:
+                found += missing(needed.cloudformation, given.values(), who=who)
         if self.policies:
             found += missing([needed.deployer], self.policies, who="deployer")
         return found

@@ -36,6 +36,6 @@ def archive_with(**deployment: Any) -> Archive:
             written="2026-01-02T03:04:05+00:00",
         ),
         deployment=Deployment(**values),
-        templates={"ml-platform": {"Resources": {}}},
+        templates={each.name: {"Resources": {}} for each in values["stacks"]},
         assets={"0" * 64 + ".zip": b"chart"},
     )

@@ -97,3 +97,28 @@ def test_what_templates_name_is_found() -> None:
         f"KMS key {key}",
         "S3 bucket data",
     ]
+
+
+def test_a_release_whose_chart_is_not_archived_is_as_the_configuration_has_it(
+    like: Path, tmp_path: Path
+) -> None:
+    archive = archive_of(like)
+    template = json.loads(json.dumps(archive.templates["ml-hyperpod"]))
+    releases = {
+        name: each["Properties"]
+        for name, each in template["Resources"].items()
+        if each["Type"] == "Custom::HelmRelease"
+    }
+    here = json.loads(json.dumps(releases))
+    for each in releases.values():
+        each |= {"ChartKey": "f" * 64 + ".zip", "ChartDigest": "sha256:another"}
+    templates = {**archive.templates, "ml-hyperpod": template}
+    version = ArchivedVersion(
+        archive=archive.model_copy(update={"templates": templates}), config=DEFAULT
+    )
+    assert version.absent(like) == [("ml-hyperpod", name) for name in releases]
+
+    version.restore(tmp_path, like=like)
+
+    [restored] = [each for each in stacks_in(tmp_path) if each.name == "ml-hyperpod"]
+    assert {name: restored.template["Resources"][name]["Properties"] for name in here} == here

@@ -10,6 +10,7 @@ CALLS = (
     "fsx:DescribeFileSystems",
     "iam:GetPolicy",
     "iam:GetPolicyVersion",
+    "iam:GetRole",
     "iam:GetRolePolicy",
     "iam:ListAttachedRolePolicies",
     "iam:ListRolePolicies",

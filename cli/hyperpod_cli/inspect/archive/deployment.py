@@ -156,6 +156,7 @@ class Deployment(Model):
         releases: The Helm releases, without their values.
         claims: The volume claims of users.
         cloudformation: Policies of the role with which CloudFormation works, by name.
+        boundary: The policy that bounds that role, by its ARN; empty if none does.
         hidden: Where values are left out that look like secrets.
         unread: What could not be read, and why.
     """
@@ -169,6 +170,7 @@ class Deployment(Model):
     releases: tuple[Mapping[str, Any], ...] = ()
     claims: tuple[Mapping[str, Any], ...] = ()
     cloudformation: Mapping[str, Policy] = {}
+    boundary: Mapping[str, Policy] = {}
     hidden: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 

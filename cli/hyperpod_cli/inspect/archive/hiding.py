@@ -1,6 +1,9 @@
 """What looks like a secret is left out of an archive."""
 
+import io
 import json
+import re
+import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,6 +12,8 @@ from hyperpod_cdk.schema.errors import KeyPath
 
 HIDDEN = "(hidden)"
 """Stands for a value that is left out."""
+# A value that the script is given, or asks for, is none: TOKEN=$1, TOKEN=$(curl ...).
+_ASSIGNMENT = re.compile(r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=["']?([^\s"'$`;]+)""", re.M)
 
 
 def hidden(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -21,6 +26,22 @@ def hidden(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """
     result: dict[str, Any] = json.loads(json.dumps(values))
     return result, sorted(_hide(result, ()))
+
+
+def secrets_in_scripts(content: bytes) -> Iterator[str]:
+    """Yield where packed scripts give a variable a value that looks like a secret.
+
+    Args:
+        content: The ZIP with the scripts; what is none has no scripts.
+    """
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        return
+    with zipfile.ZipFile(io.BytesIO(content)) as scripts:
+        for name in scripts.namelist():
+            text = scripts.read(name).decode(errors="replace")
+            for variable, value in _ASSIGNMENT.findall(text):
+                if any(secrets_in({variable: value}, ())):
+                    yield f"{name}: {variable}"
 
 
 def _hide(node: Any, path: KeyPath) -> Iterator[str]:  # noqa: ANN401 - JSON

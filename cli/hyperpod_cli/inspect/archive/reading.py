@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -10,9 +10,11 @@ from importlib.metadata import version
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
+from kubernetes.client import ApiClient
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.kubernetes_api import kubernetes_api
+from hyperpod_cli.aws.cluster_template import CLUSTER_TYPES, properties_of
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors
 from hyperpod_cli.aws.session import AwsSession, answer_of, listed
 from hyperpod_cli.aws.stacks import deployed, described_stack, resources_of
 from hyperpod_cli.inspect.archive.archive import FORMAT, Archive, ArchiveError
@@ -23,7 +25,7 @@ from hyperpod_cli.inspect.archive.deployment import (
     Deployment,
     Manifest,
 )
-from hyperpod_cli.inspect.archive.hiding import hidden
+from hyperpod_cli.inspect.archive.hiding import hidden, secrets_in_scripts
 from hyperpod_cli.inspect.archive.kubernetes_objects import claims, helm_releases
 from hyperpod_cli.operate.clusters import HyperPodCluster, nodes_of
 from hyperpod_cli.operate.nodes.health import user_pods
@@ -36,9 +38,12 @@ from hyperpod_stacks.table import STACKS, stack_name
 _EXECUTION_ROLE = "cdk-hnb659fds-cfn-exec-role-{account}-{region}"
 _FILE_SYSTEM = "AWS::FSx::FileSystem"
 # What custom resources take from S3, by the property that names it, and that which names where.
-_FETCHED = {"ChartKey": "ChartBucket", "SourceKey": "SourceBucket"}
-# What EKS says that nobody compares: the certificate fills a screen.
-_LEFT_OUT = ("certificateAuthority", "ResponseMetadata")
+_SCRIPTS = "SourceKey"
+_FETCHED = {"ChartKey": "ChartBucket", _SCRIPTS: "SourceBucket"}
+# What EKS says that nobody compares: the certificate fills a screen. The values of an add-on are in
+# its stack's template; those of an add-on that has none may be YAML, with secrets.
+_LEFT_OUT = ("certificateAuthority", "configurationValues", "ResponseMetadata")
+_IN_KUBERNETES = {"the pods": user_pods, "the Helm releases": helm_releases, "the claims": claims}
 
 
 def archive_of(config: Config, *, session: AwsSession) -> Archive:
@@ -63,6 +68,7 @@ class _Reader:
     session: AwsSession
     unread: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
+    roles: set[str] = field(default_factory=set)
 
     def read(self) -> Archive:
         account = self.session.client("sts").get_caller_identity()["Account"]
@@ -73,26 +79,26 @@ class _Reader:
                 f"stacks: none of {self.config.name!r} is deployed in {self.session.region}; "
                 "`make rehearse` rehearses a first deployment"
             )
-        cluster = self._tried("the cluster", self._cluster)
+        cluster = self._tried("the cluster", lambda: self._cluster(stacks))
         eks_cluster = self._eks_cluster(cluster)
         found = self._tried("the control plane", lambda: self._control_plane(eks_cluster))
         control_plane, addons = found or (None, ())
-        nodes, releases, claimed = self._nodes(cluster, eks_cluster)
+        pods, releases, claimed = self._kubernetes(eks_cluster)
+        policies = self._tried(
+            "the policies of CloudFormation's role", lambda: self._policies(account)
+        )
+        cloudformation, boundary = policies or ({}, {})
         deployment = Deployment(
             stacks=tuple(stacks),
             cluster=cluster,
-            nodes=nodes,
+            nodes=tuple(self._nodes(cluster, pods=pods)),
             control_plane=control_plane,
             addons=addons,
             file_systems=self._tried("the file systems", lambda: self._file_systems(stacks)) or (),
-            releases=releases,
-            claims=claimed,
-            cloudformation=self._tried(
-                "the policies of CloudFormation's role", lambda: self._policies(account)
-            )
-            or {},
-            hidden=tuple(self.hidden),
-            unread=tuple(self.unread),
+            releases=tuple(releases),
+            claims=tuple(claimed),
+            cloudformation=cloudformation,
+            boundary=boundary,
         )
         assets = dict(self._assets(templates, account=account))
         return Archive(
@@ -104,7 +110,9 @@ class _Reader:
                 version=version("hyperpod-cdk"),
                 written=datetime.now(UTC).isoformat(timespec="seconds"),
             ),
-            deployment=deployment.model_copy(update={"unread": tuple(self.unread)}),
+            deployment=deployment.model_copy(
+                update={"hidden": tuple(self.hidden), "unread": tuple(self.unread)}
+            ),
             templates=templates,
             assets=assets,
         )
@@ -128,6 +136,7 @@ class _Reader:
             if found.status in FAILED_CREATIONS:
                 continue
             templates[name] = self._hide(found.template, name)
+            self.roles |= {described["RoleARN"]} if "RoleARN" in described else set()
             outputs = {
                 each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())
             }
@@ -136,7 +145,7 @@ class _Reader:
                 name=name,
                 status=found.status,
                 is_protected=found.is_protected,
-                parameters=self._hide(found.parameters, f"{name} parameters"),
+                parameters=self._parameters(found.parameters, name),
                 outputs=self._hide(outputs, f"{name} outputs"),
                 tags=self._hide(tags, f"{name} tags"),
                 resources=tuple(
@@ -147,15 +156,24 @@ class _Reader:
                 ),
             )
 
+    def _parameters(self, values: Mapping[str, str], stack: str) -> dict[str, str]:
+        where = f"{stack} parameters"
+        # What NoEcho makes of a value:
+        # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html
+        self.hidden += [f"{where}: {each}" for each, value in values.items() if {*value} == {"*"}]
+        return self._hide(values, where)
+
     def _hide(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
         result, places = hidden(values)
         self.hidden += [f"{where}: {place}" for place in places]
         return result
 
-    def _cluster(self) -> Mapping[str, Any] | None:
-        client, name = self.session.client("sagemaker"), self.config.cluster.name
-        answer = answer_of(client.describe_cluster, ClusterName=name)
-        return None if answer is None else _plain(answer)
+    def _cluster(self, stacks: Iterable[ArchivedStack]) -> Mapping[str, Any] | None:
+        # The changed configuration may call it otherwise.
+        ids = [*_physical_ids(stacks, *CLUSTER_TYPES), self.config.cluster.name]
+        client = self.session.client("sagemaker")
+        answer = answer_of(client.describe_cluster, ClusterName=ids[0])
+        return None if answer is None else self._hide(_plain(answer), "cluster")
 
     def _eks_cluster(self, cluster: Mapping[str, Any] | None) -> str | None:
         """Return the name of the EKS cluster: the one that the cluster has, before the file's."""
@@ -178,74 +196,73 @@ class _Reader:
             client.describe_addon(clusterName=name, addonName=addon)["addon"]
             for addon in listed(client, "list_addons", "addons", clusterName=name)
         )
-        return _plain(answer["cluster"]), tuple(map(_plain, addons))
+        return (
+            self._hide(_plain(answer["cluster"]), "control plane"),
+            tuple(self._hide(_plain(each), f"add-on {each['addonName']}") for each in addons),
+        )
 
     def _nodes(
-        self, cluster: Mapping[str, Any] | None, eks_cluster: str | None
-    ) -> tuple[
-        tuple[ArchivedNode, ...], tuple[Mapping[str, Any], ...], tuple[Mapping[str, Any], ...]
-    ]:
-        """Return the nodes with what runs on them, the Helm releases and the claims."""
-        sagemaker, name = self.session.client("sagemaker"), self.config.cluster.name
-        nodes = (
-            self._tried("the nodes", lambda: nodes_of(sagemaker, name))
-            if cluster is not None
-            else ()
-        )
-        pods: Mapping[str, list[str]] = {}
-        releases: tuple[Mapping[str, Any], ...] = ()
-        claimed: tuple[Mapping[str, Any], ...] = ()
-        if eks_cluster is not None:
-            pods = self._in_kubernetes("the pods", eks_cluster, user_pods) or {}
-            releases = tuple(
-                self._in_kubernetes("the Helm releases", eks_cluster, helm_releases) or ()
-            )
-            claimed = tuple(self._in_kubernetes("the claims", eks_cluster, claims) or ())
-        found = (
-            ArchivedNode(
+        self, cluster: Mapping[str, Any] | None, *, pods: Mapping[str, list[str]]
+    ) -> Iterator[ArchivedNode]:
+        if cluster is None:
+            return
+        sagemaker, name = self.session.client("sagemaker"), str(cluster["ClusterName"])
+        for each in self._tried("the nodes", lambda: nodes_of(sagemaker, name)) or ():
+            yield ArchivedNode(
                 id=each.id,
                 group=each.group,
                 instance_type=each.instance_type,
                 status=each.status,
                 pods=tuple(pods.get(each.kubernetes_name, ())),
             )
-            for each in nodes
-        )
-        return tuple(found), releases, claimed
 
-    def _in_kubernetes(self, what: str, name: str, read: Callable[[Any], Any]) -> Any:  # noqa: ANN401
-        def asked() -> object:
-            with kubernetes_api(self.session, eks_cluster=name) as api:
-                return read(api)
+    def _kubernetes(
+        self, name: str | None
+    ) -> tuple[Mapping[str, list[str]], Sequence[Any], Sequence[Any]]:
+        """Return what runs on each Node, the Helm releases and the claims."""
 
-        return self._tried(what, asked)
+        def read() -> list[Any]:
+            # Who cannot reach it waits once.
+            with kubernetes_api(self.session, eks_cluster=str(name)) as api:
+                return [
+                    self._tried(what, partial(_asked, each, api))
+                    for what, each in _IN_KUBERNETES.items()
+                ]
+
+        found = None if name is None else self._tried("what is in Kubernetes", read)
+        pods, releases, claimed = found or (None, None, None)
+        return pods or {}, releases or (), claimed or ()
 
     def _file_systems(self, stacks: Iterable[ArchivedStack]) -> tuple[Mapping[str, Any], ...]:
-        ids = [
-            each.physical_id
-            for stack in stacks
-            for each in stack.resources
-            if each.type == _FILE_SYSTEM and each.physical_id
-        ]
+        ids = [*_physical_ids(stacks, _FILE_SYSTEM)]
         if not ids:
             return ()
         answer = self.session.client("fsx").describe_file_systems(FileSystemIds=ids)
         return tuple(self._hide(_plain(each), "file system") for each in answer["FileSystems"])
 
-    def _policies(self, account: str) -> dict[str, Any]:
+    def _policies(self, account: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the policies of the roles that the stacks have, and what bounds these, by name."""
         iam = self.session.client("iam")
-        role = _EXECUTION_ROLE.format(account=account, region=self.session.region)
-        found: dict[str, Any] = {}
-        attached = listed(iam, "list_attached_role_policies", "AttachedPolicies", RoleName=role)
-        for each in attached:
-            arn = each["PolicyArn"]
+
+        def document(arn: str) -> Any:  # noqa: ANN401 - JSON
             number = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
-            answer = iam.get_policy_version(PolicyArn=arn, VersionId=number)["PolicyVersion"]
-            found[arn] = answer["Document"]
-        for name in listed(iam, "list_role_policies", "PolicyNames", RoleName=role):
-            answer = iam.get_role_policy(RoleName=role, PolicyName=name)
-            found[name] = answer["PolicyDocument"]
-        return found
+            answer = iam.get_policy_version(PolicyArn=arn, VersionId=number)
+            return answer["PolicyVersion"]["Document"]
+
+        own = _EXECUTION_ROLE.format(account=account, region=self.session.region)
+        found: dict[str, Any] = {}
+        bounds: dict[str, Any] = {}
+        for role in sorted({arn.rpartition("/")[2] for arn in self.roles}) or [own]:
+            bound = iam.get_role(RoleName=role)["Role"].get("PermissionsBoundary")
+            if bound is not None:
+                arn = bound["PermissionsBoundaryArn"]
+                bounds[arn] = document(arn)
+            attached = listed(iam, "list_attached_role_policies", "AttachedPolicies", RoleName=role)
+            found |= {each["PolicyArn"]: document(each["PolicyArn"]) for each in attached}
+            for name in listed(iam, "list_role_policies", "PolicyNames", RoleName=role):
+                answer = iam.get_role_policy(RoleName=role, PolicyName=name)
+                found[name] = answer["PolicyDocument"]
+        return found, bounds
 
     def _assets(
         self, templates: Mapping[str, Mapping[str, Any]], *, account: str
@@ -257,10 +274,14 @@ class _Reader:
         wanted = {
             str(properties[key]): properties.get(bucket)
             for template in templates.values()
-            for each in template.get("Resources", {}).values()
-            for properties in [each.get("Properties", {})]
+            for _, properties in properties_of(template)
             for key, bucket in _FETCHED.items()
             if isinstance(properties.get(key), str)
+        }
+        scripts = {
+            properties.get(_SCRIPTS)
+            for template in templates.values()
+            for _, properties in properties_of(template)
         }
         for key, place in sorted(wanted.items()):
             text = place.get("Fn::Sub", "") if isinstance(place, Mapping) else str(place)
@@ -270,8 +291,24 @@ class _Reader:
                 f"s3://{bucket}/{key}",
                 partial(lambda call: s3.get_object(**call)["Body"].read(), asked),
             )
-            if content is not None:
+            if content is None:
+                continue
+            secrets = [*secrets_in_scripts(content)] if key in scripts else []
+            self.hidden += [f"{key}: {place}" for place in secrets]
+            if not secrets:
                 yield key, content
+
+
+def _asked(read: Callable[[ApiClient], Any], api: ApiClient) -> Any:  # noqa: ANN401 - of many kinds
+    with one_line_errors(api):
+        return read(api)
+
+
+def _physical_ids(stacks: Iterable[ArchivedStack], *types: str) -> Iterator[str]:
+    for stack in stacks:
+        for each in stack.resources:
+            if each.type in types and each.physical_id:
+                yield each.physical_id
 
 
 def _plain(answer: Mapping[str, Any]) -> dict[str, Any]:
