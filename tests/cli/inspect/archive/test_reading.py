@@ -47,6 +47,10 @@ TEMPLATE = {
 }
 
 
+def refused(operation: str, code: str, message: str = "no") -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
+
+
 class Body:
     """What GetObject answers."""
 
@@ -98,11 +102,8 @@ class Account:
 
     def _stack(self, asked: Mapping[str, Any]) -> object:
         if asked["StackName"] != "ml-hyperpod":
-            told = {
-                "Code": "ValidationError",
-                "Message": f"Stack {asked['StackName']} does not exist",
-            }
-            raise ClientError({"Error": told}, "DescribeStacks")
+            message = f"Stack {asked['StackName']} does not exist"
+            raise refused("DescribeStacks", "ValidationError", message)
         parameters = [{"ParameterKey": "Key", "ParameterValue": "****"}]
         stack = {"StackName": "ml-hyperpod", "StackStatus": "UPDATE_COMPLETE", "RoleARN": ROLE}
         return {"Stacks": [{**stack, "Parameters": parameters}]}
@@ -137,10 +138,6 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Read:
         return archive_of(load_config(DEFAULT), session=AwsSession(region=REGION)), account
 
     return reading
-
-
-def denied(operation: str) -> ClientError:
-    return ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, operation)
 
 
 def test_the_cluster_is_that_of_the_stacks_whatever_the_file_calls_it(read: Read) -> None:
@@ -195,7 +192,7 @@ def test_kubernetes_that_cannot_be_reached_is_asked_once(read: Read) -> None:
     ],
 )
 def test_what_may_not_be_read_is_told(read: Read, operation: str, told: str) -> None:
-    found, _ = read(**{operation: denied(operation)})
+    found, _ = read(**{operation: refused(operation, "AccessDenied")})
     assert [each for each in found.deployment.unread if each.startswith(told)] != []
 
 
