@@ -29,6 +29,7 @@ class Registered(Generic[Given, Found]):
         reads: The IAM actions of its calls.
         source: Link to the documentation of what it finds, as Markdown; may be empty.
         needs_kubernetes: Whether it looks into Kubernetes before anything else.
+        of_hyperpod: Whether it looks at a HyperPod cluster.
     """
 
     function: Callable[Given, Iterator[Found]]
@@ -37,6 +38,7 @@ class Registered(Generic[Given, Found]):
     reads: Sequence[str] = ()
     source: str = ""
     needs_kubernetes: bool = False
+    of_hyperpod: bool = False
 
     @property
     def orchestrator(self) -> str | None:
@@ -56,6 +58,7 @@ def register(
     reads: Sequence[str] = (),
     source: str = "",
     needs_kubernetes: bool = False,
+    of_hyperpod: bool = False,
 ) -> Callable[[Callable[Given, Iterator[Found]]], Registered[Given, Found]]:
     """Register the function of a file.
 
@@ -65,6 +68,8 @@ def register(
         reads: The IAM actions of its calls. Default: it calls nothing of AWS.
         source: Link to the documentation of what it finds, as Markdown. Default: none.
         needs_kubernetes: Whether it looks into Kubernetes before anything else. Default: not.
+        of_hyperpod: Whether it looks at a HyperPod cluster, and has nothing to do without one.
+            Default: not.
     """
     return lambda function: Registered(
         function=function,
@@ -73,6 +78,7 @@ def register(
         reads=reads,
         source=source,
         needs_kubernetes=needs_kubernetes,
+        of_hyperpod=of_hyperpod,
     )
 
 
@@ -109,11 +115,15 @@ def registered(package: ModuleType, *, space: str) -> dict[str, Registered[Any, 
 def concerning(
     found: Mapping[str, Registered[Given, Found]], config: Config
 ) -> dict[str, Registered[Given, Found]]:
-    """Return those that look at a configuration of its orchestrator, by name.
+    """Return those that look at a configuration of its kind, by name.
 
     Args:
         found: All of them.
         config: The configuration.
     """
     orchestrators = (None, config.cluster.orchestrator)
-    return {name: each for name, each in found.items() if each.orchestrator in orchestrators}
+    return {
+        name: each
+        for name, each in found.items()
+        if each.orchestrator in orchestrators and (config.cluster.exists or not each.of_hyperpod)
+    }

@@ -292,12 +292,31 @@ class Chosen:
         """Return the cluster as it is now.
 
         Raises:
-            NoClusterError: There is none.
+            NoClusterError: There is none, or the configuration asks for none.
             ClientError: AWS refused to say.
             BotoCoreError: AWS could not be asked.
         """
+        if self.config is not None:
+            require_cluster(self.config, file=self.file)
         deployed_by = "" if self.config is None else self.deployed_by()
         return find_cluster(self.sagemaker, self.name, deployed_by=deployed_by)
+
+
+def require_cluster(config: Config, *, file: Path) -> None:
+    """Refuse a configuration without a HyperPod cluster.
+
+    Args:
+        config: The configuration.
+        file: Its file.
+
+    Raises:
+        NoClusterError: It has none.
+    """
+    if not config.cluster.exists:
+        raise NoClusterError(
+            f"{file}: cluster: is null, and this is about a HyperPod cluster; name one with "
+            "--cluster, or look at the nodes with `kubectl get nodes` (`hyperpod-ops kubeconfig`)"
+        )
 
 
 def chosen_cluster(config: Path, *, cluster: str | None, region: str | None) -> Chosen:

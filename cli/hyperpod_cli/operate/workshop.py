@@ -47,9 +47,7 @@ def variables(
     own = {
         "AWS_REGION": region,
         **{name: outputs[output] for name, output in OUTPUTS.items() if output in outputs},
-        **_of_group("ACCEL", _first(config, accelerated=True), default=_ACCELERATED),
-        **_of_group("GEN", _first(config, accelerated=False), default=_GENERAL),
-        "NODE_RECOVERY": config.cluster.node_recovery,
+        **(_of_cluster(config) if config.cluster.exists else {}),
     }
     names = ["AWS_REGION", *OUTPUTS, *(name for name in own if name not in OUTPUTS)]
     return {
@@ -61,6 +59,14 @@ def exports(values: Mapping[str, str]) -> Iterator[str]:
     """Yield the line of each variable for a shell."""
     for name, value in values.items():
         yield f"export {name}={shlex.quote(value)}"
+
+
+def _of_cluster(config: Config) -> dict[str, str]:
+    return {
+        **_of_group("ACCEL", _first(config, accelerated=True), default=_ACCELERATED),
+        **_of_group("GEN", _first(config, accelerated=False), default=_GENERAL),
+        "NODE_RECOVERY": config.cluster.node_recovery,
+    }
 
 
 def _of_group(

@@ -14,10 +14,12 @@ def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.aws.stacks import outputs_of
     from hyperpod_cli.operate import workshop
+    from hyperpod_cli.operate.clusters import require_cluster
     from hyperpod_cli.terminal.console import print_json
     from hyperpod_stacks.table import stack_name
 
     loaded = load_config(config)
+    require_cluster(loaded, file=config)
     session = aws_session(region=region, config=loaded)
     cloudformation, outputs = session.client("cloudformation"), dict[str, str]()
     for kind in workshop.stacks_to_read(loaded):

@@ -164,6 +164,8 @@ def _found(
     config: Config, *, former: Mapping[str, Deployed | None], session: AwsSession
 ) -> Mapping[str, Any] | None:
     """Return the HyperPod cluster as described, empty if there is none; None if it is not known."""
+    if not config.cluster.exists:
+        return {}
     try:
         asked = {"ClusterName": config.cluster.name}
         return answer_of(session.client("sagemaker").describe_cluster, **asked) or {}

@@ -169,10 +169,13 @@ class _Reader:
         return result
 
     def _cluster(self, stacks: Iterable[ArchivedStack]) -> Mapping[str, Any] | None:
-        # The changed configuration may call it otherwise.
-        ids = [*_physical_ids(stacks, *CLUSTER_TYPES), self.config.cluster.name]
+        # The changed configuration may call it otherwise, or have none.
+        own = [self.config.cluster.name] if self.config.cluster.exists else []
+        names = [*_physical_ids(stacks, *CLUSTER_TYPES), *own]
+        if not names:
+            return None
         client = self.session.client("sagemaker")
-        answer = answer_of(client.describe_cluster, ClusterName=ids[0])
+        answer = answer_of(client.describe_cluster, ClusterName=names[0])
         return None if answer is None else self._hide(_plain(answer), "cluster")
 
     def _eks_cluster(self, cluster: Mapping[str, Any] | None) -> str | None:

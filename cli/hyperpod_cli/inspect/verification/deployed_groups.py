@@ -32,6 +32,8 @@ def as_deployed(config: Config, *, cloudformation: AwsClient) -> tuple[Config, C
         ClientError: AWS refused to say.
         BotoCoreError: AWS could not be asked.
     """
+    if not config.cluster.exists:
+        return config, None
     stack = stack_name(config, "hyperpod")
     found = cluster_of(template_of(cloudformation, stack))
     deployed = {} if found is None else groups_of(found.request)

@@ -73,6 +73,7 @@ class Need:
         "servicequotas:ListAWSDefaultServiceQuotas",
         "servicequotas:ListServiceQuotas",
     ],
+    of_hyperpod=True,
 )
 def cluster_quotas(config: Config, target: Target) -> Iterator[Problem]:
     """Find types, sums of instances, and volumes beyond what HyperPod gives the account.

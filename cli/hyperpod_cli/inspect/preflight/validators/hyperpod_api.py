@@ -14,6 +14,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, pro
     row="the region does not answer for HyperPod",
     source="[errors](https://docs.aws.amazon.com/sagemaker/latest/APIReference/CommonErrors.html)",
     reads=["sagemaker:ListClusters"],
+    of_hyperpod=True,
 )
 def hyperpod_api(_config: Config, target: Target) -> Iterator[Problem]:
     """Find a region without the API of HyperPod, by a call that lists clusters.

@@ -37,7 +37,8 @@ def taken_names(config: Config, target: Target) -> Iterator[Problem]:
     takes no existing EKS cluster for the deployment's own. The HyperPod cluster comes last, when
     all else is billed; its stack comes and goes:
     """
-    yield from _hyperpod_cluster(config, target)
+    if config.cluster.exists:
+        yield from _hyperpod_cluster(config, target)
     if is_deployed(stack_name(config, "platform"), target):
         return
     if config.makes_control_plane:
@@ -59,7 +60,7 @@ def taken_names(config: Config, target: Target) -> Iterator[Problem]:
             instead="or name that role in cluster.execution_role_arn",
         )
     # The last one, since S3 may refuse to say.
-    if config.lifecycle_scripts.existing_bucket_name is None:
+    if config.cluster.exists and config.lifecycle_scripts.existing_bucket_name is None:
         yield from _bucket(config, target)
 
 

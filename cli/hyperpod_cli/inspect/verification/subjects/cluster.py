@@ -13,6 +13,7 @@ from hyperpod_cli.operate.nodes.health import RUNNING
     phase=Phase.CLUSTER,
     row="it is InService, its nodes run, and the deployment left no shortage",
     reads=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
+    of_hyperpod=True,
 )
 def cluster(deployment: LiveDeployment) -> Iterator[Check]:
     """Check the cluster's status, its nodes, and what the deployment said of a shortage."""

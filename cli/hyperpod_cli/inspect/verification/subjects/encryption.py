@@ -48,7 +48,8 @@ def encryption(deployment: LiveDeployment) -> Iterator[Check]:
         yield _eks(config.eks_cluster_name, key=key, clients=clients)
     # An existing bucket or file system keeps its own key.
     is_made = config.lifecycle_scripts.existing_bucket_name is None
-    if section.lifecycle_bucket and is_made and (script := script_key(config)) is not None:
+    script = script_key(config) if config.cluster.exists else None
+    if section.lifecycle_bucket and is_made and script is not None:
         yield _bucket(outputs["S3BucketName"], script=script, key=key, clients=clients)
     if section.file_system and config.storage is not None:
         for name in _made_file_systems(config.storage):
@@ -57,7 +58,7 @@ def encryption(deployment: LiveDeployment) -> Iterator[Check]:
             yield _provisioned(config.eks_cluster_name, key=key, clients=clients)
     if section.accounting and config.makes_accounting:
         yield _accounting(outputs["AccountingDatabaseId"], key=key, clients=clients)
-    if section.node_volumes:
+    if section.node_volumes and config.cluster.exists:
         yield _volumes(config, key=key, clients=clients)
     if section.logs:
         yield _log_groups(deployment, key=key)

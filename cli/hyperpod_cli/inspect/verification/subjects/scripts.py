@@ -17,6 +17,7 @@ def script_key(config: Config) -> str | None:
     phase=Phase.CLUSTER,
     row="the script of new nodes is in the bucket",
     reads=["s3:ListBucket"],
+    of_hyperpod=True,
 )
 def scripts(deployment: LiveDeployment) -> Iterator[Check]:
     """Check that the script of new nodes is in the bucket."""

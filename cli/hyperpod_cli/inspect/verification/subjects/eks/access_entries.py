@@ -30,9 +30,7 @@ def access_entries(deployment: LiveDeployment) -> Iterator[Check]:
     """Check the access entry of each role of nodes, and of each principal of the configuration."""
     config = deployment.config
     eks, name = deployment.client("eks"), config.eks_cluster_name
-    own = deployment.outputs_of("platform")["SageMakerIAMRoleArn"]
-    roles = {group.execution_role_arn or own for group in config.cluster.all_groups}
-    for role in sorted(roles):
+    for role in sorted(_roles(deployment)):
         kind = _type(eks, name, role)
         yield checked(
             f"aws eks describe-access-entry --cluster-name {name} --principal-arn {role}: {_NODES}",
@@ -50,6 +48,12 @@ def access_entries(deployment: LiveDeployment) -> Iterator[Check]:
             advice="Run `make deploy`; what it made and was removed, CloudFormation makes "
             "again only once its entry has changed, so associate the policy by the AWS CLI",
         )
+
+
+def _roles(deployment: LiveDeployment) -> set[str]:
+    """Return the roles of HyperPod's nodes."""
+    own = deployment.outputs_of("platform").get("SageMakerIAMRoleArn", "")
+    return {group.execution_role_arn or own for group in deployment.config.cluster.all_groups}
 
 
 def _type(eks: AwsClient, cluster: str, principal: str) -> str | None:

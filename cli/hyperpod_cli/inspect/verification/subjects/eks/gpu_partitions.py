@@ -22,6 +22,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL, labels_of
     phase=Phase.NODES,
     row="each node of a group with `mig_profile` offers the partitions of its GPUs",
     needs_kubernetes=True,
+    of_hyperpod=True,
 )
 def gpu_partitions(deployment: LiveDeployment) -> Iterator[Check]:
     """Check that the GPUs of each group with a layout are partitioned so."""

@@ -20,6 +20,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL, HEALTH_LABEL, SCHEDUL
     row="each group has the nodes that it needs, `Schedulable` to HyperPod: `instance_count`, "
     "or as few as `min_instance_count`",
     needs_kubernetes=True,
+    of_hyperpod=True,
 )
 def health(deployment: LiveDeployment) -> Iterator[Check]:
     """Check HyperPod's label of each node."""

@@ -18,6 +18,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL, is_ready, labels_of
     phase=Phase.NODES,
     row="as many nodes are Ready, and no node of the cluster is not",
     needs_kubernetes=True,
+    of_hyperpod=True,
 )
 def readiness(deployment: LiveDeployment) -> Iterator[Check]:
     """Check that the kubelet of each node says that it takes pods."""
