@@ -11,6 +11,7 @@ from emulator.aws.local_aws import ACCOUNT, aws_session
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.inspect.report.page import Attempt, write
+from hyperpod_stacks.table import release_stack
 from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.environment import RehearsalEnvironment, eks_cluster_of, rehearsal_environment
 from rehearsal.existing_resources import DEFAULT_REGION, account_of, named_account
@@ -159,7 +160,8 @@ class Rehearsal:
         clients = stage.environment.clients
         with stage.progress.step("Waiting for the nodes"):
             wait_for_nodes(stage.config, clients=clients)
-        report.cluster = cluster_report(clients, name=stage.config.cluster.name)
+        if stage.config.cluster.exists:
+            report.cluster = cluster_report(clients, name=stage.config.cluster.name)
         if stage.config.control_plane is not None:
             report.release = release_report(stage.tools, config=stage.config)
         with stage.progress.step("Verifying"):
@@ -210,7 +212,7 @@ def _note(check: Fact, *, stage: Stage, report: Report) -> None:
 def _consent(stage: Stage) -> None:
     """Let go of what users have in the cluster: it ends with the local AWS in any case."""
     name = stage.config.eks_cluster_name
-    if allow_loss(stage.environment.clients, name, stack_name=stage.stack("hyperpod")):
+    if allow_loss(stage.environment.clients, name, stack_name=release_stack(stage.config)):
         stage.progress.say(
             f"Consenting to the loss of users' objects in {name}, as its owner would"
         )

@@ -73,6 +73,7 @@ class Scenario:
             that is there. Any other is about a first creation: the HyperPod stack must not exist.
         needs: The values that a configuration must have for it, by key, such as
             `{"cluster.wait_for": "nodes"}`. Default: any will do.
+        of_cluster: Whether it is about a HyperPod cluster. Default: it is.
         also_lacking: Returns what else a configuration lacks for it, such as `a group with
             deep_health_checks`; None when it has all.
         messages: What a topic is told while it is played, each as its kind and cause. Default:
@@ -85,12 +86,15 @@ class Scenario:
     play: Callable[[Stage], Iterator[Fact]]
     on_a_deployment: bool = False
     needs: Mapping[str, object] = field(default_factory=dict)
+    of_cluster: bool = True
     also_lacking: Callable[[Config], str | None] = lambda _: None
     messages: tuple[str, ...] = ()
     machine_lacks: Callable[[], str | None] = lambda: None
 
     def lacking(self, config: Config) -> str | None:
         """Return what a configuration lacks for it; None when it has all."""
+        if self.of_cluster and not config.cluster.exists:
+            return "a HyperPod cluster"
         for key, value in self.needs.items():
             section, name = key.split(".")
             if getattr(getattr(config, section), name) != value:

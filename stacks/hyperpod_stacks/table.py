@@ -97,6 +97,14 @@ def stack_name(config: Config, kind: StackKind) -> str:
     return f"{config.name}-{kind}"
 
 
+def release_stack(config: Config) -> str:
+    """Return the name of the stack with the Helm releases: that of the first nodes.
+
+    With it, the releases and the nodes that need them go; its deletion begins with a check.
+    """
+    return stack_name(config, "hyperpod" if config.cluster.exists else "node-groups")
+
+
 def log_groups_of(config: Config) -> tuple[str, ...]:
     """Return the patterns of the names that a deployment's log groups have."""
     observability = stack_names(config).get("observability")

@@ -23,7 +23,7 @@ from hyperpod_cli.inspect.preflight.validators.eks.failed_creation import lift_c
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_cli.terminal.options import make_command
-from hyperpod_stacks.table import STACKS, stack_name
+from hyperpod_stacks.table import STACKS, release_stack, stack_name
 
 # The function's own check, which no installation puts on the path.
 sys.path.append(str(asset_directory("lambda")))
@@ -68,7 +68,7 @@ def refuse_deletion(path: Path, *, everything: bool, unchecked: bool) -> None:
 
 
 def check(config: Config) -> None:
-    """Refuse the deletion of a configuration's HyperPod stack by which users would lose something.
+    """Refuse the deletion of a configuration's nodes by which users would lose something.
 
     Without Kubernetes nothing is asked: who deletes is told that jobs end.
 
@@ -79,7 +79,7 @@ def check(config: Config) -> None:
         BotoCoreError: AWS could not be asked.
     """
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
-    stack = _stack(clients, stack_name(config, "hyperpod"))
+    stack = _stack(clients, release_stack(config))
     if stack is None or config.control_plane is None:
         return
     refuse_losses(
