@@ -88,9 +88,9 @@ def add_stacks(
     storage = add("storage", StorageStack)
     add("addons", AddonsStack)
     add("workloads", WorkloadsStack)
-    add("node-groups", NodeGroupsStack)
     stored = {} if storage is None else storage.stored
     add("hyperpod", HyperPodStack, stored=stored)
+    add("node-groups", NodeGroupsStack)
     add("operators", OperatorsStack)
     add("observability", ObservabilityStack, stored=stored)
     for kind, stack in dependents.items():
@@ -102,7 +102,7 @@ def add_stacks(
     for each in (platform, *dependents.values()):
         orchestration.add_to_stack(each)
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.
-    report(dependents.get("hyperpod", platform), cross_section_findings(config))
+    report(dependents.get("hyperpod") or dependents["node-groups"], cross_section_findings(config))
     for key, value in config.tags.items():
         cdk.Tags.of(scope).add(key, value)
         # The stacks themselves, which CDK leaves out by its flag explicitStackTags.

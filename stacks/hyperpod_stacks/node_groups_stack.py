@@ -1,4 +1,4 @@
-"""EKS node groups, which live and die by themselves."""
+"""EKS node groups, and without a HyperPod cluster the Helm releases."""
 
 from typing import Any
 
@@ -7,12 +7,14 @@ from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.node_groups.node_groups import NodeGroups
-from hyperpod_stacks.orchestration.eks import EksOrchestration
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class NodeGroupsStack(cdk.Stack):
-    """The node groups of EC2 instances; without a HyperPod cluster, the Helm releases with them."""
+    """The node groups of EC2 instances, with their role and launch templates.
+
+    The Helm releases are in the stack of the first nodes: the HyperPod stack, or else this one.
+    """
 
     def __init__(
         self,
@@ -25,11 +27,7 @@ class NodeGroupsStack(cdk.Stack):
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
         orchestration = platform.orchestration
-        assert isinstance(orchestration, EksOrchestration)  # noqa: S101 - node groups are of EKS
-        # Where there is a HyperPod stack, it has them, and a group that is added leaves them there.
-        has_releases = not config.cluster.exists
-        if has_releases:
-            orchestration.add_before_nodes(self, platform.parts)
+        orchestration.add_before_nodes(self, platform.parts)
         made = NodeGroups(
             self,
             "NodeGroups",
@@ -40,6 +38,5 @@ class NodeGroupsStack(cdk.Stack):
             security_group=platform.security_group,
             volume_key=platform.keys.node_volumes,
         )
-        if has_releases:
-            orchestration.add_after_nodes(self, platform.parts)
+        orchestration.add_after_nodes(self, platform.parts)
         add_outputs(self, {"NodeRoleArn": made.role.role_arn})

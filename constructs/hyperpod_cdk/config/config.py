@@ -208,7 +208,7 @@ class Config(Section):
     others."""
 
     cluster: Annotated[ClusterConfig, Field(json_schema_extra=_or_null)]
-    """The HyperPod cluster; null for none, on nodes of your own or of node_groups."""
+    """The HyperPod cluster; null for none, with node_groups alone."""
 
     node_groups: Annotated[
         Listed[ManagedNodeGroupConfig],

@@ -200,7 +200,7 @@ class EksOrchestration(Orchestration):
                 cluster=self.cluster,
                 provisioner=provisioner,
                 health=config.node_health,
-                instance_types=config.instance_types,
+                instance_types=config.cluster.instance_types,
             )
         return before_cluster
 

@@ -128,6 +128,19 @@ class Orchestration(Protocol):
         """
         ...
 
+    def add_before_nodes(self, scope: Construct, platform: Platform) -> Sequence[Construct]:
+        """Add what nodes need, where it is not yet; return what they wait for.
+
+        Args:
+            scope: A stack with nodes.
+            platform: What it builds on.
+        """
+        return ()
+
+    def add_after_nodes(self, scope: Construct, platform: Platform) -> None:
+        """Add what guards the deletion of a stack with nodes, if it has what nodes need."""
+        return
+
     def add_after_cluster(
         self, scope: Construct, platform: Platform, *, cluster: IDependable
     ) -> None:
