@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.error import URLError
 
 from emulator.signals import wait_for_interrupt
-from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.terminal.errors import REFUSED
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
@@ -149,13 +149,20 @@ def keep(stage: Stage) -> None:
                 f"the IAM user {_OPERATOR}:\n"
                 "  make diff\n"
                 f"  {'kubectl get nodes' if kubernetes else 'hyperpod-ops status'}\n"
-                "  make rehearse-fault FAULT=capacity-shortage GROUP="
-                f"{stage.config.cluster.all_groups[-1].name}\n"
+                f"{_fault(stage.config)}"
                 "docs/walk-through.md is a tour. Press Ctrl-C here to take everything down.\n"
             )
             wait_for_interrupt()
     except KeyboardInterrupt:
         show()
+
+
+def _fault(config: Config) -> str:
+    """Return the line that lets something fail; HyperPod's groups can."""
+    names = [group.name for group in config.cluster.all_groups]
+    return "".join(
+        f"  make rehearse-fault FAULT=capacity-shortage GROUP={name}\n" for name in names[-1:]
+    )
 
 
 @contextmanager
