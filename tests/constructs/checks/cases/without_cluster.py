@@ -11,15 +11,8 @@ from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
 from tests.support.configs import configured
 from tests.support.rule_cases import ERROR, config, one
 
-_EXISTING: dict[str, Any] = {
-    "eks": {"cluster_arn": "arn:aws:eks:us-west-2:111122223333:cluster/shared"},
-    "network": {
-        "vpc_id": "vpc-1234567890abcdef0",
-        "security_group_id": "sg-1234567890abcdef0",
-        "hyperpod_subnets": [
-            {"subnet_id": "subnet-1234567890abcdef0", "availability_zone_id": "usw2-az1"}
-        ],
-    },
+_NODES: dict[str, Any] = {
+    "node_groups": [{"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}]
 }
 _WHY = "must be left out: it is for a HyperPod cluster, and cluster is null"
 _QUOTA = {"instance_type": "ml.g5.12xlarge", "nodes": 1}
@@ -42,12 +35,12 @@ _ALL_OF_HYPERPOD = _without(
 
 CASES = [
     one(any_nodes, "nodes of HyperPod", config()),
-    one(any_nodes, "those of an EKS cluster that exists", _without(**_EXISTING)),
+    one(any_nodes, "those of node groups", _without(**_NODES)),
     one(
         any_nodes,
         "none",
         _without(),
-        (ERROR, "cluster", "and nothing else runs pods: describe a HyperPod cluster, or"),
+        (ERROR, "cluster", "and there are no node_groups, so nothing would run pods"),
     ),
     one(orchestrator_keys, "none without a cluster", _without(operators={"metrics_server": True})),
     one(

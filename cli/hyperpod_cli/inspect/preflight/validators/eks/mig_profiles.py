@@ -15,6 +15,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL
     row="GPUs of nodes that run would be partitioned in another way (w)",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-setup.html)",
     reads=["sagemaker:DescribeCluster"],
+    of_hyperpod=True,
 )
 def mig_profiles(config: Config, target: Target) -> Iterator[Problem]:
     """Find groups whose nodes must be drained before the deployment, as partitioning fails else."""
