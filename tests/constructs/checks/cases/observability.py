@@ -1,0 +1,69 @@
+"""Rules on metrics, and where they are shown."""
+
+from typing import Any
+
+from hyperpod_cdk.checks.eks.dcgm_owner import dcgm_owner
+from tests.support.rule_cases import ERROR, GPU, config, group, one
+
+_PROMETHEUS: dict[str, Any] = {"prometheus": {}}
+_WITHOUT_GPUS = {"cloudwatch": {"accelerators": False}}
+
+
+def _gpu_operator(*, exporter: bool | None = None, on: bool = True) -> dict[str, Any]:
+    values = {} if exporter is None else {"dcgmExporter": {"enabled": exporter}}
+    return {
+        "components": {"gpu_operator": on},
+        "values": {"gpu-operator": {"gpu-operator": values}} if values else {},
+    }
+
+
+_CLOUDWATCH_HAS_THEM = "observability.cloudwatch.accelerators"
+_EXPORTER = "helm.values.gpu-operator.gpu-operator.dcgmExporter.enabled"
+
+CASES = [
+    one(dcgm_owner, "nobody", config(group(GPU))),
+    one(dcgm_owner, "CloudWatch alone", config(group(GPU), observability={"cloudwatch": {}})),
+    one(
+        dcgm_owner,
+        "Prometheus, and the rest in CloudWatch",
+        config(group(GPU), observability={**_PROMETHEUS, **_WITHOUT_GPUS}),
+    ),
+    one(
+        dcgm_owner,
+        "Prometheus, and the GPU operator as HyperPod's chart has it",
+        config(group(GPU), observability=_PROMETHEUS, helm=_gpu_operator()),
+    ),
+    one(
+        dcgm_owner,
+        "the GPU operator alone",
+        config(group(GPU), helm=_gpu_operator(exporter=True)),
+    ),
+    one(
+        dcgm_owner,
+        "values of a GPU operator that is off",
+        config(group(GPU), observability=_PROMETHEUS, helm=_gpu_operator(exporter=True, on=False)),
+    ),
+    one(
+        dcgm_owner,
+        "both add-ons",
+        config(group(GPU), observability={**_PROMETHEUS, "cloudwatch": {}}),
+        (ERROR, _CLOUDWATCH_HAS_THEM, "must be false: HyperPod's observability add-on, by obs"),
+    ),
+    one(
+        dcgm_owner,
+        "CloudWatch and the GPU operator",
+        config(group(GPU), observability={"cloudwatch": {}}, helm=_gpu_operator(exporter=True)),
+        (ERROR, _EXPORTER, "must be false: CloudWatch's add-on, by observability.cloudwatch.acc"),
+    ),
+    one(
+        dcgm_owner,
+        "all three",
+        config(
+            group(GPU),
+            observability={**_PROMETHEUS, "cloudwatch": {}},
+            helm=_gpu_operator(exporter=True),
+        ),
+        (ERROR, _CLOUDWATCH_HAS_THEM, "a second DCGM exporter"),
+        (ERROR, _EXPORTER, "the GPU operator would bring a second DCGM exporter"),
+    ),
+]
