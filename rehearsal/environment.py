@@ -34,9 +34,15 @@ from emulator.node.node import VpcNetwork
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
+from hyperpod_cdk.facts.managed_grafana import managed_grafana_regions
 from hyperpod_cdk.facts.native_cluster import native_regions
 from rehearsal.cdk_cli import CdkCliProcess
 
+REGIONAL_TYPES = {
+    "AWS::Grafana::Workspace": managed_grafana_regions(),
+    "AWS::SageMaker::Cluster": native_regions(),
+}
+"""Regions of each type that CloudFormation does not have everywhere."""
 ALLOWED_CALLS, MESSAGES = "allowed-calls.jsonl", "messages.jsonl"
 _HEALTH = f"{LABEL_PREFIX}/node-health-status"
 _OPERATOR = "gpu-operator"
@@ -264,7 +270,7 @@ def rehearsal_environment(
             kubernetes_endpoint=kubernetes.url,
             kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
             kubernetes_token=kubernetes.addons_token,
-            native_regions=native_regions(),
+            regional_types=REGIONAL_TYPES,
             instance_types=tuple(each.removeprefix("ml.") for each in instance_types()),
             allowed_calls=str(log_file.with_name(ALLOWED_CALLS)),
             messages=str(log_file.with_name(MESSAGES)),

@@ -120,6 +120,10 @@ from .governance.section import TeamConfig as TeamConfig
 from .observability.budget import Budget as Budget
 from .observability.budget_section import BudgetConfig as BudgetConfig
 from .observability.cloudwatch import ContainerInsights as ContainerInsights
+from .observability.grafana import GrafanaInCluster as GrafanaInCluster
+from .observability.grafana import GrafanaWorkspace as GrafanaWorkspace
+from .observability.grafana import ImportedGrafana as ImportedGrafana
+from .observability.grafana_section import GrafanaConfig as GrafanaConfig
 from .observability.notifications import Notifications as Notifications
 from .observability.notifications_section import NotificationsConfig as NotificationsConfig
 from .observability.notifications_section import SlackConfig as SlackConfig

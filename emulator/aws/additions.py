@@ -7,6 +7,7 @@ from emulator.aws import (
     container_images,
     encryption,
     functions,
+    grafana,
     messages,
     network_dependencies,
     prometheus,
@@ -51,6 +52,7 @@ RESOURCE_TYPES = (
     launches.PLACEMENT_GROUP,
     fsx_api.DATA_REPOSITORY_ASSOCIATION,
     file_system.FILE_SYSTEM,
+    grafana.WORKSPACE,
     prometheus.RULES,
     prometheus.WORKSPACE,
     messages.SLACK_CHANNEL,
@@ -114,6 +116,7 @@ def install(*, settings: Settings) -> None:
 
 def _install_observability() -> None:
     prometheus.install()
+    grafana.install()
     alarms.install()
 
 

@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class Settings:
             and of scaling, as the services do that
             https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
             not say whether HyperPod does.
-        native_regions: Regions whose CloudFormation has AWS::SageMaker::Cluster; none given: all.
+        regional_types: Regions whose CloudFormation has a type, by the types that not all have.
         instance_types: Names without `ml.` of the instances EC2 offers; none given: those of
             HyperPod in MiniStack's SDK, which is older than others.
         allowed_calls: File that gets which statements of roles allowed their calls, a JSON object a
@@ -42,7 +42,7 @@ class Settings:
     kubernetes_ca: str = ""
     kubernetes_token: str = field(default="", repr=False)
     source_account: bool = False
-    native_regions: Collection[str] = ()
+    regional_types: Mapping[str, Collection[str]] = field(default_factory=dict)
     instance_types: Collection[str] = ()
     allowed_calls: str = ""
     messages: str = ""

@@ -12,6 +12,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.existing_resources.base_images import base_images
 from rehearsal.existing_resources.eks_clusters import eks_clusters
+from rehearsal.existing_resources.grafana import grafana
 from rehearsal.existing_resources.networks import existing_networks, own_networks
 from rehearsal.existing_resources.prometheus import workspaces
 from rehearsal.existing_resources.roles import node_roles, principals
@@ -40,6 +41,7 @@ _SUBJECTS: tuple[Callable[[Config], Iterable[ExistingResource]], ...] = (
     kms_keys,
     training_plans,
     workspaces,
+    grafana,
     topics,
     existing_networks,
     file_systems,

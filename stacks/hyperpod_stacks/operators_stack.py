@@ -7,9 +7,17 @@ from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.governance.governance import TaskGovernance
-from hyperpod_cdk.observability.prometheus import HyperPodMetrics, endpoint_of, workspace_of
+from hyperpod_cdk.observability.grafana import GrafanaInCluster, grafana_of
+from hyperpod_cdk.observability.grafana_section import MANAGED
+from hyperpod_cdk.observability.prometheus import (
+    HyperPodMetrics,
+    Workspace,
+    endpoint_of,
+    workspace_of,
+)
 from hyperpod_cdk.operators.operators import Operators
 from hyperpod_cdk.panels.definition import watched
+from hyperpod_cdk.panels.grafana import dashboards, reads_cloudwatch
 from hyperpod_cdk.panels.workspace import PrometheusRules
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
@@ -45,26 +53,52 @@ class OperatorsStack(cdk.Stack):
                 provisioner=platform.provisioner,
                 governance=config.governance,
             )
-        prometheus = config.observability.prometheus
-        if prometheus is not None:
-            # Beside what uses it: an export in use would keep it from being switched off.
-            workspace = workspace_of(self, "Prometheus", prometheus=prometheus, alias=config.name)
-            HyperPodMetrics(
-                self,
-                "Metrics",
-                cluster=platform.eks_cluster,
-                control_plane=config.eks,
-                prometheus=prometheus,
-                workspace=workspace,
+        if config.observability.prometheus is not None:
+            self._add_metrics(config, platform=platform)
+
+    def _add_metrics(self, config: Config, *, platform: PlatformStack) -> None:
+        prometheus, shown = config.observability.prometheus, config.observability.grafana
+        assert prometheus is not None  # noqa: S101 - asked before
+        # Beside what uses it: an export in use would keep it from being switched off.
+        workspace = workspace_of(self, "Prometheus", prometheus=prometheus, alias=config.name)
+        grafana = None
+        if shown is not None and shown.kind == MANAGED:
+            grafana = grafana_of(
+                self, "Grafana", config=shown, name=config.name, prometheus=workspace
             )
-            PrometheusRules(
-                self,
-                "Rules",
-                watched=watched(config),
-                workspace_arn=workspace.workspace_arn,
-            )
-            outputs = {
-                "PrometheusWorkspaceArn": workspace.workspace_arn,
-                "PrometheusEndpoint": endpoint_of(self, workspace),
-            }
-            add_outputs(self, outputs)
+            add_outputs(self, {"GrafanaUrl": grafana.url})
+        elif shown is not None:
+            self._add_grafana(config, platform=platform, workspace=workspace)
+        HyperPodMetrics(
+            self,
+            "Metrics",
+            cluster=platform.eks_cluster,
+            control_plane=config.eks,
+            prometheus=prometheus,
+            workspace=workspace,
+            grafana=grafana,
+        )
+        PrometheusRules(
+            self, "Rules", watched=watched(config), workspace_arn=workspace.workspace_arn
+        )
+        outputs = {
+            "PrometheusWorkspaceArn": workspace.workspace_arn,
+            "PrometheusEndpoint": endpoint_of(self, workspace),
+        }
+        add_outputs(self, outputs)
+
+    def _add_grafana(
+        self, config: Config, *, platform: PlatformStack, workspace: Workspace
+    ) -> None:
+        seen = watched(config)
+        made = GrafanaInCluster(
+            self,
+            "Grafana",
+            cluster=platform.eks_cluster,
+            provisioner=platform.provisioner,
+            prometheus=workspace,
+            dashboards=dashboards(seen),
+            cloudwatch=reads_cloudwatch(seen),
+            image=config.grafana_image,
+        )
+        add_outputs(self, {"GrafanaCommand": made.command})

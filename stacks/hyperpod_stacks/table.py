@@ -9,6 +9,7 @@ from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
+from hyperpod_cdk.observability.grafana_section import IN_CLUSTER
 from hyperpod_cdk.observability.section import METRICS_ADDON
 from hyperpod_cdk.operators.section import (
     CERT_MANAGER,
@@ -219,6 +220,20 @@ def _operators(config: Config) -> Iterator[str]:
         name = (prometheus.workspace_arn or "").rpartition("/")[2]
         kept = "deleted with its stack" if prometheus.delete_with_stack else "retained"
         yield f"workspace of Prometheus{f' {name}, which exists' if name else f', {kept}'}"
+        yield from _grafana(config)
+
+
+def _grafana(config: Config) -> Iterator[str]:
+    grafana = config.observability.grafana
+    if grafana is None:
+        return
+    if grafana.kind == IN_CLUSTER:
+        yield "Grafana in the cluster, with the dashboards"
+    elif grafana.workspace_arn is not None:
+        yield f"workspace of Amazon Managed Grafana {grafana.workspace_name}, which exists"
+    else:
+        kept = "deleted with its stack" if grafana.delete_with_stack else "retained"
+        yield f"workspace of Amazon Managed Grafana, {kept}"
 
 
 def _observability(config: Config) -> Iterator[str]:

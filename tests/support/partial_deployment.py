@@ -211,7 +211,15 @@ class Deployment:
     @property
     def target(self) -> Target:
         """Where validators look."""
-        return Target(partition="aws", account=self.account, region=self.region, client=self.client)
+        return Target(
+            partition="aws",
+            account=self.account,
+            region=self.region,
+            client=self.client,
+            elsewhere=lambda service, region: clients(
+                self.aws.endpoint, account=self.account, region=region
+            )(service),
+        )
 
     def create(self, kind: StackKind, *kinds: str, bootstrapped: bool = True) -> None:
         """Create or update resources of a stack.

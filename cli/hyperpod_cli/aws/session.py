@@ -83,6 +83,11 @@ class AwsSession:
         """Return the client of a service, by boto3's name of it."""
         return self._client(service, attempts=4)  # a person waits for the answer
 
+    def client_elsewhere(self, service: str, region: str) -> AwsClient:
+        """Return the client of a service in another region."""
+        clients: Any = self.session.client
+        return clients(service, region_name=region)
+
     def polling_client(self, service: str) -> AwsClient:
         """Return a client for reads: what fails is read again at the next poll."""
         return self._client(service, attempts=3)

@@ -58,7 +58,11 @@ def refuse_problems(
     """
     # The stubs know each service by a literal.
     clients: Any = session.client
-    target = Target(**asdict(environment), client=partial(clients, region_name=environment.region))
+    target = Target(
+        **asdict(environment),
+        client=partial(clients, region_name=environment.region),
+        elsewhere=lambda service, region: clients(service, region_name=region),
+    )
     file = read_yaml(config_path)
     refused: list[str] = []
     failures: list[str] = []

@@ -3,8 +3,9 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,19 @@ from urllib.request import Request, urlopen
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.observability.grafana_section import MANAGED
 from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.grafana import dashboards
 from hyperpod_cdk.panels.rules import rules
 from hyperpod_cli.aws.account import known_region
-from hyperpod_cli.aws.session import AwsClient, AwsSession
+from hyperpod_cli.aws.session import AwsClient, AwsSession, aws_session
+from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_cli.terminal.errors import FailedError, OpsError
+from hyperpod_stacks.table import stack_name
 
+DEPLOYED = "deployed"
+"""Stands for the address of the workspace that a configuration deploys, or names."""
 TOKEN = "GRAFANA_TOKEN"  # noqa: S105 - the name of a variable
 """Environment variable with a token, for a Grafana that is not Amazon Managed Grafana."""
 SECONDS_TO_LIVE = 300
@@ -72,12 +78,16 @@ def write(rendered: Mapping[str, str], *, folder: Path) -> None:
         raise OpsError(f"--output: {error}") from None
 
 
-def push(rendered: Mapping[str, str], *, url: str) -> list[str]:
+def push(
+    rendered: Mapping[str, str], *, url: str, sources: Sequence[Mapping[str, Any]] = ()
+) -> list[str]:
     """Put dashboards into a Grafana, in place of those that it has of the same subjects.
 
     Args:
         rendered: Files; those that are no dashboards are left out.
         url: Where the Grafana is.
+        sources: Data sources that it gets before them, in place of those of the same `uid`.
+            Default: it has its own.
 
     Returns:
         Where each dashboard is.
@@ -94,12 +104,74 @@ def push(rendered: Mapping[str, str], *, url: str) -> list[str]:
         )
     base = url.rstrip("/")
     found = [json.loads(text) for name, text in rendered.items() if name.endswith(".json")]
-    with _token(parts.hostname) as token:
-        return [f"{base}{_sent(base, dashboard, token=token)}" for dashboard in found]
+    # Data sources are an administrator's: https://grafana.com/docs/grafana/latest/administration/
+    # roles-and-permissions/#organization-roles
+    with _token(parts.hostname, role="ADMIN" if sources else "EDITOR") as token:
+        grafana = _Grafana(base=base, token=token)
+        for source in sources:
+            grafana.put_source(source)
+        return [f"{base}{grafana.put_dashboard(dashboard)}" for dashboard in found]
+
+
+def deployed(config: Config) -> tuple[str, list[Mapping[str, Any]]]:
+    """Return where the workspace of a deployment is, and the data sources that it is to have.
+
+    Args:
+        config: The deployment.
+
+    Raises:
+        OpsError: It has none, or is not deployed.
+    """
+    session = aws_session(config=config)
+    stack = stack_name(config, "operators")
+    grafana = config.observability.grafana
+    if grafana is None or grafana.kind != MANAGED:
+        instead = "" if grafana is None else "; the one in the cluster has the dashboards already"
+        raise OpsError(
+            f"--grafana: {DEPLOYED} is for observability.grafana with kind: {MANAGED}{instead}"
+        )
+    outputs = outputs_of(session.client("cloudformation"), stack)
+    missing = [name for name in ("GrafanaUrl", "PrometheusEndpoint") if name not in outputs]
+    if missing:
+        raise OpsError(
+            f"--grafana: {stack} has no output {missing[0]}, so observability.grafana is not "
+            "deployed; run make deploy"
+        )
+    endpoint, region = outputs["PrometheusEndpoint"], session.region
+    return outputs["GrafanaUrl"], [*_sources(endpoint, region=region)]
+
+
+def _sources(endpoint: str, *, region: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the data sources that the role of a managed workspace reads.
+
+    https://docs.aws.amazon.com/grafana/latest/userguide/AMP-adding-AMP.html
+    """
+    role = "ec2_iam_role"
+    yield {
+        "uid": "prometheus",
+        "name": "Prometheus",
+        "type": "prometheus",
+        "access": "proxy",
+        "url": endpoint,
+        "isDefault": True,
+        "jsonData": {
+            "httpMethod": "POST",
+            "sigV4Auth": True,
+            "sigV4AuthType": role,
+            "sigV4Region": region,
+        },
+    }
+    yield {
+        "uid": "cloudwatch",
+        "name": "CloudWatch",
+        "type": "cloudwatch",
+        "access": "proxy",
+        "jsonData": {"authType": role, "defaultRegion": region},
+    }
 
 
 @contextmanager
-def _token(host: str) -> Iterator[str]:
+def _token(host: str, *, role: str) -> Iterator[str]:
     managed = _MANAGED.fullmatch(host)
     if managed is None:
         token = os.environ.get(TOKEN)
@@ -111,26 +183,26 @@ def _token(host: str) -> Iterator[str]:
         yield token
         return
     workspace, region = managed.groups()
-    with managed_token(AwsSession(region=region).writing_client("grafana"), workspace) as token:
+    client = AwsSession(region=region).writing_client("grafana")
+    with managed_token(client, workspace, role=role) as token:
         yield token
 
 
 @contextmanager
-def managed_token(client: AwsClient, workspace: str) -> Iterator[str]:
+def managed_token(client: AwsClient, workspace: str, *, role: str = "EDITOR") -> Iterator[str]:
     """Have a token of Amazon Managed Grafana, which is gone afterwards with its account.
 
     Args:
         client: Of Amazon Managed Grafana.
         workspace: The ID of the workspace.
+        role: What it may do there. Default: dashboards.
 
     Raises:
         OpsError: AWS gives none.
     """
     named = {"workspaceId": workspace}
     try:
-        account = client.create_workspace_service_account(
-            name=_ACCOUNT, grafanaRole="EDITOR", **named
-        )
+        account = client.create_workspace_service_account(name=_ACCOUNT, grafanaRole=role, **named)
     except client.exceptions.ConflictException:
         raise OpsError(
             f"--grafana: {workspace} has a service account {_ACCOUNT} of another push, or of one "
@@ -161,27 +233,73 @@ def _refused(workspace: str, error: Exception) -> OpsError:
     )
 
 
-def _sent(base: str, dashboard: Mapping[str, Any], *, token: str) -> str:
-    """Send a dashboard; return its path."""
-    # https://grafana.com/docs/grafana/latest/developers/http_api/dashboard/
-    request = Request(  # noqa: S310 - the scheme was looked at
-        f"{base}/api/dashboards/db",
-        data=json.dumps({"dashboard": dashboard, "overwrite": True}).encode(),
-        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
-        method="POST",
-    )
-    title = dashboard["title"]
-    try:
-        with urlopen(request, timeout=_TIMEOUT_SECONDS) as answer:  # noqa: S310
-            path: str = json.load(answer)["url"]
-    except HTTPError as error:
-        if error.code in _DENIED:
-            raise OpsError(
-                f"--grafana: {base} refuses the token ({error.code}); it needs the role Editor"
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Grafana:
+    """A Grafana's HTTP API.
+
+    Attributes:
+        base: Where it is.
+        token: Of a service account.
+    """
+
+    base: str
+    token: str = field(repr=False)
+
+    def put_dashboard(self, dashboard: Mapping[str, Any]) -> str:
+        """Put a dashboard in place of that of the same `uid`; return its path."""
+        # https://grafana.com/docs/grafana/latest/developers/http_api/dashboard/
+        what = {"dashboard": dashboard, "overwrite": True}
+        answer = self._send("POST", "dashboards/db", what, title=dashboard["title"])
+        try:
+            return str(answer["url"])
+        except (KeyError, TypeError):
+            raise _no_grafana(self.base) from None
+
+    def put_source(self, source: Mapping[str, Any]) -> None:
+        """Put a data source in place of that of the same `uid`."""
+        # https://grafana.com/docs/grafana/latest/developers/http_api/data_source/
+        title, path = source["name"], f"datasources/uid/{source['uid']}"
+        if self._send("PUT", path, source, title=title, or_none=True) is None:
+            self._send("POST", "datasources", source, title=title)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        what: Mapping[str, Any],
+        *,
+        title: str,
+        or_none: bool = False,
+    ) -> Any:  # noqa: ANN401 - any JSON value
+        """Return what it answers; None where there is no such thing, if that may be."""
+        base = self.base
+        request = Request(  # noqa: S310 - the scheme was looked at
+            f"{base}/api/{path}",
+            data=json.dumps(what).encode(),
+            headers={
+                "Authorization": f"Bearer {self.token}",
+                "Content-Type": "application/json",
+            },
+            method=method,
+        )
+        try:
+            with urlopen(request, timeout=_TIMEOUT_SECONDS) as answer:  # noqa: S310
+                return json.load(answer)
+        except HTTPError as error:
+            if error.code == HTTPStatus.NOT_FOUND and or_none:
+                return None
+            if error.code in _DENIED:
+                raise OpsError(
+                    f"--grafana: {base} refuses the token ({error.code}); it needs the role Editor"
+                ) from None
+            raise FailedError(
+                f"{base} did not take {title!r}: {error.code} {error.reason}"
             ) from None
-        raise FailedError(f"{base} did not take {title!r}: {error.code} {error.reason}") from None
-    except (URLError, TimeoutError) as error:
-        raise OpsError(f"--grafana: {base} cannot be reached: {error}") from None
-    except (ValueError, KeyError, TypeError):
-        raise OpsError(f"--grafana: {base} answers, but not as a Grafana does") from None
-    return path
+        except (URLError, TimeoutError) as error:
+            raise OpsError(f"--grafana: {base} cannot be reached: {error}") from None
+        except ValueError:
+            raise _no_grafana(base) from None
+
+
+def _no_grafana(base: str) -> OpsError:
+    return OpsError(f"--grafana: {base} answers, but not as a Grafana does")

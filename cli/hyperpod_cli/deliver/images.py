@@ -22,7 +22,13 @@ from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.helm.chart import HyperPodChart, HyperPodChartError
 from hyperpod_cdk.helm.chart_rules import dependency_values
-from hyperpod_cdk.helm.images import ecr_region, is_from_outside, mirrored, split_image
+from hyperpod_cdk.helm.images import (
+    ecr_region,
+    image_of_chart,
+    is_from_outside,
+    mirrored,
+    split_image,
+)
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.session import AwsClient
@@ -38,7 +44,7 @@ _FSX_DRIVER = "aws-fsx-csi-driver"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Image:
-    """An image of the chart.
+    """An image of a chart.
 
     Attributes:
         original: Its name in the registry that the chart takes it from.
@@ -60,7 +66,7 @@ class Image:
 
 
 def listed_images(config: Config, *, chart: HyperPodChart, region: str | None) -> list[Image]:
-    """Return the images of the chart, sorted.
+    """Return the images of the chart, and that of a Grafana in the cluster, sorted.
 
     Args:
         config: What is deployed.
@@ -85,6 +91,10 @@ def listed_images(config: Config, *, chart: HyperPodChart, region: str | None) -
         used.discard(name)
         needed = is_from_outside(original, registry=None, region=region)
         found[original] = (name, mirror if needed or name == mirror else None)
+    if config.grafana_image is not None:
+        original = image_of_chart("grafana")
+        copy = None if registry is None else config.grafana_image
+        found[original] = (config.grafana_image, copy)
     # What helm.values name for the one registry alone.
     found |= {name: (name, None) for name in used if name not in found}
     return [

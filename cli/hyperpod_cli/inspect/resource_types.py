@@ -156,6 +156,10 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         billed_as=_file_system,
         holds_data=True,
     ),
+    # Billed by the users that sign in. Minutes until it is active; assumed.
+    "AWS::Grafana::Workspace": ResourceType(
+        seconds=300, billed_as=_as("Amazon Managed Grafana"), holds_data=True
+    ),
     "AWS::IAM::ManagedPolicy": ResourceType(
         seconds=20, name_in_arn="PolicyNameWithPath", is_drawn=False
     ),

@@ -19,6 +19,7 @@ from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, Ek
 from hyperpod_cdk.encryption.section import EncryptionConfig
 from hyperpod_cdk.governance.section import GovernanceConfig
 from hyperpod_cdk.helm.components import ComponentsConfig
+from hyperpod_cdk.helm.images import image_of_chart, mirrored
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder, homes
@@ -28,6 +29,7 @@ from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig, group_findings
 from hyperpod_cdk.node_health.section import NodeHealthConfig
+from hyperpod_cdk.observability.grafana_section import IN_CLUSTER, MANAGED
 from hyperpod_cdk.observability.section import (
     CLOUDWATCH_ADDON,
     METRICS_ADDON,
@@ -390,8 +392,20 @@ class Config(Section):
                 builds=self.builds_in_network,
                 kubernetes=self.control_plane is not None,
                 accounting=self.cluster.accounting is not None,
+                prometheus=self.observability.prometheus is not None,
+                managed_grafana=self.observability.grafana is not None
+                and self.observability.grafana.kind == MANAGED,
             )
         )
+
+    @property
+    def grafana_image(self) -> str | None:
+        """The image of the Grafana in the cluster, as it is pulled; None without one."""
+        grafana, registry = self.observability.grafana, self.helm.image_registry
+        if grafana is None or grafana.kind != IN_CLUSTER:
+            return None
+        image = image_of_chart("grafana")
+        return image if registry is None else mirrored(image, registry=registry)
 
     @property
     def repository_name(self) -> str | None:

@@ -13,6 +13,7 @@ from hyperpod_cdk.facts.kubernetes_support import (
 from hyperpod_cdk.facts.prices import price_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.observability.grafana_section import MANAGED
 from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.subjects import alarm_metrics, shown
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
@@ -237,6 +238,9 @@ def _left_out(config: Config) -> Iterator[str]:
         yield "Container Insights in CloudWatch: each observation of a metric, and logs"
     if config.observability.prometheus is not None:
         yield "metrics in Prometheus: samples that are written, kept and queried"
+    grafana = config.observability.grafana
+    if grafana is not None and grafana.kind == MANAGED and grafana.workspace_arn is None:
+        yield "users of Amazon Managed Grafana: each that signs in within a month"
     yield f"logs ({control_plane}VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "Lambda and Step Functions, which run while stacks are deployed"
     yield "taxes and discounts"

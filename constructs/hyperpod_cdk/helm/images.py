@@ -5,8 +5,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
+
 from hyperpod_cdk.helm.chart import chart_files, entries, mapping, refusing
 from hyperpod_cdk.schema.limits import Matching
+from hyperpod_cdk.synthesis.assets import asset_directory
 
 _LONGEST = 255
 # https://github.com/distribution/reference/blob/main/regexp.go
@@ -43,6 +46,16 @@ def mirrored(image: str, *, registry: str) -> str:
     if image.startswith(f"{registry}/"):
         return image
     return f"{registry}/{split_image(image)[1]}"
+
+
+def image_of_chart(name: str) -> str:
+    """Return the image that a chart of this project's own names, by its digest.
+
+    Args:
+        name: Its folder in `charts`.
+    """
+    values = asset_directory("charts") / name / "values.yaml"
+    return str(yaml.safe_load(values.read_text("utf-8"))["image"])
 
 
 def ecr_region(host: str) -> str | None:

@@ -37,6 +37,8 @@ NEEDS = {
     "for_storage": "with a file system",
     "for_kubernetes": "with EKS",
     "for_accounting": "with Slurm's accounting",
+    "for_prometheus": "with Prometheus",
+    "for_managed_grafana": "with Amazon Managed Grafana",
 }
 """What only some deployments have, by the attribute of a service that only they need."""
 
@@ -51,11 +53,16 @@ class EndpointService:
         why: What for.
         source: Where AWS says so, or the code that calls it.
         actions: What the endpoint lets through, of principals of the deployment's account.
+        is_by_principals: Whether principals of IAM call it. Default: they do.
         for_storage: Whether only deployments with a file system need it. Default: all do.
         for_kubernetes: Whether only deployments with a Kubernetes control plane need it. Default:
             all do.
         for_accounting: Whether only deployments with a database of Slurm's accounting need it.
             Default: all do.
+        for_prometheus: Whether only deployments with a workspace of Prometheus need it. Default:
+            all do.
+        for_managed_grafana: Whether only deployments with Amazon Managed Grafana need it. Default:
+            all do.
         for_builds: What it also lets through where images are built in the network.
     """
 
@@ -64,13 +71,30 @@ class EndpointService:
     why: str
     source: str
     actions: tuple[str, ...]
+    is_by_principals: bool = True
     for_storage: bool = False
     for_kubernetes: bool = False
     for_accounting: bool = False
+    for_prometheus: bool = False
+    for_managed_grafana: bool = False
     for_builds: tuple[str, ...] = ()
 
 
 ENDPOINT_SERVICES = (
+    EndpointService(
+        name="aps-workspaces",
+        users=("pods",),
+        why="metrics: collectors write them to Prometheus, and Grafana in the cluster queries them",
+        source="https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-and-interface-VPC.html",
+        actions=(
+            "aps:GetLabels",
+            "aps:GetMetricMetadata",
+            "aps:GetSeries",
+            "aps:QueryMetrics",
+            "aps:RemoteWrite",
+        ),
+        for_prometheus=True,
+    ),
     EndpointService(
         name="cloudformation",
         users=("provisioner",),
@@ -134,6 +158,16 @@ ENDPOINT_SERVICES = (
         for_storage=True,
     ),
     EndpointService(
+        name="grafana-workspace",
+        users=("browsers",),
+        why="Grafana, whose users it signs in itself",
+        source="https://docs.aws.amazon.com/sagemaker/latest/dg/"
+        "hyperpod-observability-addon-setup.html",
+        actions=("*",),
+        is_by_principals=False,
+        for_managed_grafana=True,
+    ),
+    EndpointService(
         name="logs",
         users=("nodes",),
         why="logs of lifecycle scripts and of the health monitoring agent",
@@ -189,7 +223,13 @@ ENDPOINT_SERVICES = (
 
 
 def endpoint_services(
-    *, storage: bool, builds: bool = False, kubernetes: bool = True, accounting: bool = False
+    *,
+    storage: bool,
+    builds: bool = False,
+    kubernetes: bool = True,
+    accounting: bool = False,
+    prometheus: bool = False,
+    managed_grafana: bool = False,
 ) -> Iterator[EndpointService]:
     """Yield the services of a deployment.
 
@@ -201,11 +241,15 @@ def endpoint_services(
         builds: Whether images are built in the network. Default: they are not.
         kubernetes: Whether it has a Kubernetes control plane. Default: it has.
         accounting: Whether it has a database of Slurm's accounting. Default: it has none.
+        prometheus: Whether it has a workspace of Prometheus. Default: it has none.
+        managed_grafana: Whether it has Amazon Managed Grafana. Default: it has none.
     """
     left_out = {
         "for_storage": not storage,
         "for_kubernetes": not kubernetes,
         "for_accounting": not accounting,
+        "for_prometheus": not prometheus,
+        "for_managed_grafana": not managed_grafana,
     }
     for service in ENDPOINT_SERVICES:
         if not any(absent and getattr(service, need) for need, absent in left_out.items()):

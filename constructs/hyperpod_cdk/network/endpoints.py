@@ -73,8 +73,9 @@ class VpcEndpoints(Construct):
                 # The default would allow the VPC's primary CIDR block, in which there are no nodes.
                 open=False,
             )
+            is_limited = service.is_by_principals and not full_access
             endpoint.add_to_policy(
-                _everything() if full_access else _of_this_account(service.actions)
+                _of_this_account(service.actions) if is_limited else _everything()
             )
             self.endpoints.append(endpoint)
 

@@ -40,6 +40,25 @@ class Workspace(Protocol):
         ...
 
 
+class Grafana(Protocol):
+    """A workspace of Amazon Managed Grafana, whoever has made it."""
+
+    @property
+    def workspace_arn(self) -> str:
+        """Its ARN."""
+        ...
+
+    @property
+    def workspace_name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportedWorkspace:
     """A workspace that exists, which the deployment neither changes nor deletes.
@@ -122,6 +141,7 @@ class HyperPodMetrics(Construct):
         control_plane: The section that describes it, for the Kubernetes version.
         prometheus: What is collected.
         workspace: Where it goes.
+        grafana: A workspace of Amazon Managed Grafana that shows it. Default: none.
     """
 
     def __init__(
@@ -133,6 +153,7 @@ class HyperPodMetrics(Construct):
         control_plane: EksConfig,
         prometheus: PrometheusConfig,
         workspace: Workspace,
+        grafana: Grafana | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         role = PodRole(
@@ -151,6 +172,11 @@ class HyperPodMetrics(Construct):
                 "arn": workspace.workspace_arn,
             },
         }
+        if grafana is not None:
+            values["amgWorkspace"] = {
+                "workspaceName": grafana.workspace_name,
+                "arn": grafana.workspace_arn,
+            }
         made = add_addons(
             self,
             [METRICS_ADDON],

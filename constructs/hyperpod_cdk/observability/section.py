@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from hyperpod_cdk.observability.budget_section import BudgetConfig
+from hyperpod_cdk.observability.grafana_section import GrafanaConfig
 from hyperpod_cdk.observability.notifications_section import NotificationsConfig
 from hyperpod_cdk.schema.arns import PrometheusWorkspaceArn
 from hyperpod_cdk.schema.limits import Between, OneOf
@@ -131,6 +132,11 @@ class ObservabilityConfig(Section):
     """Metrics in Amazon Managed Service for Prometheus, by the add-on
     amazon-sagemaker-hyperpod-observability; needs a node of a 4xlarge or larger. Default: none."""
 
+    grafana: Annotated[
+        GrafanaConfig | None, OrchestratedBy(EKS), Field(examples=[{"kind": "managed"}])
+    ] = None
+    """Dashboards in Grafana; needs prometheus. Default: none."""
+
     notifications: Annotated[
         NotificationsConfig | None,
         OfHyperPod(),
@@ -148,5 +154,6 @@ class ObservabilityConfig(Section):
 
     @property
     def has_stack(self) -> bool:
-        """Whether something is made beside the nodes: all but Prometheus, which comes after."""
-        return self.model_copy(update={"prometheus": None}) != ObservabilityConfig()
+        """Whether something is made beside the nodes: Prometheus and Grafana come after."""
+        beside = self.model_copy(update={"prometheus": None, "grafana": None})
+        return beside != ObservabilityConfig()

@@ -38,6 +38,16 @@ def dashboards(watched: Watched) -> Mapping[str, dict[str, Any]]:
     }
 
 
+def reads_cloudwatch(watched: Watched) -> bool:
+    """Say whether a dashboard shows metrics of CloudWatch, which those of file systems are.
+
+    Args:
+        watched: What is watched.
+    """
+    panels = (panel for each in SUBJECTS.values() for panel in watched.panels_of(each))
+    return any(panel.prometheus is None for panel in panels)
+
+
 def _dashboard(
     watched: Watched, *, name: str, subject: Subject, panels: Sequence[Panel]
 ) -> dict[str, Any]:
@@ -96,11 +106,6 @@ def _variables(subject: Subject, panels: Sequence[Panel]) -> Iterator[dict[str, 
             "query": f"dimension_values(default,{subject.namespace},{metric},FileSystemId)",
             "refresh": 2,
         }
-
-
-def _source(kind: str, *, label: str) -> dict[str, Any]:
-    """Return the choice of a data source of a kind, whose first one is the default."""
-    return {"name": kind, "label": label, "type": "datasource", "query": kind}
 
 
 def _panel(watched: Watched, *, index: int, subject: Subject, panel: Panel) -> dict[str, Any]:

@@ -139,6 +139,17 @@ PrometheusWorkspaceArn = Annotated[
         ]
     ),
 ]
+GrafanaWorkspaceArn = Annotated[
+    str,
+    Matching(
+        # https://docs.aws.amazon.com/grafana/latest/APIReference/API_DescribeWorkspace.html
+        pattern=r"arn:aws[a-z-]*:grafana:[a-z0-9-]+:[0-9]{12}:/workspaces/g-[0-9a-f]{10}",
+        rule="must be the ARN of a workspace of Amazon Managed Grafana, such as "
+        "arn:aws:grafana:us-west-2:111122223333:/workspaces/g-0123456789",
+    ),
+    Names("Grafana workspace"),
+    Field(examples=["arn:aws:grafana:us-west-2:111122223333:/workspaces/g-0123abcdef"]),
+]
 
 # https://docs.aws.amazon.com/sns/latest/api/API_CreateTopic.html; e-mail takes no FIFO topic.
 SnsTopicArn = Annotated[

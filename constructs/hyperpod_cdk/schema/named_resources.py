@@ -15,6 +15,7 @@ Kind = Literal[
     "EKS cluster",
     "secret",
     "Prometheus workspace",
+    "Grafana workspace",
     "SNS topic",
     "capacity reservations",
 ]

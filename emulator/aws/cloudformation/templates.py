@@ -13,7 +13,7 @@
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -94,29 +94,29 @@ def install_stored_parameters() -> None:
     handlers.resolve_parameters = changesets.resolve_parameters = resolve_parameters
 
 
-_NATIVE = "AWS::SageMaker::Cluster"
-
-
-_regions: set[str] = set()
+_regions: dict[str, Collection[str]] = {}
 
 
 def is_offered(resource_type: str) -> bool:
     """Return whether the request's region has a resource type."""
     known = resource_type in provisioners.RESOURCE_HANDLERS
-    return known and (resource_type != _NATIVE or not _regions or get_region() in _regions)
+    return known and get_region() in _regions.get(resource_type, (get_region(),))
 
 
 def install_regional_types(*, settings: Settings) -> None:
     """Have CloudFormation refuse a template with a type that its region does not have."""
-    _regions.update(settings.native_regions)
+    _regions.update(settings.regional_types)
     validate: Callable[..., None] = handlers.validate_template_support
 
     def validate_in_region(
         template: Mapping[str, Any], conditions: Mapping[str, bool], *rest: Any, **options: Any
     ) -> None:
         used = {each.get("Type") for each in template.get("Resources", {}).values()}
-        if _NATIVE in used and not is_offered(_NATIVE):
-            raise ValueError(f"Template format error: Unrecognized resource types: [{_NATIVE}]")
+        absent = sorted(name for name in _regions if name in used and not is_offered(name))
+        if absent:
+            raise ValueError(
+                f"Template format error: Unrecognized resource types: [{', '.join(absent)}]"
+            )
         validate(template, conditions, *rest, **options)
 
     handlers.validate_template_support = changesets.validate_template_support = validate_in_region

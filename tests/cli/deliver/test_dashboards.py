@@ -1,7 +1,7 @@
 """`hyperpod-cdk dashboards`: what it writes, and what it sends to a Grafana."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -9,6 +9,7 @@ from threading import Thread
 from typing import Any
 
 import boto3
+import botocore.client
 import pytest
 import yaml
 from botocore.stub import Stubber
@@ -30,6 +31,7 @@ class Grafana:
     status: int = 200
     answer: str = ""
     got: list[dict[str, Any]] = field(default_factory=list)
+    sources: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @pytest.fixture
@@ -38,14 +40,31 @@ def grafana(monkeypatch: pytest.MonkeyPatch) -> Iterator[Grafana]:
     there = Grafana()
 
     class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            sent = self._sent()
+            is_there = self.path.rpartition("/")[2] in there.sources
+            if is_there:
+                there.sources[sent["uid"]] = sent
+            self.send_response(200 if is_there else 404)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
         def do_POST(self) -> None:
-            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            sent = self._sent()
+            if self.path == "/api/datasources":
+                assert sent["uid"] not in there.sources
+                there.sources[sent["uid"]] = sent
+                sent = {"dashboard": {"uid": ""}}
             allowed = self.headers["Authorization"] == f"Bearer {SECRET}"
-            there.got.append({"path": self.path, **sent})
+            if self.path != "/api/datasources":
+                there.got.append({"path": self.path, **sent})
             answer = there.answer or json.dumps({"url": f"/d/{sent['dashboard']['uid']}"})
             self.send_response(there.status if allowed else 401)
             self.end_headers()
             self.wfile.write(answer.encode())
+
+        def _sent(self) -> Any:  # noqa: ANN401 - any JSON value
+            return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
         def log_message(self, *_arguments: object) -> None:
             """Say nothing."""
@@ -78,6 +97,89 @@ def test_files_are_written_and_sent(
     out, err = capsys.readouterr()
     assert f"{grafana.url}/d/hyperpod-gpus" in out.splitlines()
     assert SECRET not in out + err
+
+
+def configured(folder: Path, observability: Mapping[str, Any]) -> Path:
+    """Write a configuration with such a section."""
+    document = yaml.safe_load(P5.read_text("utf-8"))
+    path = folder / "mine.yaml"
+    path.write_text(yaml.safe_dump({**document, "observability": observability}), "utf-8")
+    return path
+
+
+MANAGED: Mapping[str, Any] = {"prometheus": {}, "grafana": {"kind": "managed"}}
+ENDPOINT = "https://aps-workspaces.us-west-2.amazonaws.com/workspaces/ws-1"
+
+
+@pytest.fixture
+def outputs(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Have a stack, and no other; change what it has before the command."""
+    found: dict[str, str] = {}
+
+    def answer(_client: object, operation: str, asked: Mapping[str, Any]) -> object:
+        assert (operation, asked["StackName"].endswith("-operators")) == ("DescribeStacks", True)
+        listed = [{"OutputKey": key, "OutputValue": value} for key, value in found.items()]
+        return {"Stacks": [{"Outputs": listed}]}
+
+    monkeypatch.setattr(botocore.client.BaseClient, "_make_api_call", answer)
+    return found
+
+
+@pytest.mark.usefixtures("credentials")
+def test_the_deployed_workspace_gets_its_data_sources_and_dashboards(
+    tmp_path: Path, grafana: Grafana, outputs: dict[str, str]
+) -> None:
+    outputs |= {"GrafanaUrl": grafana.url, "PrometheusEndpoint": ENDPOINT}
+    config = configured(tmp_path, MANAGED)
+
+    for _ in range(2):
+        assert (
+            run("dashboards", "--config", config, "--output", tmp_path, "--grafana", "deployed")
+            == 0
+        )
+
+    prometheus, cloudwatch = (grafana.sources[uid] for uid in ("prometheus", "cloudwatch"))
+    assert prometheus["url"] == ENDPOINT
+    assert prometheus["jsonData"]["sigV4Region"] == cloudwatch["jsonData"]["defaultRegion"]
+    assert {each["path"] for each in grafana.got} == {"/api/dashboards/db"}
+
+
+@pytest.mark.usefixtures("credentials")
+@pytest.mark.parametrize(
+    ("observability", "has", "says"),
+    [
+        pytest.param({}, {}, "is for observability.grafana with kind: managed", id="none"),
+        pytest.param(
+            {**MANAGED, "grafana": {"kind": "in_cluster"}},
+            {},
+            "the one in the cluster has the dashboards already",
+            id="in the cluster",
+        ),
+        pytest.param(MANAGED, {}, "-operators is not deployed", id="not deployed"),
+        pytest.param(
+            MANAGED,
+            {"PrometheusEndpoint": ENDPOINT},
+            "has no output GrafanaUrl, so observability.grafana is not deployed",
+            id="deployed before",
+        ),
+    ],
+)
+def test_a_workspace_that_is_not_deployed_is_one_line(
+    *,
+    observability: Mapping[str, Any],
+    has: Mapping[str, str],
+    says: str,
+    tmp_path: Path,
+    outputs: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    outputs |= has
+    config = configured(tmp_path, observability)
+
+    code = run("dashboards", "--config", config, "--output", tmp_path, "--grafana", "deployed")
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert (code, says in line) == (REFUSED, True), line
 
 
 @pytest.mark.parametrize(
@@ -144,11 +246,11 @@ def test_a_token_of_the_managed_grafana_is_short_lived_and_goes() -> None:
     client, stub = stubbed()
     name = "hyperpod-cdk-dashboards"
     asked = {"workspaceId": WORKSPACE}
-    account = {"id": "7", "name": name, "grafanaRole": "EDITOR", **asked}
+    account = {"id": "7", "name": name, "grafanaRole": "ADMIN", **asked}
     stub.add_response(
         "create_workspace_service_account",
         account,
-        {"name": name, "grafanaRole": "EDITOR", **asked},
+        {"name": name, "grafanaRole": "ADMIN", **asked},
     )
     stub.add_response(
         "create_workspace_service_account_token",
@@ -159,7 +261,11 @@ def test_a_token_of_the_managed_grafana_is_short_lived_and_goes() -> None:
     gone = {"serviceAccountId": "7", **asked}
     stub.add_response("delete_workspace_service_account", gone, gone)
 
-    with stub, pytest.raises(OpsError, match="broken"), managed_token(client, WORKSPACE) as token:
+    with (
+        stub,
+        pytest.raises(OpsError, match="broken"),
+        managed_token(client, WORKSPACE, role="ADMIN") as token,
+    ):
         assert token == SECRET
         raise OpsError("broken")
     stub.assert_no_pending_responses()

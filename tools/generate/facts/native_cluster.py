@@ -16,7 +16,17 @@ from tools.generate import REPOSITORY
 TARGET = REPOSITORY / "constructs" / "hyperpod_cdk" / "facts" / "native_cluster.json"
 TYPE = "AWS::SageMaker::Cluster"
 
+_SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas"
 _REFERENCE = "#/definitions/"
+
+
+def schemas_by_region(resource_type: str) -> Mapping[str, str]:
+    """Return the name of a type's schema in each region whose CloudFormation has the type."""
+    return {
+        path.stem: found
+        for path in sorted((_SCHEMAS / "providers").glob("*.json"))
+        if (found := json.loads(path.read_text("utf-8")).get(resource_type)) is not None
+    }
 
 
 def render() -> Mapping[Path, str]:
@@ -25,16 +35,11 @@ def render() -> Mapping[Path, str]:
     Raises:
         ValueError: Regions have different schemas, which the file has no place for.
     """
-    root = Path(cfnlint.__file__).parent / "data" / "schemas"
-    files = {
-        path.stem: found
-        for path in sorted((root / "providers").glob("*.json"))
-        if (found := json.loads(path.read_text("utf-8")).get(TYPE)) is not None
-    }
+    files = schemas_by_region(TYPE)
     if len(set(files.values())) != 1:
         raise ValueError(f"{TYPE}: the regions have {len(set(files.values()))} schemas")
     (name,) = set(files.values())
-    schema = json.loads((root / "resources" / f"{name}.json").read_text("utf-8"))
+    schema = json.loads((_SCHEMAS / "resources" / f"{name}.json").read_text("utf-8"))
     read_only = {pointer.rpartition("/")[2] for pointer in schema["readOnlyProperties"]}
     content = {
         "cfn_lint": importlib.metadata.version("cfn-lint"),

@@ -11,6 +11,7 @@ from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
 
 @command(
     calls=[
+        "cloudformation:DescribeStacks",
         "grafana:CreateWorkspaceServiceAccount",
         "grafana:CreateWorkspaceServiceAccountToken",
         "grafana:DeleteWorkspaceServiceAccount",
@@ -24,7 +25,10 @@ def dashboards(
     ] = Path("build/dashboards"),
     grafana: Annotated[
         str | None,
-        typer.Option(help="Address of a Grafana that is to have them. Default: none."),
+        typer.Option(
+            help="Address of a Grafana that is to have them, or `deployed` for the managed one of "
+            "the configuration, which gets its data sources too. Default: none."
+        ),
     ] = None,
 ) -> None:
     """Write the dashboards of Grafana and the rules of Prometheus.
@@ -33,12 +37,14 @@ def dashboards(
     GRAFANA_TOKEN.
     """
     from hyperpod_cdk import load_config
-    from hyperpod_cli.deliver.grafana import files, push, write
+    from hyperpod_cli.deliver.grafana import DEPLOYED, deployed, files, push, write
 
-    rendered = files(load_config(config))
+    loaded = load_config(config)
+    rendered = files(loaded)
+    url, sources = deployed(loaded) if grafana == DEPLOYED else (grafana, [])
     write(rendered, folder=output)
     for name in rendered:
         typer.echo(f"wrote {output / name}")
-    if grafana is not None:
-        for address in push(rendered, url=grafana):
+    if url is not None:
+        for address in push(rendered, url=url, sources=sources):
             typer.echo(address)

@@ -254,7 +254,9 @@ def preflight_report(
     # Again, because the region may be known only now: zones and ARNs of another one are refused.
     config = load_config(path, region=session.region)
     environment = caller_in(session.region, session=session.session).environment
-    target = Target(**asdict(environment), client=session.client)
+    target = Target(
+        **asdict(environment), client=session.client, elsewhere=session.client_elsewhere
+    )
     if plan is not None:
         config = with_plan(config, plan, target=target)
     own = concerning(VALIDATORS, config)

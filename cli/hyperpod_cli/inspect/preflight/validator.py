@@ -17,9 +17,16 @@ class Target(Environment):
 
     Attributes:
         client: Returns the client of an AWS service in that region, by boto3's name of it.
+        elsewhere: Returns that of another region, which is its second argument. Default: all
+            regions are as that one.
     """
 
     client: Callable[[str], Any]
+    elsewhere: Callable[[str, str], Any] | None = None
+
+    def client_in(self, service: str, region: str) -> Any:  # noqa: ANN401 - a client of boto3
+        """Return the client of a service in another region."""
+        return self.client(service) if self.elsewhere is None else self.elsewhere(service, region)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -116,6 +116,7 @@ def _pods(config: Config) -> dict[str, int]:
         pods |= of_it if on[component] else {}
     for addon in config.addons_after_nodes:
         pods |= _OPERATOR_PODS.get(addon, {})
+    pods |= {} if config.grafana_image is None else {"Grafana": 1}
     return pods | (_STORAGE_PODS if config.storage is not None else {})
 
 

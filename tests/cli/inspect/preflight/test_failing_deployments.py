@@ -19,12 +19,12 @@ from typer.testing import CliRunner
 from emulator.aws.local_aws import LocalAws, LocalAwsSettings
 from emulator.hyperpod import HyperPodApi, HyperPodService, Timings
 from hyperpod_cdk.facts.instance_types import instance_facts
-from hyperpod_cdk.facts.native_cluster import native_regions
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
 from hyperpod_cli.inspect.registered import concerning
 from hyperpod_cli.main import app
+from rehearsal.environment import REGIONAL_TYPES
 from tests.cli.inspect.preflight import cases
 from tests.cli.inspect.preflight.cases import network, storage
 from tests.support.assembly import merged
@@ -72,7 +72,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., D
     synthesis = Synthesis(directory=tmp_path_factory.mktemp("templates"))
     with ExitStack() as stack:
         api = stack.enter_context(HyperPodApi())
-        settings = LocalAwsSettings(hyperpod_api=api.url, native_regions=native_regions())
+        settings = LocalAwsSettings(hyperpod_api=api.url, regional_types=REGIONAL_TYPES)
         aws = stack.enter_context(LocalAws(settings))
         networks.connect(aws)
 

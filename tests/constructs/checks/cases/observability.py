@@ -3,7 +3,8 @@
 from typing import Any
 
 from hyperpod_cdk.checks.eks.dcgm_owner import dcgm_owner
-from tests.support.rule_cases import ERROR, GPU, config, group, one
+from hyperpod_cdk.checks.eks.grafana import grafana
+from tests.support.rule_cases import BY_NAME, ERROR, GPU, config, group, one
 
 _PROMETHEUS: dict[str, Any] = {"prometheus": {}}
 _WITHOUT_GPUS = {"cloudwatch": {"accelerators": False}}
@@ -18,6 +19,8 @@ def _gpu_operator(*, exporter: bool | None = None, on: bool = True) -> dict[str,
 
 
 _CLOUDWATCH_HAS_THEM = "observability.cloudwatch.accelerators"
+_MANAGED, _IN_CLUSTER = ({"kind": kind} for kind in ("managed", "in_cluster"))
+_KIND = "observability.grafana.kind"
 _EXPORTER = "helm.values.gpu-operator.gpu-operator.dcgmExporter.enabled"
 
 CASES = [
@@ -65,5 +68,43 @@ CASES = [
         ),
         (ERROR, _CLOUDWATCH_HAS_THEM, "a second DCGM exporter"),
         (ERROR, _EXPORTER, "the GPU operator would bring a second DCGM exporter"),
+    ),
+    one(grafana, "none", config(group(GPU), observability=_PROMETHEUS)),
+    one(
+        grafana,
+        "managed where it is",
+        config(group(GPU), observability={**_PROMETHEUS, "grafana": _MANAGED}),
+    ),
+    one(
+        grafana,
+        "managed, region unknown",
+        config(group(GPU), region=None, observability={**_PROMETHEUS, "grafana": _MANAGED}),
+    ),
+    one(
+        grafana,
+        "in the cluster where there is no managed one",
+        config(
+            group(GPU),
+            region="af-south-1",
+            network=BY_NAME,
+            observability={**_PROMETHEUS, "grafana": _IN_CLUSTER},
+        ),
+    ),
+    one(
+        grafana,
+        "managed where there is none",
+        config(
+            group(GPU),
+            region="af-south-1",
+            network=BY_NAME,
+            observability={**_PROMETHEUS, "grafana": _MANAGED},
+        ),
+        (ERROR, _KIND, "is not in af-south-1: Amazon Managed Grafana is in ap-northeast-1, "),
+    ),
+    one(
+        grafana,
+        "without Prometheus",
+        config(group(GPU), observability={"cloudwatch": {}, "grafana": _IN_CLUSTER}),
+        (ERROR, _KIND, "shows the metrics of observability.prometheus: switch that on, or"),
     ),
 ]

@@ -10,6 +10,7 @@ from typing import Any
 from emulator.hyperpod import Faults
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_stacks.packaged_chart import helm_chart
+from rehearsal.existing_resources.grafana import GrafanaWorkspace, IdentityCenter
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, the_cluster
@@ -153,7 +154,73 @@ def _taken(
     )
 
 
+def _measured(grafana: Mapping[str, Any] | None = None, **prometheus: Any) -> Mapping[str, Any]:
+    shown = {} if grafana is None else {"grafana": grafana}
+    return {**MINIMUM, "observability": {"prometheus": prometheus, **shown}}
+
+
+_IN_ACCOUNT = f"us-west-2:{ACCOUNT_IN_FILES}"
+_PROMETHEUS = f"arn:aws:aps:{_IN_ACCOUNT}:workspace/ws-1234abcd-12ab-34cd-56ef-1234567890ab"
+_GRAFANA: Mapping[str, Any] = {
+    "kind": "managed",
+    "workspace_arn": f"arn:aws:grafana:{_IN_ACCOUNT}:/workspaces/g-0123456789",
+    "workspace_name": "research",
+}
+
+
+def _another_grafana(deployment: Deployment) -> None:
+    IdentityCenter().make(deployment.client)
+    GrafanaWorkspace(id="g-0123456789", name="theirs").make(deployment.client)
+
+
 FAILURES = (
+    Failure(
+        validator="managed-grafana",
+        name="no Identity Center",
+        document=_measured({"kind": "managed"}),
+        found="kind: 'managed' needs IAM Identity Center, which neither the account nor its org",
+        deploy=creating("operators", "AWS::Grafana::Workspace"),
+        said="ValidationException: SSO is not enabled in any region",
+    ),
+    *(
+        Failure(
+            validator="managed-grafana",
+            name=name,
+            document=_measured({**_GRAFANA, **changed}),
+            before=before,
+            found=found,
+            deploy=creating("operators", "AWS::APS::RuleGroupsNamespace"),
+            said=None,
+        )
+        for name, changed, before, found in (
+            ("not there", {}, None, "workspace_arn: .*does not exist; correct it, or leave it out"),
+            ("of another name", {}, _another_grafana, "workspace_name: .*must be theirs, its name"),
+            (
+                "of another account",
+                {"workspace_arn": _GRAFANA["workspace_arn"].replace(ACCOUNT_IN_FILES, "9" * 12)},
+                None,
+                r"workspace_arn: .*must be of account \d+, where the deployment is",
+            ),
+        )
+    ),
+    *(
+        Failure(
+            validator="prometheus-workspace",
+            name=name,
+            document=_measured(workspace_arn=arn),
+            found=found,
+            deploy=creating("operators", "AWS::APS::RuleGroupsNamespace"),
+            said="ResourceNotFoundException: Workspace not found",
+        )
+        for name, arn, found in (
+            ("not there", _PROMETHEUS, "workspace_arn: .*does not exist; correct it, or leave it"),
+            (
+                "of another account",
+                _PROMETHEUS.replace(ACCOUNT_IN_FILES, "9" * 12),
+                r"workspace_arn: .*must be of account \d+, where the deployment is",
+            ),
+        )
+    ),
     Failure(
         validator="topic",
         name="not there",

@@ -1,0 +1,30 @@
+"""Grafana has metrics to show, and is where it can be."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.facts.managed_grafana import managed_grafana_regions
+from hyperpod_cdk.observability.grafana_section import IN_CLUSTER, MANAGED
+from hyperpod_cdk.schema.errors import Finding, error
+
+_PATH = ("observability", "grafana")
+
+
+def grafana(config: Config) -> Iterator[Finding]:
+    """Find a Grafana without Prometheus, and a managed one where AWS has none.
+
+    https://docs.aws.amazon.com/general/latest/gr/grafana-service.html
+    """
+    observability = config.observability
+    if observability.grafana is None:
+        return
+    kind, regions = observability.grafana.kind, managed_grafana_regions()
+    if observability.prometheus is None:
+        message = "shows the metrics of observability.prometheus: switch that on, or leave this out"
+        yield error((*_PATH, "kind"), kind, message)
+    if kind == MANAGED and config.region is not None and config.region not in regions:
+        message = (
+            f"is not in {config.region}: Amazon Managed Grafana is in {', '.join(regions)}; "
+            f"{IN_CLUSTER} works everywhere"
+        )
+        yield error((*_PATH, "kind"), kind, message)
