@@ -91,6 +91,8 @@ SERVICE_LINKED_ROLES = {
     # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html
     "AWS::FSx::FileSystem": "fsx.amazonaws.com",
     "AWS::FSx::DataRepositoryAssociation": "s3.data-source.lustre.fsx.amazonaws.com",
+    # https://docs.aws.amazon.com/grafana/latest/userguide/using-service-linked-roles.html
+    "AWS::Grafana::Workspace": "grafana.amazonaws.com",
     # https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAM.ServiceLinkedRoles.html
     "AWS::RDS::DBInstance": "rds.amazonaws.com",
     "AWS::RDS::DBSubnetGroup": "rds.amazonaws.com",
