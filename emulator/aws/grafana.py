@@ -94,8 +94,10 @@ def install() -> None:
         identifier = path.removeprefix(_PATH).strip("/")
         operation = "CreateWorkspace" if method == "POST" else "DescribeWorkspace"
         try:
+            place = f"{get_region()}:{get_account_id()}"
+            arn = f"arn:aws:grafana:{place}:/workspaces/{identifier}" if identifier else "*"
             authorization.require_caller(
-                headers=headers, action=f"grafana:{operation}", resource="*", context={}
+                headers=headers, action=f"grafana:{operation}", resource=arn, context={}
             )
             if operation == "CreateWorkspace":
                 request = json.loads(body)

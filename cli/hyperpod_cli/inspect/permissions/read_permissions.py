@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
+from hyperpod_cdk.observability.section import METRICS_ADDON
 from hyperpod_cli.aws.assembly import Resource, Value
 from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 from hyperpod_cli.inspect.permissions.needs import KEY, KEY_ID
@@ -24,6 +25,7 @@ _FOLLOWED = (
 )
 
 _TOPIC = re.compile(r"arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]+")
+_PROMETHEUS = re.compile(r"arn:[\w-]+:aps:[\w-]+:\d{12}:workspace/ws-[\w-]+")
 _DATABASE = "AWS::RDS::DBInstance"
 Permission = tuple[str, list[str], list[str]]
 """Name of a statement, its actions and its resources."""
@@ -110,14 +112,14 @@ class _Read:
                 elif KEY_ID.fullmatch(text):
                     yield self.arn("kms", f"key/{text}")
 
-    def topics(self) -> Iterator[str]:
-        """Yield the SNS topics that no template makes."""
+    def named(self, form: re.Pattern[str]) -> Iterator[str]:
+        """Yield the ARNs of a form that templates name, of what none of them makes."""
         yield from sorted(
             {
                 text
                 for resource in self.names.resources
                 for text in strings(resource.properties, self.names.environment)
-                if _TOPIC.fullmatch(text)
+                if form.fullmatch(text)
             }
         )
 
@@ -268,7 +270,20 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     ("LookForRole", "iam:GetRole", _Read.named_roles),
     ("LookAtRoles", "iam:(GetRole|SimulatePrincipalPolicy)", _Read.node_roles),
     ("LookAtManagedPolicy", "iam:(GetPolicy|GetPolicyVersion)", _Read.managed_policy),
-    ("LookAtTopic", "sns:GetTopicAttributes", _Read.topics),
+    ("LookAtTopic", "sns:GetTopicAttributes", lambda read: read.named(_TOPIC)),
+    ("LookAtPrometheus", "aps:DescribeWorkspace", lambda read: read.named(_PROMETHEUS)),
+    (
+        "LookAtGrafana",
+        "grafana:DescribeWorkspace",
+        lambda read: read.if_made(
+            "AWS::EKS::Addon", read.arn("grafana", "/workspaces/*"), AddonName=METRICS_ADDON
+        ),
+    ),
+    (
+        "FindIdentityCenter",
+        "sso:ListInstances",
+        lambda read: read.if_made("AWS::Grafana::Workspace", "*"),
+    ),
     ("LookAtDatabases", "rds:.*", _Read.databases),
     ("LookAtSecrets", "secretsmanager:.*", _Read.secrets),
     (
