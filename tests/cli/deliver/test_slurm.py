@@ -90,7 +90,7 @@ def test_nobody_needs_rights_on_eks(assemble: Assemble) -> None:
     policies = policies_of(folder, deployment="ml", environment=Environment(**PLACE))
     assert '"eks' not in json.dumps(dict(documents(policies)))
 
-    target = Target(**PLACE, client=lambda _: None)
+    target = Target(**PLACE, client=lambda _: None, elsewhere=None)
     rights = needed_statements(CONFIG, target, groups=CONFIG.cluster.instance_groups)
     assert rights and '"eks' not in json.dumps(rights)
 

@@ -163,6 +163,30 @@ def _to_kubernetes(cluster: str, environment: Environment) -> Iterator[Statement
     }
 
 
+def _in_one(statements: Iterable[Statement]) -> Document:
+    """Return one document; where IAM would refuse its size, statements of like resources are one.
+
+    Those lose their names, for they are about several things.
+    """
+    document = document_of(statements)
+    if size(document) <= DOCUMENT_CHARACTERS:
+        return document
+    found: dict[str, list[Statement]] = {}
+    for statement in document["Statement"]:
+        where = json.dumps([statement["Resource"], statement.get("Condition")])
+        found.setdefault(where, []).append(statement)
+    return document_of(
+        first if not others else _united(first, *others) for first, *others in found.values()
+    )
+
+
+def _united(*statements: Statement) -> Statement:
+    actions = sorted({action for each in statements for action in each["Action"]})
+    return {key: value for key, value in statements[0].items() if key != "Sid"} | {
+        "Action": actions
+    }
+
+
 def _allow(name: str, actions: list[str], resources: list[str]) -> Statement:
     return {"Sid": name, "Effect": "Allow", "Action": actions, "Resource": resources}
 
@@ -200,7 +224,7 @@ def policies_of(assembly: Path, *, deployment: str, environment: Environment) ->
     names = Names(deployment=deployment, environment=environment, resources=resources)
     needed = needs({each.name: each.template for each in stacks}, names)
     return Policies(
-        deployer=document_of(_statements(assembly, names)),
+        deployer=_in_one(_statements(assembly, names)),
         cloudformation=tuple(split(statements_of(needed))),
         execution_roles=tuple(sorted(set(execution_roles(assembly, environment)))),
     )
