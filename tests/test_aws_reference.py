@@ -35,6 +35,7 @@ ELSEWHERE = {
     *("import", "stream"),  # of DynamoDB
     "ipam-pool",
     "log-stream",
+    "prefix-list",  # of Grafana
     "user",
     "vpn-gateway",
     "TableBucket",

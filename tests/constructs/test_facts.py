@@ -238,12 +238,15 @@ def test_values_are_compared_unless_they_are_tokens(group: dict[str, Any], is_fo
 
 
 ITEMS = {
+    "CloudWatch": {"alarm metric", "dashboard"},
     "EKS": {"control plane", "control plane, extended support"},
     "FSx for Lustre": {f"{throughput} MB/s/TiB" for throughput in (125, 250, 500, 1000)},
     "FSx for OpenZFS": set(),  # no source yet
     "HyperPod": set(instance_types()),
     "SageMaker Studio": set(instance_types()),
     "KMS": {"key"},
+    "Managed Grafana": {"editor", "viewer"},
+    "Managed Prometheus": {"samples"},
     "RDS for MariaDB": set(),  # no source yet: those of PostgreSQL stand for them
     "RDS for PostgreSQL": {"db.t4g.micro", "db.t4g.small", "db.t4g.medium", "gp3"},
     "VPC": {"NAT gateway", "interface endpoint", "public IPv4 address"},
@@ -254,7 +257,8 @@ ITEMS = {
 def test_a_price_is_of_something_that_is_deployed(price: Price) -> None:
     assert price.item in ITEMS[price.service]
     assert price.region in {*regions(), *regions().values()}
-    units = {"FSx for Lustre": "GB-month", "KMS": "month", "gp3": "GB-month"}
+    units = {"FSx for Lustre": "GB-month", "gp3": "GB-month", "Managed Prometheus": "10M samples"}
+    units |= dict.fromkeys(("CloudWatch", "KMS", "Managed Grafana"), "month")
     assert price.unit == units.get(price.service, units.get(price.item, "hour"))
     assert price.usd > 0
     assert date(2024, 1, 1) < price.date

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,6 +130,11 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
     between = chain.index(STACK, 1)
     # The driver's rights come before it, and Spaces after it.
     volumes = ["AWS::IAM::Policy"] if config.operators.ebs_csi_driver else []
+    # The collectors are told of Amazon's Grafana; the one in the cluster is beside them.
+    grafana = config.observability.grafana
+    shown = {None: [ADDON], "in_cluster": ["Custom::HelmRelease"]}.get(
+        None if grafana is None else grafana.kind, ["AWS::Grafana::Workspace", ADDON]
+    )
 
     assert [kind for kind in chain[:between] if kind not in seldom] == [
         STACK,
@@ -145,7 +151,7 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
         *([STACK, *volumes, ADDON, ADDON] if config.operators.addons else []),
         *([STACK, ADDON, "Custom::TaskGovernance"] if config.governance is not None else []),
         *(
-            [STACK, "AWS::APS::Workspace", "AWS::IAM::Policy", ADDON]
+            [STACK, "AWS::APS::Workspace", "AWS::IAM::Policy", *shown]
             if config.observability.prometheus is not None
             else []
         ),
@@ -154,6 +160,25 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
     assert after_cluster == (
         "Custom::HelmRelease" if config.cluster.node_pools else "Custom::DeletionCheck"
     )
+
+
+def test_nodes_are_there_as_early_with_all_that_observes_them(
+    configure: Configure, assemble: Assemble
+) -> None:
+    everything: dict[str, Any] = {
+        "cloudwatch": {"accelerators": False},
+        "prometheus": {},
+        "grafana": {"kind": "managed"},
+        "notifications": {"emails": ["ml-platform@example.com"]},
+        "budget": {"monthly_usd": 100000},
+    }
+
+    def seconds(observability: dict[str, Any]) -> list[float]:
+        graph = read_graph(assemble(configure({"observability": observability})).directory)
+        found = schedule(graph)
+        return [found[each].ready for kind in HYPERPOD for each in graph.of_type(kind)]
+
+    assert seconds(everything) == seconds({})
 
 
 @pytest.mark.parametrize("path", WITH_SLURM, ids=lambda path: path.stem)

@@ -3,9 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
+from decimal import Decimal
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.cost.charges import Change, Charge, Cost, charge_of, dearest, month_of
+from hyperpod_cdk.cost.charges import (
+    HOURS_A_MONTH,
+    Change,
+    Charge,
+    Cost,
+    charge_of,
+    dearest,
+    month_of,
+)
 from hyperpod_cdk.facts.kubernetes_support import (
     END_OF_EXTENDED_SUPPORT,
     END_OF_STANDARD_SUPPORT,
@@ -22,6 +31,8 @@ from hyperpod_cdk.storage.section import StorageConfig
 
 # Changes within this time are shown with the total.
 _SOON = timedelta(days=92)
+# What samples in Prometheus are told for: how many there are depends on what runs.
+_SERIES = 1000
 # Not in the price table: prices that change, or are paid at another time.
 _SPOT = "Spot, whose price changes"
 _PLAN = "paid with the training plan"
@@ -40,7 +51,7 @@ def cost(config: Config, *, region: str | None, day: date) -> Cost:
         region=region,
         standing=tuple(_standing(config, region=region, day=day)),
         nodes=tuple(_nodes(group, region=region) for group in config.cluster.all_groups),
-        left_out=tuple(_left_out(config)),
+        left_out=tuple(_left_out(config, region=region)),
         change=_change(config, region=region, day=day),
     )
 
@@ -74,6 +85,17 @@ def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Char
         yield from _file_systems(config.storage, region=region)
     if config.observability.has_stack:
         yield from _observability(config, region=region)
+    grafana = config.observability.grafana
+    if grafana is not None and grafana.kind == MANAGED and grafana.workspace_arn is None:
+        # Also of a workspace that nobody signs in to.
+        yield charge_of(
+            "Amazon Managed Grafana",
+            detail="one editor",
+            quantity=1,
+            service="Managed Grafana",
+            item="editor",
+            region=region,
+        )
 
 
 def _observability(config: Config, *, region: str | None) -> Iterator[Charge]:
@@ -209,7 +231,7 @@ def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
     return replace(charge, note=f"as {item}, the dearest type{more}")
 
 
-def _left_out(config: Config) -> Iterator[str]:
+def _left_out(config: Config, *, region: str | None) -> Iterator[str]:
     groups = config.cluster.all_groups
     size = sum(
         group.instance_count * (volume_gib or 0)
@@ -236,14 +258,27 @@ def _left_out(config: Config) -> Iterator[str]:
     control_plane = "" if config.control_plane is None else "EKS, "
     if config.observability.cloudwatch is not None:
         yield "Container Insights in CloudWatch: each observation of a metric, and logs"
-    if config.observability.prometheus is not None:
-        yield "metrics in Prometheus: samples that are written, kept and queried"
-    grafana = config.observability.grafana
-    if grafana is not None and grafana.kind == MANAGED and grafana.workspace_arn is None:
-        yield "users of Amazon Managed Grafana: each that signs in within a month"
+    yield from _left_out_of_metrics(config, region=region)
     yield f"logs ({control_plane}VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "Lambda and Step Functions, which run while stacks are deployed"
     yield "taxes and discounts"
+
+
+def _left_out_of_metrics(config: Config, *, region: str | None) -> Iterator[str]:
+    prometheus, grafana = config.observability.prometheus, config.observability.grafana
+    if prometheus is not None:
+        seconds = prometheus.scrape_interval_seconds
+        known = price_of("Managed Prometheus", "samples", region=region)
+        each = ""
+        if known is not None:
+            samples = Decimal(_SERIES * HOURS_A_MONTH * 3600) / seconds
+            usd = samples / 10_000_000 * known.usd
+            each = f" ({usd:.2f} USD a month for {_SERIES:,} series, read every {seconds} seconds)"
+        yield f"metrics in Prometheus: samples that are written{each}, kept and queried"
+    if grafana is not None and grafana.kind == MANAGED:
+        known = price_of("Managed Grafana", "viewer", region=region)
+        each = "" if known is None else f", {known.usd} USD a month for each who views"
+        yield f"further users of Amazon Managed Grafana{each}"
 
 
 def _left_out_of_storage(storage: StorageConfig | None) -> Iterator[str]:

@@ -27,7 +27,7 @@ class Price:
         item: What is billed, such as `control plane` or `ml.p5.48xlarge`.
         region: Where, or a partition for a price that all its regions have.
         usd: The price of one unit.
-        unit: `hour`, `month` or `GB-month`.
+        unit: `hour`, `month`, `GB-month` or `10M samples`.
         date: When it was read.
         source: Where it was read.
     """
