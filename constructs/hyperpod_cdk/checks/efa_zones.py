@@ -6,6 +6,7 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.hyperpod.node_group import OverrideVpcConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.node_groups.placement import node_group_subnets
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 
 
@@ -18,25 +19,34 @@ def efa_zones(config: Config) -> Iterator[Finding]:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
     """
-    first: tuple[str, str] | None = None
     for where, group in config.cluster.groups_with_paths():
-        if not group.has_efa_accelerators:
-            continue
-        if group.override_vpc is not None:
+        if group.has_efa_accelerators and group.override_vpc is not None:
             place = (*where, "override_vpc", "subnet_ids")
             yield from _own_subnets(group.override_vpc, config.network, where=place)
-        subnet = subnet_for(group, config.network)
-        if subnet is None:
-            continue
+    first: tuple[str, str] | None = None
+    for where, name, zone, given in _zones(config):
         if first is None:
-            first = subnet.zone, group.name
-        elif subnet.zone != first[0]:
+            first = zone, name
+        elif zone != first[0]:
             yield warning(
                 (*where, "availability_zone_id"),
-                group.availability_zone_id,
-                f"puts {group.name} into {subnet.zone}, apart from {first[1]} in {first[0]}: EFA "
-                "does not work between zones, so a job must stay within the groups of one",
+                given,
+                f"puts {name} into {zone}, apart from {first[1]} in {first[0]}: EFA does not work "
+                "between zones, so a job must stay within the groups of one",
             )
+
+
+def _zones(config: Config) -> Iterator[tuple[KeyPath, str, str, str | None]]:
+    """Yield path, name and zone of each group of one zone with EFA, and the zone that it names."""
+    for where, group in config.cluster.groups_with_paths():
+        subnet = subnet_for(group, config.network)
+        if group.has_efa_accelerators and subnet is not None:
+            yield where, group.name, subnet.zone, group.availability_zone_id
+    for index, each in enumerate(config.node_groups):
+        subnets = [*node_group_subnets(each, config.network)]
+        if each.has_efa and subnets:
+            zone = each.availability_zone_id
+            yield ("node_groups", index), each.name, subnets[0].zone, zone
 
 
 def _own_subnets(

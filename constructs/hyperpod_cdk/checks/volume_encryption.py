@@ -15,7 +15,7 @@ def volume_encryption(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
     """
-    if not config.encryption.encrypts_volumes:
+    if not (config.encryption.encrypts_volumes and config.cluster.exists):
         return
     if not config.cluster.is_continuous:
         message = (

@@ -87,6 +87,8 @@ def location_findings(
             yield from _group_findings(value, zones=zones)
         case StorageConfig():
             yield from _storage_findings(value, zones=zones)
+        case tuple():
+            yield from _node_group_findings(value, zones=zones)
         case _:
             pass
 
@@ -130,6 +132,16 @@ def _group_findings(cluster: ClusterConfig, *, zones: Sequence[str | None]) -> I
         if zone is not None:
             for finding in foreign_zone_findings(zone, zones=zones, why="; or add a subnet there"):
                 yield finding.under(*path[1:])
+
+
+def _node_group_findings(
+    groups: Sequence[object], *, zones: Sequence[str | None]
+) -> Iterator[Finding]:
+    for index, group in enumerate(groups):
+        zone = group.availability_zone_id if isinstance(group, ManagedNodeGroupConfig) else None
+        if zone is not None:
+            for finding in foreign_zone_findings(zone, zones=zones, why="; or add a subnet there"):
+                yield finding.under(index, "availability_zone_id")
 
 
 def _zones_of(network: object) -> Iterator[NamedZone]:

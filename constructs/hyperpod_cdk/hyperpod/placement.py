@@ -54,12 +54,13 @@ def subnet_for(group: NodeGroupConfig, network: NetworkConfig) -> Subnet | None:
     zone = group.availability_zone_id
     return next(
         subnet
-        for subnet in _hyperpod_subnets(network)
+        for subnet in subnets_of(network)
         if zone is None or subnet.availability_zone_id == zone
     )
 
 
-def _hyperpod_subnets(network: NetworkConfig) -> Iterator[Subnet]:
+def subnets_of(network: NetworkConfig) -> Iterator[Subnet]:
+    """Yield the subnets of nodes."""
     count = len(network.zones)
     pairs = zip(network.hyperpod_subnets, network.hyperpod_zone_ids, strict=True)
     for index, (subnet, zone) in enumerate(pairs):

@@ -1,6 +1,6 @@
 """The `node_groups` section: EKS managed node groups, whose nodes are instances of EC2."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts, instance_types
+from hyperpod_cdk.facts.instance_types import InstanceFacts, ec2_types, instance_facts
 from hyperpod_cdk.hyperpod.node_settings import Labels, TaintConfig
 from hyperpod_cdk.schema.arns import CapacityReservationGroupArn, CapacityReservationId
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
@@ -35,12 +35,10 @@ _MOST_GIB = 65_536
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupUpdateConfig.html
 _MOST_UNAVAILABLE = 100
 
+# EKS refuses labels of these: https://github.com/eksctl-io/eksctl/issues/4007
+_RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
+
 _HARDWARE, _CAPACITY = Task("add EKS node groups"), Task("use a capacity reservation")
-
-
-def ec2_types() -> tuple[str, ...]:
-    """Return the instance types of EC2 whose hardware is known: those of HyperPod without `ml.`."""
-    return tuple(name.removeprefix(_PREFIX) for name in instance_types() if instance_facts(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +79,14 @@ def _type_findings(types: Sequence[str]) -> Iterator[Finding]:
     for index, name in enumerate(types):
         if name in types[:index]:
             yield Finding(path=(index,), value=name, message="is listed twice; list each once")
+
+
+def _label_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
+    for key, value in labels.items():
+        if key.rpartition("/")[0].endswith(_RESERVED):
+            listed = ", ".join(_RESERVED)
+            message = f"has a domain that EKS keeps for itself ({listed}); take your own"
+            yield Finding(path=(key,), value=value, message=message)
 
 
 class ManagedNodeGroupConfig(Section):
@@ -176,9 +182,9 @@ class ManagedNodeGroupConfig(Section):
     1.33.5-20251112, of the Kubernetes version of the cluster. Default: the latest when the group
     is made, or updated."""
 
-    labels: Annotated[Labels, Field(examples=[{"example.com/team": "other"}])] = Field(
-        default_factory=dict
-    )
+    labels: Annotated[
+        Labels, judged(_label_findings), Field(examples=[{"example.com/team": "other"}])
+    ] = Field(default_factory=dict)
     """Kubernetes labels of the nodes, at most 50. Default: none but EKS's, and
     vpc.amazonaws.com/efa.present with EFA, nvidia.com/gpu.present with GPUs."""
 
@@ -209,6 +215,11 @@ class ManagedNodeGroupConfig(Section):
     def facts(self) -> tuple[InstanceFacts, ...]:
         """What is known of each instance type, in their order."""
         return tuple(facts for name in self.instance_types if (facts := instance_facts(name)))
+
+    @property
+    def possible_instance_types(self) -> tuple[str, ...]:
+        """Every type that an instance of the group may have."""
+        return self.instance_types
 
     @property
     def accelerator_kind(self) -> str | None:

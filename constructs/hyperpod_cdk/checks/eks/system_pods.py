@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.daemon_sets import room_for_pods
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.operators.section import (
     CERT_MANAGER,
     EBS_CSI_DRIVER,
@@ -47,7 +48,11 @@ def system_pods(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html
     """
+    open_node_groups = [group for group in config.node_groups if not _repelling(group)]
+    if any(group.desired_size for group in open_node_groups):
+        return
     if not config.cluster.exists:
+        yield from _no_node_group(config, open_node_groups)
         return
     names = ", ".join(_pods(config))
     open_groups = [group for group in config.cluster.instance_groups if not _repelling(group)]
@@ -72,6 +77,21 @@ def system_pods(config: Config) -> Iterator[Finding]:
         message = f"are the only ones for {names}, and all Spot; add an On-Demand group"
         yield warning(_PATH, value, message)
     yield from _room(config, running=running, value=value)
+
+
+def _no_node_group(
+    config: Config, without_taints: Sequence[ManagedNodeGroupConfig]
+) -> Iterator[Finding]:
+    names, groups = ", ".join(_pods(config)), [group.name for group in config.node_groups]
+    if without_taints:
+        message = f"without taints have no nodes: {names} stay pending until one has"
+        yield warning(("node_groups",), [group.name for group in without_taints], message)
+    elif groups:
+        message = (
+            "must have one group without NoSchedule and NoExecute taints: no node takes "
+            f"{names}, which do not tolerate them"
+        )
+        yield error(("node_groups",), groups, message)
 
 
 def _no_group(config: Config) -> Iterator[Finding]:
@@ -120,6 +140,8 @@ def _pods(config: Config) -> dict[str, int]:
     return pods | (_STORAGE_PODS if config.storage is not None else {})
 
 
-def _repelling(group: InstanceGroupConfig, *, to_coredns: bool = False) -> bool:
+def _repelling(
+    group: InstanceGroupConfig | ManagedNodeGroupConfig, *, to_coredns: bool = False
+) -> bool:
     tolerated = _TOLERATED_BY_COREDNS if to_coredns else ()
     return any(taint.effect in _REPELLING and taint.key not in tolerated for taint in group.taints)

@@ -1,0 +1,128 @@
+"""Rules on EKS node groups."""
+
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.checks.any_nodes import any_nodes
+from hyperpod_cdk.checks.efa_zones import efa_zones
+from hyperpod_cdk.checks.eks.node_group_addresses import node_group_addresses
+from hyperpod_cdk.checks.eks.node_group_release import node_group_release
+from hyperpod_cdk.checks.eks.node_group_volume_key import node_group_volume_key
+from hyperpod_cdk.checks.eks.reservation_zone import reservation_zone
+from hyperpod_cdk.checks.eks.spot_placement import spot_placement
+from hyperpod_cdk.checks.eks.system_pods import system_pods
+from hyperpod_cdk.checks.unlisted_types import unlisted_types
+from tests.support.configs import configured
+from tests.support.rule_cases import ERROR, OTHER_ZONE, TAINT, WARNING, ZONE, one
+
+_P4D, _CPU = ["p4d.24xlarge"], ["c5.2xlarge"]
+_RESERVED: dict[str, Any] = {"capacity_reservation_id": "cr-0123456789abcdef0"}
+_TWO_ZONES = {
+    "availability_zone_ids": [ZONE, OTHER_ZONE],
+    "hyperpod_subnets": [
+        {"cidr": "10.1.0.0/16", "availability_zone_id": ZONE},
+        {"cidr": "10.2.0.0/16", "availability_zone_id": OTHER_ZONE},
+    ],
+}
+_SMALL = {"hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]}
+_KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+
+
+def _group(types: list[str], index: int = 0, **changes: Any) -> dict[str, Any]:
+    return {"name": f"nodes-{index}", "instance_types": types, "desired_size": 1, **changes}
+
+
+def _with(*groups: dict[str, Any], **changes: Any) -> Config:
+    return configured({"cluster": None, "node_groups": list(groups), **changes})
+
+
+CASES = [
+    one(any_nodes, "those of a node group", _with(_group(_CPU))),
+    one(system_pods, "a node of a node group", _with(_group(_CPU))),
+    one(
+        system_pods,
+        "no node without a taint",
+        _with(_group(_CPU, taints=[TAINT])),
+        (ERROR, "node_groups", "must have one group without NoSchedule and NoExecute taints"),
+    ),
+    one(
+        system_pods,
+        "none yet",
+        _with(_group(_CPU, desired_size=0, max_size=2)),
+        (WARNING, "node_groups", "without taints have no nodes: CoreDNS"),
+    ),
+    one(
+        node_group_release, "of the version", _with(_group(_CPU, release_version="1.34.2-20251120"))
+    ),
+    one(
+        node_group_release,
+        "of another",
+        _with(_group(_CPU, release_version="1.33.5-20251112")),
+        (ERROR, "node_groups[0].release_version", "must be of Kubernetes 1.34"),
+    ),
+    one(reservation_zone, "one zone", _with(_group(_P4D, **_RESERVED))),
+    one(
+        reservation_zone,
+        "which is named",
+        _with(_group(_P4D, availability_zone_id=OTHER_ZONE, **_RESERVED), network=_TWO_ZONES),
+    ),
+    one(
+        reservation_zone,
+        "which is left to the subnets",
+        _with(_group(_P4D, **_RESERVED), network=_TWO_ZONES),
+        (WARNING, "node_groups[0].availability_zone_id", "runs in cr-0123456789abcdef0 alone"),
+    ),
+    one(efa_zones, "in one zone", _with(_group(_P4D), _group(_P4D, 1), network=_TWO_ZONES)),
+    one(
+        efa_zones,
+        "in two",
+        _with(_group(_P4D), _group(_P4D, 1, availability_zone_id=OTHER_ZONE), network=_TWO_ZONES),
+        (WARNING, "node_groups[1].availability_zone_id", f"apart from nodes-0 in {ZONE}"),
+    ),
+    one(
+        spot_placement, "several types", _with(_group(["g5.xlarge", "g5.2xlarge"], capacity="Spot"))
+    ),
+    one(
+        spot_placement,
+        "one type",
+        _with(_group(_CPU, capacity="Spot")),
+        (WARNING, "node_groups[0].instance_types", "is the only type of nodes-0, and Spot"),
+    ),
+    one(
+        spot_placement,
+        "next to each other",
+        _with(_group(_P4D, capacity="Spot")),
+        (WARNING, "node_groups[0].placement_group", "seldom capacity"),
+    ),
+    one(node_group_addresses, "room", _with(_group(_P4D, max_size=2), network=_SMALL)),
+    one(
+        node_group_addresses,
+        "none for the largest size",
+        # Two interfaces of 50 addresses each.
+        _with(_group(_P4D, max_size=3), network=_SMALL),
+        (ERROR, "network.hyperpod_subnets[0].cidr", "need 300 at max_size: nodes-0 300"),
+    ),
+    one(
+        node_group_addresses,
+        "spread over two subnets",
+        _with(_group(_CPU, desired_size=1000 // 10, max_size=450), network=_TWO_ZONES),
+    ),
+    one(
+        node_group_volume_key,
+        "its own key",
+        _with(_group(_CPU), encryption={"create_kms_key": True}),
+    ),
+    one(
+        node_group_volume_key,
+        "yours",
+        _with(_group(_CPU), encryption={"kms_key_arn": _KEY}),
+        (WARNING, "encryption.kms_key_arn", "AWSServiceRoleForAutoScaling"),
+    ),
+    one(unlisted_types, "types of plugins", _with(_group(["g4dn.xlarge"]), _group(_P4D, 1))),
+    one(
+        unlisted_types,
+        "Trn2 of EC2",
+        _with(_group(["trn2.48xlarge"])),
+        (WARNING, "node_groups[0].instance_types[0]", "runs neuron-device-plugin"),
+    ),
+]
