@@ -1,7 +1,7 @@
 """The pods that every node runs before anything else."""
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts
+from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts, is_of_hyperpod
 from hyperpod_cdk.node_health.section import RELEASE
 from hyperpod_cdk.operators.section import EBS_CSI_DRIVER
 
@@ -13,10 +13,11 @@ ADD_ON_DAEMON_SETS = {
 }
 STORAGE_ADD_ON_DAEMON_SETS = {"aws-fsx-csi-driver": "fsx-csi-node"}
 OPERATOR_DAEMON_SETS = {EBS_CSI_DRIVER: "ebs-csi-node"}
+_NVIDIA_PLUGIN = "nvidia-device-plugin"
 # DaemonSets of the components of the HyperPod dependencies, by the accelerator they are for.
 _ACCELERATOR_DAEMON_SETS = {
     "GPU": {
-        "nvidia_device_plugin": "nvidia-device-plugin",
+        "nvidia_device_plugin": _NVIDIA_PLUGIN,
         "health_monitoring_agent": "health-monitoring-agent",
     },
     "Neuron": {
@@ -24,12 +25,13 @@ _ACCELERATOR_DAEMON_SETS = {
         "health_monitoring_agent": "health-monitoring-agent-non-nvidia",
     },
 }
-# Types that the official chart does not list for a DaemonSet, by how their names begin.
+# Types that the official chart does not list for a DaemonSet, by how their names begin. Beside
+# nodes of EC2, it is told all types that NVIDIA's plugin is for.
 # https://github.com/aws/sagemaker-hyperpod-cli/blob/main/helm_chart/HyperPodHelmChart/values.yaml
 _UNLISTED = {
-    "nvidia-device-plugin": ("ml.g4dn.", "ml.g7."),
+    _NVIDIA_PLUGIN: ("ml.g4dn.", "ml.g7."),
     "health-monitoring-agent": ("ml.g4dn.", "ml.g7."),
-    "neuron-device-plugin": ("ml.trn2.3xlarge",),
+    "neuron-device-plugin": ("ml.trn2.3xlarge", "trn2."),
 }
 _EFA_DAEMON_SETS = {"efa_device_plugin": "aws-efa-k8s-device-plugin"}
 _NODE_HEALTH = f"{RELEASE}-check"
@@ -60,6 +62,7 @@ def unlisted_daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, 
         name
         for name in _of_components(facts, config=config)
         if facts.instance_type.startswith(_UNLISTED.get(name, ()))
+        and not (name == _NVIDIA_PLUGIN and config.node_groups)
     )
 
 
@@ -85,6 +88,8 @@ def _of_components(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
         **(_EFA_DAEMON_SETS if facts.efa_interfaces else {}),
     }
     on = config.components.switches()
+    if not is_of_hyperpod(facts.instance_type):
+        on = {**on, "health_monitoring_agent": False}
     return tuple(name for component, name in by_component.items() if on[component])
 
 

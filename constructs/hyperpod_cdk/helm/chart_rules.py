@@ -11,6 +11,7 @@ from hyperpod_cdk.helm.chart import (
     read_hyperpod_chart,
 )
 from hyperpod_cdk.helm.components import SWITCHES, value_at
+from hyperpod_cdk.helm.ec2_nodes import ec2_values
 from hyperpod_cdk.helm.images import image_values
 from hyperpod_cdk.helm.section import HelmConfig
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, error
@@ -37,11 +38,14 @@ def dependency_values(
     Args:
         helm: Components to install, and values that are merged last, key by key.
         region: AWS Region; may be a token.
-        instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`.
+        instance_types: Instance types of the nodes: HyperPod's, such as `ml.p5.48xlarge`, and
+            EC2's.
         chart: The chart, whose values of the region are needed for some components. Default: none.
     """
-    components = helm.components_to_install(instance_types=instance_types)
+    types = [*instance_types]
+    components = helm.components_to_install(instance_types=types)
     values = _merged(components.to_request(), {AGENT: {"region": region}})
+    values = _merged(values, ec2_values(types))
     if chart is not None and needs_registry(helm, values=values):
         values = _merged(values, chart.regional_values(region))
     if chart is not None and helm.image_registry is not None:
