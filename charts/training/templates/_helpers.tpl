@@ -20,8 +20,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if hasKey .Values.env "HF_TOKEN" }}
   {{- fail "env.HF_TOKEN: a token does not belong into values, where others read it; put it into a Secret, and name that in secret" }}
 {{- end }}
-{{- if and (eq .Values.arguments.backend "smddp") (not (has .Values.instanceType (list "ml.p4d.24xlarge" "ml.p4de.24xlarge"))) }}
-  {{- fail (printf "arguments.backend: smddp is for ml.p4d.24xlarge and ml.p4de.24xlarge, not for %s; leave it to auto" .Values.instanceType) }}
+{{- if and (eq .Values.arguments.backend "smddp") (not (has (trimPrefix "ml." .Values.instanceType) (list "p4d.24xlarge" "p4de.24xlarge"))) }}
+  {{- fail (printf "arguments.backend: smddp is for p4d.24xlarge and p4de.24xlarge, not for %s; leave it to auto" .Values.instanceType) }}
 {{- end }}
 {{- toJson $resources }}
 {{- end }}
@@ -52,10 +52,12 @@ spec:
   {{- with .Values.priorityClass }}
   priorityClassName: {{ . | quote }}
   {{- end }}
-  {{- with .Values.tolerations }}
   tolerations:
+    # Nodes may keep off what needs no accelerators.
+    - { key: {{ $resources.accelerator }}, operator: Exists, effect: NoSchedule }
+    {{- with .Values.tolerations }}
     {{- toYaml . | nindent 4 }}
-  {{- end }}
+    {{- end }}
   affinity:
     nodeAffinity:
       requiredDuringSchedulingIgnoredDuringExecution:
@@ -64,15 +66,18 @@ spec:
               - key: node.kubernetes.io/instance-type
                 operator: In
                 values: [{{ .Values.instanceType | quote }}]
+              {{- $isHyperPod := hasPrefix "ml." .Values.instanceType }}
               {{- with .Values.group }}
-              - key: sagemaker.amazonaws.com/instance-group-name
+              - key: {{ ternary "sagemaker.amazonaws.com/instance-group-name" "eks.amazonaws.com/nodegroup" $isHyperPod }}
                 operator: In
                 values: [{{ . | quote }}]
               {{- end }}
+              {{- if $isHyperPod }}
               # Neither a node that HyperPod is about to replace, nor one that it still checks.
               - key: sagemaker.amazonaws.com/node-health-status
                 operator: In
                 values: [Schedulable]
+              {{- end }}
   initContainers:
     # A new file system belongs to root, and the job does not run as root.
     - name: folders

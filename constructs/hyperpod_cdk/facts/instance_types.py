@@ -23,6 +23,9 @@ _ACCELERATED = re.compile(r"(ml\.)?(p|g|gr|trn)\d")
 # Matches the published table of pods and addresses by instance type:
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
 _MOST_POD_ADDRESSES = 50
+_FIRST_INTERFACES = 2
+# The pods of the CNI and of kube-proxy.
+_PODS_ON_HOST_NETWORK = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +57,7 @@ class InstanceFacts:
         accelerator: Its GPUs or Trainium chips; None for none.
         efa_interfaces: Most EFA interfaces; 0 for a type without EFA.
         network_cards: Network cards.
+        interfaces: Most network interfaces of the first network card.
         ipv4_per_interface: IPv4 addresses of one network interface.
         default_threads_per_core: 2 with simultaneous multithreading, else 1.
         valid_threads_per_core: What may be asked for.
@@ -68,6 +72,7 @@ class InstanceFacts:
     accelerator: Accelerator | None
     efa_interfaces: int
     network_cards: int
+    interfaces: int
     ipv4_per_interface: int
     default_threads_per_core: int
     valid_threads_per_core: tuple[int, ...]
@@ -76,20 +81,36 @@ class InstanceFacts:
 
     @property
     def pod_addresses(self) -> int:
-        """IPv4 addresses of the interface that serves the pods, its own among them."""
+        """IPv4 addresses of the interfaces that serve the pods, their own among them.
+
+        On a node of EC2, as many as it takes for its first pods: one interface, and one more that
+        the VPC CNI keeps ready.
+        https://docs.aws.amazon.com/eks/latest/best-practices/vpc-cni.html
+        """
+        if not is_of_hyperpod(self.instance_type):
+            return min(self.interfaces, _FIRST_INTERFACES) * self.ipv4_per_interface
         return min(self.ipv4_per_interface, _MOST_POD_ADDRESSES)
 
     @property
     def max_pods(self) -> int:
-        """Most pods on a node, those of DaemonSets and the host's network among them."""
+        """Most pods on a node, those of DaemonSets and the host's network among them.
+
+        On a node of EC2, as EKS's AMI reckons:
+        https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html
+        """
+        if not is_of_hyperpod(self.instance_type):
+            return self.interfaces * (self.ipv4_per_interface - 1) + _PODS_ON_HOST_NETWORK
         return self.pod_addresses - 1
 
     @property
     def addresses_per_node(self) -> int:
         """IPv4 addresses of the subnet that one node takes: 81 for ml.p5.48xlarge.
 
-        Each further network card has an interface with an address of its own.
+        Each further network card has an interface with an address of its own; on a node of EC2 it
+        is one for EFA only, without.
         """
+        if not is_of_hyperpod(self.instance_type):
+            return self.pod_addresses
         return self.pod_addresses + self.network_cards - 1
 
 
@@ -101,6 +122,13 @@ def is_of_hyperpod(instance_type: str) -> bool:
 def instance_types() -> tuple[str, ...]:
     """Return every instance type of the HyperPod API, such as `ml.p5.48xlarge`."""
     return shape("sagemaker.ClusterInstanceType").values
+
+
+def ec2_types() -> tuple[str, ...]:
+    """Return the instance types of EC2 whose hardware is known: those of HyperPod without `ml.`."""
+    return tuple(
+        name.removeprefix(_PREFIX) for name in instance_types() if instance_facts(name) is not None
+    )
 
 
 @cache

@@ -62,7 +62,7 @@ def job_resources(instance_type: str) -> JobResources | None:
     """Return what a pod may request; None for a type that no public source describes.
 
     Args:
-        instance_type: A HyperPod instance type, with its `ml.` prefix.
+        instance_type: A HyperPod instance type, with its `ml.` prefix, or EC2's name of one.
 
     Raises:
         ValueError: HyperPod has no such instance type.

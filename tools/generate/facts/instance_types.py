@@ -62,6 +62,7 @@ def _facts(hardware: Json) -> dict[str, Any]:
         "valid_threads_per_core": _valid_threads_per_core(threads),
         "efa_interfaces": network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
         "network_cards": network["MaximumNetworkCards"],
+        "interfaces": network["MaximumNetworkInterfaces"],
         "ipv4_per_interface": network["Ipv4AddressesPerInterface"],
         "local_nvme_gb": hardware.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
         "ebs_volumes": hardware["EbsInfo"]["MaximumEbsAttachments"],

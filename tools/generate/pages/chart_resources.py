@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from hyperpod_cdk.facts.instance_types import instance_types, is_accelerated
+from hyperpod_cdk.facts.instance_types import ec2_types, instance_types, is_accelerated
 from hyperpod_cdk.facts.job_resources import job_resources
 from tools.generate import REPOSITORY
 
@@ -22,7 +22,7 @@ def render() -> Mapping[Path, str]:
             "cpu": found.cpu,
             "memory": f"{found.memory_gib}Gi",
         }
-        for name in instance_types()
+        for name in (*instance_types(), *ec2_types())
         if is_accelerated(name) and (found := job_resources(name)) is not None
     }
     lines = ",\n".join(f' "{name}": {json.dumps(row)}' for name, row in sorted(rows.items()))

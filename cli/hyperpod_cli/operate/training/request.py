@@ -15,12 +15,15 @@ from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.storage.claim_section import READ_ONLY
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.operate.job_charts import Object, rendered
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.governance import namespace_of, priority_of, queue_of
 
+AnyGroup = NodeGroupConfig | ManagedNodeGroupConfig
+"""A group of nodes: of HyperPod, or of EC2."""
 _CHART = "training"
 _PRIORITY_CLASS = "training"
 _CLAIM = "fsx-claim"
@@ -99,7 +102,7 @@ class JobRequest:
         objects: The objects of the chart.
     """
 
-    group: NodeGroupConfig
+    group: AnyGroup
     added: Mapping[str, Any]
     objects: Sequence[Object]
 
@@ -287,8 +290,8 @@ def _where(key: str, *, given: Given, files: Sequence[Path]) -> str:
     return f"{file.name}: {key}"
 
 
-def _group(given: Given, said: Mapping[str, Any], *, config: Config) -> NodeGroupConfig:
-    groups = config.cluster.all_groups
+def _group(given: Given, said: Mapping[str, Any], *, config: Config) -> AnyGroup:
+    groups: list[AnyGroup] = [*config.cluster.all_groups, *config.node_groups]
     able = [each for each in groups if any(map(is_accelerated, each.possible_instance_types))]
     told = ", ".join(_described(each) for each in able) or "none"
     name = given.group or said.get("group")
@@ -308,19 +311,19 @@ def _group(given: Given, said: Mapping[str, Any], *, config: Config) -> NodeGrou
     if not fitting:
         what = f"{wanted} is of no group" if wanted else "no group has accelerators"
         raise OpsError(
-            f"instanceType: {what} of {config.cluster.name}; name one with --group, whose type the "
-            f"job then takes: {told}"
+            f"instanceType: {what} of the deployment {config.name}; name one with --group, whose "
+            f"type the job then takes: {told}"
         )
     if len(fitting) > 1:
         raise OpsError(f"--group: is missing; the job fits {told}: name one")
     return fitting[0]
 
 
-def _described(group: NodeGroupConfig) -> str:
+def _described(group: AnyGroup) -> str:
     return f"{group.name} ({' or '.join(group.possible_instance_types)})"
 
 
-def _type_of(group: NodeGroupConfig, said: Mapping[str, Any], *, named: bool) -> str:
+def _type_of(group: AnyGroup, said: Mapping[str, Any], *, named: bool) -> str:
     """Return the values' type, unless a group is named that has others."""
     types = group.possible_instance_types
     wanted = said.get("instanceType")
@@ -329,14 +332,17 @@ def _type_of(group: NodeGroupConfig, said: Mapping[str, Any], *, named: bool) ->
     return next(filter(is_accelerated, types))
 
 
-def _of_group(group: NodeGroupConfig, said: Mapping[str, Any], *, named: bool) -> dict[str, Any]:
-    taints = group.taints if isinstance(group, InstanceGroupConfig) else ()
+def _of_group(group: AnyGroup, said: Mapping[str, Any], *, named: bool) -> dict[str, Any]:
+    taints = group.taints if isinstance(group, InstanceGroupConfig | ManagedNodeGroupConfig) else ()
+    count = (
+        group.desired_size if isinstance(group, ManagedNodeGroupConfig) else group.instance_count
+    )
     layout = group.mig_profile if isinstance(group, InstanceGroupConfig) else None
     return {
         **({} if layout is None else _partition(_type_of(group, said, named=named), layout)),
         "group": group.name,
         "instanceType": _type_of(group, said, named=named),
-        "nodes": group.instance_count if layout is None else 1,
+        "nodes": count if layout is None else 1,
         "tolerations": [
             {
                 "key": each.key,
