@@ -1,6 +1,6 @@
 """What a configuration costs: a month with or without nodes, and an hour of its nodes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -22,6 +22,12 @@ from hyperpod_cdk.facts.kubernetes_support import (
 from hyperpod_cdk.facts.prices import price_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
+from hyperpod_cdk.node_groups.section import (
+    CAPACITY_BLOCK,
+    ON_DEMAND,
+    SPOT,
+    ManagedNodeGroupConfig,
+)
 from hyperpod_cdk.observability.grafana_section import MANAGED
 from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.subjects import alarm_metrics, shown
@@ -36,6 +42,9 @@ _SERIES = 1000
 # Not in the price table: prices that change, or are paid at another time.
 _SPOT = "Spot, whose price changes"
 _PLAN = "paid with the training plan"
+_BLOCK = "paid with the Capacity Block"
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-pricing-billing.html
+_RESERVED = "the reservation is billed as much without them"
 
 
 def cost(config: Config, *, region: str | None, day: date) -> Cost:
@@ -50,7 +59,10 @@ def cost(config: Config, *, region: str | None, day: date) -> Cost:
     return Cost(
         region=region,
         standing=tuple(_standing(config, region=region, day=day)),
-        nodes=tuple(_nodes(group, region=region) for group in config.cluster.all_groups),
+        nodes=(
+            *(_nodes(group, region=region) for group in config.cluster.all_groups),
+            *(_instances(group, region=region) for group in config.node_groups),
+        ),
         left_out=tuple(_left_out(config, region=region)),
         change=_change(config, region=region, day=day),
     )
@@ -202,14 +214,52 @@ def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
 
 
 def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
+    """Return what HyperPod bills for a group."""
+    return _of_group(
+        group.name,
+        types=group.possible_instance_types,
+        count=group.instance_count,
+        service="HyperPod",
+        region=region,
+        paid_otherwise="" if group.training_plan_arn is None else _PLAN,
+        is_spot=isinstance(group, InstanceGroupConfig) and group.is_spot,
+    )
+
+
+def _instances(group: ManagedNodeGroupConfig, *, region: str | None) -> Charge:
+    """Return what EC2 bills for a node group; a reservation costs as much, used or not."""
+    charge = _of_group(
+        group.name,
+        types=group.instance_types,
+        count=group.desired_size,
+        service="EC2",
+        region=region,
+        paid_otherwise=_BLOCK if group.capacity == CAPACITY_BLOCK else "",
+        is_spot=group.capacity == SPOT,
+    )
+    if group.capacity != ON_DEMAND or group.reservation is None:
+        return charge
+    more = f"; {charge.note}" if charge.note else ""
+    return replace(charge, note=f"{_RESERVED}{more}")
+
+
+def _of_group(
+    name: str,
+    *,
+    types: Sequence[str],
+    count: int,
+    service: str,
+    region: str | None,
+    paid_otherwise: str,
+    is_spot: bool,
+) -> Charge:
     """Return what a group is billed: by the dearest of the types that it may have."""
-    types, count = group.possible_instance_types, group.instance_count
     charges = [
         charge_of(
-            group.name,
+            name,
             detail=f"{count} x {' or '.join(types)}",
             quantity=count,
-            service="HyperPod",
+            service=service,
             item=item,
             region=region,
         )
@@ -217,9 +267,9 @@ def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
     ]
     charge = dearest(charges)
     item = types[charges.index(charge)]
-    if group.training_plan_arn is not None:
-        return replace(charge, price=None, is_estimate=False, note=_PLAN)
-    if isinstance(group, InstanceGroupConfig) and group.is_spot:
+    if paid_otherwise:
+        return replace(charge, price=None, is_estimate=False, note=paid_otherwise)
+    if is_spot:
         is_known = charge.price is not None and not charge.is_estimate
         most = f"; at most {charge.price.usd} an hour each" if charge.price and is_known else ""
         return replace(charge, price=None, is_estimate=False, note=f"{_SPOT}{most}")
@@ -241,7 +291,11 @@ def _left_out(config: Config, *, region: str | None) -> Iterator[str]:
             *(volume.volume_size_gib for volume in group.ebs_volumes),
         )
     )
-    yield f"EBS volumes of the nodes ({size:,} GiB and the root volumes)"
+    size += sum(group.desired_size * group.volume_size_gib for group in config.node_groups)
+    roots = " and the root volumes" if groups else ""
+    yield f"EBS volumes of the nodes ({size:,} GiB{roots})"
+    if config.node_groups:
+        yield "nodes that an autoscaler adds to node groups, and detailed monitoring of them"
     if config.cluster.auto_scaling is not None:
         yield f"nodes that {config.cluster.auto_scaling} adds"
     if config.cluster.restricted_instance_groups:
