@@ -1,7 +1,8 @@
 """AWS::EKS::Nodegroup: a group is ACTIVE once its nodes have joined, and gone once they have left.
 
 What EKS refuses of a launch template:
-https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
+https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html; of labels:
+https://github.com/eksctl-io/eksctl/issues/4007
 """
 
 import time
