@@ -12,6 +12,7 @@ from botocore.stub import Stubber
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.helm.chart import read_hyperpod_chart
+from hyperpod_cdk.helm.images import image_of_chart, mirrored
 from hyperpod_cli.deliver.images import Image, commands, digest, listed_images, mirror
 from hyperpod_cli.terminal.errors import FailedError
 from tests.support.commands import run
@@ -47,6 +48,24 @@ def test_it_lists_images_and_addons(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert f"rehearsal.invalid/mpi-operator:stand-in\n  deployed as {HOST}/hyperpod/" in printed
     assert "from outside" not in printed
     assert "vpc-cni v1." in printed
+
+
+def test_the_image_of_grafana_is_listed_and_copied_by_its_digest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = configuration(tmp_path)
+    document = yaml.safe_load(file.read_text("utf-8"))
+    document["observability"] = {"prometheus": {}, "grafana": {"kind": "in_cluster"}}
+    file.write_text(yaml.safe_dump(document), "utf-8")
+    image = image_of_chart("grafana")
+    copy = mirrored(image, registry=document["helm"]["image_registry"])
+
+    assert run("images", "--config", file) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert {image, f"  deployed as {copy}"} <= {*listed}
+    assert run("images", "--config", file, "--mirror", "--dry-run") == 0
+    assert f"crane copy {image} {copy}" in capsys.readouterr().out
+    assert load_config(file).grafana_image == copy
 
 
 def test_a_closed_network_without_a_registry_is_refused(
