@@ -119,7 +119,7 @@ deploy: setup layout ## Show what changes, ask, deploy to your AWS account: CONF
 pipeline: setup layout ## Create or change the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml YES=1
 	@hyperpod-cdk pipeline --config '$(PIPELINE)' $(call on,YES)
 
-dashboards: .venv/.installed layout ## Write Grafana's dashboards and Prometheus's rules into build/dashboards, or send them: CONFIG= GRAFANA=address
+dashboards: .venv/.installed layout ## Write Grafana's dashboards and Prometheus's rules into build/dashboards, or send them: CONFIG= GRAFANA=address, or deployed
 	@$(CLI) $(call given,GRAFANA)
 
 image: .venv/.installed layout ## Build the images that jobs train in, and print their digests: CONFIG= DOCKER=1

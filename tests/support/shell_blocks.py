@@ -119,6 +119,18 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "reaches GitHub; tests/test_examples.py synthesizes the three apps"
     ),
     ("CONTRIBUTING.md", "make test"): "runs this test",
+    (
+        "docs/dashboards.md",
+        "kubectl port-forward -n hyperpod-grafana deployment/hyperpod-grafana 3000",
+    ): "no container runs in a rehearsal; tests/charts/test_grafana_chart.py looks at the pod",
+    ("docs/dashboards.md", "make dashboards CONFIG=config/mine.yaml GRAFANA=deployed"): (
+        "needs a Grafana of AWS; tests/cli/deliver/test_dashboards.py sends to one that stands for it"
+    ),
+    (
+        "docs/dashboards.md",
+        "make dashboards CONFIG=config/mine.yaml "
+        "GRAFANA=https://g-0123456789.grafana-workspace.us-west-2.amazonaws.com",
+    ): "the address is the reader's; tests/cli/deliver/test_dashboards.py sends to another",
     ("docs/rehearse-change.md", "make rehearse-change CONFIG=config/mine.yaml SAVE=deployed.zip"): (
         "starts a local AWS; tests/rehearsal/change predicts on an archive of a deployment"
     ),

@@ -13,7 +13,11 @@ from tools.security.page import with_roles
 from tools.security.roles import read_findings, read_reasons, read_roles
 
 _PAGE = REPOSITORY / "docs" / "security.md"
-_WITH_MORE = ("tests/support/every_field.yaml", "config/examples/existing-eks.yaml")
+_WITH_MORE = (
+    "tests/support/every_field.yaml",
+    "config/examples/existing-eks.yaml",
+    "config/examples/managed-grafana.yaml",
+)
 """Configurations that add every statement which the default one does without, but for scaling."""
 
 
