@@ -124,7 +124,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "kubectl port-forward -n hyperpod-grafana deployment/hyperpod-grafana 3000",
     ): "no container runs in a rehearsal; tests/charts/test_grafana_chart.py looks at the pod",
     ("docs/dashboards.md", "make dashboards CONFIG=config/mine.yaml GRAFANA=deployed"): (
-        "needs a Grafana of AWS; tests/cli/deliver/test_dashboards.py sends to one that stands for it"
+        "needs a Grafana of AWS; tests/cli/deliver/test_dashboards.py has one that stands for it"
     ),
     (
         "docs/dashboards.md",
