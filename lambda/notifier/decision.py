@@ -10,6 +10,8 @@ from notifier.findings import Finding, What
 
 # HyperPod's words when it says nothing of a cause: hyperpod-mental-model.md.
 SAYS_NOTHING = "Request to service failed."
+# How often the cause of a failure is asked for again, and whether its cluster is still there.
+MOST_WAITS, _WAITS_OF_CLUSTER = 3, 1
 _REPAIRS = frozenset({"Replace", "Reboot"})
 
 
@@ -163,13 +165,13 @@ def _failure(
         # A group that fails with the cluster does not know why; the cluster says which was first.
         own = own_message({"FailureMessage": failure.text, **described})
         failure = own or failure
-    if kind is CLUSTER_FAILS and not finding.has_waited:
+    if kind is CLUSTER_FAILS and finding.waits < _WAITS_OF_CLUSTER:
         # CloudFormation may delete it at once, and tells of that itself.
         return Wait()
     if failure.cause is UNKNOWN and kind is None:
         if any(fault.startswith(of_group(failure.group)) for fault in told):
             return None
-        if not finding.has_waited:
+        if finding.waits < MOST_WAITS:
             return Wait()
     return _message(
         kind or NODES_FAIL,

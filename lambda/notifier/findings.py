@@ -58,7 +58,7 @@ class Finding:
         repair: What HyperPod does about a faulty node: Replace, Reboot or None.
         plan: ARN of the training plan.
         changed_lately: Whether other events tell of nodes that come or go at that time.
-        has_waited: Whether events of the same fault have had the time to arrive.
+        waits: How often events of the same fault, and its cause, have had the time to arrive.
     """
 
     what: What
@@ -73,7 +73,7 @@ class Finding:
     repair: str = ""
     plan: str = ""
     changed_lately: bool = False
-    has_waited: bool = False
+    waits: int = 0
 
 
 def finding_of(event: Event) -> Finding | None:

@@ -9,23 +9,25 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Protocol
+from uuid import uuid4
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from hyperpod_shared.aws_errors import code, is_not_found
+from hyperpod_shared.aws_errors import code, is_denied, is_not_found, is_transient
 from hyperpod_shared.clusters import Described, present_groups
 from hyperpod_shared.failures import UNKNOWN, cause_of, failure_message
-from notifier.decision import Message, Wait, decide, fault_of_node
+from notifier.decision import MOST_WAITS, Message, Wait, decide, fault_of_node
 from notifier.findings import Event, Finding, What, finding_of
 from notifier.memory import DynamoDbApi, Memory
 from notifier.review import nodes_told, review
 
 SCHEDULED = "Scheduled Event"
 """The detail-type of what a rule's schedule sends."""
-# The two events of a fault come within a second: hyperpod-mental-model.md.
-JOINED_SECONDS = 5.0
+# The two events of a fault come within a second: hyperpod-mental-model.md. The log of events may
+# know them later, and be throttled meanwhile: each wait is twice as long as the one before.
+_FIRST_WAIT_SECONDS = 5.0
 _LATELY_SECONDS = 15 * 60
 _LONGEST_SUBJECT = 100  # https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
 _LONGEST_LOOK = 100  # events
@@ -33,12 +35,6 @@ _LONGEST_LOOK = 100  # events
 _CONFIG = Config(retries={"mode": "standard", "total_max_attempts": 4}, read_timeout=20)
 _log = logging.getLogger(__name__)
 _log.setLevel(logging.INFO)
-
-
-class Context(Protocol):
-    """The part of Lambda's context that is used here."""
-
-    aws_request_id: str
 
 
 class SageMakerApi(Protocol):
@@ -93,8 +89,9 @@ class Notifier:
     clock: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
 
-    def handle(self, event: Event, *, request: str) -> None:
+    def handle(self, event: Event) -> None:
         """Tell what an event of HyperPod says, or what a look at the cluster finds."""
+        began = self.clock()
         described = self._described()
         if described is None:
             _log.info("The cluster %s does not exist", self.cluster)
@@ -106,17 +103,17 @@ class Notifier:
             clock=self.clock,
         )
         if event["detail-type"] == SCHEDULED:
-            self._look(described, memory, request=request)
+            self._look(described, memory, began=began)
             return
         finding = finding_of(event)
         if finding is None or finding.cluster_arn != described["ClusterArn"]:
             return
         if finding.what is What.HEALTHY and finding.instance is not None:
-            memory.over(fault_of_node(finding.instance))
+            memory.over(fault_of_node(finding.instance), at=finding.time)
             return
-        self._tell([self._explained(finding, described)], described, memory, request=request)
+        self._tell([finding], described, memory)
 
-    def _look(self, described: Described, memory: Memory, *, request: str) -> None:
+    def _look(self, described: Described, memory: Memory, *, began: float) -> None:
         known = memory.known()
         found = review(
             described,
@@ -127,29 +124,36 @@ class Notifier:
             patience=self.patience,
         )
         for fault in found.over:
-            memory.over(fault)
+            memory.over(fault, at=began)
         for fault in found.watched:
             memory.watch(fault)
-        self._tell(found.findings, described, memory, request=request)
+        self._tell(found.findings, described, memory)
 
-    def _tell(
-        self, findings: Iterable[Finding], described: Described, memory: Memory, *, request: str
-    ) -> None:
+    def _tell(self, findings: Iterable[Finding], described: Described, memory: Memory) -> None:
         for finding in findings:
-            said = decide(finding, described, told=memory.known())
-            if isinstance(said, Wait):
-                self.sleep(JOINED_SECONDS)
-                now = self._described()
-                waited = replace(finding, has_waited=True)
-                said = None if now is None else decide(waited, now, told=memory.known())
-            if not isinstance(said, Message):
+            said = self._said(finding, described, memory)
+            if said is None:
                 _log.info("Nothing to tell of: %s", finding)
-            elif not memory.claim(said.fault, request=request, happened=finding.time):
+            elif not memory.claim(said.fault, invocation=uuid4().hex, happened=finding.time):
                 _log.info("Told before: %s", said.fault)
             else:
-                self._publish(said, described)
+                self._publish(said, described, happened=finding.time)
                 memory.told(said.fault)
                 _log.info("Told: %s", said.fault)
+
+    def _said(self, finding: Finding, described: Described, memory: Memory) -> Message | None:
+        """Return what to say of a finding, once its cause is known, or has not come."""
+        now: Described | None = described
+        for waits in range(MOST_WAITS + 1):
+            if now is None:
+                break
+            explained = self._explained(replace(finding, waits=waits), now)
+            said = decide(explained, now, told=memory.known())
+            if not isinstance(said, Wait):
+                return said
+            self.sleep(_FIRST_WAIT_SECONDS * 2**waits)
+            now = self._described()
+        return None
 
     def _explained(self, finding: Finding, described: Described) -> Finding:
         """Return a finding with what AWS knows of it beyond the event."""
@@ -165,8 +169,8 @@ class Notifier:
                 ClusterName=described["ClusterName"], EventId=finding.event_id
             )
         except ClientError as error:
-            # Clusters without Continuous provisioning have no log of events.
-            if not _is_absent(error):
+            # Clusters without Continuous provisioning have no log of events, and it may be late.
+            if not (_is_absent(error) or is_transient(error)):
                 raise
             return finding
         return replace(finding, text=failure_message(answer) or finding.text)
@@ -201,15 +205,24 @@ class Notifier:
         groups = present_groups(described).values()
         ends = {}
         for arn in {group["TrainingPlanArn"] for group in groups if group.get("TrainingPlanArn")}:
-            plan = self.sagemaker.describe_training_plan(TrainingPlanName=arn.rpartition("/")[2])
+            name = arn.rpartition("/")[2]
+            try:
+                plan = self.sagemaker.describe_training_plan(TrainingPlanName=name)
+            except ClientError as error:
+                # One that is gone, or that somebody else gave the group. The rest is looked at.
+                if not (_is_absent(error) or is_denied(error)):
+                    raise
+                _log.warning("Nothing is known of the training plan %s: %s", name, error)
+                continue
             if plan.get("EndTime") is not None:
                 ends[arn] = plan["EndTime"].timestamp()
         return ends
 
-    def _publish(self, message: Message, described: Described) -> None:
+    def _publish(self, message: Message, described: Described, *, happened: float) -> None:
         place = f"Cluster {described['ClusterName']}, {described['ClusterArn']}"
         lines = [
             f"What happened: {message.happened}",
+            f"When: {datetime.fromtimestamp(happened, tz=UTC):%Y-%m-%d %H:%M} UTC",
             f"What to do: {message.next_step}",
             f"To see more: {message.look}",
         ]
@@ -274,6 +287,6 @@ def _notifier() -> Notifier:
     )
 
 
-def notify(event: Event, context: Context) -> None:
+def notify(event: Event, _context: object) -> None:
     """Serve an event of HyperPod, or the schedule's."""
-    _notifier().handle(event, request=context.aws_request_id)
+    _notifier().handle(event)

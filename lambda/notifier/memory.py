@@ -1,7 +1,8 @@
 """What was told, in a table of DynamoDB, so that nothing is told twice.
 
-An item is a fault of a cluster. Who writes it first tells of it; writes are conditional. An
-invocation that is repeated has the same request id, and goes on with what it began.
+An item is a fault of a cluster. Who writes it first tells of it; writes are conditional. Who has
+not told of it when it can no longer be running has failed, and the next one tells, which may be its
+repetition by Lambda.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,14 +17,17 @@ REMEMBERED_SECONDS = 24 * 3600
 # A cluster that exists again after a deletion has another ARN.
 _PARTITION, _SORT = "cluster_arn", "fault"
 # Not begun by another; or over, and begun again since; or so long ago that DynamoDB may forget it,
-# which it does within days; or begun by this request, whose answer was lost; or by one that Lambda
-# has given up, after two repetitions within minutes.
+# which it does within days; or begun by this invocation, whose answer was lost; or by one that has
+# ended without telling it.
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
 _IS_NEW = (
     f"attribute_not_exists({_SORT}) OR expires_at <= :now OR over_at < :happened "
-    "OR (is_told = :no AND (claimed_by = :request OR since < :given_up))"
+    "OR (is_told = :no AND (claimed_by = :invocation OR since < :ended))"
 )
-_GIVEN_UP_SECONDS = 15 * 60
+# A fault that was seen to be over, and happened again after that, is not.
+_IS_NOT_LATER = f"attribute_not_exists({_SORT}) OR happened <= :at"
+LONGEST_RUN_SECONDS = 60
+"""The time-out of the function. Lambda repeats a failed invocation no sooner."""
 _REFUSED = "ConditionalCheckFailedException"
 
 
@@ -76,18 +80,25 @@ class Memory:
                 **start,
             )
             for item in page["Items"]:
-                if "over_at" not in item and float(item["expires_at"]["N"]) > self._clock():
+                if self._is_known(item):
                     found[item[_SORT]["S"]] = float(item["since"]["N"])
             if "LastEvaluatedKey" not in page:
                 return found
             start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
 
-    def claim(self, fault: str, *, request: str, happened: float) -> bool:
-        """Return whether a fault is this request's to tell.
+    def _is_known(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
+        now = self._clock()
+        if "over_at" in item or float(item["expires_at"]["N"]) <= now:
+            return False
+        is_being_told = float(item["since"]["N"]) >= now - LONGEST_RUN_SECONDS
+        return bool(item["is_told"]["BOOL"]) or is_being_told
+
+    def claim(self, fault: str, *, invocation: str, happened: float) -> bool:
+        """Return whether a fault is this invocation's to tell.
 
         Args:
             fault: The fault.
-            request: Id of the invocation, which repetitions of it have too.
+            invocation: What no other invocation has; a repetition by Lambda is another one.
             happened: When it happened, in seconds since the epoch.
         """
         now = self._clock()
@@ -97,17 +108,18 @@ class Memory:
                 Item={
                     **self._key(fault),
                     "since": _number(now),
+                    "happened": _number(happened),
                     "expires_at": _number(int(now) + REMEMBERED_SECONDS),
-                    "claimed_by": {"S": request},
+                    "claimed_by": {"S": invocation},
                     "is_told": {"BOOL": False},
                 },
                 ConditionExpression=_IS_NEW,
                 ExpressionAttributeValues={
                     ":now": _number(now),
                     ":happened": _number(happened),
-                    ":request": {"S": request},
+                    ":invocation": {"S": invocation},
                     ":no": {"BOOL": False},
-                    ":given_up": _number(now - _GIVEN_UP_SECONDS),
+                    ":ended": _number(now - LONGEST_RUN_SECONDS),
                 },
             )
         except ClientError as error:
@@ -118,27 +130,51 @@ class Memory:
 
     def told(self, fault: str) -> None:
         """Note that a fault that was claimed has been told."""
-        self._set(fault, "is_told = :value", {"BOOL": True})
+        self._set(
+            fault,
+            "is_told = :yes",
+            condition=f"attribute_exists({_SORT})",
+            values={":yes": {"BOOL": True}},
+        )
 
     def watch(self, fault: str) -> None:
         """Note something that is told if it lasts."""
-        self.claim(fault, request="", happened=self._clock())
+        if self.claim(fault, invocation="", happened=self._clock()):
+            self.told(fault)
 
-    def over(self, fault: str) -> None:
-        """Note that a fault is over: events from before it are late, those after it are new."""
-        self._set(fault, "over_at = :value", _number(self._clock()))
+    def over(self, fault: str, *, at: float) -> None:
+        """Note that a fault is over: what happened before that time is late, later is new.
 
-    def _set(self, fault: str, assignment: str, value: Mapping[str, object]) -> None:
+        Args:
+            fault: The fault, which may not be known: the news of it may come later.
+            at: When it was over, in seconds since the epoch.
+        """
+        self._set(
+            fault,
+            "over_at = :at, happened = if_not_exists(happened, :at), "
+            "since = if_not_exists(since, :at), is_told = if_not_exists(is_told, :yes), "
+            "expires_at = if_not_exists(expires_at, :expires)",
+            condition=_IS_NOT_LATER,
+            values={
+                ":at": _number(at),
+                ":yes": {"BOOL": True},
+                ":expires": _number(int(at) + REMEMBERED_SECONDS),
+            },
+        )
+
+    def _set(
+        self, fault: str, assignment: str, *, condition: str, values: Mapping[str, object]
+    ) -> None:
         try:
             self._dynamodb.update_item(
                 TableName=self._table,
                 Key=self._key(fault),
                 UpdateExpression=f"SET {assignment}",
-                ConditionExpression=f"attribute_exists({_SORT})",
-                ExpressionAttributeValues={":value": value},
+                ConditionExpression=condition,
+                ExpressionAttributeValues=values,
             )
         except ClientError as error:
-            # DynamoDB has forgotten it in between.
+            # DynamoDB has forgotten it in between, or it has happened again.
             if code(error) != _REFUSED:
                 raise
 

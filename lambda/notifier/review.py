@@ -1,5 +1,6 @@
 """What the schedule finds that no event says: what lasts, what is over, what ends soon."""
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -150,18 +151,24 @@ def _still_faulty(
 def _plans(
     described: Described, *, plan_ends: Mapping[str, float], now: float
 ) -> Iterator[Finding]:
-    for name, group in present_groups(described).items():
-        plan = group.get("TrainingPlanArn", "")
-        left = plan_ends.get(plan, 0) - now
+    for plan, end in plan_ends.items():
+        left = end - now
+        users = {
+            name: group
+            for name, group in present_groups(described).items()
+            if group.get("TrainingPlanArn") == plan
+        }
         if 0 < left <= PLAN_WARNING_SECONDS:
+            nodes = sum(group.get("CurrentCount", 0) for group in users.values())
+            names = " and ".join(users)
             yield Finding(
                 what=What.PLAN,
                 cluster_arn=described["ClusterArn"],
                 time=now,
-                group=name,
+                group=names,
                 plan=plan,
                 description=(
-                    f"Training plan {plan} ends in {round(left / 3600)} hours, and with it the "
-                    f"{group.get('CurrentCount', 0)} nodes of group {name}."
+                    f"Training plan {plan} ends within {math.ceil(left / 3600)} h, and with it the "
+                    f"{nodes} nodes of group {names}."
                 ),
             )

@@ -52,8 +52,8 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def _tell(cluster: Cluster, dynamodb: object, *events: Any) -> list[str]:
-    for number, event in enumerate(events):
-        notifier(cluster, dynamodb).handle(event, request=f"request-{len(cluster.sent)}-{number}")
+    for event in events:
+        notifier(cluster, dynamodb).handle(event)
     return cluster.told
 
 
@@ -95,11 +95,12 @@ def test_the_repetition_of_a_failed_invocation_tells(dynamodb: object) -> None:
     cluster = Cluster(breaks=iter([True]))
     first, second = _pair(cluster)
     with pytest.raises(ClientError):
-        notifier(cluster, dynamodb).handle(first, request="one")
-    notifier(cluster, dynamodb).handle(second, request="two")
-    assert cluster.told == []  # the first one's to tell, which Lambda repeats
-    notifier(cluster, dynamodb).handle(first, request="one")
-    notifier(cluster, dynamodb).handle(first, request="one")
+        notifier(cluster, dynamodb).handle(first)
+    notifier(cluster, dynamodb).handle(second)
+    assert cluster.told == []  # the first one's to tell, which Lambda repeats in a minute
+    cluster.now += 61
+    notifier(cluster, dynamodb).handle(first)
+    notifier(cluster, dynamodb).handle(first)
     assert cluster.told == ["nodes-fail: capacity"]
 
 
@@ -107,16 +108,33 @@ def test_what_lambda_gave_up_is_told_by_the_next_event(dynamodb: object) -> None
     cluster = Cluster(breaks=iter([True]))
     first, second = _pair(cluster)
     with pytest.raises(ClientError):
-        notifier(cluster, dynamodb).handle(first, request="one")
-    cluster.now += 901
+        notifier(cluster, dynamodb).handle(first)
+    cluster.now += 61
     assert _tell(cluster, dynamodb, second) == ["nodes-fail: capacity"]
+
+
+def test_what_nobody_could_tell_is_found_by_looking(dynamodb: object) -> None:
+    cluster = Cluster(breaks=iter([True]))
+    first, _ = _pair(cluster)
+    with pytest.raises(ClientError):
+        notifier(cluster, dynamodb).handle(first)
+    assert _tell(cluster, dynamodb, LOOK) == []
+    cluster.now += 3600
+    assert _tell(cluster, dynamodb, LOOK) == ["nodes-missing: nodes missing"]
 
 
 def test_the_event_that_has_no_cause_waits_for_the_one_that_has(dynamodb: object) -> None:
     cluster = Cluster()
     first, second = _pair(cluster)
     cluster.knows(1, NOTHING)
-    cluster.asleep = lambda: notifier(cluster, dynamodb).handle(second, request="second")
+    cluster.asleep = lambda: notifier(cluster, dynamodb).handle(second)
+    assert _tell(cluster, dynamodb, first) == ["nodes-fail: capacity"]
+
+
+@pytest.mark.parametrize("refusal", ["ResourceNotFound", "ThrottlingException"])
+def test_a_log_that_is_late_or_throttled_is_asked_again(dynamodb: object, refusal: str) -> None:
+    cluster = Cluster(refusals=iter([refusal] * 3))
+    first, _ = _pair(cluster)
     assert _tell(cluster, dynamodb, first) == ["nodes-fail: capacity"]
 
 
@@ -251,6 +269,17 @@ def test_a_node_that_is_healthy_again_is_not_told_to_stay(dynamodb: object) -> N
     assert _tell(cluster, dynamodb, LOOK) == ["node-faulty: hardware"]
 
 
+def test_news_of_a_node_that_come_late_change_nothing(dynamodb: object) -> None:
+    cluster = Cluster()
+    faulty, healthy = node_health("Unhealthy"), node_health("Healthy", time=NOW + 600)
+    cluster.now += 900
+    assert _tell(cluster, dynamodb, healthy, faulty) == []
+    again = node_health("Unhealthy", time=NOW + 700)
+    assert _tell(cluster, dynamodb, again, healthy, again) == ["node-faulty: hardware"]
+    cluster.now += 3601
+    assert _tell(cluster, dynamodb, LOOK)[1:] == ["node-still-faulty: hardware"]
+
+
 def test_a_node_that_nobody_repairs_is_to_be_replaced_by_hand(dynamodb: object) -> None:
     cluster = Cluster()
     _tell(cluster, dynamodb, node_health("Unhealthy", repair="None"))
@@ -312,3 +341,32 @@ def test_a_training_plan_that_ends_within_a_day_is_told(
         plan_end=datetime.fromtimestamp(NOW + hours * 3600, tz=UTC),
     )
     assert _tell(cluster, dynamodb, LOOK, LOOK) == told
+
+
+def test_groups_that_share_a_plan_are_told_together(dynamodb: object) -> None:
+    [group] = described()["InstanceGroups"]
+    plan = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
+    groups = [{**group, "InstanceGroupName": name, "TrainingPlanArn": plan} for name in "ab"]
+    cluster = Cluster(
+        cluster=described(InstanceGroups=groups),
+        plan_end=datetime.fromtimestamp(NOW + 600, tz=UTC),
+    )
+    _tell(cluster, dynamodb, LOOK)
+    [sent] = cluster.sent
+    assert sent["Subject"] == "HyperPod ml-cluster: the training plan of group a and b ends soon"
+    assert "ends within 1 h, and with it the 4 nodes of group a and b." in sent["Message"]
+
+
+@pytest.mark.parametrize("refusal", ["AccessDeniedException", "ResourceNotFound"])
+def test_a_plan_of_which_nothing_is_known_hides_nothing(dynamodb: object, refusal: str) -> None:
+    [group] = described()["InstanceGroups"]
+    plan = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/gone"
+    cluster = Cluster(
+        cluster=described(
+            status="Failed",
+            FailureMessage=CAPACITY,
+            InstanceGroups=[{**group, "TrainingPlanArn": plan}],
+        ),
+        plan_end=refusal,
+    )
+    assert _tell(cluster, dynamodb, LOOK) == ["cluster-fails: capacity"]

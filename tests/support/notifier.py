@@ -122,6 +122,7 @@ class Cluster:
     log: list[dict[str, Any]] = field(default_factory=list)
     plan_end: Any = None
     has_events: bool = True
+    refusals: Iterator[str] = field(default_factory=lambda: iter(()))
     now: float = NOW
     sent: list[dict[str, Any]] = field(default_factory=list)
     asleep: Callable[[], None] = lambda: None
@@ -134,8 +135,9 @@ class Cluster:
 
     def describe_cluster_event(self, *, ClusterName: str, EventId: str) -> Mapping[str, Any]:
         assert ClusterName == NAME
-        if not self.has_events:
-            raise refused("ValidationException")
+        refusal = next(self.refusals, None if self.has_events else "ValidationException")
+        if refusal is not None:
+            raise refused(refusal)
         message = self.causes.get(EventId)
         metadata = {"Instance": {"FailureMessage": message}, "Cluster": None}
         return {"EventDetails": {"EventDetails": {"EventMetadata": metadata}}}
@@ -150,6 +152,8 @@ class Cluster:
         return {"NodeDetails": {"InstanceId": NodeId, "InstanceGroupName": "gpu"}}
 
     def describe_training_plan(self, *, TrainingPlanName: str) -> Mapping[str, Any]:
+        if isinstance(self.plan_end, str):
+            raise refused(self.plan_end)
         return {"TrainingPlanName": TrainingPlanName, "EndTime": self.plan_end}
 
     def publish(self, **request: Any) -> Mapping[str, Any]:

@@ -34,7 +34,8 @@ _OTHERS = [
     "SageMaker HyperPod Cluster Node Health Event",
 ]
 _LOOKS_EVERY = Duration.minutes(5)
-# Waits for the second event of a fault, and repeats refused calls.
+# Waits for the second event of a fault, and repeats refused calls. Who has not told of a fault by
+# then is taken to have failed: LONGEST_RUN_SECONDS of lambda/notifier/memory.py.
 _LONGEST_RUN = Duration.minutes(1)
 
 
@@ -263,15 +264,19 @@ class Notifier(Construct):
         )
 
     def _watch(self, function: lambda_.Function, topic: sns.ITopic) -> None:
-        """Have an alarm of CloudWatch tell of it when the function itself fails."""
+        """Have an alarm of CloudWatch tell of it when the function fails for good.
+
+        An invocation that fails is repeated twice; what fails then is dropped.
+        https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html#async-invocation-metrics
+        """
         alarm = cloudwatch.Alarm(
             self,
             "Fails",
             alarm_description=(
-                "The function that tells of faults of the HyperPod cluster fails, so faults may go "
-                f"untold. Its log group is {function.log_group.log_group_name}."
+                "The function that tells of faults of the HyperPod cluster fails each time, so they "
+                f"go untold. Its log group is {function.log_group.log_group_name}."
             ),
-            metric=function.metric_errors(period=_LOOKS_EVERY),
+            metric=function.metric("AsyncEventsDropped", statistic="Sum", period=_LOOKS_EVERY),
             threshold=1,
             evaluation_periods=1,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
