@@ -273,7 +273,7 @@ class Notifier(Construct):
             self,
             "Fails",
             alarm_description=(
-                "The function that tells of faults of the HyperPod cluster fails each time, so they "
+                "The function that tells of faults of the cluster fails each time, so they "
                 f"go untold. Its log group is {function.log_group.log_group_name}."
             ),
             metric=function.metric("AsyncEventsDropped", statistic="Sum", period=_LOOKS_EVERY),
