@@ -43,7 +43,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "events": ("rule-on-default-event-bus",),
     "fsx": ("association", "file-system"),
     "grafana": ("workspace",),
-    "iam": ("policy", "role"),
+    "iam": ("oidc-provider", "policy", "role"),
     "kms": ("alias", "key"),
     "lambda": ("function", "layer", "layerVersion"),
     "logs": ("log-group",),
@@ -109,7 +109,9 @@ KIND_OF_TYPE: Mapping[str, str] = {
     "AWS::S3::Bucket": "bucket",
     "AWS::SageMaker::Cluster": "cluster",
     "AWS::Budgets::Budget": "budget",
+    "AWS::IAM::OIDCProvider": "oidc-provider",
     "AWS::SNS::Topic": "topic",
+    "AWS::SSM::Parameter": "parameter",
     "AWS::StepFunctions::StateMachine": "statemachine",
 }
 """The kind of resource, in the terms of the reference, that a type makes and its tags are on."""

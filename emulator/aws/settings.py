@@ -85,6 +85,8 @@ NETWORK_ID = "emulator:network-id"
 """Of a VPC, subnet, security group, route table, NAT gateway or internet gateway."""
 FILE_SYSTEM_ID = "emulator:file-system-id"
 WORKSPACE_ID = "emulator:workspace-id"
+OIDC_PROVIDER_ID = "emulator:oidc-provider-id"
+"""Of an EKS cluster: the end of the URL of who signs the tokens of its service accounts."""
 SAGEMAKER_EVENTS = "emulator.sagemaker"
 """The source of events that the local AWS takes for SageMaker's own. From others it refuses sources
 that begin with `aws.`, as AWS does."""

@@ -12,9 +12,10 @@ It depends on every other resource of its stack, so CloudFormation deletes it fi
 runs the same check with the rights of the caller.
 
 Users would lose objects in the namespaces and definitions of the stack's releases, jobs that run on
-the nodes, Workspaces of SageMaker Spaces, and claims whose file system or volume a CSI driver has
-made: it deletes that only while it runs on a node, so without nodes the file system stays, billed,
-and when the EKS cluster goes too, nothing says whose it was.
+the nodes, Workspaces of SageMaker Spaces, endpoints of the inference operator, and claims whose
+file system or volume a CSI driver has made: it deletes that only while it runs on a node, so
+without nodes the file system stays, billed, and when the EKS cluster goes too, nothing says whose
+it was.
 """
 
 import json
@@ -67,9 +68,15 @@ _VOLUME_COLUMNS = (
 )
 # Of FSx and EBS: each deletes what it has made only while it runs on a node.
 _DRIVERS = ("fsx.csi.aws.com", "ebs.csi.aws.com")
-# What people keep their notebooks in; its volume is a claim's.
-# https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
-_WORKSPACES = "workspaces.workspace.jupyter.org"
+# What operators make AWS resources and volumes for: notebooks, and endpoints, whose load balancers
+# and SageMaker endpoints go only while their operator runs. By the name of the definition.
+# https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html and
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-ts-cli.html
+_OF_OPERATORS = {
+    "workspaces.workspace.jupyter.org": "Workspace",
+    "inferenceendpointconfigs.inference.sagemaker.aws.amazon.com": "InferenceEndpointConfig",
+    "jumpstartmodels.inference.sagemaker.aws.amazon.com": "JumpStartModel",
+}
 _CLAIM, _VOLUME = "PersistentVolumeClaim", "PersistentVolume"
 
 
@@ -256,7 +263,7 @@ class _Losses:
             home=self.commands.home,
             timeout_seconds=lambda: self.read_seconds,
         )
-        found = {*running_jobs(kubectl), *provisioned_claims(kubectl), *workspaces(kubectl)}
+        found = {*running_jobs(kubectl), *provisioned_claims(kubectl), *served_objects(kubectl)}
         for release in releases:
             deleted = deleted_containers(*changed_containers(kubectl, self._manifest(release), ""))
             found.update(user_objects(kubectl, deleted, release=release))
@@ -291,13 +298,17 @@ def jobs_among(pods: Iterable[tuple[str, ...]]) -> Iterator[UserObject]:
             yield UserObject(kind or "Pod", namespace, controller or name)
 
 
-def workspaces(kubectl: Kubectl) -> list[UserObject]:
-    """Return the Workspaces of SageMaker Spaces; none where their kind is not known."""
-    kinds = kubectl.table(["customresourcedefinitions"], (".metadata.name",))
-    if (_WORKSPACES,) not in kinds:
-        return []
-    found = kubectl.table([_WORKSPACES], (".metadata.namespace", ".metadata.name"))
-    return sorted(UserObject("Workspace", namespace, name) for namespace, name in found)
+def served_objects(kubectl: Kubectl) -> list[UserObject]:
+    """Return the Workspaces and endpoints, of the kinds that the cluster knows."""
+    known = {name for (name,) in kubectl.table(["customresourcedefinitions"], (".metadata.name",))}
+    return sorted(
+        UserObject(kind, namespace, name)
+        for definition, kind in _OF_OPERATORS.items()
+        if definition in known
+        for namespace, name in kubectl.table(
+            [definition], (".metadata.namespace", ".metadata.name")
+        )
+    )
 
 
 def provisioned_claims(kubectl: Kubectl) -> list[UserObject]:

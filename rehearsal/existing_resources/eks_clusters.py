@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from emulator.aws.local_aws import AwsClients
+from emulator.aws.settings import OIDC_PROVIDER_ID
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON
 from rehearsal.existing_resources.networks import free_blocks
@@ -43,6 +44,7 @@ class EksCluster:
             return
         with suppress(iam.exceptions.EntityAlreadyExistsException):
             iam.create_role(RoleName=_ROLE, AssumeRolePolicyDocument=trust("eks.amazonaws.com"))
+        issuer = eks.oidc_provider_arn
         private = eks.endpoint_access != "public"
         public = eks.endpoint_access != "private"
         client.create_cluster(
@@ -61,7 +63,13 @@ class EksCluster:
                     "CONFIG_MAP" if eks.set_authentication_mode else "API_AND_CONFIG_MAP"
                 )
             },
+            tags={} if issuer is None else {OIDC_PROVIDER_ID: issuer.rpartition("/")[2]},
         )
+        if issuer is not None:
+            iam.create_open_id_connect_provider(
+                Url=f"https://{issuer.partition('oidc-provider/')[2]}",
+                ClientIDList=["sts.amazonaws.com"],
+            )
         for addon in (*DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON):
             if addon not in eks.addons:
                 client.create_addon(clusterName=name, addonName=addon)

@@ -12,7 +12,9 @@ from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cdk.hyperpod.cluster import hyperpod_cluster
 from hyperpod_cdk.hyperpod.execution_role import AutoScalingRole
 from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.operators.inference import ClusterArnParameter
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
+from hyperpod_stacks.table import cluster_arn_parameter
 
 
 class HyperPodStack(cdk.Stack):
@@ -47,6 +49,13 @@ class HyperPodStack(cdk.Stack):
             tags={**config.tags, **config.operators.cluster_tags},
             depends_on=before_cluster,
         )
+        if config.operators.inference_operator:
+            ClusterArnParameter(
+                self,
+                "ClusterArn",
+                name=cluster_arn_parameter(config),
+                cluster_arn=cluster.cluster_arn,
+            )
         orchestration.add_after_cluster(self, platform.parts, cluster=cluster)
         add_outputs(
             self,

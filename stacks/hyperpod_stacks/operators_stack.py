@@ -6,6 +6,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.eks.service_account_role import token_issuer_of
 from hyperpod_cdk.governance.governance import TaskGovernance
 from hyperpod_cdk.observability.grafana import GrafanaInCluster, grafana_of
 from hyperpod_cdk.observability.grafana_section import MANAGED
@@ -15,11 +16,13 @@ from hyperpod_cdk.observability.prometheus import (
     endpoint_of,
     workspace_of,
 )
+from hyperpod_cdk.operators.inference import ClusterArnParameter, InferenceSetup
 from hyperpod_cdk.operators.operators import Operators
 from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.grafana import dashboards, reads_cloudwatch
 from hyperpod_cdk.panels.workspace import PrometheusRules
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
+from hyperpod_stacks.table import cluster_arn_parameter
 
 
 class OperatorsStack(cdk.Stack):
@@ -42,6 +45,8 @@ class OperatorsStack(cdk.Stack):
                 cluster=platform.eks_cluster,
                 control_plane=config.eks,
                 operators=config.operators,
+                inference=self._inference(config, platform),
+                data_buckets=config.cluster.data_buckets,
             )
         if config.governance is not None:
             TaskGovernance(
@@ -102,3 +107,21 @@ class OperatorsStack(cdk.Stack):
             image=config.grafana_image,
         )
         add_outputs(self, {"GrafanaCommand": made.command})
+
+    def _inference(self, config: Config, platform: PlatformStack) -> InferenceSetup | None:
+        if not config.operators.inference_operator:
+            return None
+        return InferenceSetup(
+            issuer=token_issuer_of(
+                self,
+                "OidcProvider",
+                cluster=platform.eks_cluster,
+                oidc_provider_arn=config.eks.oidc_provider_arn,
+            ),
+            hyperpod_cluster_arn=ClusterArnParameter.value(
+                self, name=cluster_arn_parameter(config)
+            ),
+            vpc_id=platform.network.vpc.vpc_id,
+            name=config.name,
+            access_log_days=config.log_retention_days,
+        )

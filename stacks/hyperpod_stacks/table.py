@@ -14,7 +14,9 @@ from hyperpod_cdk.observability.section import METRICS_ADDON
 from hyperpod_cdk.operators.section import (
     CERT_MANAGER,
     EBS_CSI_DRIVER,
+    INFERENCE_OPERATOR,
     METRICS_SERVER,
+    S3_CSI_DRIVER,
     SPACES,
     TRAINING_OPERATOR,
 )
@@ -42,7 +44,9 @@ _ADDONS = {
     TRAINING_OPERATOR: "the HyperPod training operator",
     TASK_GOVERNANCE: "task governance",
     EBS_CSI_DRIVER: "the EBS CSI driver",
+    S3_CSI_DRIVER: "the S3 CSI driver",
     SPACES: "SageMaker Spaces",
+    INFERENCE_OPERATOR: "the HyperPod inference operator",
     METRICS_ADDON: "the HyperPod observability add-on",
 }
 
@@ -117,6 +121,11 @@ def log_groups_of(config: Config) -> tuple[str, ...]:
         ),
         *([f"{observability}-*"] if observability else []),
     )
+
+
+def cluster_arn_parameter(config: Config) -> str:
+    """Return the name of the Systems Manager parameter that has the HyperPod cluster's ARN."""
+    return f"hyperpod-{config.name}-cluster-arn"
 
 
 def stack_names(config: Config) -> dict[StackKind, str]:

@@ -12,6 +12,7 @@ from enum import StrEnum, auto
 from typing import Any
 
 from aws_reference.resource_schemas import schema_of, values_at
+from hyperpod_cli.aws.assembly import trust_of
 
 Template = Mapping[str, Any]
 Templates = Mapping[str, Template]
@@ -228,8 +229,8 @@ def _label(stack: str, definition: Template) -> str:
     kind = definition["Type"]
     if kind != "AWS::IAM::Role":
         return f"{stack}/{kind}"
-    trust = definition["Properties"]["AssumeRolePolicyDocument"]["Statement"]
-    services = {str(each["Principal"].get("Service")) for each in trust}
+    trust = trust_of(definition["Properties"])
+    services = {str(each["Principal"].get("Service", "service accounts")) for each in trust}
     return f"{stack}/{kind} for {', '.join(sorted(services))}"
 
 

@@ -197,11 +197,23 @@ def test_what_the_driver_made_is_a_claim(changes: dict[str, str], claim: str | N
     assert found == ([] if claim is None else [claim])
 
 
-def test_workspaces_are_named_where_there_are_any(tmp_path: Path) -> None:
-    kind = "workspaces.workspace.jupyter.org"
-    eks = Eks(home=tmp_path, rows={kind: [("team", "notebook")]}, stack="other")
+@pytest.mark.parametrize(
+    ("definition", "kind"),
+    [
+        ("workspaces.workspace.jupyter.org", "Workspace"),
+        (
+            "inferenceendpointconfigs.inference.sagemaker.aws.amazon.com",
+            "InferenceEndpointConfig",
+        ),
+        ("jumpstartmodels.inference.sagemaker.aws.amazon.com", "JumpStartModel"),
+    ],
+)
+def test_objects_of_operators_are_named_where_there_are_any(
+    tmp_path: Path, definition: str, kind: str
+) -> None:
+    eks = Eks(home=tmp_path, rows={definition: [("team", "mine")]}, stack="other")
     assert _delete(eks) == DONE
 
-    eks.rows["customresourcedefinitions"] = [(kind,)]
-    with pytest.raises(ProvisioningError, match=r"would lose objects.*Workspace team/notebook"):
+    eks.rows["customresourcedefinitions"] = [(definition,)]
+    with pytest.raises(ProvisioningError, match=rf"would lose objects.*{kind} team/mine"):
         _delete(eks)

@@ -12,6 +12,9 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.operators.section import (
     CERT_MANAGER,
     EBS_CSI_DRIVER,
+    INFERENCE_OPERATOR,
+    METRICS_SERVER,
+    S3_CSI_DRIVER,
     SPACES,
     TRAINING_OPERATOR,
 )
@@ -128,8 +131,9 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
     entry = "AWS::EKS::AccessEntry"
     editors = [entry, "AWS::IAM::Policy", "Custom::HelmRelease", entry]
     between = chain.index(STACK, 1)
-    # The driver's rights come before it, and Spaces after it.
-    volumes = ["AWS::IAM::Policy"] if config.operators.ebs_csi_driver else []
+    # A driver's rights come before it, and Spaces or the inference operator after it.
+    drivers = config.operators.ebs_csi_driver or config.operators.s3_csi_driver
+    volumes = ["AWS::IAM::Policy"] if drivers else []
     # The collectors are told of Amazon's Grafana; the one in the cluster is beside them.
     grafana = config.observability.grafana
     shown = {None: [ADDON], "in_cluster": ["Custom::HelmRelease"]}.get(
@@ -146,6 +150,7 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
         "AWS::IAM::Policy",
         "Custom::HelmRelease",
         *(["Custom::HelmRelease"] if config.cluster.node_pools else []),
+        *(["AWS::SSM::Parameter"] if config.operators.inference_operator else []),
         "Custom::DeletionCheck",
         # Operators and collectors follow the nodes.
         *([STACK, *volumes, ADDON, ADDON] if config.operators.addons else []),
@@ -157,8 +162,10 @@ def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) ->
         ),
     ]
     after_cluster = chain[next(i for i, kind in enumerate(chain) if kind in HYPERPOD) + 1]
-    assert after_cluster == (
-        "Custom::HelmRelease" if config.cluster.node_pools else "Custom::DeletionCheck"
+    assert after_cluster in (
+        {"Custom::HelmRelease"}
+        if config.cluster.node_pools
+        else {"AWS::SSM::Parameter", "Custom::DeletionCheck"}
     )
 
 
@@ -319,6 +326,24 @@ def test_spaces_wait_for_their_rights_certificates_and_volumes(assemble: Assembl
     } <= needed
     assert volumes in seen.dependencies(seen.id(ADDON, AddonName=EBS_CSI_DRIVER))
     assert seen.one(ADDON, AddonName=SPACES)["PreserveOnDelete"] is True
+
+
+def test_the_inference_operator_waits_for_its_rights_and_for_other_operators(
+    assemble: Assemble,
+) -> None:
+    templates = assemble(load_config(CONFIG_FOLDER / "examples" / "inference.yaml")).templates()
+    seen = TemplateView(templates["inference-operators"])
+    needed = seen.dependencies(seen.id(ADDON, AddonName=INFERENCE_OPERATOR))
+
+    assert {
+        *(seen.id(ADDON, AddonName=name) for name in (CERT_MANAGER, METRICS_SERVER, S3_CSI_DRIVER)),
+        *(name for name in seen.ids("AWS::IAM::Policy") if "Inference" in name),
+        *(name for name in seen.ids("AWS::IAM::Role") if "Inference" in name),
+    } <= needed
+    assert seen.one(ADDON, AddonName=INFERENCE_OPERATOR)["PreserveOnDelete"] is True
+    # Its driver is there without a file system, too.
+    drivers = TemplateView(templates["inference-addons"])
+    assert drivers.ids(ADDON, AddonName="aws-fsx-csi-driver")
 
 
 @pytest.mark.parametrize("path", ON_EKS, ids=lambda path: path.stem)

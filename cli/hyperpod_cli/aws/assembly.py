@@ -259,6 +259,20 @@ def _path(path: str) -> str:
     return inside
 
 
+def trust_of(role: Mapping[str, Value]) -> Sequence[Mapping[str, Value]]:
+    """Return the statements of a role's trust policy, which may be a text with values in it.
+
+    Args:
+        role: The properties of the role.
+    """
+    match role["AssumeRolePolicyDocument"]:
+        case {"Fn::Sub": [str(document), _]}:
+            statements: Sequence[Mapping[str, Value]] = json.loads(document)["Statement"]
+        case document:
+            statements = document["Statement"]
+    return statements
+
+
 def text(value: Value) -> str:
     """Return a property as a reader would write it; what only AWS knows as `<Name>`."""
     match value:

@@ -164,6 +164,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         seconds=20, name_in_arn="PolicyNameWithPath", is_drawn=False
     ),
     "AWS::IAM::Policy": ResourceType(seconds=15, is_drawn=False),
+    "AWS::IAM::OIDCProvider": ResourceType(part_of="AWS::IAM::Role"),
     "AWS::IAM::Role": ResourceType(seconds=20, name_in_arn="RoleNameWithPath"),
     "AWS::KMS::Alias": ResourceType(name_in_arn="Alias"),
     "AWS::KMS::Key": ResourceType(seconds=60, billed_as=_as("KMS key"), holds_data=True),
@@ -198,6 +199,10 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     # Assumed to be within the free tier: a message a fault.
     _TOPIC: ResourceType(name_in_arn="TopicName"),
     "AWS::SNS::TopicPolicy": ResourceType(part_of=_TOPIC, is_drawn=False),
+    # Free: a standard parameter.
+    "AWS::SSM::Parameter": ResourceType(
+        seconds=2, name_in_arn="ParameterNameWithoutLeadingSlash", is_drawn=False
+    ),
     "AWS::StepFunctions::StateMachine": ResourceType(
         name_in_arn="StateMachineName", billed_as=_as(_LAMBDA)
     ),

@@ -360,11 +360,17 @@ class Config(Section):
         return tuple(dict.fromkeys((*self.cluster.instance_types, *of_groups)))
 
     @property
+    def needs_fsx_csi_driver(self) -> bool:
+        """Whether pods mount FSx for Lustre, or the inference operator looks for its driver."""
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-ts-cli.html
+        return self.storage is not None or self.operators.inference_operator
+
+    @property
     def addons_that_need_nodes(self) -> tuple[str, ...]:
         """The EKS add-ons that the deployment installs beside the cluster: DNS, the FSx driver."""
         if self.control_plane is None:
             return ()
-        wanted = (DNS_ADDON,) if self.storage is None else (DNS_ADDON, FSX_ADDON)
+        wanted = (DNS_ADDON, FSX_ADDON) if self.needs_fsx_csi_driver else (DNS_ADDON,)
         # On an existing cluster, the driver may also serve file systems of others.
         return self.eks.addons_among((DNS_ADDON, FSX_ADDON) if self.eks.is_existing else wanted)
 

@@ -307,6 +307,8 @@ def _left_out(config: Config, *, region: str | None) -> Iterator[str]:
     yield f"traffic through {way_out}, out of AWS and between zones"
     if config.network.allowed_domains is not None:
         yield "domains and queries of Route 53 Resolver DNS Firewall"
+    if config.operators.inference_operator:
+        yield "load balancers and SageMaker endpoints that the inference operator makes"
     if config.workloads is not None:
         yield "images in ECR, and the minutes of CodeBuild that build them"
     control_plane = "" if config.control_plane is None else "EKS, "

@@ -7,7 +7,13 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from hyperpod_cdk.schema.arns import EKS_NAME, EksClusterArn, KmsKeyArn, PrincipalArn
+from hyperpod_cdk.schema.arns import (
+    EKS_NAME,
+    EksClusterArn,
+    KmsKeyArn,
+    OidcProviderArn,
+    PrincipalArn,
+)
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, error, refuse
 from hyperpod_cdk.schema.limits import Matching, OneOf, is_token
@@ -111,7 +117,11 @@ _OF_NEW_ONES: Mapping[str, object] = {
     "secrets_kms_key_arn": None,
     "deletion_protection": False,
 }
-_OF_EXISTING_ONES: Mapping[str, object] = {"set_authentication_mode": False, "addons": ()}
+_OF_EXISTING_ONES: Mapping[str, object] = {
+    "set_authentication_mode": False,
+    "addons": (),
+    "oidc_provider_arn": None,
+}
 
 
 def existing_cluster_findings(eks: Mapping[str, Any]) -> Iterator[Finding]:
@@ -188,6 +198,13 @@ class EksConfig(Section):
     ] = ()
     """EKS add-ons to install on cluster_arn, and to remove with the deployment; only such as it
     does not have. Default: none. A cluster that is made has all that it needs."""
+
+    oidc_provider_arn: Annotated[
+        OidcProviderArn | None, Task("deploy to an EKS cluster that exists")
+    ] = None
+    """ARN of the IAM OIDC provider of cluster_arn, which operators.inference_operator needs: its
+    pods have roles by service accounts (IRSA). Default: none. For a cluster that is made, the
+    deployment makes it."""
 
     version: Annotated[
         str,

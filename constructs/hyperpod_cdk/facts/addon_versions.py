@@ -13,8 +13,8 @@ Sources, of which a pin is the newest version that all have:
 
 The training operator's version for 1.28 to 1.35 is that of
 https://github.com/awslabs/awsome-distributed-ai/pull/1076 (2026-05). The Pod Identity Agent,
-cert-manager, the metrics server and the EBS CSI driver of 1.35 are those of all the others; Spaces
-of 1.35 is what the console installs (2026-07). No list names the FSx CSI
+cert-manager, the metrics server and the CSI drivers of EBS and S3 of 1.35 are those of all the
+others; Spaces of 1.35 is what the console installs (2026-07). No list names the FSx CSI
 driver of 1.35: the pin is what public Terraform code for EKS 1.35 installs by default (2026-09).
 EKS has been late with this driver for a new Kubernetes version before
 (https://github.com/aws/containers-roadmap/issues/2625). `make deploy` asks EKS whether it offers
@@ -24,6 +24,11 @@ CloudWatch's add-on is older than the newest one: v6.0.1 collects OpenTelemetry 
 further price, unless told otherwise. For 1.35, public Terraform code names the pinned one
 (2026-09). HyperPod's observability add-on of 1.35 is what a public sample says it is for, v1.0.5 in
 its second build.
+
+The inference operator's add-on is the last one of version 1 (2026-08), which brings the load
+balancer controller and KEDA along, as its release notes give it for every Kubernetes version:
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-inference-release-notes.html.
+Version 2 adds a gateway that lets in all requests by default.
 """
 
 from collections.abc import Mapping
@@ -35,6 +40,8 @@ _OF_EVERY_VERSION: Final = {
     "cert-manager": "v1.19.4-eksbuild.3",
     "metrics-server": "v0.8.0-eksbuild.3",
     "aws-ebs-csi-driver": "v1.59.0-eksbuild.1",
+    "aws-mountpoint-s3-csi-driver": "v2.5.0-eksbuild.1",
+    "amazon-sagemaker-hyperpod-inference": "v1.5.0-eksbuild.1",
     "vpc-cni": "v1.21.1-eksbuild.7",
     "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
 }

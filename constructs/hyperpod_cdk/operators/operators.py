@@ -1,6 +1,6 @@
 """The operators as EKS add-ons, in the order in which EKS can install them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aws_cdk import aws_eks_v2 as eks
@@ -9,9 +9,14 @@ from constructs import Construct
 
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.hyperpod.section import DataBucketConfig
+from hyperpod_cdk.operators.inference import InferenceAccess, InferenceSetup, ModelsRole
 from hyperpod_cdk.operators.section import (
     CERT_MANAGER,
     EBS_CSI_DRIVER,
+    INFERENCE_OPERATOR,
+    NEEDS,
+    S3_CSI_DRIVER,
     SPACES,
     TRAINING_OPERATOR,
     OperatorsConfig,
@@ -31,9 +36,11 @@ _CONFIGURATION: Mapping[str, Mapping[str, Any]] = {
     CERT_MANAGER: {**_EVERYWHERE, "webhook": _EVERYWHERE, "cainjector": _EVERYWHERE},
     # https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
     SPACES: {"jupyter-k8s": {"workspacePodWatching": {"enable": True}}},
+    # https://docs.aws.amazon.com/eks/latest/userguide/s3-csi-create.html
+    S3_CSI_DRIVER: {"node": {"tolerateAllTaints": True}},
 }
 # Deleting a definition deletes what users have made of its kind.
-_WITH_OBJECTS_OF_USERS = (CERT_MANAGER, TRAINING_OPERATOR, SPACES)
+_WITH_OBJECTS_OF_USERS = (CERT_MANAGER, TRAINING_OPERATOR, SPACES, INFERENCE_OPERATOR)
 
 
 class Operators(Construct):
@@ -41,14 +48,19 @@ class Operators(Construct):
 
     They need a node: EKS gives up the training operator where cert-manager has no ready pod. Make
     them after the nodes, and delete them before the namespace `aws-hyperpod` goes, in which the
-    training operator runs. Deleting cert-manager, the training operator or Spaces only ends what
-    EKS does for it: what it has put into the cluster stays, with the certificates, jobs and
-    Workspaces of users.
+    training operator runs. Deleting cert-manager, the training operator, Spaces or the inference
+    operator only ends what EKS does for it: what it has put into the cluster stays, with the
+    certificates, jobs, Workspaces and endpoints of users.
 
     Args:
         cluster: The EKS cluster; with the add-on eks-pod-identity-agent for those that have a role.
         control_plane: The section that describes it, for the Kubernetes version.
         operators: Which ones.
+        inference: What the inference operator gets; needed with it.
+        data_buckets: What pods mount by the S3 CSI driver. Default: models of JumpStart alone.
+
+    Raises:
+        ValueError: The inference operator is on, and `inference` is left out.
     """
 
     def __init__(
@@ -59,25 +71,41 @@ class Operators(Construct):
         cluster: eks.ICluster,
         control_plane: EksConfig,
         operators: OperatorsConfig,
+        inference: InferenceSetup | None = None,
+        data_buckets: Sequence[DataBucketConfig] = (),
     ) -> None:
         super().__init__(scope, construct_id)
+        configuration = dict(_CONFIGURATION)
+        rights: dict[str, Construct] = {}
+        for addon, role in _ROLES.items():
+            if addon in operators.addons:
+                rights[addon] = role(self, role.__name__, cluster=cluster)
+        if operators.s3_csi_driver:
+            rights[S3_CSI_DRIVER] = ModelsRole(
+                self, "ModelsRole", cluster=cluster, data_buckets=data_buckets
+            )
+        if operators.inference_operator:
+            if inference is None:
+                raise ValueError("operators.inference_operator needs inference")
+            access = InferenceAccess(self, "Inference", setup=inference)
+            rights[INFERENCE_OPERATOR] = access
+            configuration[INFERENCE_OPERATOR] = access.configuration
         made = add_addons(
             self,
             operators.addons,
             cluster=cluster,
             kubernetes_version=control_plane.version,
-            configuration=_CONFIGURATION,
+            configuration=configuration,
             preserved=_WITH_OBJECTS_OF_USERS,
         )
         # EKS refuses an association within the add-on for versions that do not announce one, such
         # as v1.2.1 of the training operator, and a pod gets the role if the association is there
         # before it starts. https://github.com/awslabs/awsome-distributed-ai/pull/1076
-        for addon, role in _ROLES.items():
-            if addon in made:
-                made[addon].node.add_dependency(role(self, role.__name__, cluster=cluster))
-        for addon, needed in _AFTER.items():
-            for other in needed:
-                if addon in made and other in made:
+        for addon, right in rights.items():
+            made[addon].node.add_dependency(right)
+        for addon in made:
+            for other in NEEDS.get(addon, ()):
+                if other in made:
                     made[addon].node.add_dependency(made[other])
 
 
@@ -125,9 +153,4 @@ _ROLES: Mapping[str, type[TrainingOperatorRole | VolumesRole | SpacesRole]] = {
     TRAINING_OPERATOR: TrainingOperatorRole,
     EBS_CSI_DRIVER: VolumesRole,
     SPACES: SpacesRole,
-}
-# cert-manager's webhook judges certificates among their objects; Workspaces have volumes.
-_AFTER: Mapping[str, tuple[str, ...]] = {
-    TRAINING_OPERATOR: (CERT_MANAGER,),
-    SPACES: (CERT_MANAGER, EBS_CSI_DRIVER),
 }

@@ -9,15 +9,37 @@ CERT_MANAGER: Final = "cert-manager"
 METRICS_SERVER: Final = "metrics-server"
 TRAINING_OPERATOR: Final = "amazon-sagemaker-hyperpod-training-operator"
 EBS_CSI_DRIVER: Final = "aws-ebs-csi-driver"
+S3_CSI_DRIVER: Final = "aws-mountpoint-s3-csi-driver"
 SPACES: Final = "amazon-sagemaker-spaces"
+INFERENCE_OPERATOR: Final = "amazon-sagemaker-hyperpod-inference"
 KEYS: Final[Mapping[str, str]] = {
     CERT_MANAGER: "cert_manager",
     METRICS_SERVER: "metrics_server",
     TRAINING_OPERATOR: "training_operator",
     EBS_CSI_DRIVER: "ebs_csi_driver",
+    S3_CSI_DRIVER: "s3_csi_driver",
     SPACES: "spaces",
+    INFERENCE_OPERATOR: "inference_operator",
 }
 """Key of each add-on, in the order in which they are installed."""
+NEEDS: Final[Mapping[str, Mapping[str, str]]] = {
+    TRAINING_OPERATOR: {CERT_MANAGER: "it has a certificate, which cert-manager makes"},
+    SPACES: {
+        CERT_MANAGER: "its webhook has a certificate, which cert-manager makes",
+        EBS_CSI_DRIVER: "each Workspace has a volume, which that driver makes",
+    },
+    INFERENCE_OPERATOR: {
+        CERT_MANAGER: "endpoints have certificates, which cert-manager makes",
+        METRICS_SERVER: "endpoints scale by what their pods use",
+        S3_CSI_DRIVER: "endpoints mount models of S3 by that driver",
+    },
+}
+"""The add-ons that each one needs to be installed, and why.
+
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html,
+https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html
+"""
 CLUSTER_TAG: Final = {"SageMaker": "true"}
 """Tag of the HyperPod cluster without which the training operator may not look at its nodes.
 
@@ -25,6 +47,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.h
 """
 
 _SPACES = Task("give people notebooks and editors on the nodes")
+_INFERENCE = Task("serve models on the nodes")
 _TASK = Task("run training jobs with the HyperPod training operator")
 
 
@@ -32,15 +55,16 @@ class OperatorsConfig(Section):
     """Operators on the nodes, each an EKS add-on; the chart's own ones are `helm.components`."""
 
     cert_manager: Annotated[bool, _TASK] = False
-    """cert-manager, which makes certificates for webhooks; the training operator and spaces need
-    it. Default: false."""
+    """cert-manager, which makes certificates for webhooks; the training operator, spaces and the
+    inference operator need it. Default: false."""
 
     training_operator: Annotated[bool, OfHyperPod(), _TASK] = False
     """The HyperPod training operator, which runs each HyperPodPyTorchJob and restarts its processes
     after a fault. Tags the HyperPod cluster SageMaker: "true". Default: false."""
 
     metrics_server: Annotated[bool, Task("see what pods and nodes use")] = False
-    """The metrics server, for kubectl top and the HorizontalPodAutoscaler. Default: false."""
+    """The metrics server, for kubectl top and the HorizontalPodAutoscaler; the inference operator
+    needs it. Default: false."""
 
     ebs_csi_driver: Annotated[bool, _SPACES] = False
     """The CSI driver of EBS, with the rights to attach volumes to HyperPod's nodes: volumes for
@@ -49,6 +73,16 @@ class OperatorsConfig(Section):
     spaces: Annotated[bool, OfHyperPod(), _SPACES] = False
     """SageMaker Spaces: JupyterLab and Code Editor on the nodes, each a Workspace with a volume,
     reached by kubectl port-forward. Default: false."""
+
+    s3_csi_driver: Annotated[bool, _INFERENCE] = False
+    """The CSI driver of Mountpoint for Amazon S3, with the rights to read cluster.data_buckets and
+    the models of SageMaker JumpStart: pods mount them as files; the inference operator needs it.
+    Default: false."""
+
+    inference_operator: Annotated[bool, OfHyperPod(), _INFERENCE] = False
+    """The HyperPod inference operator, which runs each InferenceEndpointConfig and JumpStartModel,
+    with its load balancer controller and KEDA, a role for each, and a bucket for certificates,
+    which is retained. Default: false."""
 
     @property
     def addons(self) -> tuple[str, ...]:

@@ -124,6 +124,24 @@ EksClusterArn = Annotated[
     Names("EKS cluster"),
     Field(examples=["arn:aws:eks:us-west-2:111122223333:cluster/another"]),
 ]
+OidcProviderArn = Annotated[
+    str,
+    Matching(
+        # https://docs.aws.amazon.com/eks/latest/userguide/enable-iam-roles-for-service-accounts.html
+        pattern=r"arn:aws[a-z-]*:iam::[0-9]{12}:oidc-provider/"
+        r"oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/id/[0-9A-F]+",
+        rule="must be the ARN of an EKS cluster's IAM OIDC provider, such as "
+        "arn:aws:iam::111122223333:oidc-provider/oidc.eks.us-west-2.amazonaws.com/id/"
+        "0123456789ABCDEF0123456789ABCDEF",
+    ),
+    Names("OIDC provider"),
+    Field(
+        examples=[
+            "arn:aws:iam::111122223333:oidc-provider/oidc.eks.us-west-2.amazonaws.com/id/"
+            "FEDCBA9876543210FEDCBA9876543210"
+        ]
+    ),
+]
 PrometheusWorkspaceArn = Annotated[
     str,
     Matching(

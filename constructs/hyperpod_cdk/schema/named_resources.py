@@ -18,6 +18,7 @@ Kind = Literal[
     "Grafana workspace",
     "SNS topic",
     "capacity reservations",
+    "OIDC provider",
 ]
 
 

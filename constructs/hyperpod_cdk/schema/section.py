@@ -324,19 +324,8 @@ def arguments(annotation: object) -> Iterator[object]:
         yield from arguments(argument)
 
 
-NOT_HERE_YET = frozenset(
-    {
-        "inference_operator",
-        "task_governance",
-    }
-)
-"""Keys that users look for, of what HyperPod or EKS has and no section."""
-
-
 def _unknown_key(key: str, *, section: type[Section]) -> str:
     hint = _home_hint(key, section=section)
-    if not hint and key in NOT_HERE_YET:
-        return "is not here yet; see docs/comparison.md for what has it"
     keys = list(section.model_fields)
     return f"is not a key here{hint or nearest(key, known=keys)} (keys: {', '.join(keys)})"
 

@@ -51,6 +51,7 @@ _NAMES = {
     "DashboardName": (("DashboardName",),),
     "DbInstanceName": (("DBInstanceIdentifier",),),
     "FunctionName": (("FunctionName",),),
+    "ParameterNameWithoutLeadingSlash": (("Name",),),
     "ProjectName": (("Name",),),
     "RepositoryName": (("RepositoryName",),),
     "LayerName": (("LayerName",),),

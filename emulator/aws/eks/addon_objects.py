@@ -91,12 +91,9 @@ def _coredns(image: Callable[[str], str]) -> list[Object]:
 
 
 def _fsx_csi_driver(image: Callable[[str], str]) -> list[Object]:
-    driver = {
-        "apiVersion": "storage.k8s.io/v1",
-        "kind": "CSIDriver",
-        "metadata": {"name": "fsx.csi.aws.com"},
-        "spec": {"attachRequired": False, "fsGroupPolicy": "ReadWriteOnceWithFSType"},
-    }
+    driver = _csi_driver(
+        "fsx.csi.aws.com", attachRequired=False, fsGroupPolicy="ReadWriteOnceWithFSType"
+    )
     node, controller = "fsx-csi-node", "fsx-csi-controller"
     containers = {"fsx-plugin": image("eks/aws-fsx-csi-driver")}
     return [
@@ -173,13 +170,33 @@ def _training_operator(image: Callable[[str], str]) -> list[Object]:
     return [definition(), account, deployment]
 
 
-def _ebs_csi_driver(image: Callable[[str], str]) -> list[Object]:
-    driver = {
+def _csi_driver(name: str, **spec: object) -> Object:
+    return {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "CSIDriver",
-        "metadata": {"name": "ebs.csi.aws.com"},
-        "spec": {"attachRequired": True, "fsGroupPolicy": "File"},
+        "metadata": {"name": name},
+        "spec": spec,
     }
+
+
+def _s3_csi_driver(image: Callable[[str], str]) -> list[Object]:
+    """Return the objects of version 2 of the driver.
+
+    https://github.com/awslabs/mountpoint-s3-csi-driver
+    """
+    node, controller = "s3-csi-node", "s3-csi-controller"
+    containers = {"s3-plugin": image("eks/aws-s3-csi-driver")}
+    return [
+        _csi_driver("s3.csi.aws.com", attachRequired=False, podInfoOnMount=True),
+        _account("s3-csi-driver-sa"),
+        _account("s3-csi-driver-controller-sa"),
+        _daemon_set(node, {"app": node}, containers),
+        _deployment(controller, {"app": controller}, containers, tolerations=[], replicas=1),
+    ]
+
+
+def _ebs_csi_driver(image: Callable[[str], str]) -> list[Object]:
+    driver = _csi_driver("ebs.csi.aws.com", attachRequired=True, fsGroupPolicy="File")
     node, controller = "ebs-csi-node", "ebs-csi-controller"
     containers = {"ebs-plugin": image("eks/aws-ebs-csi-driver")}
     return [
@@ -196,6 +213,30 @@ def _ebs_csi_driver(image: Callable[[str], str]) -> list[Object]:
     ]
 
 
+def _definition(kind: str, *, group: str, version: str) -> Object:
+    """Return the definition of a kind that takes any object."""
+    singular = kind.lower()
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{singular}s.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": f"{singular}s", "singular": singular},
+            "versions": [
+                {
+                    "name": version,
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": anything},
+                }
+            ],
+        },
+    }
+
+
 SPACES = "amazon-sagemaker-spaces"
 _SPACES_NAMESPACE = "jupyter-k8s-system"
 
@@ -206,25 +247,7 @@ def _spaces(image: Callable[[str], str]) -> list[Object]:
     https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
     """
     name = "jupyter-k8s-controller-manager"
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    definition = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "workspaces.workspace.jupyter.org"},
-        "spec": {
-            "group": "workspace.jupyter.org",
-            "scope": "Namespaced",
-            "names": {"kind": "Workspace", "plural": "workspaces", "singular": "workspace"},
-            "versions": [
-                {
-                    "name": "v1alpha1",
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": anything},
-                }
-            ],
-        },
-    }
+    definition = _definition("Workspace", group="workspace.jupyter.org", version="v1alpha1")
     deployment = _deployment(
         name,
         {"control-plane": "controller-manager", "app.kubernetes.io/name": "jupyter-k8s"},
@@ -234,6 +257,48 @@ def _spaces(image: Callable[[str], str]) -> list[Object]:
         replicas=1,
     )
     return [definition, _account(name, namespace=_SPACES_NAMESPACE), deployment]
+
+
+INFERENCE = "amazon-sagemaker-hyperpod-inference"
+
+
+def _inference_operator(image: Callable[[str], str]) -> list[Object]:
+    """Return the objects of version 1 of the add-on, which brings its own KEDA.
+
+    Names are those of
+    https://github.com/aws/sagemaker-hyperpod-cli/blob/main/helm_chart/HyperPodHelmChart/charts/inference-operator/migration/helm_to_addon.sh
+    """
+    namespace, group = "hyperpod-inference-system", "inference.sagemaker.aws.amazon.com"
+    replicas = {
+        "hyperpod-inference-controller-manager": 1,
+        "hyperpod-inference-alb": 2,
+        "keda-operator": 1,
+        "keda-operator-metrics-apiserver": 1,
+        "keda-admission-webhooks": 1,
+    }
+    accounts = (
+        "hyperpod-inference-controller-manager",
+        "aws-load-balancer-controller",
+        "keda-operator",
+    )
+    return [
+        *(
+            _definition(kind, group=group, version="v1")
+            for kind in ("InferenceEndpointConfig", "JumpStartModel")
+        ),
+        *(_account(name, namespace=namespace) for name in accounts),
+        *(
+            _deployment(
+                name,
+                {"app.kubernetes.io/name": name},
+                {name: image(f"eks/{INFERENCE}/{name}")},
+                tolerations=[],
+                namespace=namespace,
+                replicas=count,
+            )
+            for name, count in replicas.items()
+        ),
+    ]
 
 
 CLOUDWATCH = "amazon-cloudwatch-observability"
@@ -332,7 +397,9 @@ _OBJECTS: Mapping[str, Callable[[Callable[[str], str]], list[Object]]] = {
     "metrics-server": _metrics_server,
     TRAINING_OPERATOR: _training_operator,
     "aws-ebs-csi-driver": _ebs_csi_driver,
+    "aws-mountpoint-s3-csi-driver": _s3_csi_driver,
     SPACES: _spaces,
+    INFERENCE: _inference_operator,
     CLOUDWATCH: _cloudwatch,
     METRICS: _metrics,
     TASK_GOVERNANCE: _task_governance,
@@ -408,6 +475,7 @@ def _object(
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
+_GUIDE = " and see the troubleshooting guide for more information."
 _MANAGER = "eks"
 _PLURALS = {
     "CSIDriver": "csidrivers",
@@ -483,10 +551,30 @@ class AddonManager:
 
         Kubernetes then refuses the certificate, whoever has installed cert-manager.
         """
-        if addon_name not in (TRAINING_OPERATOR, SPACES):
+        if addon_name not in (TRAINING_OPERATOR, SPACES, INFERENCE):
             return False
         webhook = self._call("GET", _path(_webhook()))
         return webhook is None or not _has_its_pods(webhook)
+
+    def lacks_dependency(self, addon_name: str) -> str | None:
+        """Return what the inference operator says of a dependency that is not there, if of any.
+
+        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-ts-cli.html
+        """
+        if addon_name != INFERENCE:
+            return None
+        for title, driver in (("S3", "s3.csi.aws.com"), ("FSx", "fsx.csi.aws.com")):
+            if self._call("GET", _path(_csi_driver(driver))) is None:
+                return (
+                    f"{title} CSI driver not installed (missing CSIDriver {driver}). Please "
+                    f"install the required CSI driver{_GUIDE}"
+                )
+        if self._call("GET", _path(_webhook())) is None:
+            return (
+                "Missing required CRD: certificaterequests.cert-manager.io. The cert-manager "
+                f"add-on is not installed. Please install cert-manager{_GUIDE}"
+            )
+        return None
 
     def lacks_node(self, addon_name: str) -> bool:
         """Say whether an add-on that needs a node first has none."""

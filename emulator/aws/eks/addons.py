@@ -17,6 +17,9 @@ while no pod of cert-manager's webhook runs:
 https://github.com/cert-manager/cert-manager/issues/5483. How often EKS tries again, AWS does not
 say: here it gives up at once, the worst of what it may do.
 
+The inference operator looks for two CSI drivers and cert-manager, and its add-on fails without:
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-ts-cli.html.
+
 HyperPod's observability add-on wants a node before it is installed, and pods that get their role
 by the Pod Identity Agent: https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-setup.html.
 What it does without a node is not said: here it fails at once. Without the agent, it and
@@ -298,6 +301,10 @@ def _put(addon: dict[str, Any], *, status: str, manager: AddonManager | None) ->
 
 def _lacking(manager: AddonManager, addon_name: str) -> dict[str, Any] | None:
     """Return why EKS gives an add-on up at once, or None."""
+    dependency = manager.lacks_dependency(addon_name)
+    if dependency is not None:
+        # https://docs.aws.amazon.com/eks/latest/APIReference/API_AddonIssue.html
+        return {"code": "K8sResourceNotFound", "message": dependency, "resourceIds": []}
     if manager.lacks_webhook(addon_name):
         return _NO_WEBHOOK
     return _NO_NODE if manager.lacks_node(addon_name) else None

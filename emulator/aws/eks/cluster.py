@@ -28,7 +28,7 @@ from emulator.aws.ministack import (
     get_region,
     provisioners,
 )
-from emulator.aws.settings import Readiness, Settings
+from emulator.aws.settings import OIDC_PROVIDER_ID, Readiness, Settings
 
 _CREATING, _AGAIN = "_creating", "_again"
 _ALL_TRAFFIC: dict[str, Any] = {"IpProtocol": "-1", "Ipv6Ranges": [], "PrefixListIds": []}
@@ -79,6 +79,12 @@ def _issuer_url(oidc_id: str) -> str:
     return f"https://oidc.eks.{get_region()}.amazonaws.com/id/{oidc_id}"
 
 
+def _identity(tags: Mapping[str, str]) -> dict[str, Any]:
+    """Return the issuer that a test names; nothing if it names none."""
+    named = tags.get(OIDC_PROVIDER_ID)
+    return {} if named is None else {"oidc": {"issuer": _issuer_url(named)}}
+
+
 def _creating(cluster: dict[str, Any]) -> EksResponse:
     """Return what EKS says of a cluster before there is an endpoint.
 
@@ -126,6 +132,7 @@ def install_cluster(*, settings: Settings) -> None:
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response
         cluster = eks.clusters[body["name"]]
+        cluster["identity"] = _identity(body.get("tags", {})) or cluster["identity"]
         vpc_id = ec2.subnets[vpc_config["subnetIds"][0]]["VpcId"]
         cluster["resourcesVpcConfig"] |= {
             "vpcId": vpc_id,

@@ -223,6 +223,14 @@ _DOCUMENTS: dict[str, list[dict[str, object]]] = {
     "AmazonEC2ContainerRegistryPullOnly": [
         {"Effect": "Allow", "Action": "ecr:BatchGetImage", "Resource": "*"}
     ],
+    # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonSageMakerHyperPodInferenceAccess.html
+    "AmazonSageMakerHyperPodInferenceAccess": [
+        {
+            "Effect": "Allow",
+            "Action": "s3:ListBucket",
+            "Resource": "arn:aws:s3:::hyperpod-tls*",
+        }
+    ],
     _CLUSTER_INSTANCE_ROLE: [
         {
             "Effect": "Allow",

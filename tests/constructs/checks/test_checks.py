@@ -27,6 +27,7 @@ from hyperpod_cdk.facts.instance_types import instance_facts, instance_types, is
 from hyperpod_cdk.hyperpod.checks import cluster_findings
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.network.checks import network_findings
+from hyperpod_cdk.operators.section import KEYS
 from hyperpod_cdk.schema.errors import Finding, key_path
 from hyperpod_cdk.schema.rules import Rule
 from hyperpod_cdk.synthesis.refusals import report
@@ -181,11 +182,11 @@ def test_add_ons_with_daemon_sets_are_counted(
     assert add_ons - {"coredns"} == {*ADD_ON_DAEMON_SETS, *STORAGE_ADD_ON_DAEMON_SETS}
 
 
-def test_the_daemon_sets_of_operators_are_counted() -> None:
+@pytest.mark.parametrize(("addon", "name"), OPERATOR_DAEMON_SETS.items())
+def test_the_daemon_sets_of_operators_are_counted(addon: str, name: str) -> None:
     facts = instance_facts("ml.m5.4xlarge")
     assert facts is not None
-    [name] = OPERATOR_DAEMON_SETS.values()
-    with_it = configured({"operators": {"ebs_csi_driver": True}})
+    with_it = configured({"operators": {KEYS[addon]: True}})
 
     assert name in daemon_sets(facts, config=with_it)
     assert name not in daemon_sets(facts, config=configured({}))

@@ -142,7 +142,7 @@ def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
     ("path", "value", "start"),
     [
         ("slurm", {}, "slurm: 'slurm' is not a key here, but under cluster (keys: name"),
-        ("eks.node_groups", [], "eks.node_groups: 'node_groups' is not here yet; see docs/comp"),
+        ("eks.node_groups", [], "eks.node_groups: 'node_groups' is not a key here (keys: clus"),
         ("odd key", 1, "['odd key']: 'odd key' is not a key here"),
         ("tags", {"": "v"}, "tags['']: '' must be 1 to 128 characters"),
         ("tags", {"AWS:k": "v"}, "tags['AWS:k']: 'AWS:k' must not start with aws:"),

@@ -1,6 +1,5 @@
 """Who makes a section in Python reads the lines that a YAML file gets."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -30,7 +29,7 @@ from hyperpod_cdk import (
 )
 from hyperpod_cdk.hyperpod.instance_group import RestrictedInstanceGroupConfig
 from hyperpod_cdk.schema.errors import key_path
-from hyperpod_cdk.schema.section import NOT_HERE_YET, Section, section_in
+from hyperpod_cdk.schema.section import Section
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.refusals import lines_for, without_names
@@ -193,20 +192,7 @@ def test_a_list_does_for_a_tuple_and_a_mapping_for_a_section() -> None:
     assert made.taints == (TaintConfig(key="a", effect="NoExecute"),)
 
 
-def _sections(model: type[Section]) -> Iterator[type[Section]]:
-    yield model
-    for field in model.model_fields.values():
-        if (inner := section_in(field.annotation)) is not None:
-            yield from _sections(inner)
-
-
-def test_no_section_has_a_key_that_is_not_here_yet() -> None:
-    keys = {key for section in _sections(Config) for key in section.model_fields}
-
-    assert "cluster" in keys and not keys & NOT_HERE_YET
-
-
-def test_a_key_of_another_section_is_not_one_that_is_not_here_yet() -> None:
+def test_a_key_of_a_section_below_is_said_to_be_there() -> None:
     class Orchestrator(Section):
         slurm: bool = False
 

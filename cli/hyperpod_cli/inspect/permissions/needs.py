@@ -21,7 +21,7 @@ from aws_reference.resource_schemas import (
     schema_of,
     service_of_linked_role,
 )
-from hyperpod_cli.aws.assembly import Resource, Value
+from hyperpod_cli.aws.assembly import Resource, Value, trust_of
 from hyperpod_cli.inspect.permissions.names import Condition, Names, pattern, strings
 
 HANDLERS = ("create", "read", "update", "delete")
@@ -291,7 +291,8 @@ class _Handlers:
                     pattern(statement["Principal"]["Service"], self.names.environment)
                     for role in self.names.resources
                     if role.type == "AWS::IAM::Role" and role.address in roles
-                    for statement in role.properties["AssumeRolePolicyDocument"]["Statement"]
+                    for statement in trust_of(role.properties)
+                    if "Service" in statement["Principal"]
                 }
             )
         )

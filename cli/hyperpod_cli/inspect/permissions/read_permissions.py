@@ -95,7 +95,8 @@ class _Read:
         for bucket in self._of("AWS::S3::Bucket"):
             if "BucketName" in bucket.properties:
                 name = pattern(bucket.properties["BucketName"], self.names.environment)
-                yield f"arn:{self.names.environment.partition}:s3:::{name}{rest}"
+                if "*" not in name:
+                    yield f"arn:{self.names.environment.partition}:s3:::{name}{rest}"
 
     def existing_buckets(self, rest: str = "") -> Iterator[str]:
         """Yield the buckets of lifecycle scripts that no template makes, or what they hold."""
@@ -140,6 +141,13 @@ class _Read:
         where = self.names.environment
         for role in self._named("AWS::IAM::Role", "RoleName"):
             yield f"arn:{where.partition}:iam::{where.account}:role/{role}"
+
+    def oidc_providers(self) -> Iterator[str]:
+        """Yield the OIDC providers that roles trust and no template makes."""
+        for role in self._of("AWS::IAM::Role"):
+            for text in strings(role.properties, self.names.environment):
+                if ":oidc-provider/" in text and "*" not in text:
+                    yield text
 
     def node_roles(self) -> Iterator[str]:
         """Yield the roles that nodes run as and no template makes."""
@@ -268,6 +276,7 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
         lambda read: read.if_made("AWS::Logs::LogGroup", read.arn("logs", "log-group:*")),
     ),
     ("LookForRole", "iam:GetRole", _Read.named_roles),
+    ("LookAtOidcProvider", "iam:GetOpenIDConnectProvider", _Read.oidc_providers),
     ("LookAtRoles", "iam:(GetRole|SimulatePrincipalPolicy)", _Read.node_roles),
     ("LookAtManagedPolicy", "iam:(GetPolicy|GetPolicyVersion)", _Read.managed_policy),
     ("LookAtTopic", "sns:GetTopicAttributes", lambda read: read.named(_TOPIC)),

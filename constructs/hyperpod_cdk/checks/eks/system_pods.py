@@ -9,7 +9,9 @@ from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.operators.section import (
     CERT_MANAGER,
     EBS_CSI_DRIVER,
+    INFERENCE_OPERATOR,
     METRICS_SERVER,
+    S3_CSI_DRIVER,
     SPACES,
     TRAINING_OPERATOR,
 )
@@ -30,6 +32,8 @@ _OPERATOR_PODS = {
     TASK_GOVERNANCE: {"Kueue": 1},
     EBS_CSI_DRIVER: {"EBS CSI controller": 2},
     SPACES: {"Spaces controller": 1},
+    S3_CSI_DRIVER: {"S3 CSI controller": 1},
+    INFERENCE_OPERATOR: {"inference operator": 1, "its load balancer controller": 2, "KEDA": 3},
 }
 # As it is installed here.
 _TOLERATING_ALL = _OPERATOR_PODS[CERT_MANAGER]
@@ -137,7 +141,7 @@ def _pods(config: Config) -> dict[str, int]:
     for addon in config.addons_after_nodes:
         pods |= _OPERATOR_PODS.get(addon, {})
     pods |= {} if config.grafana_image is None else {"Grafana": 1}
-    return pods | (_STORAGE_PODS if config.storage is not None else {})
+    return pods | (_STORAGE_PODS if config.needs_fsx_csi_driver else {})
 
 
 def _repelling(

@@ -282,7 +282,12 @@ def test_operators_that_are_on_are_looked_for(
 ) -> None:
     config = configure(on)
     before = [*operators(deployed(config))]
-    for namespace in ("cert-manager", "aws-hyperpod", "jupyter-k8s-system"):
+    for namespace in (
+        "cert-manager",
+        "aws-hyperpod",
+        "jupyter-k8s-system",
+        "hyperpod-inference-system",
+    ):
         kubernetes.create(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         )
@@ -293,14 +298,16 @@ def test_operators_that_are_on_are_looked_for(
     join(kubernetes, "n0", cluster="ml-cluster")
     after = [*operators(deployed(config))]
 
-    assert len(before) == (10 if on else 0)
+    assert len(before) == (18 if on else 0)
     assert {check.found for check in before} == ({"is not installed"} if on else set())
     assert all(AGAIN in check.advice for check in before)
     assert [check.title for check in without_nodes if check.ok] == (
         [
             "kubectl get crd hyperpodpytorchjobs.sagemaker.amazonaws.com",
             "kubectl get ds ebs-csi-node -n kube-system",
+            "kubectl get ds s3-csi-node -n kube-system",
             "kubectl get crd workspaces.workspace.jupyter.org",
+            "kubectl get crd inferenceendpointconfigs.inference.sagemaker.aws.amazon.com",
         ]
         if on
         else []

@@ -2,10 +2,9 @@
 
 from typing import Any
 
+from hyperpod_cdk.checks.eks.operator_needs import operator_needs
 from hyperpod_cdk.checks.eks.operator_nodes import operator_nodes
-from hyperpod_cdk.checks.eks.spaces import spaces
 from hyperpod_cdk.checks.eks.system_pods import system_pods
-from hyperpod_cdk.checks.eks.training_operator import training_operator
 from tests.support.rule_cases import ERROR, GPU, TAINT, UNDESCRIBED, WARNING, config, group, one
 
 _METRICS: dict[str, Any] = {"operators": {"metrics_server": True}}
@@ -13,6 +12,19 @@ _ALL: dict[str, Any] = {
     "operators": {"cert_manager": True, "training_operator": True, "metrics_server": True}
 }
 _SPACES = {"cert_manager": True, "ebs_csi_driver": True, "spaces": True}
+_INFERENCE = {
+    "cert_manager": True,
+    "metrics_server": True,
+    "s3_csi_driver": True,
+    "inference_operator": True,
+}
+_TWO_ZONES: dict[str, Any] = {
+    "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}, {"cidr": "10.2.0.0/16"}]
+}
+_PROVIDER = (
+    "arn:aws:iam::111122223333:oidc-provider/oidc.eks.us-west-2.amazonaws.com/id/"
+    "0123456789ABCDEF0123456789ABCDEF"
+)
 _TRAINING_ALONE: dict[str, Any] = {"operators": {"training_operator": True}}
 _EXISTING: dict[str, Any] = {
     "eks": {"cluster_arn": "arn:aws:eks:us-west-2:111122223333:cluster/shared"},
@@ -27,36 +39,87 @@ _EXISTING: dict[str, Any] = {
 _GROUPS, _LARGE = "cluster.instance_groups", "ml.m5.4xlarge"
 
 CASES = [
-    one(training_operator, "off", config(tags={"SageMaker": "no"}, **_METRICS)),
-    one(training_operator, "with all it needs", config(tags={"SageMaker": "true"}, **_ALL)),
-    one(training_operator, "beside an existing one's", config(**_EXISTING, **_TRAINING_ALONE)),
+    one(operator_needs, "off", config(tags={"SageMaker": "no"}, **_METRICS)),
+    one(operator_needs, "a training operator", config(tags={"SageMaker": "true"}, **_ALL)),
+    one(operator_needs, "beside an existing one's", config(**_EXISTING, **_TRAINING_ALONE)),
     one(
-        training_operator,
-        "without cert-manager",
+        operator_needs,
+        "a training operator without cert-manager",
         config(**_TRAINING_ALONE),
-        (ERROR, "operators.cert_manager", "must be true: the training operator has a certificate"),
+        (
+            ERROR,
+            "operators.cert_manager",
+            "must be true for operators.training_operator: it has a certificate",
+        ),
     ),
     one(
-        training_operator,
-        "with the tag of another value",
+        operator_needs,
+        "a training operator with the tag of another value",
         config(tags={"SageMaker": "no"}, **_ALL),
         (ERROR, "tags.SageMaker", 'must be "true", or left out'),
     ),
-    one(spaces, "off", config()),
-    one(spaces, "with all they need", config(operators=_SPACES)),
-    one(spaces, "beside what exists", config(**_EXISTING, operators={"spaces": True})),
+    one(operator_needs, "Spaces with all they need", config(operators=_SPACES)),
+    one(operator_needs, "Spaces beside others", config(**_EXISTING, operators={"spaces": True})),
     one(
-        spaces,
-        "alone",
+        operator_needs,
+        "Spaces alone",
         config(operators={"spaces": True}),
         (ERROR, "operators.cert_manager", "must be true for operators.spaces: its webhook has"),
         (ERROR, "operators.ebs_csi_driver", "must be true for operators.spaces: each Workspace"),
     ),
     one(
-        spaces,
-        "in a closed network",
+        operator_needs,
+        "Spaces in a closed network",
         config(network={"closed": True}, eks={"endpoint_access": "private"}, operators=_SPACES),
         (WARNING, "operators.spaces", "has images of public.ecr.aws in its templates"),
+    ),
+    one(
+        operator_needs,
+        "an inference operator with all it needs",
+        config(network=_TWO_ZONES, operators=_INFERENCE),
+    ),
+    one(
+        operator_needs,
+        "an inference operator alone, in one zone",
+        config(operators={"inference_operator": True}),
+        (ERROR, "operators.cert_manager", "must be true for operators.inference_operator: endp"),
+        (ERROR, "operators.metrics_server", "must be true for operators.inference_operator: end"),
+        (ERROR, "operators.s3_csi_driver", "must be true for operators.inference_operator: end"),
+        (WARNING, "network.hyperpod_subnets", "is in one availability zone, and the internal"),
+    ),
+    one(
+        operator_needs,
+        "an inference operator in a closed network",
+        config(
+            network={**_TWO_ZONES, "closed": True},
+            eks={"endpoint_access": "private"},
+            operators=_INFERENCE,
+        ),
+        (ERROR, "operators.inference_operator", "must be false in a closed network: it imports"),
+    ),
+    one(
+        operator_needs,
+        "an inference operator on Graviton alone",
+        config(
+            group("ml.c7g.4xlarge"),
+            network=_TWO_ZONES,
+            operators=_INFERENCE,
+        ),
+        (ERROR, _GROUPS, "have no x86-64, on which alone the inference operator"),
+    ),
+    one(
+        operator_needs,
+        "an inference operator on an existing cluster",
+        config(
+            **{**_EXISTING, "eks": {**_EXISTING["eks"], "oidc_provider_arn": _PROVIDER}},
+            operators={"inference_operator": True},
+        ),
+    ),
+    one(
+        operator_needs,
+        "an inference operator on an existing cluster without its OIDC provider",
+        config(**_EXISTING, operators={"inference_operator": True}),
+        (ERROR, "eks.oidc_provider_arn", "is missing: the pods of operators.inference_operator"),
     ),
     one(operator_nodes, "off", config(group(instance_count=0))),
     one(operator_nodes, "one large node", config(group(), group(_LARGE, index=1), **_ALL)),

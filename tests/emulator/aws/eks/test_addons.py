@@ -159,6 +159,32 @@ def test_the_training_operator_needs_the_pods_of_cert_manager(
     assert kubernetes.objects("apps/v1", "Deployment", "aws-hyperpod") == []
 
 
+def test_the_inference_operator_needs_two_drivers_and_cert_manager(
+    site: Site, kubernetes: InProcessControlPlane
+) -> None:
+    cluster, name = site.names["Cluster"].rpartition("/")[2], "amazon-sagemaker-hyperpod-inference"
+    eks = client(site.aws, "eks")
+    needed = {
+        "aws-mountpoint-s3-csi-driver": "missing CSIDriver s3.csi.aws.com",
+        FSX: "missing CSIDriver fsx.csi.aws.com",
+        "cert-manager": "Missing required CRD: certificaterequests.cert-manager.io",
+    }
+    operator = resource("AWS::EKS::Addon", ClusterName=cluster, AddonName=name)
+    kubernetes.put_node("n0", instance_type="ml.m5.4xlarge")
+    for addon, problem in needed.items():
+        with pytest.raises(
+            StackFailedError, match=f"CREATE_FAILED: K8sResourceNotFound.*{problem}"
+        ):
+            deploy(site.aws, {"Operator": operator}, {})
+        eks.create_addon(clusterName=cluster, addonName=addon)
+
+    deploy(site.aws, {"Operator": operator}, {})
+
+    assert seen(site, name) == "ACTIVE"
+    for addon in (name, *needed):
+        eks.delete_addon(clusterName=cluster, addonName=addon)
+
+
 @pytest.mark.parametrize("name", [*DAEMON_SET_ADDONS])
 def test_a_daemon_set_alone_needs_no_nodes(
     name: str, site: Site, kubernetes: InProcessControlPlane

@@ -21,6 +21,15 @@ _RESEARCH: Mapping[str, Any] = merged(
     {"lifecycle_scripts": {"existing_bucket_name": f"research-{ACCOUNT_IN_FILES}"}},
 )
 _CLUSTER = f"arn:aws:eks:us-west-2:{ACCOUNT_IN_FILES}:cluster"
+_OTHER_PROVIDER = (
+    f"arn:aws:iam::{ACCOUNT_IN_FILES}:oidc-provider/oidc.eks.us-west-2.amazonaws.com/id/{'F' * 32}"
+)
+_INFERENCE = {
+    "cert_manager": True,
+    "metrics_server": True,
+    "s3_csi_driver": True,
+    "inference_operator": True,
+}
 _ADMIN = f"arn:aws:iam::{ACCOUNT_IN_FILES}:role/Admin"
 _PIN = "v0.1.0-eksbuild.1"
 
@@ -76,6 +85,12 @@ def _of_another_hyperpod_cluster(deployment: Deployment) -> None:
 def _and_another_network(deployment: Deployment) -> None:
     _there()(deployment)
     ExistingNetwork(network=deployment.config.network).make(deployment.client)
+
+
+def _without_provider(deployment: Deployment) -> None:
+    _there()(deployment)
+    arn = deployment.config.eks.oidc_provider_arn
+    deployment.client("iam").delete_open_id_connect_provider(OpenIDConnectProviderArn=arn)
 
 
 def _existing(
@@ -143,7 +158,43 @@ FAILURES = (
         document=merged(_RESEARCH, {"operators": {"cert_manager": True, "spaces": True}}),
         before=everything,
         found="operators.ebs_csi_driver: false leaves out what research does not have as an EKS "
-        "add-on either; unless it has aws-ebs-csi-driver in another way, set it to true: Spaces",
+        "add-on either; unless it has aws-ebs-csi-driver in another way, set it to true: operators",
+        deploy=the_cluster,
+        said=None,
+    ),
+    Failure(
+        validator="inference-operator",
+        name="the OIDC provider of another cluster",
+        document=merged(_RESEARCH, {"eks": {"oidc_provider_arn": _OTHER_PROVIDER}}),
+        before=_there(),
+        found="FFF' is not that of research, so its pods get no role; write arn",
+        deploy=the_cluster,
+        said=None,
+    ),
+    Failure(
+        validator="inference-operator",
+        name="an OIDC provider that IAM does not have",
+        document=_RESEARCH,
+        before=_without_provider,
+        found="does not exist, so pods get no role; run `aws iam create-open-id-connect-provider",
+        deploy=the_cluster,
+        said=None,
+    ),
+    Failure(
+        validator="inference-operator",
+        name="a VPC without subnets for load balancers",
+        document=merged(_RESEARCH, {"operators": _INFERENCE}),
+        before=everything,
+        found="has no subnets with the tag kubernetes.io/role/elb in two zones, nor with kubern",
+        deploy=the_cluster,
+        said=None,
+    ),
+    Failure(
+        validator="inference-operator",
+        name="a VPC without an endpoint of S3",
+        document=merged(_RESEARCH, {"operators": _INFERENCE}),
+        before=everything,
+        found="has no VPC endpoint of S3, by which a SageMaker endpoint gets the certificate of a",
         deploy=the_cluster,
         said=None,
     ),

@@ -176,7 +176,7 @@ class _Look:
                 path: KeyPath = ("eks", "addons", index)
                 yield self.problem(message, path=path, value=name, command=command)
         needed = {*DAEMON_SET_ADDONS, DNS_ADDON}
-        if self._config.storage is not None:
+        if self._config.needs_fsx_csi_driver:
             needed.add(FSX_ADDON)
         missing = sorted(needed - there - set(self._config.eks.addons))
         if missing:

@@ -1,31 +1,20 @@
 """The EKS cluster lacks the add-ons of the operators, and has what these need."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.operators.section import (
-    CERT_MANAGER,
-    EBS_CSI_DRIVER,
-    KEYS,
-    SPACES,
-    TRAINING_OPERATOR,
-)
+from hyperpod_cdk.operators.section import KEYS, NEEDS
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.aws.session import answer_of, listed
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
 from hyperpod_stacks.table import stack_name
 
-_NEEDED_BY: Mapping[str, Mapping[str, str]] = {
-    CERT_MANAGER: {TRAINING_OPERATOR: "the training operator needs", SPACES: "Spaces need"},
-    EBS_CSI_DRIVER: {SPACES: "Spaces need"},
-}
-
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
     row="the EKS cluster has an operator of `operators` already; warns where an existing one lacks "
-    "cert-manager, which the training operator and Spaces need, or the EBS CSI driver",
+    "an add-on that another one needs, such as cert-manager",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html)",
     reads=["cloudformation:ListStackResources", "eks:DescribeCluster", "eks:ListAddons"],
 )
@@ -51,17 +40,13 @@ def operators(config: Config, target: Target) -> Iterator[Problem]:
             )
             yield problem(("operators", KEYS[addon]), True, message, command=command)
     wanted = {*config.operators.addons, *there}
-    for needed, users in _NEEDED_BY.items():
-        needing = [user for addon, user in users.items() if addon in config.operators.addons]
-        if needing and needed not in wanted:
+    for needed, key in KEYS.items():
+        users = [addon for addon in config.operators.addons if needed in NEEDS.get(addon, ())]
+        if users and needed not in wanted:
             message = (
                 f"leaves out what {name} does not have as an EKS add-on either; unless it has "
-                f"{needed} in another way, set it to true: {needing[0]} it"
+                f"{needed} in another way, set it to true: operators.{KEYS[users[0]]} needs it"
             )
             yield problem(
-                ("operators", KEYS[needed]),
-                False,
-                message,
-                command=command,
-                severity=Severity.WARNING,
+                ("operators", key), False, message, command=command, severity=Severity.WARNING
             )

@@ -82,7 +82,7 @@ def _on_each_node(deployment: LiveDeployment, nodes: Sequence[str], *, addon: st
 def _needed(config: Config) -> frozenset[str]:
     """Return the add-ons of the deployment, and the driver, which may have another owner."""
     ours = config.installed_addons
-    return frozenset(ours if config.storage is None else (*ours, FSX_ADDON))
+    return frozenset((*ours, FSX_ADDON) if config.needs_fsx_csi_driver else ours)
 
 
 def _again(config: Config, addon: str) -> str:

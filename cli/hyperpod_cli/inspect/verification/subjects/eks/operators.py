@@ -7,7 +7,9 @@ from kubernetes.client import ApiextensionsV1Api
 from hyperpod_cdk.operators.section import (
     CERT_MANAGER,
     EBS_CSI_DRIVER,
+    INFERENCE_OPERATOR,
     METRICS_SERVER,
+    S3_CSI_DRIVER,
     SPACES,
     TRAINING_OPERATOR,
 )
@@ -24,6 +26,8 @@ from hyperpod_cli.inspect.verification.nodes import Workload
 _WITHOUT_TRAINING_OPERATOR = "No HyperPodPyTorchJob starts without it. "
 _WITHOUT_SPACES = "No Workspace starts without it. "
 _WITHOUT_VOLUMES = "No claim gets a volume of EBS without it, nor does a Workspace. "
+_WITHOUT_ENDPOINTS = "No endpoint is served, balanced or scaled without it. "
+_WITHOUT_MODELS = "No pod mounts a bucket of S3 without it, nor does an endpoint. "
 # The kind of each operator's objects, by the name of its definition.
 _DEFINITIONS: Mapping[str, tuple[str, str]] = {
     TRAINING_OPERATOR: (
@@ -31,6 +35,10 @@ _DEFINITIONS: Mapping[str, tuple[str, str]] = {
         _WITHOUT_TRAINING_OPERATOR,
     ),
     SPACES: ("workspaces.workspace.jupyter.org", _WITHOUT_SPACES),
+    INFERENCE_OPERATOR: (
+        "inferenceendpointconfigs.inference.sagemaker.aws.amazon.com",
+        _WITHOUT_ENDPOINTS,
+    ),
 }
 _WORKLOADS: Mapping[str, Sequence[Workload]] = {
     CERT_MANAGER: [
@@ -75,13 +83,37 @@ _WORKLOADS: Mapping[str, Sequence[Workload]] = {
             without=_WITHOUT_SPACES,
         )
     ],
+    S3_CSI_DRIVER: [
+        Workload(
+            kind="deploy",
+            name="s3-csi-controller",
+            namespace="kube-system",
+            without=_WITHOUT_MODELS,
+        ),
+        Workload(kind="ds", name="s3-csi-node", namespace="kube-system", without=_WITHOUT_MODELS),
+    ],
+    INFERENCE_OPERATOR: [
+        Workload(
+            kind="deploy",
+            name=name,
+            namespace="hyperpod-inference-system",
+            without=_WITHOUT_ENDPOINTS,
+        )
+        for name in (
+            "hyperpod-inference-controller-manager",
+            "hyperpod-inference-alb",
+            "keda-operator",
+            "keda-operator-metrics-apiserver",
+            "keda-admission-webhooks",
+        )
+    ],
 }
 
 
 @subject(
     phase=Phase.ADDONS,
     row="each Deployment and DaemonSet of the operators that are on has all its pods; the "
-    "definitions of HyperPodPyTorchJob and Workspace are there",
+    "definitions of HyperPodPyTorchJob, Workspace and InferenceEndpointConfig are there",
     needs_kubernetes=True,
 )
 def operators(deployment: LiveDeployment) -> Iterator[Check]:
