@@ -131,6 +131,7 @@ def _install_eks(settings: Settings) -> None:
     access.install_authentication_mode()
     addons.install_addon_versions()
     addons.install_addon_health(settings=settings)
+    launches.install_interface_types()
     node_groups.install(settings=settings)
     cluster.install_deletion_protection()
     cluster.install_dropped_properties()

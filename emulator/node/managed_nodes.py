@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 
 from emulator.aws.eks.addon_objects import NODE_GROUP
 from emulator.aws.local_aws import AwsClients
-from emulator.hardware import HardwareOf, node_architecture, node_capacity, unknown_hardware
+from emulator.hardware import EFA, HardwareOf, node_architecture, node_capacity, unknown_hardware
 from emulator.kubernetes.control_plane import ControlPlane
 
 _PAUSE_SECONDS = 0.5
@@ -101,6 +101,7 @@ class ManagedNodes:
         subnets = clients("ec2").describe_subnets(SubnetIds=group["subnets"])["Subnets"]
         instance_type = group["instanceTypes"][0]
         hardware = self.hardware(instance_type)
+        capacity = {**node_capacity(hardware), EFA: str(self._efa_interfaces(group))}
         for index in range(group["scalingConfig"]["desiredSize"]):
             subnet = subnets[index % len(subnets)]
             zone = subnet["AvailabilityZone"]
@@ -118,12 +119,24 @@ class ManagedNodes:
                 {
                     "instance_type": instance_type,
                     "labels": labels,
-                    "capacity": node_capacity(hardware),
+                    "capacity": {name: n for name, n in capacity.items() if n != "0"},
                     "taints": [
                         {**taint, "effect": _EFFECTS[taint["effect"]]} for taint in group["taints"]
                     ],
                 },
             )
+
+    def _efa_interfaces(self, group: Mapping[str, Any]) -> int:
+        """Return how many the launch template gives an instance."""
+        template = group.get("launchTemplate")
+        if template is None or self._clients is None:
+            return 0
+        found = self._clients("ec2").describe_launch_template_versions(
+            LaunchTemplateId=template["id"], Versions=[str(template["version"])]
+        )
+        data = found["LaunchTemplateVersions"][0]["LaunchTemplateData"]
+        kinds = [each.get("InterfaceType") for each in data.get("NetworkInterfaces", ())]
+        return sum(kind in ("efa", "efa-only") for kind in kinds)
 
 
 def _name(identity: str, subnet: Mapping[str, Any]) -> str:

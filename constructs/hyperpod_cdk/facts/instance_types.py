@@ -156,6 +156,12 @@ def instance_facts(instance_type: str) -> InstanceFacts | None:
     )
 
 
+def facts_of_any(name: str) -> InstanceFacts | None:
+    """Return what is known of a type by any name, such as a node's label; None for nothing."""
+    known = name in instance_types() or f"{_PREFIX}{name}" in instance_types()
+    return instance_facts(name) if known else None
+
+
 def is_accelerated(instance_type: str) -> bool:
     """Tell whether the instance type has GPUs or AWS Trainium chips.
 

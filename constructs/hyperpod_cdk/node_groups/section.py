@@ -26,6 +26,8 @@ from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 ON_DEMAND, SPOT, CAPACITY_BLOCK = CAPACITIES = ("OnDemand", "Spot", "CapacityBlock")
 _ID, _GROUP = "capacity_reservation_id", "capacity_reservation_resource_group_arn"
 _PREFIX = "ml."
+EFA_LABEL = "vpc.amazonaws.com/efa.present"
+"""Of nodes that have interfaces of EFA."""
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
 _MOST_TYPES = 20
 # https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
@@ -267,7 +269,7 @@ class ManagedNodeGroupConfig(Section):
 
         https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia.html
         """
-        own = {"vpc.amazonaws.com/efa.present": "true"} if self.has_efa else {}
+        own = {EFA_LABEL: "true"} if self.has_efa else {}
         gpus = {"nvidia.com/gpu.present": "true"} if self.accelerator_kind == "GPU" else {}
         return {**own, **gpus, **self.labels}
 

@@ -1,6 +1,8 @@
-"""What instances are launched by: placement groups, and launch templates as EC2 takes them."""
+"""What instances are launched by: placement groups, and the interfaces of launch templates."""
 
 import uuid
+from collections.abc import Mapping
+from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType
 from emulator.aws.ministack import ec2, get_account_id, get_region
@@ -29,3 +31,28 @@ PLACEMENT_GROUP = ResourceType(
     create=_create_placement_group,
     delete=_delete_placement_group,
 )
+
+
+_SHOWN = ("DeviceIndex", "NetworkCardIndex", "InterfaceType")
+
+
+def install_interface_types() -> None:
+    """Describe of what type the interfaces of launch templates are, and on which card."""
+    described = ec2.lt_data_xml
+
+    def describe(data: Mapping[str, Any]) -> str:
+        interfaces = data.get("NetworkInterfaces") or ()
+        items = "".join(
+            "<item>"
+            + "".join(
+                f"<{name[0].lower()}{name[1:]}>{each[name]}</{name[0].lower()}{name[1:]}>"
+                for name in _SHOWN
+                if name in each
+            )
+            + "</item>"
+            for each in interfaces
+        )
+        rest = {name: value for name, value in data.items() if name != "NetworkInterfaces"}
+        return f"{described(rest)}<networkInterfaceSet>{items}</networkInterfaceSet>"
+
+    ec2.lt_data_xml = describe

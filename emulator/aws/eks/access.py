@@ -115,8 +115,9 @@ def install() -> None:
 
 
 _ENTRY = re.compile(r"/clusters/([^/]+)/access-entries/(arn:.+?)(?:/access-policies(?:/.*)?)?")
-# What is done to an add-on that is there.
-_ADDON = re.compile(r"/clusters/([^/]+)/addons/([^/]+)(?:/.*)?")
+# What is done to an add-on, or to a node group, that is there.
+_PART = re.compile(r"/clusters/([^/]+)/(addons|node-groups)/([^/]+)(?:/.*)?")
+_KINDS = {"addons": "addon", "node-groups": "nodegroup"}
 _TAGS = re.compile(r"/tags/(arn:.+)")
 
 
@@ -148,9 +149,9 @@ def _resource(path: str, *, place: str) -> str | None:
     tagged = _TAGS.fullmatch(path)
     if tagged is not None:
         return tagged[1]
-    addon = _ADDON.fullmatch(path)
-    if addon is not None:
-        return f"arn:aws:eks:{place}:addon/{addon[1]}/{addon[2]}/{uuid.uuid4()}"
+    part = _PART.fullmatch(path)
+    if part is not None:
+        return f"arn:aws:eks:{place}:{_KINDS[part[2]]}/{part[1]}/{part[3]}/{uuid.uuid4()}"
     entry = _ENTRY.fullmatch(path)
     if entry is None:
         return None

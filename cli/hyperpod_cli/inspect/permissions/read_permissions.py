@@ -85,6 +85,11 @@ class _Read:
         if self.eks_cluster is not None:
             yield self.arn("eks", f"{kind}/{self.eks_cluster}{rest}")
 
+    def node_groups(self) -> Iterator[str]:
+        """Yield the node groups of the EKS cluster, if any is made."""
+        if self._of("AWS::EKS::Nodegroup"):
+            yield from self.control_plane("nodegroup", "/*/*")
+
     def existing_control_plane(self) -> Iterator[str]:
         """Yield the EKS cluster that no template makes."""
         if not self._of("AWS::EKS::Cluster"):
@@ -203,6 +208,7 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     ("FindResourceTypes", "cloudformation:DescribeType", _everything),
     ("FindCluster", "eks:(DescribeCluster|ListAddons)", _Read.control_plane),
     ("FindAddons", "eks:DescribeAddon", lambda read: read.control_plane("addon", "/*")),
+    ("FindNodeGroups", "eks:DescribeNodegroup", _Read.node_groups),
     (
         "FindOfferedAddons",
         "eks:DescribeAddonVersions",

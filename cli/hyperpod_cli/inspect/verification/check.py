@@ -12,7 +12,7 @@ from kubernetes.client import ApiClient, ApiException
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.existing_network import Vpc
 from hyperpod_cli.inspect.registered import Registered, register
-from hyperpod_cli.operate.nodes.health import node_objects
+from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labelled_nodes, node_objects
 from hyperpod_stacks.table import StackKind, stack_name
 
 
@@ -87,6 +87,18 @@ class LiveDeployment:
             HTTPError: The API was not reached.
         """
         return [*node_objects(self.kubernetes, cluster=self.config.cluster.name)]
+
+    @cached_property
+    def ec2_nodes(self) -> Sequence[Mapping[str, Any]]:
+        """The Node objects of the node groups.
+
+        Raises:
+            ApiException: The API refused.
+            HTTPError: The API was not reached.
+        """
+        names = ",".join(group.name for group in self.config.node_groups)
+        selector = f"{NODE_GROUP_LABEL} in ({names})"
+        return [*labelled_nodes(self.kubernetes, selector)] if names else []
 
     @property
     def vpc(self) -> Vpc:

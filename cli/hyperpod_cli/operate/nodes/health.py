@@ -19,6 +19,8 @@ GROUP_LABEL = "sagemaker.amazonaws.com/instance-group-name"
 """HyperPod's label with the instance group of a Node."""
 _PAGE = 500
 
+NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
+
 
 def node_objects(api: ApiClient, *, cluster: str) -> Iterator[Mapping[str, Any]]:
     """Yield the Node objects of a HyperPod cluster, as the API has them; others are left out.
@@ -31,7 +33,20 @@ def node_objects(api: ApiClient, *, cluster: str) -> Iterator[Mapping[str, Any]]
         ApiException: Kubernetes refused to say.
         HTTPError: Kubernetes cannot be reached.
     """
-    selector = f"{CLUSTER_LABEL}={cluster}"
+    return labelled_nodes(api, f"{CLUSTER_LABEL}={cluster}")
+
+
+def labelled_nodes(api: ApiClient, selector: str) -> Iterator[Mapping[str, Any]]:
+    """Yield Node objects, as the API has them.
+
+    Args:
+        api: Client of the Kubernetes API.
+        selector: Labels that they have, such as `eks.amazonaws.com/nodegroup=gpu`.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
     return _listed(CoreV1Api(api).list_node, label_selector=selector)
 
 

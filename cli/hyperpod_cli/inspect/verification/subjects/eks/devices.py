@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts, instance_types
+from hyperpod_cdk.facts.instance_types import InstanceFacts, facts_of_any
+from hyperpod_cdk.node_groups.section import EFA_LABEL
 from hyperpod_cli.inspect.verification.check import (
     Check,
     LiveDeployment,
@@ -14,7 +15,7 @@ from hyperpod_cli.inspect.verification.check import (
     subject,
 )
 from hyperpod_cli.inspect.verification.nodes import nodes_command
-from hyperpod_cli.operate.nodes.health import labels_of
+from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labels_of
 
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _NAME = "NAME:.metadata.name"
@@ -94,24 +95,43 @@ def devices(deployment: LiveDeployment) -> Iterator[Check]:
 
 def _is_wanted(device: _Device, *, deployment: LiveDeployment) -> bool:
     """Return whether there is a group each of whose possible types has the device."""
-    return any(
-        group.instance_count and all(_count(device, each) for each in group.possible_instance_types)
-        for group in deployment.config.cluster.all_groups
-    )
+    config = deployment.config
+    types = [
+        *(
+            each.possible_instance_types
+            for each in config.cluster.all_groups
+            if each.instance_count
+        ),
+        *(
+            each.instance_types
+            for each in config.node_groups
+            if each.desired_size and (each.has_efa or device.column != "EFA")
+        ),
+    ]
+    return any(all(_count(device, each) for each in of_group) for of_group in types)
 
 
 def _count(device: _Device, instance_type: str) -> int:
-    facts = instance_facts(instance_type) if instance_type in instance_types() else None
+    facts = facts_of_any(instance_type)
     return 0 if facts is None else device.count(facts)
+
+
+def _of_node(device: _Device, labels: Mapping[str, str]) -> int:
+    """Return how many a node has; one of EC2 has the interfaces that its group gives it."""
+    without = NODE_GROUP_LABEL in labels and labels.get(EFA_LABEL) != "true"
+    if device.column == "EFA" and without:
+        return 0
+    return _count(device, labels.get(_INSTANCE_TYPE, ""))
 
 
 def _check(device: _Device, *, deployment: LiveDeployment) -> Check:
     config = deployment.config
-    command = f"{nodes_command(config)} {device.columns}"
+    which = "kubectl get nodes" if config.node_groups else nodes_command(config)
+    command = f"{which} {device.columns}"
     having = [
         (node, count)
-        for node in deployment.nodes
-        if (count := _count(device, labels_of(node).get(_INSTANCE_TYPE, "")))
+        for node in (*deployment.nodes, *deployment.ec2_nodes)
+        if (count := _of_node(device, labels_of(node)))
     ]
     if not having:
         return checked(

@@ -1,0 +1,71 @@
+"""The EKS node groups, and their nodes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, is_ready, labels_of
+
+_NONE = "ResourceNotFoundException"
+
+
+@subject(
+    phase=Phase.NODES,
+    row="each node group is ACTIVE, with as many nodes in Kubernetes, Ready, as it wants",
+    reads=["eks:DescribeNodegroup"],
+    needs_kubernetes=True,
+)
+def node_groups(deployment: LiveDeployment) -> Iterator[Check]:
+    """Check that each node group is active, and that its nodes have joined and are ready."""
+    for group in deployment.config.node_groups:
+        yield from _group(group, deployment=deployment)
+
+
+def _group(group: ManagedNodeGroupConfig, *, deployment: LiveDeployment) -> Iterator[Check]:
+    cluster = deployment.config.eks_cluster_name
+    shows = (
+        f"aws eks describe-nodegroup --cluster-name {cluster} --nodegroup-name {group.name}: ACTIVE"
+    )
+    found = _described(group, deployment=deployment)
+    if found is None:
+        message = f"`make deploy` brings it back: {group.name} was deleted by others"
+        yield checked(shows, problem="is not there", advice=message)
+        return
+    issues = [f"{issue['code']}: {issue['message']}" for issue in found.get("health", {})["issues"]]
+    told = ": ".join([f"is {found['status']}", *issues])
+    yield checked(
+        shows,
+        problem=None if found["status"] == "ACTIVE" and not issues else told,
+        advice="See docs/node-groups.md for what each issue means: capacity that EC2 or the "
+        "reservation does not have, a quota, or a node that cannot join",
+    )
+    nodes = [
+        each for each in deployment.ec2_nodes if labels_of(each)[NODE_GROUP_LABEL] == group.name
+    ]
+    ready = [each for each in nodes if is_ready(each)]
+    # An autoscaler may have changed it.
+    wanted = found["scalingConfig"]["desiredSize"]
+    yield checked(
+        f"kubectl get nodes -l {NODE_GROUP_LABEL}={group.name}: {wanted} Ready",
+        problem=None if len(ready) == wanted == len(nodes) else f"{len(ready)} of {len(nodes)}",
+        advice="A node that is not there is launched or joins; one that is not Ready says why in "
+        f"`kubectl describe node -l {NODE_GROUP_LABEL}={group.name}`",
+    )
+
+
+def _described(
+    group: ManagedNodeGroupConfig, *, deployment: LiveDeployment
+) -> dict[str, Any] | None:
+    eks = deployment.client("eks")
+    try:
+        found: dict[str, Any] = eks.describe_nodegroup(
+            clusterName=deployment.config.eks_cluster_name, nodegroupName=group.name
+        )["nodegroup"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] != _NONE:
+            raise
+        return None
+    return found
