@@ -13,7 +13,7 @@ import pytest
 from botocore.exceptions import NoCredentialsError
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cli.deliver.init import dialogue as command
+from hyperpod_cli.deliver import new_file
 from hyperpod_cli.deliver.init.questions import QUESTIONS, AnswerError, answered, known_zones
 from hyperpod_cli.deliver.init.template import default_answers
 from hyperpod_cli.inspect.cost import cost_here, summary
@@ -225,7 +225,7 @@ def test_an_interrupted_check_leaves_nothing(
         assert path.exists()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "load_config", interrupted)
+    monkeypatch.setattr(new_file, "load_config", interrupted)
     code, _, _ = run(DEFAULTS)
     assert code == 130
     assert list(tmp_path.iterdir()) == []

@@ -1,14 +1,10 @@
 """Writes a commented configuration from a few answers, and says what it deploys and costs."""
 
-import shlex
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.checks import findings
 from hyperpod_cdk.schema.section import EKS, ORCHESTRATORS
 from hyperpod_cli.deliver.init.questions import (
     QUESTIONS,
@@ -18,9 +14,10 @@ from hyperpod_cli.deliver.init.questions import (
     first_answers,
 )
 from hyperpod_cli.deliver.init.template import Answers, configuration
-from hyperpod_cli.inspect.cost import cost_here, summary
+from hyperpod_cli.deliver.new_file import refuse_existing, report, write_new
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
-from hyperpod_stacks.table import description
+
+_OPTION = "CONFIG="
 
 
 def write_configuration(
@@ -42,14 +39,14 @@ def write_configuration(
         raise OpsError(f"ORCHESTRATOR: {orchestrator!r} must be {known}")
     try:
         if config is not None:
-            _refuse_existing(config)
+            refuse_existing(config, option=_OPTION)
         answers = _answers(given, config=config, orchestrator=orchestrator)
         path = config or _path(answers.name)
-        written = _write(configuration(answers, path=path), path=path)
+        written = write_new(configuration(answers, path=path), path=path, option=_OPTION)
     except (KeyboardInterrupt, EOFError):
         print("\nNothing is written.", file=sys.stderr)
         return INTERRUPTED
-    for line in _report(written, path=path):
+    for line in report(written, path=path):
         print(line)
     return 0
 
@@ -84,7 +81,7 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrat
                 raise
             refused[question.key] = error
         if question.key == "NAME" and config is None and not refused:
-            _refuse_existing(_path(answers.name))
+            refuse_existing(_path(answers.name), option=_OPTION)
     if refused:
         raise AnswerError("\n".join(map(str, refused.values())))
     return answers
@@ -102,45 +99,3 @@ def _asked(question: Question, *, answers: Answers, path: Path) -> Answers:
 
 def _path(name: str) -> Path:
     return Path("config") / f"{name}.yaml"
-
-
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise OpsError(f"{path}: exists, and stays as it is; write another one with CONFIG=")
-
-
-def _write(text: str, *, path: Path) -> Config:
-    """Write a file, all of it or nothing, and return what it holds.
-
-    Raises:
-        ConfigError: It cannot be deployed.
-        OpsError: The file cannot be written.
-    """
-    try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".init-") as folder:
-            draft = Path(folder) / path.name
-            draft.write_text(text, encoding="utf-8")
-            config = load_config(draft)
-            _refuse_existing(path)
-            draft.rename(path)
-    except OSError as error:
-        raise OpsError(f"{path}: cannot be written: {error.strerror}") from None
-    return config
-
-
-def _report(config: Config, *, path: Path) -> Iterator[str]:
-    yield f"Wrote {path}. It deploys:"
-    for line in description(config):
-        yield f"  {line}"
-    yield summary(cost_here(config))
-    for warning in findings(config):
-        yield f"WARNING {warning}"
-    file = shlex.quote(str(path))
-    yield "Next:"
-    for target, what in (
-        ("cost", "what each resource costs"),
-        ("rehearse", "deploys it to a local AWS, without an account"),
-        ("bootstrap", "prepares account and region for CDK, once"),
-        ("deploy", "deploys it"),
-    ):
-        yield f"  make {f'{target} CONFIG={file}':40}  # {what}"

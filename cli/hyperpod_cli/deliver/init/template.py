@@ -156,14 +156,23 @@ def _hardware(instance_type: str) -> str:
 
 def _head(lines: Sequence[str], *, path: Path) -> tuple[str, ...]:
     """Return the comment that the file begins with, in place of the default one's."""
-    schema = Path(os.path.relpath(_SCHEMA, path.parent)).as_posix()
     return (
-        lines[0].replace(_SCHEMA.name, schema),
+        schema_comment(path),
         lines[1],
         "# Written by `make init`. Change it as you like, and use it with",
         f"# `make deploy CONFIG={shlex.quote(str(path))}`.",
         lines[-1],
     )
+
+
+def schema_comment(path: Path) -> str:
+    """Return the line by which editors check and complete a file.
+
+    Args:
+        path: Where the file is going to be.
+    """
+    schema = Path(os.path.relpath(_SCHEMA, path.parent)).as_posix()
+    return f"# yaml-language-server: $schema={schema}"
 
 
 def _written(value: int | str) -> str:

@@ -1,0 +1,1 @@
+"""Writes a configuration from an eksctl ClusterConfig: `hyperpod-cdk import-eksctl`."""

@@ -1,0 +1,231 @@
+"""What is made of several keys of an eksctl ClusterConfig: name, sizes of groups, network."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import IPv4Network
+from itertools import islice
+from typing import Any
+
+from hyperpod_cdk.facts.service_limits import regions
+from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
+from hyperpod_cdk.schema.availability_zones import is_zone_name
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cli.deliver.eksctl.reading import Draft
+from hyperpod_cli.deliver.init.questions import known_zones
+
+# https://docs.aws.amazon.com/eks/latest/eksctl/schema.html
+_DEFAULT_TYPE, _DEFAULT_NODES, _DEFAULT_GIB = "m5.large", 2, 80
+_LONGEST_NAME = 20
+_SMALLEST, _FEWEST_ZONES = 28, 2
+_GROUPS, _SUBNETS = "managedNodeGroups", ("vpc", "subnets", "private")
+_ENDPOINTS = {(True, True): "public_and_private", (True, False): "public", (False, True): "private"}
+
+
+def compose(draft: Draft, source: Mapping[str, Any]) -> None:
+    """Put what is made of several keys of eksctl's file into a draft, and what eksctl leaves out.
+
+    Args:
+        draft: What the table has carried.
+        source: eksctl's file.
+    """
+    _add_name(draft, source)
+    for index, group in enumerate(_list(source.get(_GROUPS))):
+        if isinstance(group, Mapping):
+            _add_defaults(draft, group, index=index)
+    _add_endpoint_access(draft, _mapping(source, "vpc", "clusterEndpoints"))
+    subnets = _mapping(source, *_SUBNETS)
+    vpc_id = _mapping(source, "vpc").get("id")
+    if vpc_id is None:
+        _add_new_network(draft, source)
+    elif draft.document.get("region") in regions():
+        _add_subnets(draft, source, subnets=subnets)
+    else:
+        draft.remove(("network", "vpc_id"))
+        message = "needs metadata.region, to name its subnets' zones; write it there, import again"
+        draft.decide((), origin=("vpc", "id"), value=vpc_id, message=message)
+    origin = "availabilityZones" if "availabilityZones" in source else _GROUPS
+    _replace_names(draft, origin=(origin,))
+    draft.document.setdefault("cluster", None)
+    draft.document.setdefault("storage", None)
+
+
+def _mapping(source: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
+    """Return a section of eksctl's file; an empty one if there is none."""
+    found: Any = source
+    for step in path:
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _list(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
+
+
+def _add_name(draft: Draft, source: Mapping[str, Any]) -> None:
+    """Name the deployment as the cluster, as far as its name can be one."""
+    given = str(_mapping(source, "metadata").get("name", ""))
+    name = re.sub(r"[^a-z0-9]+", "-", given.lower())[:_LONGEST_NAME].strip("-")
+    origin: KeyPath = ("metadata", "name")
+    draft.set(("name",), name, origin=origin)
+    if name != given:
+        message = f"is no name of a deployment, which is {name}: the names of its stacks begin so"
+        draft.decide(("name",), origin=origin, value=given, message=message)
+
+
+def _add_defaults(draft: Draft, group: Mapping[str, Any], *, index: int) -> None:
+    """Add the sizes of a group, and what eksctl takes for what it leaves out."""
+    desired, least, most = (group.get(key) for key in ("desiredCapacity", "minSize", "maxSize"))
+    least = least if least is not None else _DEFAULT_NODES if desired is None else desired
+    desired = desired if desired is not None else least
+    sizes = {
+        "min_size": least,
+        "desired_size": desired,
+        "max_size": desired if most is None else most,
+    }
+    origins = {"min_size": "minSize", "desired_size": "desiredCapacity", "max_size": "maxSize"}
+    for key, size in sizes.items():
+        path = (_GROUPS, index, origins[key])
+        draft.set(("node_groups", index, key), size, origin=path)
+    if sizes["max_size"] == 0:
+        # EKS refuses it, and an autoscaler may then add none.
+        draft.document["node_groups"][index]["max_size"] = 1
+    types = {"instanceType", "instanceTypes", "instanceSelector", "launchTemplate"}
+    left_out = {
+        **({} if types & group.keys() else {"instance_types": [_DEFAULT_TYPE]}),
+        **(
+            {}
+            if {"volumeSize", "launchTemplate"} & group.keys()
+            else {"volume_size_gib": _DEFAULT_GIB}
+        ),
+    }
+    for key, value in left_out.items():
+        draft.set(("node_groups", index, key), value, origin=(_GROUPS, index))
+
+
+def _add_endpoint_access(draft: Draft, endpoints: Mapping[str, Any]) -> None:
+    """Say from where the API server is reached; eksctl opens the public endpoint alone."""
+    if not endpoints:
+        return
+    wanted = endpoints.get("publicAccess", True), endpoints.get("privateAccess", False)
+    origin = ("vpc", "clusterEndpoints")
+    access = _ENDPOINTS.get(wanted)
+    if access is None:
+        draft.say(origin, dict(endpoints), "one of the endpoints must be there")
+    else:
+        draft.set(("eks", "endpoint_access"), access, origin=origin)
+
+
+def _add_new_network(draft: Draft, source: Mapping[str, Any]) -> None:
+    """Add a subnet for nodes in each zone, and the way out that eksctl makes."""
+    origin: KeyPath = ("vpc",)
+    if "nat" not in _mapping(source, "vpc"):
+        draft.set(("network", "nat_gateways"), "single", origin=origin)
+    given = _list(source.get("availabilityZones"))
+    zones = [*given] or [*_zones_of_groups(source)]
+    region = str(draft.document.get("region"))
+    if not given and region in ZONES_WITHOUT_EKS.values():
+        given = [*zones, *known_zones(region)[len(zones) : _FEWEST_ZONES]]
+        draft.set(("network", "availability_zone_ids"), given, origin=origin)
+    cidr = _mapping(source, "vpc").get("cidr")
+    public = [f"10.192.{number}.0/24" for number in range(10, 10 + len(given))]
+    nodes: Iterator[str] = (f"10.{number}.0.0/16" for number in range(1, 192))
+    if isinstance(cidr, str):
+        whole = _block(cidr)
+        if whole is None:
+            return
+        first, second = whole.subnets()
+        small = first.subnets(new_prefix=min(_SMALLEST, whole.prefixlen + 4))
+        public = [str(each) for each in islice(small, max(_FEWEST_ZONES, len(given)))]
+        eks = [str(each) for each in [*first.subnets(new_prefix=_SMALLEST)][-_FEWEST_ZONES:]]
+        draft.set(("network", "eks_subnet_cidrs"), eks, origin=("vpc", "cidr"))
+        nodes = map(str, second.subnets(prefixlen_diff=max(len(zones) - 1, 0).bit_length()))
+    if public:
+        draft.set(("network", "public_subnet_cidrs"), public, origin=("availabilityZones",))
+    for index, zone in enumerate(zones or [None]):
+        if zone is None and not isinstance(cidr, str):
+            return
+        path: KeyPath = ("network", "hyperpod_subnets", index)
+        draft.set((*path, "cidr"), next(nodes), origin=origin)
+        if zone is not None:
+            draft.set((*path, "availability_zone_id"), zone, origin=("availabilityZones",))
+
+
+def _block(cidr: str) -> IPv4Network | None:
+    """Return a block that has room for the subnets of a network."""
+    try:
+        network = IPv4Network(cidr)
+    except ValueError:
+        return None
+    return network if network.prefixlen <= _SMALLEST - 3 else None
+
+
+def _zones_of_groups(source: Mapping[str, Any]) -> Iterator[str]:
+    groups = [each for each in _list(source.get(_GROUPS)) if isinstance(each, Mapping)]
+    yield from dict.fromkeys(
+        str(zone) for each in groups for zone in _list(each.get("availabilityZones"))
+    )
+
+
+def _add_subnets(draft: Draft, source: Mapping[str, Any], *, subnets: Mapping[str, Any]) -> None:
+    """Add the private subnets of a VPC that exists, each with its zone, and those of groups."""
+    zones: dict[str, str] = {}
+    letters = iter("abcdefgh")
+    for index, (name, subnet) in enumerate(subnets.items()):
+        origin: KeyPath = (*_SUBNETS, name)
+        described = subnet if isinstance(subnet, Mapping) else {}
+        zone = described.get("az") or (name if is_zone_name(name) else None)
+        path: KeyPath = ("network", "hyperpod_subnets", index)
+        draft.set((*path, "subnet_id"), described.get("id"), origin=(*origin, "id"))
+        known = zone or f"{draft.document['region']}{next(letters, 'a')}"
+        draft.set((*path, "availability_zone_id"), known, origin=origin)
+        zones |= {name: known, str(described.get("id")): known}
+        if zone is None:
+            message = f"must be in the zone that its subnet is in, for which {known} stands"
+            value = described.get("id")
+            draft.decide(
+                path,
+                origin=origin,
+                value=value,
+                message=f"{message}: `aws ec2 describe-subnets --subnet-ids <id>` tells it",
+            )
+    ids = [
+        each["subnet_id"] for each in draft.document.get("network", {}).get("hyperpod_subnets", ())
+    ]
+    if ids:
+        draft.set(("network", "eks_subnet_ids"), ids, origin=_SUBNETS)
+    for index, group in enumerate(_list(source.get(_GROUPS))):
+        named = _list(group.get("subnets")) if isinstance(group, Mapping) else ()
+        if len(named) == 1:
+            origin = (_GROUPS, index, "subnets")
+            path = ("node_groups", index, "availability_zone_id")
+            if str(named[0]) in zones:
+                draft.set(path, zones[str(named[0])], origin=origin)
+            else:
+                message = "it is none of vpc.subnets.private; set availability_zone_id of the group"
+                draft.say(origin, named, message)
+
+
+def _replace_names(draft: Draft, *, origin: KeyPath) -> None:
+    """Put IDs in the place of zones' names where a name may be of a zone that EKS refuses."""
+    region = str(draft.document.get("region"))
+    if region not in ZONES_WITHOUT_EKS.values():
+        return
+    ids: dict[str, str] = {}
+    left = iter(known_zones(region))
+
+    def stand_in(zone: object) -> object:
+        if not isinstance(zone, str) or not is_zone_name(zone):
+            return zone
+        if zone not in ids:
+            ids[zone] = next(left, zone)
+        return ids[zone]
+
+    network = draft.document.get("network", {})
+    if isinstance(network.get("availability_zone_ids"), list):
+        network["availability_zone_ids"] = [*map(stand_in, network["availability_zone_ids"])]
+    for entry in (*network.get("hyperpod_subnets", ()), *draft.document.get("node_groups", ())):
+        if "availability_zone_id" in entry:
+            entry["availability_zone_id"] = stand_in(entry["availability_zone_id"])
+    for name, zone in ids.items():
+        message = f"is a name of your account's, for which {zone} stands, which need not be its ID"
+        draft.decide(("network",), origin=origin, value=name, message=message)

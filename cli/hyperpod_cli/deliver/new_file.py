@@ -1,0 +1,69 @@
+"""Writes the file of a new configuration, and says what it deploys."""
+
+import shlex
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.checks import findings
+from hyperpod_cli.inspect.cost import cost_here, summary
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_stacks.table import description
+
+
+def refuse_existing(path: Path, *, option: str) -> None:
+    """Refuse a file that exists.
+
+    Args:
+        path: The file.
+        option: What names another one on the command line.
+
+    Raises:
+        OpsError: It exists.
+    """
+    if path.exists():
+        raise OpsError(f"{path}: exists, and stays as it is; write another one with {option}")
+
+
+def write_new(text: str, *, path: Path, option: str) -> Config:
+    """Write a file, all of it or nothing, and return what it holds.
+
+    Args:
+        text: The configuration.
+        path: The file.
+        option: What names another one on the command line.
+
+    Raises:
+        ConfigError: It cannot be deployed.
+        OpsError: The file cannot be written.
+    """
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".new-") as folder:
+            draft = Path(folder) / path.name
+            draft.write_text(text, encoding="utf-8")
+            config = load_config(draft)
+            refuse_existing(path, option=option)
+            draft.rename(path)
+    except OSError as error:
+        raise OpsError(f"{path}: cannot be written: {error.strerror}") from None
+    return config
+
+
+def report(config: Config, *, path: Path) -> Iterator[str]:
+    """Yield what a new file deploys and costs, and what to run next."""
+    yield f"Wrote {path}. It deploys:"
+    for line in description(config):
+        yield f"  {line}"
+    yield summary(cost_here(config))
+    for warning in findings(config):
+        yield f"WARNING {warning}"
+    file = shlex.quote(str(path))
+    yield "Next:"
+    for target, what in (
+        ("cost", "what each resource costs"),
+        ("rehearse", "deploys it to a local AWS, without an account"),
+        ("bootstrap", "prepares account and region for CDK, once"),
+        ("deploy", "deploys it"),
+    ):
+        yield f"  make {f'{target} CONFIG={file}':40}  # {what}"
