@@ -22,6 +22,7 @@ from emulator.aws.cloudformation import (
     updates,
 )
 from emulator.aws.ec2 import (
+    capacity,
     dns_firewall,
     launches,
     own_network,
@@ -74,8 +75,7 @@ def install(*, settings: Settings) -> None:
     evaluation.install_allowed_calls(file=settings.allowed_calls)
     zones.install_availability_zones()
     subnets.install_cidr_block()
-    zones.install_instance_offerings(settings=settings)
-    service_quotas.install(settings=settings)
+    _install_capacity(settings)
     subnets.install_subnet()
     vpc_endpoints.install_endpoint_services()
     vpc_endpoints.install_vpc_endpoint()
@@ -114,6 +114,12 @@ def install(*, settings: Settings) -> None:
     functions.install_lambda_layers(copies=settings.archives)
     functions.install_vpc_functions()
     messages.install(file=settings.messages)
+
+
+def _install_capacity(settings: Settings) -> None:
+    zones.install_instance_offerings(settings=settings)
+    capacity.install(settings=settings)
+    service_quotas.install(settings=settings)
 
 
 def _install_observability() -> None:

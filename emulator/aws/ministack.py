@@ -76,9 +76,11 @@ iam = _Module("ministack.services.iam")
 kms = _Module("ministack.services.kms")
 lambda_svc = _Module("ministack.services.lambda_svc")
 rds = _Module("ministack.services.rds")
+resource_groups = _Module("ministack.services.resource_groups")
 s3 = _Module("ministack.services.s3")
 secretsmanager = _Module("ministack.services.secretsmanager")
 sns = _Module("ministack.services.sns")
+ssm = _Module("ministack.services.ssm")
 stepfunctions = _Module("ministack.services.stepfunctions")
 
 # Types of `iam_evaluator`; MiniStack has none.

@@ -51,6 +51,19 @@ def _of_sagemaker(name: str, *, default: float, applied: float) -> Value:
     return Value(service="sagemaker", name=name, default=default, applied=applied)
 
 
+# https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html
+_VCPUS = {
+    "L-1216C47A": ("Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", 5),
+    "L-34B43A08": ("All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests", 5),
+    "L-DB2E81BA": ("Running On-Demand G and VT instances", 0),
+    "L-3819A6DF": ("All G and VT Spot Instance Requests", 0),
+    "L-417A185B": ("Running On-Demand P instances", 0),
+    "L-7212CCBC": ("All P4, P3 and P2 Spot Instance Requests", 0),
+    "L-C4BD4855": ("All P5 Spot Instance Requests", 0),
+    "L-2C3B7624": ("Running On-Demand Trn instances", 0),
+    "L-5480EFD2": ("All Trn Spot Instance Requests", 0),
+}
+_LOCAL_VCPUS = 24 * 192
 # https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
 # https://docs.aws.amazon.com/general/latest/gr/sagemaker.html
 VALUES = {
@@ -72,6 +85,10 @@ VALUES = {
         default=0,
         applied=1000,
     ),
+    **{
+        code: Value(service="ec2", name=name, default=default, applied=_LOCAL_VCPUS)
+        for code, (name, default) in _VCPUS.items()
+    },
     VOLUME_SIZE: _of_sagemaker(
         "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance",
         default=1024,

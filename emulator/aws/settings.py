@@ -82,7 +82,7 @@ def follow_parent(*, scratch: str) -> None:
 
 KMS_KEY_ID = "emulator:key-id"
 NETWORK_ID = "emulator:network-id"
-"""Of a VPC, subnet, security group, route table, NAT gateway or internet gateway."""
+"""Of a VPC, subnet, security group, route table, NAT gateway, internet gateway or reservation."""
 FILE_SYSTEM_ID = "emulator:file-system-id"
 WORKSPACE_ID = "emulator:workspace-id"
 OIDC_PROVIDER_ID = "emulator:oidc-provider-id"
@@ -91,7 +91,7 @@ SAGEMAKER_EVENTS = "emulator.sagemaker"
 """The source of events that the local AWS takes for SageMaker's own. From others it refuses sources
 that begin with `aws.`, as AWS does."""
 _READINESS = "readiness.json"
-_FAILING_STEP = "failing-step.json"
+_FAILING_STEP, _SCARCITY = "failing-step.json", "scarcity.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,28 @@ class FailingStep:
         _write(self, directory / _FAILING_STEP)
 
 
-def _write(told: Readiness | FailingStep, path: Path) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scarcity:
+    """What EC2 has no instances of, outside capacity reservations.
+
+    Attributes:
+        instance_types: The types, by EC2's names.
+    """
+
+    instance_types: Collection[str] = ()
+
+    @classmethod
+    def read(cls, directory: Path) -> "Scarcity":
+        """Return what the rehearsal has written; none if nothing."""
+        path = directory / _SCARCITY
+        return cls(**json.loads(path.read_text())) if path.exists() else cls()
+
+    def write(self, directory: Path) -> None:
+        """Write it for the local AWS to read."""
+        _write(self, directory / _SCARCITY)
+
+
+def _write(told: Readiness | FailingStep | Scarcity, path: Path) -> None:
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.write_text(json.dumps(asdict(told)))
     unfinished.replace(path)

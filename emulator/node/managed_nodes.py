@@ -27,6 +27,7 @@ _EFFECTS = {
     "NO_EXECUTE": "NoExecute",
     "PREFER_NO_SCHEDULE": "PreferNoSchedule",
 }
+_FAILED = "CREATE_FAILED"
 _Node = dict[str, Any]
 
 
@@ -89,7 +90,8 @@ class ManagedNodes:
             names = eks.list_nodegroups(clusterName=self.cluster_name)["nodegroups"]
             for name in names:
                 found = eks.describe_nodegroup(clusterName=self.cluster_name, nodegroupName=name)
-                yield from self._nodes_of(found["nodegroup"], clients=self._clients)
+                if found["nodegroup"]["status"] != _FAILED:
+                    yield from self._nodes_of(found["nodegroup"], clients=self._clients)
         except ClientError as error:
             # No cluster yet, or no more; or a group that has just gone.
             if error.response["Error"]["Code"] != "ResourceNotFoundException":

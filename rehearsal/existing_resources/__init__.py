@@ -11,6 +11,7 @@ from emulator.aws.local_aws import ACCOUNT, AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.existing_resources.base_images import base_images
+from rehearsal.existing_resources.capacity import capacity_reservations
 from rehearsal.existing_resources.eks_clusters import eks_clusters
 from rehearsal.existing_resources.grafana import grafana
 from rehearsal.existing_resources.networks import existing_networks, own_networks
@@ -48,6 +49,7 @@ _SUBJECTS: tuple[Callable[[Config], Iterable[ExistingResource]], ...] = (
     eks_clusters,
     own_networks,
     base_images,
+    capacity_reservations,
 )
 """What each subject names; one that others are made in is before them."""
 

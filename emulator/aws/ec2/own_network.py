@@ -21,11 +21,13 @@ _Response = tuple[int, dict[str, str], bytes]
 _chosen: ContextVar[str] = ContextVar("chosen", default="")
 
 
-def _chosen_id(query: _Query) -> str:
+def chosen_id(query: _Query) -> str:
     """Return the id that a creation's first tag chooses, or ""."""
-    tag = "TagSpecification.1.Tag.1"
-    chosen = query.get(f"{tag}.Key") == [NETWORK_ID]
-    return query[f"{tag}.Value"][0] if chosen else ""
+    # Of a capacity reservation the name is a plural.
+    for tag in ("TagSpecification.1.Tag.1", "TagSpecifications.1.Tag.1"):
+        if query.get(f"{tag}.Key") == [NETWORK_ID]:
+            return query[f"{tag}.Value"][0]
+    return ""
 
 
 def _or_new(prefix: str, new: Callable[[], str]) -> Callable[[], str]:
@@ -45,7 +47,7 @@ def _with_id_renamed(action: str, store: MutableMapping[str, dict[str, Any]], ke
     def create_and_rename(query: _Query) -> _Response:
         before = set(store)
         status, headers, body = create(query)
-        chosen = _chosen_id(query)
+        chosen = chosen_id(query)
         for drawn in set(store) - before if chosen else ():
             store[chosen] = {**store.pop(drawn), key: chosen}
             ec2.tags[chosen] = ec2.tags.pop(drawn, [])
@@ -59,7 +61,7 @@ def _with_chosen_id(action: str) -> None:
     create: Callable[[_Query], _Response] = ec2.ACTION_MAP[action]
 
     def create_with_chosen_id(query: _Query) -> _Response:
-        token = _chosen.set(_chosen_id(query))
+        token = _chosen.set(chosen_id(query))
         try:
             return create(query)
         finally:

@@ -95,9 +95,15 @@ def _locations(instance_type: str, kind: str) -> Iterator[str]:
     if kind == "region":
         yield get_region()
         return
-    for name, id_ in zones(get_region()).items():
+    for id_ in offers(instance_type):
+        yield id_ if kind == "availability-zone-id" else str(zone_name(id_))
+
+
+def offers(instance_type: str) -> Iterator[str]:
+    """Yield the ids of the zones that have a type in the request's region."""
+    for id_ in zones(get_region()).values():
         if id_ not in WITHOUT_ACCELERATORS or not _SCARCE.match(instance_type):
-            yield id_ if kind == "availability-zone-id" else name
+            yield id_
 
 
 def install_instance_offerings(*, settings: Settings) -> None:

@@ -18,6 +18,7 @@ from emulator.aws.cloudformation.resource_type import (
     tag_map,
 )
 from emulator.aws.eks import access as eks_api
+from emulator.aws.eks import node_launches
 from emulator.aws.eks.access import EksResponse
 from emulator.aws.eks.addon_objects import AddonManager
 from emulator.aws.iam import authorization
@@ -106,12 +107,13 @@ def _template_problems(body: Mapping[str, Any], template: Mapping[str, Any]) -> 
 
 def install(*, settings: Settings) -> None:
     """Check groups, let their status follow their nodes, and make the access entry of the role."""
+    node_launches.install()
     manager = AddonManager.of(settings)
     _MANAGERS[:] = [] if manager is None else [manager]
     created, described = eks.create_nodegroup, eks.describe_nodegroup
 
     def create(cluster_name: str, body: dict[str, Any]) -> EksResponse:
-        problem = _problem(body)
+        problem = _problem(body) or node_launches.release_problem(cluster_name, body)
         refusal: EksResponse
         if problem is not None:
             refusal = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
@@ -122,6 +124,9 @@ def install(*, settings: Settings) -> None:
         group = eks.nodegroups[f"{cluster_name}/{body['nodegroupName']}"]
         group |= {key: value for key, value in body.items() if key != "diskSize"}
         group |= {"instanceTypes": _types(body), "status": "CREATING"}
+        issues = node_launches.issues_of(group, template=_template(body) or {})
+        if issues:
+            group |= {"status": "CREATE_FAILED", "health": {"issues": issues}}
         # https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
         entry = {"principalArn": body["nodeRole"], "type": "EC2_LINUX"}
         eks.create_access_entry(cluster_name, entry)
@@ -153,10 +158,7 @@ def _settled(properties: Properties) -> Created:
     while (group := _described(cluster, name))["status"] in _UNSETTLED:
         time.sleep(_PAUSE_SECONDS)
     if group["status"] != "ACTIVE":
-        issues = "; ".join(
-            f"{each['code']}: {each['message']}" for each in group["health"]["issues"]
-        )
-        raise Refused(f"NotStabilized: Nodegroup {name} is {group['status']}: {issues}")
+        raise Refused(node_launches.told(group))
     attributes = {"Arn": group["nodegroupArn"], "ClusterName": cluster, "NodegroupName": name}
     return f"{cluster}/{name}", {**attributes, "Id": f"{cluster}/{name}"}
 
@@ -178,7 +180,7 @@ def _create(properties: Properties) -> Created:
 def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
     group = eks.nodegroups[f"{new['ClusterName']}/{new['NodegroupName']}"]
     body = _request(new)
-    problem = _problem(body)
+    problem = _problem(body) or node_launches.release_problem(new["ClusterName"], body)
     if problem is not None:
         raise Refused(f"InvalidParameterException: {problem}")
     if body != _request(old):
