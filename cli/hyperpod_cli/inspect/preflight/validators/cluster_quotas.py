@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from botocore.exceptions import EndpointConnectionError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath, Severity, one_line, warning
+from hyperpod_cdk.schema.errors import KeyPath, Severity, Written, one_line, warning
 from hyperpod_cli.inspect.preflight.quotas import (
     InstanceUsage,
     Quota,
@@ -36,6 +36,7 @@ class Need:
         used: What there is without the deployment.
         wanted: What the deployment adds.
         severity: What follows if that is too much.
+        unit: What is counted. Default: what the key's value counts.
     """
 
     path: KeyPath
@@ -43,6 +44,7 @@ class Need:
     used: int
     wanted: int
     severity: Severity = Severity.ERROR
+    unit: str = ""
 
     def problem(self) -> Problem | None:
         """Return what is wrong; None for nothing."""
@@ -57,7 +59,8 @@ class Need:
             f"aws service-quotas request-service-quota-increase {code} --desired-value {needed}"
         )
         command = f"aws service-quotas get-service-quota {code}"
-        return problem(self.path, self.wanted, message, command=command, severity=self.severity)
+        value = Written(f"{self.wanted} {self.unit}") if self.unit else self.wanted
+        return problem(self.path, value, message, command=command, severity=self.severity)
 
 
 @validator(

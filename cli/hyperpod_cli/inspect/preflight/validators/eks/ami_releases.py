@@ -1,0 +1,66 @@
+"""EKS has the release of its AMI that a node group names."""
+
+from collections.abc import Iterator
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
+from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.preflight.node_groups import groups_with_paths
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+
+_ABSENT = "ParameterNotFound"
+_KINDS = {None: "standard", "GPU": "nvidia", "Neuron": "neuron"}
+
+
+@validator(
+    phase=Phase.VERSIONS,
+    row="EKS does not list the release of the AMI of an EKS node group (w)",
+    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html)",
+    reads=["ssm:GetParameter"],
+)
+def ami_releases(config: Config, target: Target) -> Iterator[Problem]:
+    """Find releases that are not among EKS's public parameters, as it refuses an unknown one.
+
+    A warning, because no document says for how long EKS keeps a parameter of an old release.
+    """
+    ssm = target.client("ssm")
+    for where, group in groups_with_paths(config):
+        release = group.release_version
+        if release is None:
+            continue
+        name = image_parameter(group, config)
+        if answer_of(ssm.get_parameter, _ABSENT, Name=name) is not None:
+            continue
+        recommended = f"{_folder(group, config)}/recommended/release_version"
+        latest = answer_of(ssm.get_parameter, _ABSENT, Name=recommended)
+        hint = "" if latest is None else f"; write {latest['Parameter']['Value']}, the latest"
+        yield problem(
+            (*where, "release_version"),
+            release,
+            f"is not listed by EKS for Kubernetes {config.eks.version}{hint}",
+            command=f"aws ssm get-parameter --name {recommended}",
+            severity=Severity.WARNING,
+        )
+
+
+def image_parameter(group: ManagedNodeGroupConfig, config: Config) -> str:
+    """Return the name of the public parameter that has the ID of a group's AMI.
+
+    https://karpenter.sh/docs/concepts/nodeclasses/, which finds AMIs by these names, too
+
+    Args:
+        group: A group with a release_version.
+        config: The configuration that it is of.
+    """
+    folder, version = _folder(group, config), config.eks.version
+    kind = "-".join(folder.split("/")[-2:])
+    date = str(group.release_version).rpartition("-")[2]
+    return f"{folder}/amazon-eks-node-al2023-{kind}-{version}-v{date}/image_id"
+
+
+def _folder(group: ManagedNodeGroupConfig, config: Config) -> str:
+    """Return where EKS publishes the AMIs of a group's hardware."""
+    architecture, kind = group.facts[0].architecture, _KINDS[group.accelerator_kind]
+    version = config.eks.version
+    return f"/aws/service/eks/optimized-ami/{version}/amazon-linux-2023/{architecture}/{kind}"

@@ -1,0 +1,133 @@
+"""The EC2 quotas of vCPUs are enough for the nodes of EKS node groups."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
+from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK, SPOT, ManagedNodeGroupConfig
+from hyperpod_cdk.schema.errors import KeyPath, Severity
+from hyperpod_cli.inspect.preflight.node_groups import (
+    Instance,
+    groups_with_paths,
+    is_node_of,
+    running_instances,
+)
+from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, problems
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Kind:
+    """Instance types that share quotas.
+
+    Attributes:
+        families: What the names of their families begin with.
+        on_demand: Code of the quota of On-Demand Instances.
+        spot: Code of the quota of Spot Instances.
+    """
+
+    families: re.Pattern[str]
+    on_demand: str
+    spot: str
+
+
+def _kind(families: str, on_demand: str, spot: str) -> _Kind:
+    return _Kind(families=re.compile(rf"(?:{families})\d"), on_demand=on_demand, spot=spot)
+
+
+# The codes are the same in every region; the names, which Service Quotas tells, say the families:
+# https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html
+_KINDS = (
+    _kind("a|c|d|h|i|im|is|m|r|t|z", "L-1216C47A", "L-34B43A08"),
+    _kind("g|gr|vt", "L-DB2E81BA", "L-3819A6DF"),
+    # Spot Instances of P5 have a quota of their own.
+    _Kind(families=re.compile("p5"), on_demand="L-417A185B", spot="L-C4BD4855"),
+    _kind("p", "L-417A185B", "L-7212CCBC"),
+    _kind("trn", "L-2C3B7624", "L-5480EFD2"),
+    _kind("inf", "L-1945791B", "L-B5D1601B"),
+    _kind("dl", "L-6E869C2A", "L-85EED4F7"),
+)
+
+
+@validator(
+    phase=Phase.QUOTAS,
+    row="the vCPUs of EKS node groups are beyond a quota of EC2; at their max_size (w)",
+    source="[EC2](https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html)",
+    reads=[
+        "ec2:DescribeInstances",
+        "servicequotas:GetAWSDefaultServiceQuota",
+        "servicequotas:GetServiceQuota",
+    ],
+)
+def vcpu_quotas(config: Config, target: Target) -> Iterator[Problem]:
+    """Find vCPUs of On-Demand and Spot Instances beyond what EC2 gives the account.
+
+    Of capacity reservations and Capacity Blocks, EC2 counts what is reserved, not what runs there.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservation-overview.html
+    """
+    if config.node_groups:
+        yield from problems(_needs(config, target), target)
+
+
+def _needs(config: Config, target: Target) -> Iterator[Need]:
+    """Yield the need of each quota, at its first group: of the nodes wanted, else of the most."""
+    quotas = ServiceQuotas(client=target.client("service-quotas"))
+    wanted, most = Counter[str](), Counter[str]()
+    first: dict[str, KeyPath] = {}
+    for where, group in groups_with_paths(config):
+        code = _quota(group)
+        if code is not None:
+            vcpus = [facts.vcpus for facts in group.facts]
+            wanted[code] += group.desired_size * min(vcpus)
+            most[code] += group.most_nodes * max(vcpus)
+            first.setdefault(code, where)
+    used = _used(config, target)
+    for code, where in first.items():
+        quota = quotas.by_code("ec2", code)
+        is_short = quota is not None and used[code] + wanted[code] > quota["Value"]
+        yield Need(
+            path=(*where, "desired_size" if is_short else "max_size"),
+            quota=quota,
+            used=used[code],
+            wanted=wanted[code] if is_short else most[code],
+            severity=Severity.ERROR if is_short else Severity.WARNING,
+            unit="vCPUs",
+        )
+
+
+def _quota(group: ManagedNodeGroupConfig) -> str | None:
+    """Return the code of the quota that counts a group's nodes; None if none does."""
+    if group.capacity == CAPACITY_BLOCK or group.reservation is not None:
+        return None
+    return _code(group.instance_types[0], is_spot=group.capacity == SPOT)
+
+
+def _code(instance_type: str, *, is_spot: bool) -> str | None:
+    kind = next((each for each in _KINDS if each.families.match(instance_type)), None)
+    return None if kind is None else kind.spot if is_spot else kind.on_demand
+
+
+def _used(config: Config, target: Target) -> Counter[str]:
+    """Count the vCPUs that run, but for those of the deployment's own nodes."""
+    used = Counter[str]()
+    for instance in running_instances(target):
+        lifecycle = instance.get("InstanceLifecycle")
+        code = _code(instance["InstanceType"], is_spot=lifecycle == "spot")
+        is_counted = lifecycle in (None, "spot") and code is not None
+        if is_counted and not is_node_of(instance, config.eks_cluster_name):
+            used[str(code)] += _vcpus(instance)
+    return used
+
+
+def _vcpus(instance: Instance) -> int:
+    """Return the vCPUs of an instance, which count as its type has them."""
+    name = f"ml.{instance['InstanceType']}"
+    facts = instance_facts(name) if name in instance_types() else None
+    options: Mapping[str, int] = instance.get("CpuOptions", {})
+    given = options.get("CoreCount", 1) * options.get("ThreadsPerCore", 1)
+    return given if facts is None else facts.vcpus

@@ -1,0 +1,157 @@
+"""EKS node groups whose instances cannot be had, or whose AMI there is not."""
+
+from typing import Any
+
+from rehearsal.existing_resources.capacity import CapacityReservation
+from tests.support.assembly import merged
+from tests.support.configs import MINIMUM
+from tests.support.failure import Failure, creating
+from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment
+
+_RESERVATION = "cr-0123456789abcdef0"
+_GROUP_ARN = f"arn:aws:resource-groups:us-west-2:{ACCOUNT_IN_FILES}:group/reserved"
+_TYPE, _ZONE = "p4d.24xlarge", "usw2-az1"
+_DEPLOY = creating("node-groups", "AWS::EKS::Nodegroup")
+
+
+def _groups(**changes: Any) -> dict[str, Any]:
+    group = {"name": "gpu", "instance_types": [_TYPE], "desired_size": 2, **changes}
+    return merged(MINIMUM, {"node_groups": [group]})
+
+
+def _reserved(*, in_group: bool = False, **reservation: Any) -> Any:  # noqa: ANN401 - a step
+    def make(deployment: Deployment) -> None:
+        wanted = {"id": _RESERVATION, "instance_type": _TYPE, "count": 4, "zone": _ZONE}
+        if in_group:
+            wanted["group_arn"] = _GROUP_ARN.replace(ACCOUNT_IN_FILES, deployment.account)
+        CapacityReservation(**{**wanted, **reservation}).make(deployment.client)
+
+    return make
+
+
+def _cancelled(deployment: Deployment) -> None:
+    _reserved()(deployment)
+    ec2 = deployment.client("ec2")
+    ec2.cancel_capacity_reservation(CapacityReservationId=_RESERVATION)
+
+
+def _reservation(name: str, *, found: str, said: str | None, **case: Any) -> Failure:
+    return Failure(
+        validator="capacity-reservations",
+        name=name,
+        **{"document": _groups(capacity_reservation_id=_RESERVATION), **case},
+        found=found,
+        deploy=_DEPLOY,
+        said=said,
+    )
+
+
+_EXCEEDED = "ReservationCapacityExceeded"
+FAILURES = (
+    _reservation(
+        "none",
+        found="is no capacity reservation of this account in us-west-2",
+        said="InvalidCapacityReservationId.NotFound",
+    ),
+    _reservation(
+        "no resource group",
+        document=_groups(capacity_reservation_resource_group_arn=_GROUP_ARN),
+        found="is no resource group with a capacity reservation in us-west-2",
+        said="InvalidCapacityReservationId.NotFound",
+    ),
+    _reservation(
+        "of another type",
+        before=_reserved(instance_type="p5.48xlarge"),
+        found="is of p5.48xlarge; set that instance type",
+        said=_EXCEEDED,
+    ),
+    _reservation(
+        "in another zone",
+        before=_reserved(zone="usw2-az2"),
+        found=f"is in usw2-az2, and the group in {_ZONE}; place it in",
+        said=_EXCEEDED,
+    ),
+    _reservation(
+        "cancelled",
+        before=_cancelled,
+        found="is cancelled: nodes run in one that is active",
+        said=_EXCEEDED,
+    ),
+    _reservation(
+        "too small",
+        before=_reserved(count=1),
+        found="has 1 instances left, and gpu need 2; lower desired_size, or reserve more",
+        said=_EXCEEDED,
+    ),
+    _reservation(
+        "none of a resource group's fits",
+        document=_groups(capacity_reservation_resource_group_arn=_GROUP_ARN),
+        before=_reserved(instance_type="p5.48xlarge", in_group=True),
+        found=f"has none that fits: {_RESERVATION} is of p5.48xlarge",
+        said=_EXCEEDED,
+    ),
+    _reservation(
+        "a resource group that is too small",
+        document=_groups(capacity_reservation_resource_group_arn=_GROUP_ARN),
+        before=_reserved(count=1, in_group=True),
+        found="has 1 instances left, and gpu need 2; lower desired_size, or the others run outs",
+        said=None,
+    ),
+    _reservation(
+        "a Capacity Block that ends soon",
+        document=_groups(capacity_reservation_id=_RESERVATION, capacity="CapacityBlock"),
+        before=_reserved(is_block=True),
+        found="ends on .*: EC2 ends its nodes half an hour before",
+        said=None,
+    ),
+    Failure(
+        validator="vcpu-quotas",
+        name="of On-Demand Instances",
+        document=_groups(desired_size=49),
+        found=r"node_groups\[0\].desired_size: 4704 vCPUs is too much for the quota 'Running On-D",
+        deploy=_DEPLOY,
+        said="VcpuLimitExceeded",
+    ),
+    Failure(
+        validator="vcpu-quotas",
+        name="of Spot Instances",
+        document=_groups(instance_types=["g5.48xlarge"], capacity="Spot", desired_size=25),
+        found="4800 vCPUs is too much for the quota 'All G and VT Spot Instance Requests'",
+        deploy=_DEPLOY,
+        said="VcpuLimitExceeded",
+    ),
+    Failure(
+        validator="vcpu-quotas",
+        name="at their max_size",
+        document=_groups(max_size=49),
+        found=r"node_groups\[0\].max_size: 4704 vCPUs is too much for the quota",
+        deploy=_DEPLOY,
+        said=None,
+    ),
+    Failure(
+        validator="instance-offerings",
+        name="elsewhere for a node group",
+        document=merged(
+            _groups(),
+            {
+                "network": {
+                    "availability_zone_ids": ["usw2-az3", "usw2-az2"],
+                    "hyperpod_subnets": [
+                        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}
+                    ],
+                }
+            },
+        ),
+        found=r"node_groups\[0\].instance_types\[0\]: 'p4d.24xlarge' is not offered by EC2 in usw2",
+        deploy=_DEPLOY,
+        said="not supported in your requested Availability Zone",
+    ),
+    Failure(
+        validator="ami-releases",
+        name="that there is not",
+        document=_groups(release_version="1.34.1-20991231"),
+        found="is not listed by EKS for Kubernetes 1.34",
+        deploy=_DEPLOY,
+        said="Requested release version 1.34.1-20991231 is not valid for kubernetes version 1.34",
+    ),
+)
