@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cli.aws.stack_events import StackEvent
+from hyperpod_cli.stack_progress import node_groups
 from hyperpod_cli.stack_progress.progress import progress_of
 
 # What CloudFormation says of resources that another one's failure stopped.
@@ -85,6 +86,8 @@ def _causes(events: Iterable[StackEvent]) -> list[StackEvent]:
 
 def _failure(event: StackEvent, stack: str) -> Failure:
     message, log_group = plain(event.reason)
+    if event.type == node_groups.TYPE:
+        message = node_groups.explained(message)
     return Failure(
         stack=stack,
         logical_id=event.logical_id,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hyperpod_cdk.checks import ALL_RULES
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
+from hyperpod_cli.stack_progress import node_groups
 from hyperpod_shared.failures import CAUSES
 from tools.generate import REPOSITORY
 from tools.generate.message_texts import ErrorText, Scope, scopes
@@ -60,6 +61,10 @@ _CAUSES = """## Causes of missing nodes
 A failed deployment, the output `HyperPodClusterShortage` and `hyperpod-ops` name the cause before
 AWS's own words, such as `capacity: We currently do not have sufficient capacity`.
 """
+_NODE_GROUPS = """## Causes of failed EKS node groups
+
+A deployment whose EKS node group fails ends with the cause before EKS's own words.
+"""
 _DEPLOYMENT = """## In a deployment
 
 You find these at the end of `make deploy`, and in the events of the stack as the reason of a
@@ -79,6 +84,7 @@ def render() -> Mapping[Path, str]:
     parts = (
         [_HEADER],
         [_CAUSES, *_table(("cause", "what to do"), _causes())],
+        [_NODE_GROUPS, *_table(("cause", "what to do"), _of_node_groups())],
         [_DEPLOYMENT, *_deployment()],
         [_COMMANDS, *_commands()],
         [_PREFLIGHT, *_table(("validator", "finds", "says"), _validators())],
@@ -91,6 +97,11 @@ def render() -> Mapping[Path, str]:
 def _causes() -> Iterator[tuple[str, ...]]:
     for cause in CAUSES:
         yield cause.name, cause.next_step.format(log_group=_LOG_GROUP, log_stream=_LOG_STREAM)
+
+
+def _of_node_groups() -> Iterator[tuple[str, ...]]:
+    for cause in node_groups.CAUSES:
+        yield cause.name, cause.next_step
 
 
 def _deployment() -> Iterator[str]:

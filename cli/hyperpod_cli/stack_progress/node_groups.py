@@ -1,0 +1,101 @@
+"""Why an EKS node group failed, by the issues that EKS tells, and what to do about each."""
+
+import re
+
+from hyperpod_shared.failures import Cause
+
+TYPE = "AWS::EKS::Nodegroup"
+# As CloudFormation words EKS's issues, in its present handler and the former one.
+_ISSUE = re.compile(
+    r"(?:Issue\(|\{)Code[=:] ?(?P<code>\w+), ?Message[=:] ?(?P<message>.*?), ?"
+    r"ResourceIds[=:] ?\[(?P<resources>[^\]]*)\]",
+    re.DOTALL,
+)
+_FAILED = re.compile(r"\.? ?Launching EC2 instance failed\.?$")
+# It follows from every other one: EKS makes up IDs for instances that were never launched.
+_CONSEQUENCE = "NodeCreationFailure"
+_SIGNS = re.IGNORECASE | re.DOTALL
+
+
+def _cause(name: str, signs: str, next_step: str) -> Cause:
+    return Cause(name=name, signs=re.compile(signs, _SIGNS), next_step=next_step)
+
+
+# What EC2 Auto Scaling says, which EKS passes on:
+# https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html
+CAUSES = (
+    _cause(
+        "reservation",
+        r"ReservationCapacityExceeded|sufficient compatible and available capacity|"
+        r"InvalidCapacityReservation",
+        "Compare the capacity reservation with the group: its zone, its instance type, and how "
+        "many instances it has left. `make preflight` does.",
+    ),
+    _cause(
+        "Capacity Block",
+        r"Capacity Block reservation \S+ is not active",
+        "Set desired_size: 0 until the Capacity Block begins.",
+    ),
+    _cause(
+        "Spot",
+        r"UnfulfillableCapacity|no Spot capacity|MaxSpotInstanceCountExceeded",
+        "Name more types in instance_types, let the group be in more zones, or take capacity: "
+        "OnDemand.",
+    ),
+    _cause(
+        "capacity",
+        r"Insufficient\w*Capacity|sufficient \S+ capacity",
+        "Wait and deploy again, set availability_zone_id to another zone, or reserve capacity and "
+        "name it in capacity_reservation_id.",
+    ),
+    _cause(
+        "quota",
+        r"VcpuLimitExceeded|LimitExceeded|quota|already running",
+        "Request the quota of vCPUs that `make preflight` names.",
+    ),
+    _cause(
+        "zone",
+        r"not supported in your requested Availability Zone",
+        "Set availability_zone_id to a zone that has the type; `make preflight` names them.",
+    ),
+    _cause(
+        "addresses",
+        r"InsufficientFreeAddresses|free addresses",
+        "Give the nodes a larger HyperPod subnet.",
+    ),
+    _cause(
+        "key",
+        r"Client\.InternalError|Client error on launch|\bKMS\b",
+        "Let the service-linked role AWSServiceRoleForAutoScaling use the KMS key of the volumes, "
+        "by the key's policy.",
+    ),
+    _cause(
+        "join",
+        _CONSEQUENCE,
+        "The instances run and do not join: see that their subnet has a way to AWS's APIs and to "
+        "the cluster's endpoint, and read `aws ec2 get-console-output --instance-id <instance>`.",
+    ),
+)
+_OTHER = "Fix the cause that the message names, then deploy again."
+
+
+def explained(message: str) -> str:
+    """Return EKS's issues of a node group with the next step, or a message without any as it is.
+
+    Args:
+        message: What CloudFormation tells of the group.
+    """
+    issues = [*_ISSUE.finditer(message)]
+    causes = [each for each in issues if each["code"] != _CONSEQUENCE] or issues
+    told = [_told(each) for each in causes]
+    return " ".join(dict.fromkeys(told)) or message
+
+
+def _told(issue: re.Match[str]) -> str:
+    """Write the cause before EKS's own words, and the next step after them."""
+    code, words = issue["code"], _FAILED.sub("", issue["message"]).rstrip(".")
+    cause = next((each for each in CAUSES if each.signs.search(f"{code}: {words}")), None)
+    name, step = (code, _OTHER) if cause is None else (cause.name, cause.next_step)
+    where = f" ({issue['resources']})" if code == _CONSEQUENCE else ""
+    return f"{name}: {words}{where}. {step}"
