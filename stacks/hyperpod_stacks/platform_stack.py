@@ -57,6 +57,7 @@ class PlatformStack(cdk.Stack):
             encryption=config.encryption,
             alias=config.name,
             log_groups=log_groups_of(config),
+            scaled_volumes=bool(config.node_groups),
         )
         self.log_groups = log_groups = LogGroups(
             key=self.keys.logs, retention_days=config.log_retention_days

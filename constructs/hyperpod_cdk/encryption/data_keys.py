@@ -8,8 +8,13 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs
+from hyperpod_cdk.encryption.key_policy import (
+    administration,
+    encryption_of_logs,
+    encryption_of_scaled_volumes,
+)
 from hyperpod_cdk.encryption.section import EncryptionConfig
+from hyperpod_cdk.synthesis.reasons import skip_checkov
 from hyperpod_cdk.synthesis.trust import mark_own
 
 _LONGEST_WINDOW = Duration.days(30)
@@ -25,13 +30,20 @@ class EncryptionKey(Construct):
     Args:
         alias: Name of the alias, without `alias/`.
         log_groups: Patterns of the names of the log groups that it encrypts.
+        scaled_volumes: Whether EC2 Auto Scaling encrypts volumes with it. Default: false.
 
     Attributes:
         key: The key.
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, alias: str, log_groups: Sequence[str]
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        alias: str,
+        log_groups: Sequence[str],
+        scaled_volumes: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
         region = Stack.of(self).region
@@ -45,6 +57,13 @@ class EncryptionKey(Construct):
                 log_groups=log_groups,
             ),
         ]
+        if scaled_volumes:
+            statements += encryption_of_scaled_volumes(
+                partition=Aws.PARTITION,
+                region=region,
+                account=Aws.ACCOUNT_ID,
+                dns_suffix=Aws.URL_SUFFIX,
+            )
         self.key: kms.IKey = kms.Key(
             self,
             "Key",
@@ -58,6 +77,11 @@ class EncryptionKey(Construct):
             removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
         mark_own(self.key)
+        if scaled_volumes:
+            reason = (
+                "One role of the account, by a condition, through EC2: it may not be there yet."
+            )
+            skip_checkov(self, resource_type="AWS::KMS::Key", reasons={"CKV_AWS_33": reason})
 
 
 CREATED = "the key of create_kms_key"
@@ -105,6 +129,7 @@ def data_keys(
     encryption: EncryptionConfig,
     alias: str,
     log_groups: Sequence[str],
+    scaled_volumes: bool = False,
 ) -> DataKeys:
     """Make or import the key that a configuration asks for, and return what it encrypts.
 
@@ -114,12 +139,19 @@ def data_keys(
         encryption: The section.
         alias: Name of the alias of a key that is made, without `alias/`.
         log_groups: Patterns of the names of the log groups that a key that is made encrypts.
+        scaled_volumes: Whether EC2 Auto Scaling launches nodes. Default: false.
     """
     key: kms.IKey | None = None
     if encryption.kms_key_arn is not None:
         key = kms.Key.from_key_arn(scope, construct_id, encryption.kms_key_arn)
     elif encryption.create_kms_key:
-        key = EncryptionKey(scope, construct_id, alias=alias, log_groups=log_groups).key
+        key = EncryptionKey(
+            scope,
+            construct_id,
+            alias=alias,
+            log_groups=log_groups,
+            scaled_volumes=scaled_volumes and encryption.node_volumes,
+        ).key
     return DataKeys(
         eks_secrets=key if encryption.eks_secrets else None,
         lifecycle_bucket=key if encryption.lifecycle_bucket else None,

@@ -74,6 +74,55 @@ def encryption_of_logs(
     }
 
 
+_BY_EBS = (
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey*",
+    "kms:ReEncrypt*",
+)
+
+
+def encryption_of_scaled_volumes(
+    *, partition: str, region: str, account: str, dns_suffix: str
+) -> list[dict[str, Any]]:
+    """Return the statements that let EC2 Auto Scaling encrypt the volumes of what it launches.
+
+    Its role is known by its ARN in a condition, for KMS takes no principal that is not there yet,
+    and the role is made with the first group of the account.
+    https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html
+    """
+    role = "autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
+    by_role = {
+        "ArnEquals": {
+            "aws:PrincipalArn": f"arn:{partition}:iam::{account}:role/aws-service-role/{role}"
+        }
+    }
+    within = {
+        "kms:CallerAccount": account,
+        "kms:ViaService": f"ec2.{region}.{dns_suffix}",
+    }
+    allowed = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Resource": "*"}
+    return [
+        {
+            **allowed,
+            "Sid": "EncryptScaledVolumes",
+            "Action": [*_BY_EBS],
+            "Condition": {**by_role, "StringEquals": within},
+        },
+        {
+            **allowed,
+            "Sid": "GrantScaledVolumes",
+            "Action": "kms:CreateGrant",
+            "Condition": {
+                **by_role,
+                "StringEquals": within,
+                "Bool": {"kms:GrantIsForAWSResource": "true"},
+            },
+        },
+    ]
+
+
 def through_s3(*, region: str, dns_suffix: str, bucket_arn: str) -> Mapping[str, Any]:
     """Return the condition that a key is used by S3 alone, for the objects of one bucket.
 

@@ -16,23 +16,21 @@ from hyperpod_cdk.node_groups.section import (
     SPOT,
     ManagedNodeGroupConfig,
 )
+from hyperpod_cdk.schema.errors import KeyPath, NamedIndex
+from hyperpod_cdk.synthesis.refusals import FixedValue
 
-_CAPACITIES = {
-    ON_DEMAND: eks.CapacityType.ON_DEMAND,
-    SPOT: eks.CapacityType.SPOT,
-    CAPACITY_BLOCK: eks.CapacityType.CAPACITY_BLOCK,
-}
+_CAPACITIES = {ON_DEMAND: "ON_DEMAND", SPOT: "SPOT", CAPACITY_BLOCK: "CAPACITY_BLOCK"}
 _AMIS = {
-    ("x86_64", None): eks.NodegroupAmiType.AL2023_X86_64_STANDARD,
-    ("x86_64", "GPU"): eks.NodegroupAmiType.AL2023_X86_64_NVIDIA,
-    ("x86_64", "Neuron"): eks.NodegroupAmiType.AL2023_X86_64_NEURON,
-    ("arm64", None): eks.NodegroupAmiType.AL2023_ARM_64_STANDARD,
-    ("arm64", "GPU"): eks.NodegroupAmiType.AL2023_ARM_64_NVIDIA,
+    ("x86_64", None): "AL2023_x86_64_STANDARD",
+    ("x86_64", "GPU"): "AL2023_x86_64_NVIDIA",
+    ("x86_64", "Neuron"): "AL2023_x86_64_NEURON",
+    ("arm64", None): "AL2023_ARM_64_STANDARD",
+    ("arm64", "GPU"): "AL2023_ARM_64_NVIDIA",
 }
 _EFFECTS = {
-    "NoSchedule": eks.TaintEffect.NO_SCHEDULE,
-    "NoExecute": eks.TaintEffect.NO_EXECUTE,
-    "PreferNoSchedule": eks.TaintEffect.PREFER_NO_SCHEDULE,
+    "NoSchedule": "NO_SCHEDULE",
+    "NoExecute": "NO_EXECUTE",
+    "PreferNoSchedule": "PREFER_NO_SCHEDULE",
 }
 
 
@@ -71,24 +69,35 @@ class NodeGroups(Construct):
         self.groups = {
             group.name: self._group(
                 group,
+                where=("node_groups", NamedIndex(index, name=group.name)),
                 cluster=cluster,
                 subnets=subnets,
                 security_group=security_group,
                 volume_key=volume_key,
             )
-            for group in groups
+            for index, group in enumerate(groups)
         }
 
     def _group(
         self,
         group: ManagedNodeGroupConfig,
         *,
+        where: KeyPath,
         cluster: eks.ICluster,
         subnets: NodeSubnets,
         security_group: ec2.ISecurityGroup,
         volume_key: kms.IKey | None,
-    ) -> eks.Nodegroup:
+    ) -> eks.CfnNodegroup:
         scope = Construct(self, group.name)
+        for key, value in _fixed(group).items():
+            FixedValue(
+                scope,
+                key.title().replace("_", ""),
+                key=(*where, key),
+                value=value,
+                reason="EKS would replace the node group, whose name is taken",
+                instead="list a group of another name with it, and remove this one later",
+            )
         template = launch_template(
             scope,
             "LaunchTemplate",
@@ -96,44 +105,52 @@ class NodeGroups(Construct):
             security_group=security_group,
             volume_key=volume_key,
         )
-        made = eks.Nodegroup(
+        placed = (
+            [subnets.in_zone(group.availability_zone_id)]
+            if group.is_in_one_zone
+            else subnets.subnets
+        )
+        # L1: the L2 takes P5 and Trn1 for types without accelerators, and refuses their AMIs.
+        return eks.CfnNodegroup(
             scope,
             "NodeGroup",
-            cluster=cluster,
+            cluster_name=cluster.cluster_name,
             nodegroup_name=group.name,
-            node_role=self.role,
+            node_role=self.role.role_arn,
             ami_type=_AMIS[group.facts[0].architecture, group.accelerator_kind],
             release_version=group.release_version,
             capacity_type=_CAPACITIES[group.capacity],
             # The launch template of a Capacity Block must have it, and EKS takes it from one.
-            instance_types=(
-                None
-                if group.capacity == CAPACITY_BLOCK
-                else [ec2.InstanceType(name) for name in group.instance_types]
+            instance_types=None if group.capacity == CAPACITY_BLOCK else [*group.instance_types],
+            scaling_config=eks.CfnNodegroup.ScalingConfigProperty(
+                min_size=group.min_size,
+                desired_size=group.desired_size,
+                max_size=group.most_nodes,
             ),
-            min_size=group.min_size,
-            desired_size=group.desired_size,
-            max_size=group.most_nodes,
-            max_unavailable=group.max_unavailable,
-            # As everywhere else here, a budget keeps pods from being ended.
-            force_update=False,
-            enable_node_auto_repair=group.node_repair,
-            labels=group.node_labels,
+            update_config=eks.CfnNodegroup.UpdateConfigProperty(
+                max_unavailable=group.max_unavailable,
+                update_strategy=group.stated_update_strategy,
+            ),
+            node_repair_config=eks.CfnNodegroup.NodeRepairConfigProperty(enabled=group.node_repair),
+            labels=group.node_labels or None,
             taints=[
-                eks.TaintSpec(key=each.key, value=each.value, effect=_EFFECTS[each.effect])
+                eks.CfnNodegroup.TaintProperty(
+                    key=each.key, value=each.value, effect=_EFFECTS[each.effect]
+                )
                 for each in group.taints
-            ],
-            subnets=ec2.SubnetSelection(
-                subnets=[subnets.in_zone(group.availability_zone_id)]
-                if group.is_in_one_zone
-                else list(subnets.subnets)
-            ),
-            launch_template_spec=eks.LaunchTemplateSpec(
+            ]
+            or None,
+            subnets=[subnet.subnet_id for subnet in placed],
+            launch_template=eks.CfnNodegroup.LaunchTemplateSpecificationProperty(
                 id=template.ref, version=template.attr_latest_version_number
             ),
         )
-        resource = made.node.default_child
-        assert isinstance(resource, eks.CfnNodegroup)  # noqa: S101 - what the L2 makes
-        # Not a property of the L2.
-        resource.add_property_override("UpdateConfig.UpdateStrategy", group.stated_update_strategy)
-        return made
+
+
+def _fixed(group: ManagedNodeGroupConfig) -> dict[str, str | None]:
+    """Return what a group that is there cannot change, by its key."""
+    return {
+        "instance_types": ", ".join(group.instance_types),
+        "capacity": group.capacity,
+        "availability_zone_id": group.availability_zone_id,
+    }

@@ -156,8 +156,8 @@ class ManagedNodeGroupConfig(Section):
     IP address. Default: true for types with accelerators and EFA."""
 
     placement_group: bool | None = None
-    """Whether a cluster placement group keeps the instances close to each other. A capacity
-    reservation must not be of another placement group. Default: as efa, but false with
+    """Whether a new cluster placement group keeps the instances close to each other; capacity that
+    is reserved inside another placement group is not used then. Default: as efa, but false with
     CapacityBlock, whose instances are close already."""
 
     raid0: bool | None = None

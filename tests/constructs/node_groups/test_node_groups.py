@@ -1,0 +1,211 @@
+"""EKS node groups as CloudFormation sees them, and refused values of the section."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_kms as kms
+
+from hyperpod_cdk import ConfigError, ManagedNodeGroupConfig, NodeGroups
+from hyperpod_cdk.network.subnets import NodeSubnets
+from tests.constructs.conftest import View
+
+Json = Mapping[str, Any]
+Make = Callable[..., tuple[Json, Json]]
+RESERVATION = "cr-0123456789abcdef0"
+GROUP_ARN = "arn:aws:resource-groups:us-west-2:111122223333:group/p4d"
+
+
+def _section(types: list[str], **changes: Any) -> ManagedNodeGroupConfig:
+    values = {"name": "gpu", "instance_types": types, "desired_size": 2, **changes}
+    return ManagedNodeGroupConfig(**values)
+
+
+@pytest.fixture
+def made(stack: cdk.Stack, eks_cluster: eks.ICluster, view: View) -> Make:
+    """Return a function that makes a group, and returns its node group and template's data."""
+
+    def make(types: list[str], **changes: Any) -> tuple[Json, Json]:
+        vpc = ec2.Vpc.from_vpc_attributes(
+            stack, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=["a", "b"]
+        )
+        ids = ("subnet-0123456789abcdef0", "subnet-0123456789abcdef1")
+        NodeGroups(
+            stack,
+            "NodeGroups",
+            cluster=eks_cluster,
+            groups=[_section(types, **changes)],
+            vpc=vpc,
+            subnets=NodeSubnets(
+                subnets=[ec2.Subnet.from_subnet_id(stack, name, name) for name in ids],
+                zone_ids=("usw2-az1", "usw2-az2"),
+            ),
+            security_group=ec2.SecurityGroup.from_security_group_id(
+                stack, "Group", "sg-0123456789abcdef0"
+            ),
+            volume_key=kms.Key.from_key_arn(
+                stack, "Key", "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
+            ),
+        )
+        seen = view()
+        return (
+            seen.one("AWS::EKS::Nodegroup"),
+            seen.one("AWS::EC2::LaunchTemplate")["LaunchTemplateData"],
+        )
+
+    return make
+
+
+def _interfaces(data: Json) -> list[tuple[Any, ...]]:
+    keys = ("NetworkCardIndex", "DeviceIndex", "InterfaceType")
+    return [tuple(each[key] for key in keys) for each in data.get("NetworkInterfaces", ())]
+
+
+def test_p4d_has_efa_on_each_card_a_placement_group_and_joined_disks(made: Make) -> None:
+    group, data = made(["p4d.24xlarge"], max_size=4, volume_size_gib=500)
+
+    assert _interfaces(data) == [
+        (0, 0, "interface"),
+        (0, 1, "efa-only"),
+        *((card, 0, "efa-only") for card in (1, 2, 3)),
+    ]
+    # EC2 takes groups of the interfaces or of the instance, not both.
+    assert "SecurityGroupIds" not in data
+    assert "GroupName" in data["Placement"]
+    assert data["BlockDeviceMappings"][0]["Ebs"] == {
+        "Encrypted": True,
+        "KmsKeyId": "arn:aws:kms:us-west-2:111122223333:key/1234abcd",
+        "VolumeSize": 500,
+        "VolumeType": "gp3",
+    }
+    assert data["MetadataOptions"] == {"HttpTokens": "required", "HttpPutResponseHopLimit": 2}
+    assert "strategy: RAID0" in data["UserData"]["Fn::Base64"]
+    assert group["AmiType"] == "AL2023_x86_64_NVIDIA"
+    assert group["ScalingConfig"] == {"MinSize": 0, "DesiredSize": 2, "MaxSize": 4}
+    assert group["Subnets"] == ["subnet-0123456789abcdef0"]
+    assert group["NodeRepairConfig"] == {"Enabled": True}
+    # Budgets keep pods from being ended by an update.
+    assert "ForceUpdateEnabled" not in group
+    assert group["Labels"] == {
+        "nvidia.com/gpu.present": "true",
+        "vpc.amazonaws.com/efa.present": "true",
+    }
+
+
+def test_p6_b300_has_no_efa_on_its_first_card(made: Make) -> None:
+    _, data = made(["p6-b300.48xlarge"])
+    assert _interfaces(data) == [
+        (0, 0, "interface"),
+        *((card, 0, "efa-only") for card in range(1, 17)),
+    ]
+
+
+def test_cpu_nodes_are_plain_and_in_every_subnet(made: Make) -> None:
+    group, data = made(["c5.2xlarge"], taints=[{"key": "team", "effect": "NoExecute"}])
+    assert not {"NetworkInterfaces", "Placement", "UserData"} & data.keys()
+    assert data["SecurityGroupIds"] == ["sg-0123456789abcdef0"]
+    assert group["AmiType"] == "AL2023_x86_64_STANDARD"
+    assert len(group["Subnets"]) == 2
+    assert group["Taints"] == [{"Key": "team", "Effect": "NO_EXECUTE"}]
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "ami"),
+    [
+        ("p5.48xlarge", "AL2023_x86_64_NVIDIA"),
+        ("g5.12xlarge", "AL2023_x86_64_NVIDIA"),
+        ("trn1.32xlarge", "AL2023_x86_64_NEURON"),
+        ("c7g.16xlarge", "AL2023_ARM_64_STANDARD"),
+    ],
+)
+def test_ami_fits_the_hardware(made: Make, instance_type: str, ami: str) -> None:
+    assert made([instance_type])[0]["AmiType"] == ami
+
+
+@pytest.mark.parametrize(
+    ("changes", "target", "strategy"),
+    [
+        ({}, None, "DEFAULT"),
+        (
+            {"capacity_reservation_id": RESERVATION},
+            {"CapacityReservationId": RESERVATION},
+            "MINIMAL",
+        ),
+        (
+            {"capacity_reservation_resource_group_arn": GROUP_ARN, "update_strategy": "DEFAULT"},
+            {"CapacityReservationResourceGroupArn": GROUP_ARN},
+            "DEFAULT",
+        ),
+    ],
+)
+def test_nodes_run_in_their_reservation(
+    made: Make, changes: dict[str, str], target: Json | None, strategy: str
+) -> None:
+    group, data = made(["p4d.24xlarge"], **changes)
+    reserved = data.get("CapacityReservationSpecification", {})
+    assert reserved.get("CapacityReservationTarget") == target
+    assert group["CapacityType"] == "ON_DEMAND"
+    assert group["UpdateConfig"] == {"MaxUnavailable": 1, "UpdateStrategy": strategy}
+
+
+def test_a_capacity_block_has_its_type_in_the_launch_template(made: Make) -> None:
+    group, data = made(
+        ["p5.48xlarge"], capacity="CapacityBlock", capacity_reservation_id=RESERVATION
+    )
+    assert (group["CapacityType"], data["InstanceType"]) == ("CAPACITY_BLOCK", "p5.48xlarge")
+    assert data["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
+    assert "InstanceTypes" not in group
+    assert "Placement" not in data
+
+
+def test_nodes_may_use_network_interfaces_of_the_vpc_alone(made: Make, view: View) -> None:
+    made(["c5.2xlarge"])
+    (policy,) = view().one("AWS::IAM::Role", Description="Nodes of EKS node groups")["Policies"]
+    by_sid = {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+    assert by_sid.keys() == {"ManageNetworkInterfaces", "TagNetworkInterfaces", "DescribeNetwork"}
+    assert "ec2:Vpc" in json.dumps(by_sid["ManageNetworkInterfaces"]["Condition"])
+    assert all("sagemaker" not in json.dumps(each) for each in by_sid.values())
+
+
+@pytest.mark.parametrize(
+    ("types", "changes", "message"),
+    [
+        (["ml.p4d.24xlarge"], {}, "write it without ml., as EC2 does"),
+        (["p4d.24xlrge"], {}, "did you mean p4d.24xlarge?"),
+        ([], {}, "must list 1 to 20 types"),
+        (["c5.2xlarge", "c5.2xlarge"], {}, "is listed twice"),
+        (["c5.2xlarge", "c7g.16xlarge"], {}, "must be of one architecture"),
+        (["c5.2xlarge", "g5.xlarge"], {}, "must be of one kind of accelerator"),
+        (["p4d.24xlarge", "p5.48xlarge"], {}, "must have as many interfaces of EFA"),
+        (["c5.2xlarge"], {"efa": True}, "c5.2xlarge has no EFA"),
+        (["c5.2xlarge"], {"raid0": True}, "c5.2xlarge has no local disks"),
+        (["c5.2xlarge"], {"min_size": 3}, "must be at most desired_size (2)"),
+        (["c5.2xlarge"], {"max_size": 1}, "must be at least desired_size (2)"),
+        (["c5.2xlarge"], {"capacity": "Spot", "capacity_reservation_id": RESERVATION}, "left out"),
+        (["p5.48xlarge"], {"capacity": "CapacityBlock"}, "capacity_reservation_id: is missing"),
+        (
+            ["c5.2xlarge"],
+            {
+                "capacity_reservation_id": RESERVATION,
+                "capacity_reservation_resource_group_arn": GROUP_ARN,
+            },
+            "must be left out with capacity_reservation_id",
+        ),
+        (
+            ["c5.2xlarge", "c5.4xlarge"],
+            {"capacity_reservation_id": RESERVATION},
+            "must be one type with capacity_reservation_id",
+        ),
+        (["c5.2xlarge"], {"labels": {"node.kubernetes.io/x": "y"}}, "EKS keeps for itself"),
+        (["c5.2xlarge"], {"name": "-gpu"}, "must be 1 to 63 letters, digits"),
+        (["c5.2xlarge"], {"release_version": "v20251112"}, "must be a release of EKS's AMIs"),
+        (["c5.2xlarge"], {"max_size": 451}, "must be 1 to 450"),
+    ],
+)
+def test_refused(types: list[str], changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message.replace("(", r"\(").replace(")", r"\)")):
+        _section(types, **changes)
