@@ -225,6 +225,7 @@ def _kubernetes() -> Iterator[Series]:
                     **always,
                     "node": node,
                     "node_kubernetes_io_instance_type": name,
+                    "sagemaker_amazonaws_com_instance_group_name": f"group-{name}",
                     "sagemaker_amazonaws_com_node_health_status": status,
                 },
                 value=there,
@@ -263,7 +264,12 @@ def _kubernetes() -> Iterator[Series]:
                 yield Series(
                     name="kube_pod_container_resource_requests",
                     kind="gauge",
-                    labels={**asked, "namespace": "research", "pod": "llm-0", "container": "train"},
+                    labels={
+                        **asked,
+                        "namespace": "hyperpod-ns-research",
+                        "pod": "llm-0",
+                        "container": "train",
+                    },
                     value=lambda minute: _GPUS if _works(minute) else None,
                 )
     yield from _pods(always)

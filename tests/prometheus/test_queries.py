@@ -51,7 +51,10 @@ def test_dollars_are_those_of_the_price_list(prometheus: Prometheus) -> None:
     assert dollars == pytest.approx({GPU: 3 * prices[GPU], PLAIN: prices[PLAIN]})
     # The node that failed has no pod.
     without_work = last(prometheus, "Dollars an hour of nodes without work")
-    assert without_work == pytest.approx({GPU: prices[GPU]})
+    assert without_work == pytest.approx({f"group-{GPU}": prices[GPU]})
+    # Two nodes have all their GPUs in pods of its namespace.
+    by_team = last(prometheus, "Dollars an hour by team")
+    assert by_team == pytest.approx({"research": 2 * prices[GPU]})
 
 
 def test_what_is_wrong_in_the_metrics_is_seen(prometheus: Prometheus) -> None:

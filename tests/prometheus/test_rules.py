@@ -1,5 +1,6 @@
 """The rules, as promtool judges and tries them."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 import yaml
 
 from hyperpod_cdk.panels.rules import rules
+from tests.prometheus.metrics import GPU
 from tests.prometheus.server import everything, promtool
 
 GPU_NODE, OTHER_NODE = "hyperpod-i-0a11", "hyperpod-i-0b22"
@@ -47,6 +49,15 @@ _CRASHES = (
     'container="t",reason="CrashLoopBackOff"}'
 )
 _UNKNOWN = 'kube_node_status_condition{cluster_id="c",node="n",condition="Ready",status="unknown"}'
+_NODE = (
+    f'kubelet_node_name{{cluster_id="c",node="n",node_kubernetes_io_instance_type="{GPU}",'
+    'sagemaker_amazonaws_com_instance_group_name="gpu"}'
+)
+_GPUS = 'kube_node_status_allocatable{cluster_id="c",node="n",resource="nvidia_com_gpu"}'
+_ASKED = (
+    'kube_pod_container_resource_requests{cluster_id="c",namespace="a",pod="p",container="t",'
+    'node="n",resource="nvidia_com_gpu"}'
+)
 _INSTANCE = 'instance_info{cluster_id="c",instance_id="i-1"}'
 
 CASES = {
@@ -55,6 +66,12 @@ CASES = {
         right={_utilization(GPU_NODE): "96+0x300", _utilization(OTHER_NODE): "0+0x300"},
         labels={"cluster_id": "c"},
         value="2",
+    ),
+    "GroupIdle": Case(
+        wrong={_NODE: "1+0x300", _GPUS: "8+0x300"},
+        right={_NODE: "1+0x300", _GPUS: "8+0x300", _ASKED: "1+0x300"},
+        labels={"cluster_id": "c", "instance_group": "gpu"},
+        value=f"{everything().prices[GPU]:.4g}",
     ),
     "GpuTooHot": Case(
         wrong={_TEMPERATURE: "86+0x300"},
@@ -124,7 +141,11 @@ def test_an_alarm_comes_in_time_and_not_before(name: str, file: Path, tmp_path: 
     case, alert = CASES[name], _alerts(file)[name]
     minutes = int(str(alert["for"]).removesuffix("m"))
     annotations = {
-        key: text.replace("{{ $value | humanize }}", case.value)
+        key: re.sub(
+            r"{{ \$labels\.(\w+) }}",
+            lambda found: case.labels[found[1]],
+            text.replace("{{ $value | humanize }}", case.value),
+        )
         for key, text in dict(alert["annotations"]).items()  # type: ignore[call-overload]
     }
     told = {

@@ -8,7 +8,10 @@ import yaml
 from hyperpod_cdk.panels.definition import Alarm, Panel, Query, Watched
 from hyperpod_cdk.panels.subjects import SUBJECTS
 
-_TYPE_LABEL = "node_kubernetes_io_instance_type"
+_LABELS = {
+    "instance_type": "node_kubernetes_io_instance_type",
+    "instance_group": "sagemaker_amazonaws_com_instance_group_name",
+}
 
 
 def rules(watched: Watched) -> str:
@@ -45,12 +48,14 @@ def _cost(watched: Watched) -> Iterator[dict[str, Any]]:
             "expr": f"vector({usd})",
             "labels": {"instance_type": instance_type},
         }
+    named = "kubelet_node_name"
+    for label, of_node in _LABELS.items():
+        named = f'label_replace({named}, "{label}", "$1", "{of_node}", "(.+)")'
     # Rules of a group are evaluated in turn: the prices are there.
     yield {
         "record": "hyperpod:node_dollars_per_hour",
         "expr": (
-            "max by (cluster_id, node, instance_type) ("
-            f'label_replace(kubelet_node_name, "instance_type", "$1", "{_TYPE_LABEL}", "(.+)") '
+            f"max by (cluster_id, node, {', '.join(_LABELS)}) ({named} "
             "* on (instance_type) group_left () hyperpod:price_dollars_per_hour)"
         ),
     }
@@ -59,21 +64,23 @@ def _cost(watched: Watched) -> Iterator[dict[str, Any]]:
 def _alerts(watched: Watched) -> Iterator[dict[str, Any]]:
     for name, subject in SUBJECTS.items():
         for panel in watched.panels_of(subject):
-            is_here = subject.sender not in watched.sent
+            is_here = not panel.cloudwatch or subject.sender not in watched.sent
             if panel.alarm is not None and panel.prometheus is not None and is_here:
-                query = filled(panel.prometheus)
-                yield _alert(panel, panel.alarm, query=query, subject=name)
+                yield _alert(panel, panel.alarm, query=panel.prometheus, subject=name)
 
 
-def _alert(panel: Panel, alarm: Alarm, *, query: str, subject: str) -> dict[str, Any]:
+def _alert(panel: Panel, alarm: Alarm, *, query: Query, subject: str) -> dict[str, Any]:
     relation = ">" if alarm.is_above else "<"
+    # Grafana's way to name a label, and Prometheus's.
+    which = query.legend.replace("{{", "{{ $labels.").replace("}}", " }}")
+    where = f" of {which}" if which != query.legend else ""
     return {
         "alert": alarm.name,
-        "expr": f"({query}) {relation} {alarm.threshold:g}",
+        "expr": f"({filled(query)}) {relation} {alarm.threshold:g}",
         "for": f"{alarm.minutes}m",
         "labels": {"subject": subject},
         "annotations": {
-            "summary": f"{panel.title}: {{{{ $value | humanize }}}}{panel.unit.suffix}",
+            "summary": f"{panel.title}{where}: {{{{ $value | humanize }}}}{panel.unit.suffix}",
             "description": panel.description,
         },
     }

@@ -7,13 +7,12 @@ from decimal import Decimal
 
 from hyperpod_cdk.cost.charges import charge_of
 from hyperpod_cdk.facts.instance_types import instance_types, is_accelerated
+from hyperpod_cdk.panels.definition import Query
+from hyperpod_cdk.panels.rules import filled
+from hyperpod_cdk.panels.shares import SHARES, TEAM_NAMESPACE
 from hyperpod_cli.inspect.actual_cost.query import Series
 
-# Task governance makes a namespace for each team.
-# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html
-_TEAM_NAMESPACE = "hyperpod-ns-"
 _TYPE = "node_kubernetes_io_instance_type"
-_DEVICES = 'resource=~"nvidia_com_gpu|aws_amazon_com_neuron"'
 _HOUR = 3600
 IDLE, PLAIN, ALL = "idle", "nodes without accelerators", "all nodes"
 
@@ -24,22 +23,9 @@ def nodes_query(cluster_id: str) -> str:
 
 
 def usage_query(cluster_id: str) -> str:
-    """Return a query for how many nodes the pods of each namespace have, by instance type.
-
-    A pod that asks for half of a node's accelerators has half of the node, from the time it is on
-    it until it has ended. Pods that ask for none are in nobody's part.
-    """
-    cluster = f'cluster_id="{cluster_id}"'
-    asked = (
-        "sum by (namespace, node, resource) (kube_pod_container_resource_requests{"
-        f'{_DEVICES},node!="",{cluster}}} unless on (namespace, pod) '
-        f'(kube_pod_status_phase{{phase=~"Pending|Succeeded|Failed",{cluster}}} == 1))'
-    )
-    there = f"max by (node, resource) (kube_node_status_allocatable{{{_DEVICES},{cluster}}} > 0)"
-    return (
-        f"sum by (namespace, {_TYPE}) ({asked} / on (node, resource) group_left () {there} "
-        f"* on (node) group_left ({_TYPE}) {_nodes(cluster_id)})"
-    )
+    """Return a query for how many nodes the pods of each namespace have, by instance type."""
+    shares = filled(Query(text=SHARES), matcher=f'cluster_id="{cluster_id}"')
+    return f"sum by (namespace, {_TYPE}) ({shares} * on (node) group_left ({_TYPE}) {_nodes(cluster_id)})"
 
 
 def _nodes(cluster_id: str) -> str:
@@ -130,7 +116,7 @@ def _sum(series: Series) -> float:
 
 
 def _owner(namespace: str) -> str:
-    team = namespace.removeprefix(_TEAM_NAMESPACE)
+    team = namespace.removeprefix(TEAM_NAMESPACE)
     return team if team != namespace else f"namespace {namespace}"
 
 

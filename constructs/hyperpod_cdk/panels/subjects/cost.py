@@ -1,6 +1,7 @@
 """What the nodes cost now, at list prices."""
 
-from hyperpod_cdk.panels.definition import Line, Panel, Query, Subject, Unit
+from hyperpod_cdk.panels.definition import Alarm, Line, Panel, Query, Subject, Unit
+from hyperpod_cdk.panels.shares import SHARES, by_team
 
 _NODES = (
     "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
@@ -39,21 +40,36 @@ SUBJECT = Subject(
             ),
         ),
         Panel(
+            title="Dollars an hour by team",
+            what="The part of that for the accelerators that pods of a team, or of another "
+            "namespace, ask for.",
+            unit=Unit.DOLLARS_AN_HOUR,
+            why="It tells who uses the nodes; hyperpod-cdk cost --actual has the month.",
+            to_do="Compare with the quotas of the teams, and with what stands idle.",
+            sources=(_KUBELET, _REQUESTS),
+            prometheus=Query(
+                text=f"sum by (cluster_id, team) ({by_team(SHARES)} * on (cluster_id, node) "
+                "group_left () max by (cluster_id, node) (hyperpod:node_dollars_per_hour{$cluster}))",
+                legend="{{team}}",
+            ),
+        ),
+        Panel(
             title="Dollars an hour of nodes without work",
             what="The part of that for nodes with accelerators on which no pod asks for one.",
             unit=Unit.DOLLARS_AN_HOUR,
             why="It is what scaling down would save now.",
-            to_do="Scale down the groups of these types: hyperpod-ops scale.",
+            to_do="Scale down these groups: hyperpod-ops idle has the commands.",
             sources=(_KUBELET, _REQUESTS),
             prometheus=Query(
-                text="sum by (cluster_id, instance_type) (hyperpod:node_dollars_per_hour{$cluster} "
+                text="sum by (cluster_id, instance_group) (hyperpod:node_dollars_per_hour{$cluster} "
                 "and on (cluster_id, node) "
-                'kube_node_status_allocatable{resource=~"nvidia_com_gpu|aws_amazon_com_neuron",'
+                'kube_node_status_allocatable{resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron",'
                 "$cluster} > 0 "
                 "unless on (cluster_id, node) kube_pod_container_resource_requests{"
-                'resource=~"nvidia_com_gpu|aws_amazon_com_neuron.*",$cluster})',
-                legend="{{instance_type}}",
+                'resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron.*",$cluster})',
+                legend="{{instance_group}}",
             ),
+            alarm=Alarm(name="GroupIdle", is_above=True, threshold=0, minutes=120),
         ),
     ),
 )

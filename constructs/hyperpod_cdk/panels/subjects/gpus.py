@@ -63,7 +63,7 @@ SUBJECT = Subject(
             what="The mean utilization of every GPU of the cluster.",
             unit=Unit.PERCENT,
             why="Below 5 % for two hours, nothing is computed, and all is paid.",
-            to_do="Scale down to no instances, or start what waits: hyperpod-ops scale.",
+            to_do="Run hyperpod-ops idle: it names the groups, their cost, and what ends them.",
             sources=(_INSIGHTS, _DCGM),
             cloudwatch=(Line(label="cluster", metrics=(Metric(name="node_gpu_utilization"),)),),
             prometheus=Query(
