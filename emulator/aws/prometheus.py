@@ -45,11 +45,30 @@ def _attributes(record: Mapping[str, Any]) -> Created:
     }
 
 
+def _require_alert_manager(properties: Properties) -> None:
+    """Refuse an alert manager of which AWS says that it would tell nobody."""
+    # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-config.html
+    definition = properties.get("AlertManagerDefinition")
+    if definition is None:
+        return
+    try:
+        config = yaml.safe_load(yaml.safe_load(definition)["alertmanager_config"])
+        receivers = {each["name"]: each["sns_configs"] for each in config["receivers"]}
+        told = receivers[config["route"]["receiver"]]
+        complete = all(each["sigv4"]["region"] and each["topic_arn"] for each in told)
+    except (yaml.YAMLError, TypeError, KeyError) as error:
+        raise ValueError(f"ValidationException: alert manager is not valid: {error!r}") from None
+    if not complete:
+        raise ValueError("ValidationException: a receiver lacks its region or topic")
+
+
 def _create(properties: Properties) -> Created:
+    _require_alert_manager(properties)
     return _attributes(_record(alias=properties.get("Alias"), tags=tag_map(properties)))
 
 
 def _update(physical_id: str, _old: Properties, new: Properties) -> Created:
+    _require_alert_manager(new)
     record = _WORKSPACES[physical_id.rpartition("/")[2]]
     record |= {"alias": new.get("Alias"), "tags": tag_map(new)}
     return _attributes(record)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
@@ -21,7 +22,11 @@ from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class ObservabilityStack(cdk.Stack):
-    """Metrics, dashboards and messages."""
+    """Metrics, dashboards and messages.
+
+    Attributes:
+        topic: What is told of the cluster; None if nobody is.
+    """
 
     def __init__(
         self,
@@ -44,7 +49,8 @@ class ObservabilityStack(cdk.Stack):
                 cloudwatch=observability.cloudwatch,
                 log_groups=platform.log_groups,
             )
-        topic, notifications = None, observability.notifications
+        self.topic: sns.ITopic | None = None
+        notifications = observability.notifications
         if notifications is not None:
             made = Notifications(
                 self,
@@ -54,10 +60,12 @@ class ObservabilityStack(cdk.Stack):
                 training_plan_arns=config.cluster.training_plan_arns,
                 log_groups=platform.log_groups,
             )
-            topic = made.topic
+            self.topic = made.topic
+            if observability.prometheus is not None:
+                made.let_publish("aps")
             add_outputs(self, {"NotificationTopicArn": made.topic.topic_arn})
         seen = watched(config, outputs=stored)
         if any(shown(seen)):
-            PanelsAndAlarms(self, "Panels", watched=seen, topic=topic)
+            PanelsAndAlarms(self, "Panels", watched=seen, topic=self.topic)
         if observability.budget is not None:
-            Budget(self, "Budget", budget=observability.budget, tags=config.tags, topic=topic)
+            Budget(self, "Budget", budget=observability.budget, tags=config.tags, topic=self.topic)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
@@ -12,6 +13,7 @@ from hyperpod_cdk.observability.grafana import GrafanaInCluster, grafana_of
 from hyperpod_cdk.observability.grafana_section import MANAGED
 from hyperpod_cdk.observability.prometheus import (
     HyperPodMetrics,
+    PrometheusWorkspace,
     Workspace,
     endpoint_of,
     workspace_of,
@@ -38,6 +40,7 @@ class OperatorsStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
+        self._workspace: Workspace | None = None
         if config.operators.addons:
             Operators(
                 self,
@@ -65,7 +68,9 @@ class OperatorsStack(cdk.Stack):
         prometheus, shown = config.observability.prometheus, config.observability.grafana
         assert prometheus is not None  # noqa: S101 - asked before
         # Beside what uses it: an export in use would keep it from being switched off.
-        workspace = workspace_of(self, "Prometheus", prometheus=prometheus, alias=config.name)
+        self._workspace = workspace = workspace_of(
+            self, "Prometheus", prometheus=prometheus, alias=config.name
+        )
         grafana = None
         if shown is not None and shown.kind == MANAGED:
             grafana = grafana_of(
@@ -91,6 +96,16 @@ class OperatorsStack(cdk.Stack):
             "PrometheusEndpoint": endpoint_of(self, workspace),
         }
         add_outputs(self, outputs)
+
+    def tell(self, topic: sns.ITopic, *, in_slack: bool) -> None:
+        """Let alarms of Prometheus tell a topic. Whose workspace exists has its alert manager.
+
+        Args:
+            topic: The topic.
+            in_slack: Whether Amazon Q Developer in chat applications reads it.
+        """
+        if isinstance(self._workspace, PrometheusWorkspace):
+            self._workspace.tell(topic, in_slack=in_slack)
 
     def _add_grafana(
         self, config: Config, *, platform: PlatformStack, workspace: Workspace

@@ -7,12 +7,14 @@ from aws_cdk import ArnFormat, Aws, CfnDeletionPolicy, Stack
 from aws_cdk import aws_aps as aps
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.observability.section import METRICS_ADDON, PrometheusConfig
+from hyperpod_cdk.panels.alert_manager import alert_manager
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     acknowledge_inline_policies,
@@ -97,7 +99,7 @@ class PrometheusWorkspace(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         # L1: the CDK has no other. A key of AWS's own encrypts the metrics.
-        workspace = aps.CfnWorkspace(self, "Workspace", alias=alias)
+        self._workspace = workspace = aps.CfnWorkspace(self, "Workspace", alias=alias)
         kept = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE
         workspace.cfn_options.deletion_policy = (
             CfnDeletionPolicy.DELETE if delete_with_stack else kept
@@ -105,6 +107,17 @@ class PrometheusWorkspace(Construct):
         workspace.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
         self.workspace_arn = workspace.attr_arn
         self.workspace_id = workspace.attr_workspace_id
+
+    def tell(self, topic: sns.ITopic, *, in_slack: bool) -> None:
+        """Let the alert manager tell a topic, which must let `aps.amazonaws.com` publish.
+
+        Args:
+            topic: The topic.
+            in_slack: Whether Amazon Q Developer in chat applications reads it.
+        """
+        self._workspace.alert_manager_definition = alert_manager(
+            topic_arn=topic.topic_arn, region=Stack.of(self).region, in_slack=in_slack
+        )
 
 
 def workspace_of(

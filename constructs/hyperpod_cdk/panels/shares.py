@@ -8,7 +8,8 @@ SHARES = (
     f'{_DEVICES},node!="",$cluster}} unless on (cluster_id, namespace, pod) '
     '(kube_pod_status_phase{phase=~"Pending|Succeeded|Failed",$cluster} == 1)) '
     "/ on (cluster_id, node, resource) group_left () "
-    f"max by (cluster_id, node, resource) (kube_node_status_allocatable{{{_DEVICES},$cluster}} > 0))"
+    "max by (cluster_id, node, resource) "
+    f"(kube_node_status_allocatable{{{_DEVICES},$cluster}} > 0))"
 )
 """How much of each node the pods of each namespace have.
 

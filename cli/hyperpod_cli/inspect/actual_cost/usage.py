@@ -25,7 +25,8 @@ def nodes_query(cluster_id: str) -> str:
 def usage_query(cluster_id: str) -> str:
     """Return a query for how many nodes the pods of each namespace have, by instance type."""
     shares = filled(Query(text=SHARES), matcher=f'cluster_id="{cluster_id}"')
-    return f"sum by (namespace, {_TYPE}) ({shares} * on (node) group_left ({_TYPE}) {_nodes(cluster_id)})"
+    typed = f"* on (node) group_left ({_TYPE}) {_nodes(cluster_id)}"
+    return f"sum by (namespace, {_TYPE}) ({shares} {typed})"
 
 
 def _nodes(cluster_id: str) -> str:

@@ -49,7 +49,8 @@ SUBJECT = Subject(
             sources=(_KUBELET, _REQUESTS),
             prometheus=Query(
                 text=f"sum by (cluster_id, team) ({by_team(SHARES)} * on (cluster_id, node) "
-                "group_left () max by (cluster_id, node) (hyperpod:node_dollars_per_hour{$cluster}))",
+                "group_left () max by (cluster_id, node) "
+                "(hyperpod:node_dollars_per_hour{$cluster}))",
                 legend="{{team}}",
             ),
         ),
@@ -61,10 +62,10 @@ SUBJECT = Subject(
             to_do="Scale down these groups: hyperpod-ops idle has the commands.",
             sources=(_KUBELET, _REQUESTS),
             prometheus=Query(
-                text="sum by (cluster_id, instance_group) (hyperpod:node_dollars_per_hour{$cluster} "
-                "and on (cluster_id, node) "
-                'kube_node_status_allocatable{resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron",'
-                "$cluster} > 0 "
+                text="sum by (cluster_id, instance_group) "
+                "(hyperpod:node_dollars_per_hour{$cluster} and on (cluster_id, node) "
+                "kube_node_status_allocatable{"
+                'resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron",$cluster} > 0 '
                 "unless on (cluster_id, node) kube_pod_container_resource_requests{"
                 'resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron.*",$cluster})',
                 legend="{{instance_group}}",
