@@ -19,6 +19,7 @@ from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explained
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.failures import CAUSES
+from hyperpod_stacks.table import stack_names
 from provisioner.framework.properties import text, truth
 from provisioner.hyperpod.failures import kept, renamed
 from provisioner.kubernetes.cluster import require_usable
@@ -183,7 +184,7 @@ def test_recipes_synthesize(chart: Path, tmp_path: Path) -> None:
     for number, config in enumerate(together):
         directory = tmp_path / str(number)
         assembly = synthesized(config, chart=chart, directory=directory)
-        assert len(assembly.templates()) == 4 + (config.workloads is not None)
+        assert len(assembly.templates()) == len(stack_names(config))
     assert len(together) < 6
 
 
