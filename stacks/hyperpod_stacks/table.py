@@ -102,6 +102,10 @@ def stack_name(config: Config, kind: StackKind) -> str:
     return f"{config.name}-{kind}"
 
 
+NODES: tuple[StackKind, ...] = ("hyperpod", "node-groups")
+"""The stacks with nodes."""
+
+
 def release_stack(config: Config) -> str:
     """Return the name of the stack with the Helm releases: that of the first nodes.
 

@@ -12,6 +12,7 @@ from hyperpod_cli.aws.assembly import (
     stacks_by_name,
     stacks_in,
 )
+from hyperpod_cli.aws.cluster_template import CLUSTER_TYPES
 from hyperpod_cli.inspect.resource_types import STACK, resource_type
 
 CALL_SECONDS = 5
@@ -211,7 +212,8 @@ def lines(graph: Graph, *, name: str, express: bool = False) -> Iterator[str]:
     if express:
         yield f"A call that CloudFormation does not wait for takes {CALL_SECONDS} seconds; assumed."
     yield "Not counted: deep health checks, a shortage of instances, what a retry takes."
-    yield "The HyperPod cluster takes as long as with cluster.wait_for: nodes."
+    if any(kind in CLUSTER_TYPES for kind in graph.types.values()):
+        yield "The HyperPod cluster takes as long as with cluster.wait_for: nodes."
 
 
 def _sources(graph: Graph, chain: Sequence[Address]) -> Iterator[str]:

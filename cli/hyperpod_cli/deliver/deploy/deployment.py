@@ -40,7 +40,7 @@ from hyperpod_cli.stack_progress.terminal import (
 from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED
 from hyperpod_cli.terminal.options import make_command
-from hyperpod_stacks.table import stack_name
+from hyperpod_stacks.table import release_stack
 
 REPORTS = Path("build/deploy")
 
@@ -168,9 +168,9 @@ def _end(
     later = f"hyperpod-ops verify {where}"
     if outcome.code == 0:
         outputs = _outputs(session.polling_client("cloudformation"), stacks)
-        cluster = stack_name(config, "hyperpod")
-        if request.only and deployed(session.polling_client("cloudformation"), cluster) is None:
-            checks = not_verified(f"{cluster} is not deployed", later=later)
+        nodes = release_stack(config)
+        if request.only and deployed(session.polling_client("cloudformation"), nodes) is None:
+            checks = not_verified(f"{nodes} is not deployed", later=later)
         else:
             checks = verified(check_once(config, session=session), later=later, out=out)
         following = [*_next(config, outputs, checks=checks, region=region, where=where)]

@@ -54,7 +54,7 @@ def held_back(
         for stack, names in changing.items()
     }
     waiting = {stack: names for stack, names in waiting.items() if names}
-    if not waiting or _has_nodes(session.polling_client("sagemaker"), config.cluster.name):
+    if not waiting or _has_nodes(session.polling_client("sagemaker"), config):
         return {}
     return {
         stack: f"{stack} stays as it is: no node runs the pods of {' and '.join(names)}, and an "
@@ -84,9 +84,13 @@ def _lacks_pods(eks: AwsClient, cluster: str, name: str) -> bool:
     return found is not None and found["addon"]["status"] != "ACTIVE"
 
 
-def _has_nodes(sagemaker: AwsClient, cluster: str) -> bool:
+def _has_nodes(sagemaker: AwsClient, config: Config) -> bool:
+    if any(group.desired_size for group in config.node_groups):
+        return True
+    if not config.cluster.exists:
+        return False
     try:
-        return any(node.status == "Running" for node in nodes_of(sagemaker, cluster))
+        return any(node.status == "Running" for node in nodes_of(sagemaker, config.cluster.name))
     except ClientError as error:
         if is_not_found(error):
             return False

@@ -18,7 +18,7 @@ from hyperpod_cli.stack_progress.terminal import agreed, followed, lift_protecti
 from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import DECLINED
 from hyperpod_cli.terminal.options import make_command
-from hyperpod_stacks.table import stack_name
+from hyperpod_stacks.table import NODES, stack_name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,8 +51,8 @@ def destroy(request: Request) -> int:
     session = deployer_session(config)
     client, region = session.polling_client("cloudformation"), session.region
     stacks = stacks_in(request.templates)
-    nodes = stack_name(config, "hyperpod")
-    with_nodes = [stack for stack in stacks if nodes in (stack.name, *stack.needs)]
+    nodes = {stack_name(config, kind) for kind in NODES}
+    with_nodes = [stack for stack in stacks if nodes & {stack.name, *stack.needs}]
     going = stacks if request.everything else with_nodes
     doomed: dict[str, Deployed | None] = {}
     try:

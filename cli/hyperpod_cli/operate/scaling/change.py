@@ -152,7 +152,8 @@ def count_change(path: Path, *, group: str, count: int) -> CountChange:
     groups = config.cluster.all_groups
     names = [each.name for each in groups]
     if group not in names:
-        raise OpsError(f"{path}: group: {group!r} is not there; it has {', '.join(names)}")
+        known = ", ".join(names) or "none"
+        raise OpsError(f"{path}: group: {group!r} is not there; it has {known}")
     index = names.index(group)
     text = _text(path)
     former = groups[index].instance_count
