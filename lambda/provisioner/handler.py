@@ -22,6 +22,7 @@ from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.kubernetes.cluster import EksConnection
 from provisioner.kubernetes.nodes import delete_node_objects
 from provisioner.lifecycle_scripts import LifecycleScripts
+from provisioner.node_group_size import NodeGroupSize
 
 CLIENTS = Clients()
 
@@ -38,6 +39,7 @@ _RESOURCES: Mapping[str, Callable[[Clients], Resource[Any]]] = {
         delete_node_objects=partial(delete_node_objects, connection=partial(_connection, clients)),
     ),
     "Custom::LifecycleScripts": lambda clients: LifecycleScripts(s3=clients.s3),
+    "Custom::NodeGroupSize": lambda clients: NodeGroupSize(eks=clients.eks),
     "Custom::TaskGovernance": lambda clients: TaskGovernance(
         sagemaker=clients.sagemaker, connection=partial(_connection, clients)
     ),

@@ -6,6 +6,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.node_groups.autoscaler import ClusterAutoscaler
 from hyperpod_cdk.node_groups.node_groups import NodeGroups
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
@@ -26,7 +27,7 @@ class NodeGroupsStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        orchestration = platform.orchestration
+        orchestration, is_scaled = platform.orchestration, config.operators.cluster_autoscaler
         orchestration.add_before_nodes(self, platform.parts)
         made = NodeGroups(
             self,
@@ -37,6 +38,16 @@ class NodeGroupsStack(cdk.Stack):
             subnets=platform.network.node_subnets,
             security_group=platform.security_group,
             volume_key=platform.keys.node_volumes,
+            autoscaled_with=platform.provisioner if is_scaled else None,
         )
+        if is_scaled:
+            ClusterAutoscaler(
+                self,
+                "ClusterAutoscaler",
+                cluster=platform.eks_cluster,
+                provisioner=platform.provisioner,
+                kubernetes_version=config.eks.version,
+                registry=config.helm.image_registry,
+            )
         orchestration.add_after_nodes(self, platform.parts)
         add_outputs(self, {"NodeRoleArn": made.role.role_arn})

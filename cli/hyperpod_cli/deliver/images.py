@@ -19,7 +19,7 @@ import boto3
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS, autoscaler_image
 from hyperpod_cdk.helm.chart import HyperPodChart, HyperPodChartError
 from hyperpod_cdk.helm.chart_rules import dependency_values
 from hyperpod_cdk.helm.images import (
@@ -136,7 +136,12 @@ def _rendered(config: Config, *, chart: HyperPodChart, region: str | None) -> li
             release=config.helm.release,
             namespace=config.helm.namespace,
         )
-    return images(parse_objects(manifest))
+    registry, autoscaler = config.helm.image_registry, autoscaler_image(config.eks.version)
+    own = autoscaler if registry is None else mirrored(autoscaler, registry=registry)
+    return [
+        *images(parse_objects(manifest)),
+        *([own] if config.operators.cluster_autoscaler else []),
+    ]
 
 
 def images_of(config: Config, *, path: Path) -> list[Image]:

@@ -216,6 +216,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         seconds=1200, source=_HYPERPOD, waits_for=(_EKS,), holds_data=True
     ),
     "Custom::LifecycleScripts": ResourceType(seconds=30),
+    "Custom::NodeGroupSize": ResourceType(waits_for=(_EKS,), is_drawn=False),
     "Custom::TaskGovernance": ResourceType(seconds=60, waits_for=(_EKS,)),
 }
 """By type. What reads the table follows: the longest chain, the deployer's policy, the picture,

@@ -410,6 +410,7 @@ class Config(Section):
                 builds=self.builds_in_network,
                 kubernetes=self.control_plane is not None,
                 accounting=self.cluster.accounting is not None,
+                autoscaler=self.operators.cluster_autoscaler,
                 prometheus=self.observability.prometheus is not None,
                 managed_grafana=self.observability.grafana is not None
                 and self.observability.grafana.kind == MANAGED,

@@ -37,6 +37,7 @@ NEEDS = {
     "for_storage": "with a file system",
     "for_kubernetes": "with EKS",
     "for_accounting": "with Slurm's accounting",
+    "for_autoscaler": "with the Cluster Autoscaler",
     "for_prometheus": "with Prometheus",
     "for_managed_grafana": "with Amazon Managed Grafana",
 }
@@ -59,6 +60,8 @@ class EndpointService:
             all do.
         for_accounting: Whether only deployments with a database of Slurm's accounting need it.
             Default: all do.
+        for_autoscaler: Whether only deployments with the Cluster Autoscaler need it. Default: all
+            do.
         for_prometheus: Whether only deployments with a workspace of Prometheus need it. Default:
             all do.
         for_managed_grafana: Whether only deployments with Amazon Managed Grafana need it. Default:
@@ -75,12 +78,22 @@ class EndpointService:
     for_storage: bool = False
     for_kubernetes: bool = False
     for_accounting: bool = False
+    for_autoscaler: bool = False
     for_prometheus: bool = False
     for_managed_grafana: bool = False
     for_builds: tuple[str, ...] = ()
 
 
 ENDPOINT_SERVICES = (
+    EndpointService(
+        name="autoscaling",
+        users=("pods",),
+        why="the Cluster Autoscaler changes the sizes of node groups",
+        source="https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/"
+        "cloudprovider/aws/README.md",
+        actions=("autoscaling:*",),
+        for_autoscaler=True,
+    ),
     EndpointService(
         name="aps-workspaces",
         users=("pods",),
@@ -137,7 +150,7 @@ ENDPOINT_SERVICES = (
         users=("provisioner",),
         why="where the Kubernetes API is, and its certificate authority",
         source="lambda/provisioner/kubernetes/cluster.py",
-        actions=("eks:DescribeCluster",),
+        actions=("eks:DescribeCluster", "eks:DescribeNodegroup"),
         for_kubernetes=True,
     ),
     EndpointService(
@@ -228,6 +241,7 @@ def endpoint_services(
     builds: bool = False,
     kubernetes: bool = True,
     accounting: bool = False,
+    autoscaler: bool = False,
     prometheus: bool = False,
     managed_grafana: bool = False,
 ) -> Iterator[EndpointService]:
@@ -241,6 +255,7 @@ def endpoint_services(
         builds: Whether images are built in the network. Default: they are not.
         kubernetes: Whether it has a Kubernetes control plane. Default: it has.
         accounting: Whether it has a database of Slurm's accounting. Default: it has none.
+        autoscaler: Whether it has the Cluster Autoscaler. Default: it has none.
         prometheus: Whether it has a workspace of Prometheus. Default: it has none.
         managed_grafana: Whether it has Amazon Managed Grafana. Default: it has none.
     """
@@ -248,6 +263,7 @@ def endpoint_services(
         "for_storage": not storage,
         "for_kubernetes": not kubernetes,
         "for_accounting": not accounting,
+        "for_autoscaler": not autoscaler,
         "for_prometheus": not prometheus,
         "for_managed_grafana": not managed_grafana,
     }

@@ -8,6 +8,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from hyperpod_cdk.network.subnets import NodeSubnets
+from hyperpod_cdk.node_groups.autoscaler import autoscaler_tags, present_size
 from hyperpod_cdk.node_groups.launch_template import launch_template
 from hyperpod_cdk.node_groups.role import NodeRole
 from hyperpod_cdk.node_groups.section import (
@@ -16,6 +17,7 @@ from hyperpod_cdk.node_groups.section import (
     SPOT,
     ManagedNodeGroupConfig,
 )
+from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import KeyPath, NamedIndex
 from hyperpod_cdk.synthesis.refusals import FixedValue
 
@@ -44,6 +46,8 @@ class NodeGroups(Construct):
         subnets: The private subnets of nodes.
         security_group: That of control plane and nodes.
         volume_key: Encrypts root volumes. Default: the account's key of EBS.
+        autoscaled_with: The provisioner, which keeps the sizes that the Cluster Autoscaler has
+            given the groups. Default: they have those of their sections.
 
     Attributes:
         role: The role of all nodes.
@@ -61,8 +65,10 @@ class NodeGroups(Construct):
         subnets: NodeSubnets,
         security_group: ec2.ISecurityGroup,
         volume_key: kms.IKey | None = None,
+        autoscaled_with: Provisioner | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
+        self._provisioner = autoscaled_with
         self.role = NodeRole(
             self, "NodeRole", vpc=vpc, subnets=subnets.subnets, security_group=security_group
         ).role
@@ -110,6 +116,16 @@ class NodeGroups(Construct):
             if group.is_in_one_zone
             else subnets.subnets
         )
+        size: float = group.desired_size
+        if self._provisioner is not None:
+            size = present_size(
+                scope,
+                "Size",
+                cluster=cluster,
+                group=group,
+                launch_template_version=template.attr_latest_version_number,
+                provisioner=self._provisioner,
+            )
         # L1: the L2 takes P5 and Trn1 for types without accelerators, and refuses their AMIs.
         return eks.CfnNodegroup(
             scope,
@@ -124,7 +140,7 @@ class NodeGroups(Construct):
             instance_types=None if group.capacity == CAPACITY_BLOCK else [*group.instance_types],
             scaling_config=eks.CfnNodegroup.ScalingConfigProperty(
                 min_size=group.min_size,
-                desired_size=group.desired_size,
+                desired_size=size,
                 max_size=group.most_nodes,
             ),
             update_config=eks.CfnNodegroup.UpdateConfigProperty(
@@ -140,6 +156,7 @@ class NodeGroups(Construct):
                 for each in group.taints
             ]
             or None,
+            tags=None if self._provisioner is None else autoscaler_tags(group),
             subnets=[subnet.subnet_id for subnet in placed],
             launch_template=eks.CfnNodegroup.LaunchTemplateSpecificationProperty(
                 id=template.ref, version=template.attr_latest_version_number

@@ -84,6 +84,12 @@ class OperatorsConfig(Section):
     with its load balancer controller and KEDA, a role for each, and a bucket for certificates,
     which is retained. Default: false."""
 
+    cluster_autoscaler: Annotated[bool, Task("add EKS node groups")] = False
+    """The Cluster Autoscaler: adds nodes to node_groups, up to max_size, while pods wait for one,
+    and takes away nodes on which nothing has run for ten minutes, down to min_size. Then
+    desired_size is the size at first, and a later deployment keeps what there is. Not with a
+    HyperPod cluster, at whose nodes it stops. Default: false."""
+
     @property
     def addons(self) -> tuple[str, ...]:
         """Names of the EKS add-ons, in the order in which they are installed."""

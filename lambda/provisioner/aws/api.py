@@ -35,6 +35,16 @@ class EksModeApi(EksApi, Protocol):
     def update_cluster_config(self, *, name: str, accessConfig: Mapping[str, str]) -> Answer: ...
 
 
+class EksNodeGroupApi(Protocol):
+    """How many nodes a node group has."""
+
+    def describe_nodegroup(self, *, clusterName: str, nodegroupName: str) -> Answer: ...
+
+
+class EksApis(EksModeApi, EksNodeGroupApi, Protocol):
+    """All that is asked of EKS."""
+
+
 class FsxApi(Protocol):
     """Whether a file system can be mounted, and under which names."""
 
@@ -132,9 +142,9 @@ class Clients:
         return cast("Ec2Api", self._session.client("ec2", config=_CONFIG))
 
     @cached_property
-    def eks(self) -> EksModeApi:
+    def eks(self) -> EksApis:
         """Amazon EKS."""
-        return cast("EksModeApi", self._session.client("eks", config=_CONFIG))
+        return cast("EksApis", self._session.client("eks", config=_CONFIG))
 
     @cached_property
     def fsx(self) -> FsxApi:

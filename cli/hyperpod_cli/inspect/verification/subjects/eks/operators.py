@@ -40,6 +40,12 @@ _DEFINITIONS: Mapping[str, tuple[str, str]] = {
         _WITHOUT_ENDPOINTS,
     ),
 }
+_AUTOSCALER = Workload(
+    kind="deploy",
+    name="cluster-autoscaler",
+    namespace="kube-system",
+    without="No node comes or goes without it. ",
+)
 _WORKLOADS: Mapping[str, Sequence[Workload]] = {
     CERT_MANAGER: [
         Workload(
@@ -118,6 +124,8 @@ _WORKLOADS: Mapping[str, Sequence[Workload]] = {
 )
 def operators(deployment: LiveDeployment) -> Iterator[Check]:
     """Check the pods of each operator that is on, and the kinds of objects that it brings."""
+    if deployment.config.operators.cluster_autoscaler:
+        yield _AUTOSCALER.check(deployment, install="Run `make deploy`, which installs it")
     for addon in deployment.config.operators.addons:
         again = (
             f"It was deleted; EKS puts it back: `aws eks update-addon --cluster-name "

@@ -1,0 +1,228 @@
+"""The Cluster Autoscaler: what it may do, what it runs as, and the sizes that it leaves."""
+
+from typing import Final
+
+from aws_cdk import Stack, Token
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from hyperpod_cdk.eks.pod_identity import PodRole
+from hyperpod_cdk.facts.addon_versions import autoscaler_image
+from hyperpod_cdk.facts.job_resources import job_resources
+from hyperpod_cdk.helm.images import mirrored
+from hyperpod_cdk.helm.release import HelmRelease
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
+from hyperpod_cdk.provisioner.provisioner import Provisioner
+from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cdk.synthesis.reasons import (
+    acknowledge,
+    acknowledge_inline_policies,
+    statement,
+    wildcard_nag_id,
+)
+
+RELEASE: Final = "cluster-autoscaler"
+"""Name of its Helm release, its Deployment and its service account."""
+NAMESPACE: Final = "kube-system"
+_TAG: Final = "k8s.io/cluster-autoscaler/node-template/resources"
+
+
+def autoscaler_tags(group: ManagedNodeGroupConfig) -> dict[str, str]:
+    """Return the tags from which the Cluster Autoscaler knows a node that there is not yet.
+
+    Labels and taints are EKS's, CPUs and memory EC2's; the rest no API tells it. It asks EKS for
+    the tags of the group.
+    https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/aws/README.md
+
+    Args:
+        group: The group; its first type stands for all.
+    """
+    tags = {"ephemeral-storage": f"{group.volume_size_gib}Gi"}
+    found = job_resources(group.instance_types[0])
+    if found is not None and found.accelerator is not None:
+        tags[found.accelerator] = str(found.accelerators)
+    if found is not None and group.has_efa:
+        tags["vpc.amazonaws.com/efa"] = str(found.efa)
+        tags["hugepages-2Mi"] = f"{found.hugepages_2mi_mib}Mi"
+    return {f"{_TAG}/{name}": value for name, value in tags.items()}
+
+
+def present_size(
+    scope: Construct,
+    construct_id: str,
+    *,
+    cluster: eks.ICluster,
+    group: ManagedNodeGroupConfig,
+    launch_template_version: str,
+    provisioner: Provisioner,
+) -> float:
+    """Return the size of a node group that an update leaves as the autoscaler has made it.
+
+    It is looked up when something of the group changes, for then the group is updated.
+
+    Args:
+        scope: Parent.
+        construct_id: Its id.
+        cluster: The EKS cluster.
+        group: The group.
+        launch_template_version: The version that the group gets.
+        provisioner: Looks the size up.
+    """
+    scaling = {
+        "MinSize": group.min_size,
+        "MaxSize": group.most_nodes,
+        "DesiredSize": group.desired_size,
+    }
+    stack = Stack.of(scope)
+    anything = stack.format_arn(
+        service="eks",
+        resource="nodegroup",
+        resource_name=f"{cluster.cluster_name}/{group.name}/*",
+    )
+    access = provisioner.grant(
+        scope,
+        f"{construct_id}Access",
+        statements=[
+            statement(
+                scope,
+                sid="LookAtSize",
+                why="It keeps the size that the Cluster Autoscaler has given a node group.",
+                added_by="`operators.cluster_autoscaler`",
+                actions=["eks:DescribeNodegroup"],
+                resources=[anything],
+            )
+        ],
+    )
+    reason = "EKS draws the end of a node group's ARN, and the group need not exist yet."
+    acknowledge(access, {wildcard_nag_id(scope, anything): reason})
+    resource = provisioner.custom_resource(
+        scope,
+        construct_id,
+        resource_type="Custom::NodeGroupSize",
+        properties={
+            "ClusterName": cluster.cluster_name,
+            "NodeGroupName": group.name,
+            "Scaling": stack.to_json_string(scaling),
+            "Group": group.model_dump_json(),
+            "LaunchTemplateVersion": launch_template_version,
+        },
+        depends_on=[access],
+    )
+    return Token.as_number(resource.get_att("DesiredSize"))
+
+
+class ClusterAutoscaler(Construct):
+    """The Cluster Autoscaler, as a Helm release, with a role by EKS Pod Identity.
+
+    It changes Auto Scaling groups of node groups of this EKS cluster alone, by the tag of EKS,
+    which nobody else sets.
+
+    Args:
+        cluster: The EKS cluster; with the add-on eks-pod-identity-agent.
+        provisioner: Runs helm; needs `ProvisionerAccess` to the EKS cluster.
+        kubernetes_version: Of the EKS cluster, such as `1.34`.
+        registry: Registry that the image comes from in place of its own. Default: its own.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        provisioner: Provisioner,
+        kubernetes_version: str,
+        registry: str | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        role = PodRole(
+            self,
+            "Autoscaler",
+            cluster=cluster,
+            namespace=NAMESPACE,
+            service_account=RELEASE,
+            description="Adds nodes to node groups and takes idle ones away",
+        )
+        self._allow(role.role, cluster_name=cluster.cluster_name)
+        image = autoscaler_image(kubernetes_version)
+        HelmRelease(
+            self,
+            "Release",
+            cluster=cluster,
+            provisioner=provisioner,
+            chart=asset_directory("charts") / "cluster-autoscaler",
+            release=RELEASE,
+            namespace=NAMESPACE,
+            values={
+                "image": image if registry is None else mirrored(image, registry=registry),
+                "clusterName": cluster.cluster_name,
+                "region": Stack.of(self).region,
+            },
+            # A pod gets its role if the association is there before it starts.
+            depends_on=[role],
+        )
+
+    def _allow(self, role: iam.Role, *, cluster_name: str) -> None:
+        """Allow what the autoscaler calls, and changes of groups of the EKS cluster alone."""
+        stack, switch = Stack.of(self), "`operators.cluster_autoscaler`"
+        groups = stack.format_arn(
+            service="autoscaling", resource="autoScalingGroup", resource_name="*"
+        )
+        node_groups = stack.format_arn(
+            service="eks", resource="nodegroup", resource_name=f"{cluster_name}/*"
+        )
+        policy = iam.Policy(
+            self,
+            "Policy",
+            roles=[role],
+            statements=[
+                statement(
+                    self,
+                    sid="ScaleNodeGroups",
+                    why="It adds nodes, and ends those on which nothing runs.",
+                    added_by=switch,
+                    actions=[
+                        "autoscaling:SetDesiredCapacity",
+                        "autoscaling:TerminateInstanceInAutoScalingGroup",
+                    ],
+                    resources=[groups],
+                    conditions={"StringEquals": {"aws:ResourceTag/eks:cluster-name": cluster_name}},
+                ),
+                statement(
+                    self,
+                    sid="FindNodeGroups",
+                    why="It finds the groups and what their nodes are like. AWS takes no resource.",
+                    added_by=switch,
+                    actions=[
+                        "autoscaling:DescribeAutoScalingGroups",
+                        "autoscaling:DescribeAutoScalingInstances",
+                        "autoscaling:DescribeLaunchConfigurations",
+                        "autoscaling:DescribeScalingActivities",
+                        "autoscaling:DescribeTags",
+                        "ec2:DescribeImages",
+                        "ec2:DescribeInstanceTypes",
+                        "ec2:DescribeLaunchTemplateVersions",
+                        "ec2:GetInstanceTypesFromInstanceRequirements",
+                    ],
+                    resources=["*"],
+                ),
+                statement(
+                    self,
+                    sid="LookAtNodeGroups",
+                    why="Labels, taints and tags of a group without nodes.",
+                    added_by=switch,
+                    actions=["eks:DescribeNodegroup"],
+                    resources=[node_groups],
+                ),
+            ],
+        )
+        acknowledge_inline_policies(policy)
+        acknowledge(
+            policy,
+            {
+                wildcard_nag_id(self, groups): "EKS draws their names; their tag limits it.",
+                wildcard_nag_id(self, node_groups): "EKS draws the ends of their ARNs.",
+                wildcard_nag_id(self, "*"): "They only read, and AWS takes no resource for them.",
+            },
+        )
