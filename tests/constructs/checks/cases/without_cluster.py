@@ -4,6 +4,7 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks.any_nodes import any_nodes
+from hyperpod_cdk.checks.eks.cluster_autoscaler import cluster_autoscaler
 from hyperpod_cdk.checks.eks.governance_quotas import governance_quotas
 from hyperpod_cdk.checks.eks.operator_nodes import operator_nodes
 from hyperpod_cdk.checks.eks.system_pods import system_pods
@@ -14,12 +15,18 @@ from tests.support.rule_cases import ERROR, config, one
 _NODES: dict[str, Any] = {
     "node_groups": [{"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}]
 }
+_AUTOSCALER = "operators.cluster_autoscaler"
 _WHY = "must be left out: it is for a HyperPod cluster, and cluster is null"
 _QUOTA = {"instance_type": "ml.g5.12xlarge", "nodes": 1}
 
 
 def _without(**changes: Any) -> Config:
     return configured({"cluster": None, **changes})
+
+
+def _scaled(**sizes: int) -> Config:
+    group = {**_NODES["node_groups"][0], **sizes}
+    return _without(operators={"cluster_autoscaler": True}, node_groups=[group])
 
 
 _ALL_OF_HYPERPOD = _without(
@@ -56,6 +63,20 @@ CASES = [
         (ERROR, "observability.prometheus", _WHY),
         (ERROR, "observability.notifications", _WHY),
         (ERROR, "node_health", _WHY),
+    ),
+    one(cluster_autoscaler, "off", _without(**_NODES)),
+    one(cluster_autoscaler, "a group that grows", _scaled(max_size=2)),
+    one(
+        cluster_autoscaler,
+        "groups of one size",
+        _scaled(min_size=1),
+        (ERROR, _AUTOSCALER, "has nothing to scale: give a node group a max_size above"),
+    ),
+    one(
+        cluster_autoscaler,
+        "beside HyperPod's nodes",
+        config(operators={"cluster_autoscaler": True}, **_NODES),
+        (ERROR, _AUTOSCALER, "must be false with a HyperPod cluster: at its nodes the Cluster"),
     ),
     one(governance_quotas, "no group to take a share of", _ALL_OF_HYPERPOD),
     one(operator_nodes, "no group for the operators", _ALL_OF_HYPERPOD),
