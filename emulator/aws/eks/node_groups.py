@@ -5,7 +5,10 @@ https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html; of label
 https://github.com/eksctl-io/eksctl/issues/4007
 """
 
+import json
+import re
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -140,6 +143,30 @@ def install(*, settings: Settings) -> None:
         return response
 
     eks.create_nodegroup, eks.describe_nodegroup = create, describe
+    _install_scaling()
+
+
+_CONFIG = re.compile(r"/clusters/([^/]+)/node-groups/([^/]+)/update-config")
+
+
+def _install_scaling() -> None:
+    """Answer UpdateNodegroupConfig of `scalingConfig`, which MiniStack does not know."""
+    handled = eks.handle_request_sync
+
+    def handle(
+        method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
+    ) -> EksResponse:
+        asked = _CONFIG.fullmatch(path)
+        if asked is None or method != "POST":
+            response: EksResponse = handled(method, path, headers, body, query)
+            return response
+        group = eks.nodegroups[f"{asked[1]}/{asked[2]}"]
+        group["scalingConfig"] |= json.loads(body).get("scalingConfig") or {}
+        update = {"id": str(uuid.uuid4()), "status": "InProgress", "type": "ConfigUpdate"}
+        answer: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
+        return answer
+
+    eks.handle_request_sync = handle
 
 
 def _types(body: Mapping[str, Any]) -> list[str]:

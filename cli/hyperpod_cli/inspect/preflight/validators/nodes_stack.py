@@ -15,7 +15,7 @@ _RELEASE = "Custom::HelmRelease"
     phase=Phase.FORMER_DEPLOYMENTS,
     row="`cluster: null` while the HyperPod stack is there, and a cluster while the stack of node "
     "groups has the Helm releases",
-    source="[ADR 116](adr/nodes.md#116-the-helm-releases-are-in-the-stack-of-the-first-nodes)",
+    source="[ADR 117](adr/nodes.md#117-the-helm-releases-are-in-the-stack-of-the-first-nodes)",
     reads=["cloudformation:ListStackResources"],
 )
 def nodes_stack(config: Config, target: Target) -> Iterator[Problem]:
