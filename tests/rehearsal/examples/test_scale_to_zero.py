@@ -13,7 +13,7 @@ EXAMPLES = ["scale-to-zero"]
 
 
 def larger(document: dict[str, Any]) -> None:
-    document["node_groups"][1] |= {"min_size": 1, "max_size": 6}
+    document["node_groups"][1] |= {"min_size": 1, "desired_size": 1, "max_size": 6}
 
 
 def sizes(stage: Stage, group: str) -> dict[str, int]:

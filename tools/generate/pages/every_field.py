@@ -16,8 +16,9 @@ TARGET = REPOSITORY / "tests" / "support" / "every_field.yaml"
 # Keys that name what exists, which exclude those of what is made.
 _BESIDE = (TARGET.with_name("every_existing_resource.yaml"), "config/examples/existing-eks.yaml")
 # Keys that are there because both kinds of group share a section, which the checks refuse, and what
-# would refuse many others.
+# would refuse many others, or is not for a HyperPod cluster.
 _REFUSED = {
+    "operators.cluster_autoscaler",
     "cluster.orchestrator",
     "cluster.restricted_instance_groups.ebs_volumes.kms_key_id",
     "cluster.restricted_instance_groups.ebs_volumes.root_volume",
