@@ -19,6 +19,10 @@ _S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/example-policies-s3
 _SETUP = "https://github.com/aws/sagemaker-hyperpod-cluster-setup"
 _CSI_DRIVER = "https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/docs/install.md"
 _FSX_KEYS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html"
+_AUTOSCALER = (
+    "https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/aws/"
+    "README.md"
+)
 _BUILD_ROLE = "https://docs.aws.amazon.com/codebuild/latest/userguide/setting-up-service-role.html"
 _FRAMEWORK = "ProvisionerProviderframework"
 _PROVIDER = (
@@ -80,6 +84,10 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     ("TrainingImagesRole", "PullBaseImages"): (
         "https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policy-examples.html"
     ),
+    # The Cluster Autoscaler does not run in a rehearsal.
+    ("ClusterAutoscalerRole", "ScaleNodeGroups"): _AUTOSCALER,
+    ("ClusterAutoscalerRole", "FindNodeGroups"): _AUTOSCALER,
+    ("ClusterAutoscalerRole", "LookAtNodeGroups"): _AUTOSCALER,
     # Only a cluster that cannot be deleted is asked about.
     ("ProvisionerRole", "FindTaskGovernance"): (
         "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"

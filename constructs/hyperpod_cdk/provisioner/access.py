@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
@@ -26,6 +27,7 @@ class ProvisionerAccess(Construct):
     Args:
         cluster: The EKS cluster.
         provisioner: The provisioner.
+        joins_hyperpod: Whether HyperPod nodes join. Default: they do.
         depends_on: What must exist before an access entry. Default: nothing.
     """
 
@@ -36,6 +38,7 @@ class ProvisionerAccess(Construct):
         *,
         cluster: eks.ICluster,
         provisioner: Provisioner,
+        joins_hyperpod: bool = True,
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)
@@ -54,6 +57,7 @@ class ProvisionerAccess(Construct):
         access_entries = Stack.of(self).format_arn(
             service="eks", resource="access-entry", resource_name=f"{cluster.cluster_name}/*"
         )
+        entries = " HyperPod makes the nodes' access entries with its rights."
         policy = provisioner.grant(
             self,
             "AccessEntries",
@@ -61,38 +65,15 @@ class ProvisionerAccess(Construct):
                 statement(
                     self,
                     sid="UseCluster",
-                    why=(
-                        "It finds the Kubernetes API, and HyperPod makes the nodes' access entries "
-                        "with its rights."
-                    ),
-                    actions=["eks:CreateAccessEntry", "eks:DescribeCluster"],
+                    why="It finds the Kubernetes API"
+                    + (f", and{entries}" if joins_hyperpod else "."),
+                    actions=[
+                        *(["eks:CreateAccessEntry"] if joins_hyperpod else []),
+                        "eks:DescribeCluster",
+                    ],
                     resources=[cluster.cluster_arn],
                 ),
-                statement(
-                    self,
-                    sid="ManageAccessEntries",
-                    why="HyperPod looks up and deletes the nodes' access entries with its rights.",
-                    actions=["eks:DeleteAccessEntry", "eks:DescribeAccessEntry"],
-                    resources=[access_entries],
-                ),
-                statement(
-                    self,
-                    sid="AssociateAccessPolicies",
-                    why=(
-                        "HyperPod fills them. Which access policies it associates is not "
-                        "documented; those that make an admin are left out."
-                    ),
-                    actions=["eks:AssociateAccessPolicy"],
-                    resources=[access_entries],
-                    conditions={
-                        "ArnNotEquals": {
-                            "eks:policyArn": [
-                                f"arn:{Aws.PARTITION}:eks::aws:cluster-access-policy/{name}"
-                                for name in _OF_ADMINS
-                            ]
-                        }
-                    },
-                ),
+                *(self._of_entries(access_entries) if joins_hyperpod else []),
             ],
         )
         policy.node.add_dependency(entry)
@@ -105,3 +86,32 @@ class ProvisionerAccess(Construct):
                 )
             },
         )
+
+    def _of_entries(self, access_entries: str) -> list[iam.PolicyStatement]:
+        return [
+            statement(
+                self,
+                sid="ManageAccessEntries",
+                why="HyperPod looks up and deletes the nodes' access entries with its rights.",
+                actions=["eks:DeleteAccessEntry", "eks:DescribeAccessEntry"],
+                resources=[access_entries],
+            ),
+            statement(
+                self,
+                sid="AssociateAccessPolicies",
+                why=(
+                    "HyperPod fills them. Which access policies it associates is not documented; "
+                    "those that make an admin are left out."
+                ),
+                actions=["eks:AssociateAccessPolicy"],
+                resources=[access_entries],
+                conditions={
+                    "ArnNotEquals": {
+                        "eks:policyArn": [
+                            f"arn:{Aws.PARTITION}:eks::aws:cluster-access-policy/{name}"
+                            for name in _OF_ADMINS
+                        ]
+                    }
+                },
+            ),
+        ]

@@ -105,6 +105,7 @@ class EksOrchestration(Orchestration):
             "ProvisionerAccess",
             cluster=self.cluster,
             provisioner=platform.provisioner,
+            joins_hyperpod=config.cluster.exists,
             depends_on=control_plane.before_access,
         )
         if config.eks.editors:
