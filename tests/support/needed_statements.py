@@ -39,6 +39,9 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     ("ExecutionRole", "DetachNetworkInterfaces"): _CNI,
     ("ExecutionRole", "TagNetworkInterfaces"): _CNI,
     ("ExecutionRole", "DescribeNetwork"): _CNI,
+    ("NodeGroupsNodeRole", "ManageNetworkInterfaces"): _CNI,
+    ("NodeGroupsNodeRole", "TagNetworkInterfaces"): _CNI,
+    ("NodeGroupsNodeRole", "DescribeNetwork"): _CNI,
     ("ExecutionRole", "AttachNetworkInterfaces"): (
         "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
         "API_AttachClusterNodeNetworkInterface.html"

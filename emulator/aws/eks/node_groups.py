@@ -40,9 +40,9 @@ def _member(name: str) -> str:
 
 def _request(properties: Properties) -> dict[str, Any]:
     """Return the input of CreateNodegroup; a template's numbers may be texts."""
-    # ForceUpdateEnabled is of an update's call alone.
-    others = ("ClusterName", "ForceUpdateEnabled", "Tags")
-    given = {name: value for name, value in properties.items() if name not in others}
+    given = {
+        name: value for name, value in properties.items() if name not in ("ClusterName", "Tags")
+    }
     camel: dict[str, Any] = {
         _member(name): value if name == "Labels" else provisioners.pascal_to_camel(value)
         for name, value in given.items()
