@@ -22,6 +22,7 @@ from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from hyperpod_cli.terminal.output import protect
 from rehearsal.cdk_cli import CdkError
+from rehearsal.change.given_assembly import given_assembly
 from rehearsal.change.permissions import policy
 from rehearsal.change.rehearsal import ChangeRehearsal
 from rehearsal.change.replay import ReplayError
@@ -78,6 +79,7 @@ def main() -> int:
     change.add_argument("--archive", type=Path, required=True, metavar="FILE")
     change.add_argument("--policy", type=Path, action="append", default=[], metavar="FILE")
     change.add_argument("--without-failure", action="store_true", help="rehearse no failure")
+    change.add_argument("--assembly", type=Path, metavar="FOLDER", help="what was synthesized")
     change.add_argument("--json", action="store_true", help="write JSON")
     change.add_argument("--work-directory", type=Path, default=_CHANGE_DIRECTORY)
     arguments = parser.parse_args()
@@ -207,6 +209,7 @@ def _change(arguments: argparse.Namespace) -> int:
         progress=Progress(VisibleConsole(stderr=True, soft_wrap=True)),
         policies=[policy(path) for path in arguments.policy],
         fails=not arguments.without_failure,
+        assembly=given_assembly(arguments.assembly, config=config) if arguments.assembly else None,
     ).run()
     if arguments.json:
         print(json.dumps(prediction.as_json(), indent=2))

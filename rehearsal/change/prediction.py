@@ -88,6 +88,7 @@ class Prediction:
             "rollback": None if self.rollback is None else asdict(self.rollback),
             "seconds": self.seconds,
             "code": self.code,
+            "text": "\n".join(self.lines()),
         }
 
     def lines(self) -> Iterator[str]:

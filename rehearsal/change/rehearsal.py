@@ -52,6 +52,7 @@ class ChangeRehearsal:
         work_directory: Gets the cloud assemblies and logs.
         progress: Prints what is done.
         policies: Policies of who deploys. Default: they are not looked at.
+        assembly: What was synthesized of it. Default: it is synthesized.
         fails: Whether a failure of the second-last step is rehearsed, too.
         cdk: The CDK CLI. Default: one for each deployment.
         stage_type: How the stage synthesizes. Default: as users do.
@@ -63,6 +64,7 @@ class ChangeRehearsal:
     progress: Progress
     policies: Sequence[Mapping[str, Any]] = ()
     fails: bool = True
+    assembly: Path | None = None
     cdk: CdkCliProcess | None = None
     stage_type: type[Stage] | None = None
 
@@ -209,6 +211,7 @@ class ChangeRehearsal:
             work_directory=self.work_directory,
             progress=self.progress,
             cdk=self.cdk,
+            assembly=self.assembly,
             stage_type=self.stage_type,
             is_again=is_again,
         )

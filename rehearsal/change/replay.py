@@ -9,11 +9,12 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cli.inspect.archive.archive import Archive
 from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.change.assembly import ArchivedVersion, hide_in
+from rehearsal.change.given_assembly import copied
 from rehearsal.change.named import named_in
 from rehearsal.environment import rehearsal_environment
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage
-from rehearsal.stand_in_chart import choose_chart
+from rehearsal.stand_in_chart import ChartChoice, choose_chart
 
 
 class ReplayError(Exception):
@@ -35,6 +36,7 @@ def replayed(
     work_directory: Path,
     progress: Progress,
     cdk: CdkCliProcess | None = None,
+    assembly: Path | None = None,
     stage_type: type[Stage] | None = None,
     is_again: bool = False,
 ) -> Iterator[Stage]:
@@ -46,6 +48,7 @@ def replayed(
         work_directory: Gets the cloud assemblies and logs.
         progress: Prints what is done.
         cdk: The CDK CLI. Default: one that ends with it.
+        assembly: What was synthesized of the configuration. Default: it is synthesized.
         stage_type: How it synthesizes. Default: as users do.
         is_again: Whether the same was done in this folder before, whose cloud assemblies are taken.
 
@@ -55,6 +58,9 @@ def replayed(
         ReplayError: The local AWS cannot be brought into the state.
     """
     config = load_config(config_path)
+    chart = choose_chart(config)
+    if assembly is not None:
+        chart = ChartChoice(path=assembly, description=f"the chart of {assembly}")
     manifest, control_plane = archive.manifest, archive.deployment.control_plane
     work_directory.mkdir(parents=True, exist_ok=True)
     progress.say("Starting the local AWS ...")
@@ -70,12 +76,14 @@ def replayed(
             environment=environment,
             config_path=config_path,
             config=config,
-            chart=choose_chart(config),
+            chart=chart,
             work_directory=work_directory,
             progress=progress,
             attempts=[],
         )
-        if is_again:
+        if assembly is not None and not is_again:
+            copied(assembly, to=stage.assembly)
+        if assembly is not None or is_again:
             stage.take_synthesized()
         stage.bootstrap()
         if not is_again:

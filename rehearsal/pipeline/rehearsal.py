@@ -169,6 +169,10 @@ class PipelineRehearsal:
             check="a changed configuration is deployed to all environments",
             ok=execution.error is None and grown == [nodes + 1 for nodes in before],
         )
+        rehearsed = sum(place.section.rehearse_change for place in self._places)
+        shown = [each for each in execution.comments if "Rehearsed: nothing would be lost" in each]
+        if rehearsed:
+            yield Fact(check="approvers read what a rehearsal says", ok=len(shown) == rehearsed)
 
     def _mistake(self, stage: str, reason: str, *, others: Sequence[Place]) -> Iterator[Fact]:
         """Yield whether what was pushed is stopped; take it back.

@@ -187,6 +187,7 @@ def review_project(
     environment: str,
     source: SourceConfig,
     config_path: str,
+    rehearses: bool,
     roles: Sequence[str],
     log_group: logs.ILogGroup,
 ) -> codebuild.PipelineProject:
@@ -199,17 +200,19 @@ def review_project(
         environment: Name of the environment.
         source: Where the repository is, which has the program.
         config_path: The pipeline's configuration file, from the root of the repository.
+        rehearses: Whether it also rehearses the change.
         roles: What it may read the environment with.
         log_group: Gets its log.
     """
     arguments = f"--config {shlex.quote(config_path)} --environment {environment}"
+    arguments += " --rehearse-change" if rehearses else ""
     return _project(
         scope,
         f"Review-{environment}",
         commands=[
             _verify(f'"$CODEBUILD_SRC_DIR_{ASSEMBLY}"'),
             *([] if source.s3 is not None else [_CLONED]),
-            "make setup",
+            "make setup-rehearsal" if rehearses else "make setup",
             f'.venv/bin/hyperpod-cdk review {arguments} "$CODEBUILD_SRC_DIR_{ASSEMBLY}" {_REVIEW}',
             f". {_REVIEW}/variables",
         ],

@@ -292,6 +292,7 @@ class DeploymentPipeline(Construct):
                 environment=name,
                 source=self._config.source,
                 config_path=self._config_path,
+                rehearses=environment.rehearse_change,
                 roles=found.lookup_roles,
                 log_group=self._log_group,
             ),

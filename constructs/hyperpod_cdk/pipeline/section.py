@@ -152,6 +152,15 @@ class EnvironmentConfig(Section):
     """Whether a person must approve each deployment, after reading what it changes. Default:
     false."""
 
+    rehearse_change: bool = False
+    """Whether the review also deploys the change on a local copy of what is deployed there, for
+    who approves (docs/rehearse-change.md). It takes an approval. Default: false."""
+
+    def _findings(self) -> Iterator[Finding]:
+        if self.rehearse_change and not self.approval:
+            message = "takes approval: true: a person reads what the rehearsal says"
+            yield error(("rehearse_change",), self.rehearse_change, message)
+
     @field_validator("config")
     @classmethod
     def _place(cls, value: str, info: ValidationInfo) -> str:

@@ -48,6 +48,7 @@ def test_pushes_are_deployed_and_mistakes_stopped(
         "dev: all of it works",
         "prod: all of it works",
         "a changed configuration is deployed to all environments",
+        "approvers read what a rehearsal says",
         "a mistake stops in Build and is named",
         "it does not reach prod",
         "a mistake stops in CheckPipeline and is named",

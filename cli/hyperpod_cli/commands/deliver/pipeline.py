@@ -44,6 +44,9 @@ def review(
     output: Annotated[Path, typer.Argument(help="Folder for the differences.")],
     config: Annotated[Path, typer.Option(help="File of the pipeline's configuration.")],
     environment: Annotated[str, typer.Option(help="Name of the environment.")],
+    rehearse_change: Annotated[
+        bool, typer.Option("--rehearse-change", help="Rehearse the change, too.")
+    ] = False,
 ) -> None:
     """Compare an environment with what is deployed.
 
@@ -60,6 +63,7 @@ def review(
         environment=environment,
         assembly=assembly,
         session=boto3.Session(),
+        rehearses=rehearse_change,
     )
     reviewing.write_review(judged, differences=differences, folder=output)
     typer.echo(differences)

@@ -29,6 +29,10 @@ def rehearse_change(
     without_failure: Annotated[
         bool, typer.Option("--without-failure", help="Rehearse no failing step.")
     ] = False,
+    assembly: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="What was synthesized. Default: it is now."),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Deploy a change on a local AWS that has what is deployed, and show what it does.
@@ -46,6 +50,7 @@ def rehearse_change(
             save=save,
             policies=tuple(policy or ()),
             without_failure=without_failure,
+            assembly=assembly,
             as_json=as_json,
         )
     )

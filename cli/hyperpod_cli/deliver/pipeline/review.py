@@ -19,6 +19,11 @@ from hyperpod_cli.aws.cdk_cli import tools_environment
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
 from hyperpod_cli.aws.stacks import deployed as deployed_stack
 from hyperpod_cli.deliver.can_deploy import refuse_problems
+from hyperpod_cli.deliver.pipeline.rehearsed_change import (
+    NOTHING_DEPLOYED,
+    RehearsedChange,
+    rehearse_change,
+)
 from hyperpod_cli.stack_progress.fixed_values import changes
 from hyperpod_cli.terminal.errors import FAILED, LinesError, OpsError
 from hyperpod_shared.aws_errors import code
@@ -176,6 +181,7 @@ class Review:
         unprotected: Names of the stacks that lack their termination protection.
         broadens_permissions: Whether anyone would be allowed more than now.
         destroys: Whether resources would be replaced or deleted.
+        rehearsed: What a rehearsal of it says; None without one.
     """
 
     environment: str
@@ -184,6 +190,7 @@ class Review:
     unprotected: tuple[str, ...]
     broadens_permissions: bool
     destroys: bool
+    rehearsed: RehearsedChange | None = None
 
     def __str__(self) -> str:
         """Return it for the approver, in less than what an approval shows."""
@@ -200,13 +207,19 @@ class Review:
                 if self.unprotected
                 else ""
             ),
+            "" if self.rehearsed is None else self.rehearsed.sentence,
         ]
         text = "; ".join(filter(None, does))
         return " ".join(filter(None, [f"{self.environment}: {text}.", *warnings]))
 
 
 def review(
-    loaded: Loaded, *, environment: str, assembly: Path, session: boto3.Session
+    loaded: Loaded,
+    *,
+    environment: str,
+    assembly: Path,
+    session: boto3.Session,
+    rehearses: bool = False,
 ) -> tuple[Review, str]:
     """Compare an environment with what is deployed; return the judgment and the differences.
 
@@ -215,6 +228,7 @@ def review(
         environment: Name of the environment.
         assembly: What the pipeline's synthesis wrote.
         session: The pipeline's credentials.
+        rehearses: Whether to rehearse the change, too.
 
     Raises:
         AccountError: AWS does not answer.
@@ -241,6 +255,12 @@ def review(
         if (before := found[stack.name]) is not None and before.template != stack.template
     ]
     unprotected = [stack.name for stack in stacks if is_unprotected(stack, found[stack.name])]
+    rehearsed = None
+    if rehearses:
+        rehearsed = NOTHING_DEPLOYED
+        if any(found.values()):
+            folder = assembly / f"assembly-{environment}"
+            rehearsed = rehearse_change(deployment.path, assembly=folder, session=session)
     diff = cdk_diff(assembly, environment=environment, created=created, changed=changed)
     judged = Review(
         environment=environment,
@@ -249,8 +269,10 @@ def review(
         unprotected=tuple(unprotected),
         broadens_permissions=diff.broadens_permissions,
         destroys=diff.destroys,
+        rehearsed=rehearsed,
     )
-    return judged, "\n".join([*(f"WARNING {line}" for line in told), diff.text])
+    text = "" if rehearsed is None else rehearsed.text
+    return judged, "\n".join([*(f"WARNING {line}" for line in told), diff.text, text])
 
 
 def refusals(stack: Stack, found: Deployed | None) -> Iterator[str]:

@@ -28,6 +28,7 @@ class Request:
         save: Where to keep what was read.
         policies: Files of policies of who deploys.
         without_failure: Whether to leave the failing step out.
+        assembly: What was synthesized of the configuration; None to do that.
         as_json: Whether to write JSON.
     """
 
@@ -37,6 +38,7 @@ class Request:
     save: Path | None
     policies: tuple[Path, ...]
     without_failure: bool
+    assembly: Path | None
     as_json: bool
 
 
@@ -81,6 +83,7 @@ def _run(request: Request, *, archive: Path) -> int:
     for policy in request.policies:
         command += ["--policy", str(policy)]
     command += ["--without-failure"] if request.without_failure else []
+    command += [] if request.assembly is None else ["--assembly", str(request.assembly)]
     command += ["--json"] if request.as_json else []
     sys.stdout.flush()
     with subprocess.Popen(command, env={**os.environ}) as process:  # noqa: S603 - our own module
