@@ -127,6 +127,7 @@ class PipelineRehearsal:
         def weaken(document: dict[str, Any]) -> None:
             for environment in document["pipeline"]["environments"]:
                 environment["approval"] = not environment.get("approval", False)
+                environment.pop("rehearse_change", None)
 
         path = self.config_path.resolve().relative_to(_PROJECT)
         self._repository.push(path, weaken, message="Other approvals")

@@ -19,6 +19,7 @@ from rehearsal.pipeline.definition import UnplayableError
 _PROJECT = Path(__file__).resolve().parents[2]
 # What `make` sets up, by the folder or file that shows that it is done.
 _SET_UP = (".venv", "node_modules")
+_MARK = ".installed"
 _LAYER = Path("build", "kubectl-layer")
 _GIT = ("git", "-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost")
 
@@ -107,6 +108,8 @@ def _link_contents(source: Path, target: Path) -> None:
     for entry in source.iterdir():
         if entry.is_file() and entry.name.startswith("."):
             (target / entry.name).touch()
+        elif entry.joinpath(_MARK).exists():  # an environment of its own in another one
+            _link_contents(entry, target / entry.name)
         else:
             (target / entry.name).symlink_to(entry)
 
