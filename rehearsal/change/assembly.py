@@ -14,7 +14,8 @@ from hyperpod_cli.inspect.archive.deployment import ArchivedStack
 from hyperpod_cli.inspect.archive.hiding import hidden
 from hyperpod_stacks.table import STACKS
 
-_ASSET = re.compile(r"[0-9a-f]{64}\.zip")
+# A packed folder is a .zip, and a file, as a packaged chart, keeps its own ending.
+_ASSET = re.compile(r"[0-9a-f]{64}\.\w+")
 _QUALIFIER = "hnb659fds"
 # It is read from a parameter of the account: its value is no template's.
 _OF_BOOTSTRAP = "BootstrapVersion"

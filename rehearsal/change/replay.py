@@ -94,7 +94,10 @@ def replayed(
         progress.say("What is deployed, as the archive has it:")
         error = stage.deploy()
         if error is not None:
-            raise ReplayError(f"What is deployed cannot be rehearsed: {error}")
+            reason, *_ = error.splitlines()
+            raise ReplayError(
+                f"What is deployed cannot be rehearsed: {reason} Its logs are in {work_directory}"
+            )
         stage.restore()
         yield stage
 

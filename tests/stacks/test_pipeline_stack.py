@@ -185,6 +185,13 @@ def test_environments_follow_each_other_and_only_some_wait_for_approval(
     assert manual == ["Approve-prod"]
 
 
+def test_only_the_reviews_that_shall_rehearse_do(assembly: Assembly) -> None:
+    found = {name: "\n".join(commands(assembly, f"Review-{name}")) for name in ("dev", "prod")}
+    assert "rehears" not in found["dev"]
+    assert "make setup-rehearsal" in found["prod"]
+    assert "--rehearse-change" in found["prod"]
+
+
 def test_the_approval_shows_what_the_review_found(assembly: Assembly) -> None:
     prod = definition(assembly).stages[-1]
     review, approval = prod.actions[:2]

@@ -44,6 +44,7 @@ def test_the_example_has_two_environments_in_two_regions() -> None:
     assert [environment.name for environment in loaded.pipeline.environments] == ["dev", "prod"]
     assert [each.config.region for each in loaded.deployments] == ["us-west-2", "us-east-1"]
     assert [environment.approval for environment in loaded.pipeline.environments] == [False, True]
+    assert [each.rehearse_change for each in loaded.pipeline.environments] == [False, True]
 
 
 def test_an_environment_gives_its_region_to_a_file_without_one(folder: Path) -> None:
@@ -103,6 +104,10 @@ def test_an_environment_gives_its_region_to_a_file_without_one(folder: Path) -> 
         (
             lambda p: p["environments"][0].update(name="Dev"),
             "'Dev' must be 1 to 20 lower-case letters, digits and inner hyphens",
+        ),
+        (
+            lambda p: p["environments"][0].update(rehearse_change=True),
+            "environments[0] (dev).rehearse_change: true takes approval: true: a person reads",
         ),
         (lambda p: p["environments"][0].update(config="none.yaml"), "none.yaml: cannot be read"),
         (

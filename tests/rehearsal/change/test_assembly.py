@@ -53,7 +53,7 @@ def test_what_is_deployed_can_be_deployed_again(like: Path, tmp_path: Path) -> N
 
 def test_a_file_that_nobody_has_is_told(like: Path, tmp_path: Path) -> None:
     archive = archive_of(like)
-    other = "f" * 64 + ".zip"
+    other = "f" * 64 + ".tgz"
     gone = {"Type": "Custom::HelmRelease", "Properties": {"ChartKey": other}}
     platform = archive.templates["ml-platform"]
     templates = {
@@ -61,7 +61,7 @@ def test_a_file_that_nobody_has_is_told(like: Path, tmp_path: Path) -> None:
         "ml-platform": {**platform, "Resources": {**platform["Resources"], "Gone": gone}},
     }
     lacking = archive.model_copy(update={"templates": templates})
-    with pytest.raises(ArchiveError, match=r"lacks f+\.zip, which ml-platform/Gone/ChartKey"):
+    with pytest.raises(ArchiveError, match=r"lacks f+\.tgz, which ml-platform/Gone/ChartKey"):
         ArchivedVersion(archive=lacking, config=DEFAULT).restore(tmp_path, like=like)
 
     having = lacking.model_copy(update={"assets": {other: b"chart"}})
@@ -111,7 +111,7 @@ def test_a_release_whose_chart_is_not_archived_is_as_the_configuration_has_it(
     }
     here = json.loads(json.dumps(releases))
     for each in releases.values():
-        each |= {"ChartKey": "f" * 64 + ".zip", "ChartDigest": "sha256:another"}
+        each |= {"ChartKey": "f" * 64 + ".tgz", "ChartDigest": "sha256:another"}
     templates = {**archive.templates, "ml-hyperpod": template}
     version = ArchivedVersion(
         archive=archive.model_copy(update={"templates": templates}), config=DEFAULT

@@ -111,6 +111,5 @@ def _parts(found: Mapping[str, Any]) -> Iterator[str]:
     )
     if stuck:
         yield f"a failure would leave {', '.join(stuck)}"
-    missing = len(found["notes"])
-    if missing:
-        yield f"{missing} notes on what it could not see"
+    if notes := len(found["notes"]):
+        yield f"{notes} notes on what it could not see"

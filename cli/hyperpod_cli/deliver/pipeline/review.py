@@ -271,8 +271,8 @@ def review(
         destroys=diff.destroys,
         rehearsed=rehearsed,
     )
-    text = "" if rehearsed is None else rehearsed.text
-    return judged, "\n".join([*(f"WARNING {line}" for line in told), diff.text, text])
+    texts = [diff.text] if rehearsed is None else [diff.text, rehearsed.text]
+    return judged, "\n".join([*(f"WARNING {line}" for line in told), *texts])
 
 
 def refusals(stack: Stack, found: Deployed | None) -> Iterator[str]:

@@ -297,3 +297,9 @@ def test_an_environment_is_read_with_its_own_role(
     assert used == [("role", pipeline), ("problems", own), ("stacks", own)]
     assert judged.created == ("ml-platform",)
     assert text == "WARNING eks.version: is old\n+ all"
+
+    # Nothing of it is deployed, so there is nothing to rehearse on.
+    judged, text = review(
+        loaded, environment=name, assembly=tmp_path, session=pipeline, rehearses=True
+    )
+    assert str(judged).endswith(" Not rehearsed: nothing is deployed yet.")
