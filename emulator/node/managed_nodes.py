@@ -104,6 +104,8 @@ class ManagedNodes:
         instance_type = group["instanceTypes"][0]
         hardware = self.hardware(instance_type)
         capacity = {**node_capacity(hardware), EFA: str(self._efa_interfaces(group))}
+        # An update of the launch template, which EKS makes node by node, leaves none of them.
+        version = (group.get("launchTemplate") or {}).get("version", "")
         for index in range(group["scalingConfig"]["desiredSize"]):
             subnet = subnets[index % len(subnets)]
             zone = subnet["AvailabilityZone"]
@@ -117,7 +119,7 @@ class ManagedNodes:
                 "topology.k8s.aws/zone-id": subnet["AvailabilityZoneId"],
             }
             yield (
-                _name(f"{group['nodegroupArn']}/{index}", subnet),
+                _name(f"{group['nodegroupArn']}/{version}/{index}", subnet),
                 {
                     "instance_type": instance_type,
                     "labels": labels,

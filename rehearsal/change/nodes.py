@@ -8,14 +8,19 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import AwsClients
+from emulator.kubernetes.control_plane import ControlPlane
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
+from hyperpod_cli.inspect.archive.kubernetes_objects import NODE_GROUP_LABEL, managed_node
 from hyperpod_cli.operate.clusters import Node, nodes_of
+from hyperpod_cli.operate.nodes.health import labels_of
 from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, groups_of
 
 _LONGEST_SECONDS = 300.0
 _PAUSE_SECONDS = 0.2
+# The local AWS lets nodes come and go each half second.
+_MANAGED_SECONDS = 1.5
 _RUNNING = "Running"
 
 
@@ -60,6 +65,29 @@ def settled(clients: AwsClients, cluster: str) -> list[Node]:
         if (there == wanted and len(nodes) == sum(wanted.values())) or time.monotonic() > deadline:
             return nodes
         time.sleep(_PAUSE_SECONDS)
+
+
+def managed(kubernetes: ControlPlane) -> list[Node]:
+    """Return the nodes of EKS node groups once no more come and go."""
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    before: list[Node] | None = None
+    while (found := _managed(kubernetes)) != before and time.monotonic() < deadline:
+        before = found
+        if found:
+            time.sleep(_MANAGED_SECONDS)
+    return found
+
+
+def _managed(kubernetes: ControlPlane) -> list[Node]:
+    found = sorted(
+        managed_node(each)
+        for each in kubernetes.objects("v1", "Node")
+        if NODE_GROUP_LABEL in labels_of(each)
+    )
+    return [
+        Node(id=name, group=group, instance_type=kind, status=status, message="")
+        for name, group, kind, status in found
+    ]
 
 
 def set_counts(clients: AwsClients, archive: Archive) -> Iterator[str]:

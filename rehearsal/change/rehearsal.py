@@ -27,7 +27,7 @@ from hyperpod_cli.inspect.permissions.policies import policies_of
 from hyperpod_cli.operate.clusters import Node
 from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.change.assembly import ArchivedVersion
-from rehearsal.change.nodes import ending, set_counts, settled
+from rehearsal.change.nodes import ending, managed, set_counts, settled
 from rehearsal.change.outcome import Change, Snapshot, changes, snapshot, steps
 from rehearsal.change.permissions import MissingPermission, missing
 from rehearsal.change.prediction import Prediction
@@ -98,6 +98,11 @@ class ChangeRehearsal:
             yield f"taken as unchanged, because it looks like a secret: {place}"
         for what in self.archive.deployment.unread:
             yield f"not in the archive: {what}"
+        for group in self.archive.deployment.node_groups:
+            count, name = group.get("scalingConfig", {}).get("desiredSize"), group["nodegroupName"]
+            there = sum(each.group == name for each in self.archive.deployment.nodes)
+            if there != count:
+                yield f"node group {name} has {there} nodes, and {count} here, which EKS shall have"
         for what, state in unsettled(self.archive.deployment):
             yield f"{what} is {state} in the archive, and works here"
 
@@ -234,11 +239,13 @@ class _Attempt:
         clients, there = stage.environment.clients, archive.deployment.cluster
         cluster = stage.config.cluster.name if there is None else str(there["ClusterName"])
         stacks = [*dict.fromkeys([*archive.templates, *stage.stacks])]
-        nodes, before = settled(clients, cluster), snapshot(clients, stacks)
+        kubernetes = stage.environment.kubernetes
+        nodes = [*settled(clients, cluster), *managed(kubernetes)]
+        before = snapshot(clients, stacks)
         stage.progress.say("The changed configuration:")
         stage.attempts = []
         error = stage.deploy()
-        nodes_after = settled(clients, cluster)
+        nodes_after = [*settled(clients, cluster), *managed(kubernetes)]
         return cls(
             before=before,
             after=snapshot(clients, stacks),

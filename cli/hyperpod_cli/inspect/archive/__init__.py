@@ -6,7 +6,9 @@ CALLS = (
     "cloudformation:ListStackResources",
     "eks:DescribeAddon",
     "eks:DescribeCluster",
+    "eks:DescribeNodegroup",
     "eks:ListAddons",
+    "eks:ListNodegroups",
     "fsx:DescribeFileSystems",
     "iam:GetPolicy",
     "iam:GetPolicyVersion",
@@ -20,5 +22,5 @@ CALLS = (
     "sts:GetCallerIdentity",
 )
 """The IAM actions that it takes."""
-IN_KUBERNETES = "list pods, persistentvolumeclaims and secrets (of Helm)"
+IN_KUBERNETES = "list nodes, pods, persistentvolumeclaims and secrets (of Helm)"
 """What it reads in the EKS cluster."""

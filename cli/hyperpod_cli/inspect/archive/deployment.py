@@ -126,11 +126,11 @@ class ArchivedStack(Model):
 
 
 class ArchivedNode(Model):
-    """A node of the HyperPod cluster.
+    """A node of the HyperPod cluster, or of an EKS node group.
 
     Attributes:
-        id: Its instance ID.
-        group: Its instance group.
+        id: Its instance ID; of an EKS node group, its name.
+        group: Its group.
         instance_type: Its type.
         status: Its status.
         pods: The pods that its users lose with it, as `<namespace>/<name>`.
@@ -149,9 +149,10 @@ class Deployment(Model):
     Attributes:
         stacks: Its stacks.
         cluster: What DescribeCluster says of the HyperPod cluster; None without one.
-        nodes: The cluster's nodes.
+        nodes: The cluster's nodes, and those of the node groups.
         control_plane: What EKS says of its cluster; None without one.
         addons: What EKS says of its add-ons.
+        node_groups: What EKS says of its node groups.
         file_systems: What FSx says of the stacks' file systems.
         releases: The Helm releases, without their values.
         claims: The volume claims of users.
@@ -166,6 +167,7 @@ class Deployment(Model):
     nodes: tuple[ArchivedNode, ...] = ()
     control_plane: Annotated[Mapping[str, Any], AfterValidator(_ControlPlane.of)] | None = None
     addons: tuple[Mapping[str, Any], ...] = ()
+    node_groups: tuple[Mapping[str, Any], ...] = ()
     file_systems: tuple[Mapping[str, Any], ...] = ()
     releases: tuple[Mapping[str, Any], ...] = ()
     claims: tuple[Mapping[str, Any], ...] = ()

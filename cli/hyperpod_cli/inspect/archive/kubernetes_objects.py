@@ -1,4 +1,4 @@
-"""What an archive has of Kubernetes besides pods: Helm releases and claims, without contents."""
+"""What an archive has of Kubernetes besides pods: nodes of EKS, Helm releases and claims."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,6 +6,10 @@ from typing import Any
 
 from kubernetes.client import ApiClient, CoreV1Api
 
+from hyperpod_cli.operate.nodes.health import is_ready, labels_of
+
+NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
+"""EKS's label with the node group of a Node."""
 # Names, versions and labels, and no contents, which are of Secrets here.
 # https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
 _METADATA_ALONE = (
@@ -46,6 +50,33 @@ def helm_releases(api: ApiClient) -> list[Mapping[str, Any]]:
                 "status": labels.get("status"),
             }
     return [found[key] for key in sorted(found)]
+
+
+def managed_nodes(api: ApiClient) -> list[tuple[str, str, str, str]]:
+    """Return the nodes of EKS node groups: name, group, instance type and status.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html
+
+    Args:
+        api: Client of the Kubernetes API.
+
+    Raises:
+        ApiException: Kubernetes refused to say.
+        HTTPError: Kubernetes cannot be reached.
+    """
+    answer = CoreV1Api(api).list_node(label_selector=NODE_GROUP_LABEL, _preload_content=False)
+    return sorted(managed_node(each) for each in json.loads(answer.data)["items"])
+
+
+def managed_node(item: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return name, group, instance type and status of a Node object of an EKS node group."""
+    labels = labels_of(item)
+    return (
+        item["metadata"]["name"],
+        labels[NODE_GROUP_LABEL],
+        labels.get("node.kubernetes.io/instance-type", ""),
+        "Ready" if is_ready(item) else "NotReady",
+    )
 
 
 def claims(api: ApiClient) -> list[Mapping[str, Any]]:

@@ -26,7 +26,7 @@ from hyperpod_cli.inspect.archive.deployment import (
     Manifest,
 )
 from hyperpod_cli.inspect.archive.hiding import hidden, secrets_in_scripts
-from hyperpod_cli.inspect.archive.kubernetes_objects import claims, helm_releases
+from hyperpod_cli.inspect.archive.kubernetes_objects import claims, helm_releases, managed_nodes
 from hyperpod_cli.operate.clusters import HyperPodCluster, nodes_of
 from hyperpod_cli.operate.nodes.health import user_pods
 from hyperpod_cli.operate.orchestrators import orchestrator_of
@@ -43,7 +43,12 @@ _FETCHED = {"ChartKey": "ChartBucket", _SCRIPTS: "SourceBucket"}
 # What EKS says that nobody compares: the certificate fills a screen. The values of an add-on are in
 # its stack's template; those of an add-on that has none may be YAML, with secrets.
 _LEFT_OUT = ("certificateAuthority", "configurationValues", "ResponseMetadata")
-_IN_KUBERNETES = {"the pods": user_pods, "the Helm releases": helm_releases, "the claims": claims}
+_IN_KUBERNETES = {
+    "the pods": user_pods,
+    "the nodes of EKS": managed_nodes,
+    "the Helm releases": helm_releases,
+    "the claims": claims,
+}
 
 
 def archive_of(config: Config, *, session: AwsSession) -> Archive:
@@ -82,8 +87,8 @@ class _Reader:
         cluster = self._tried("the cluster", lambda: self._cluster(stacks))
         eks_cluster = self._eks_cluster(cluster)
         found = self._tried("the control plane", lambda: self._control_plane(eks_cluster))
-        control_plane, addons = found or (None, ())
-        pods, releases, claimed = self._kubernetes(eks_cluster)
+        control_plane, addons, node_groups = found or (None, (), ())
+        pods, managed, releases, claimed = self._kubernetes(eks_cluster)
         policies = self._tried(
             "the policies of CloudFormation's role", lambda: self._policies(account)
         )
@@ -91,9 +96,10 @@ class _Reader:
         deployment = Deployment(
             stacks=tuple(stacks),
             cluster=cluster,
-            nodes=tuple(self._nodes(cluster, pods=pods)),
+            nodes=(*self._nodes(cluster, pods=pods), *_managed(managed, pods=pods)),
             control_plane=control_plane,
             addons=addons,
+            node_groups=node_groups,
             file_systems=self._tried("the file systems", lambda: self._file_systems(stacks)) or (),
             releases=tuple(releases),
             claims=tuple(claimed),
@@ -190,7 +196,10 @@ class _Reader:
 
     def _control_plane(
         self, name: str | None
-    ) -> tuple[Mapping[str, Any], tuple[Mapping[str, Any], ...]] | None:
+    ) -> (
+        tuple[Mapping[str, Any], tuple[Mapping[str, Any], ...], tuple[Mapping[str, Any], ...]]
+        | None
+    ):
         client = self.session.client("eks")
         answer = None if name is None else answer_of(client.describe_cluster, name=name)
         if answer is None:
@@ -199,9 +208,14 @@ class _Reader:
             client.describe_addon(clusterName=name, addonName=addon)["addon"]
             for addon in listed(client, "list_addons", "addons", clusterName=name)
         )
+        groups = (
+            client.describe_nodegroup(clusterName=name, nodegroupName=group)["nodegroup"]
+            for group in listed(client, "list_nodegroups", "nodegroups", clusterName=name)
+        )
         return (
             self._hide(_plain(answer["cluster"]), "control plane"),
             tuple(self._hide(_plain(each), f"add-on {each['addonName']}") for each in addons),
+            tuple(self._hide(_plain(each), f"group {each['nodegroupName']}") for each in groups),
         )
 
     def _nodes(
@@ -221,8 +235,8 @@ class _Reader:
 
     def _kubernetes(
         self, name: str | None
-    ) -> tuple[Mapping[str, list[str]], Sequence[Any], Sequence[Any]]:
-        """Return what runs on each Node, the Helm releases and the claims."""
+    ) -> tuple[Mapping[str, list[str]], Sequence[Any], Sequence[Any], Sequence[Any]]:
+        """Return what runs on each Node, the nodes of EKS, the Helm releases and the claims."""
 
         def read() -> list[Any]:
             # Who cannot reach it waits once.
@@ -233,8 +247,9 @@ class _Reader:
                 ]
 
         found = None if name is None else self._tried("what is in Kubernetes", read)
-        pods, releases, claimed = found or (None, None, None)
-        return pods or {}, releases or (), claimed or ()
+        pods, *others = found or (None, None, None, None)
+        managed, releases, claimed = (each or () for each in others)
+        return pods or {}, managed, releases, claimed
 
     def _file_systems(self, stacks: Iterable[ArchivedStack]) -> tuple[Mapping[str, Any], ...]:
         ids = [*_physical_ids(stacks, _FILE_SYSTEM)]
@@ -305,6 +320,14 @@ class _Reader:
 def _asked(read: Callable[[ApiClient], Any], api: ApiClient) -> Any:  # noqa: ANN401 - of many kinds
     with one_line_errors(api):
         return read(api)
+
+
+def _managed(
+    nodes: Iterable[tuple[str, str, str, str]], *, pods: Mapping[str, list[str]]
+) -> Iterator[ArchivedNode]:
+    for name, group, kind, status in nodes:
+        on_it = tuple(pods.get(name, ()))
+        yield ArchivedNode(id=name, group=group, instance_type=kind, status=status, pods=on_it)
 
 
 def _physical_ids(stacks: Iterable[ArchivedStack], *types: str) -> Iterator[str]:

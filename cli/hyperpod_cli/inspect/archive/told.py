@@ -44,6 +44,10 @@ def unsettled(deployment: Deployment) -> Iterator[tuple[str, str]]:
             for each in deployment.addons
         ),
         *(
+            (f"node group {each.get('nodegroupName')}", each.get("status"), "ACTIVE")
+            for each in deployment.node_groups
+        ),
+        *(
             (f"file system {each.get('FileSystemId')}", each.get("Lifecycle"), "AVAILABLE")
             for each in deployment.file_systems
         ),

@@ -36,6 +36,7 @@ EKS = {
     "tags": {"api-token": "s3cret"},
 }
 ADDON = {"addonName": "a", "status": "DEGRADED", "configurationValues": "password: s3cret"}
+GROUP = {"nodegroupName": "system", "status": "ACTIVE", "scalingConfig": {"desiredSize": 2}}
 NODE = {"InstanceId": "i-1", "InstanceGroupName": "workers", "InstanceType": "ml.m5.large"}
 TEMPLATE = {
     "Resources": {
@@ -86,6 +87,8 @@ class Account:
             },
             "ListAddons": {"addons": ["a"]},
             "DescribeAddon": {"addon": ADDON},
+            "ListNodegroups": {"nodegroups": ["system"]},
+            "DescribeNodegroup": {"nodegroup": GROUP},
             "GetRole": {
                 "Role": {
                     "PermissionsBoundary": {"PermissionsBoundaryArn": "arn:aws:iam::1:policy/b"}
@@ -146,6 +149,7 @@ def test_the_cluster_is_that_of_the_stacks_whatever_the_file_calls_it(read: Read
     assert [each.id for each in found.deployment.nodes] == ["i-1"]
     assert found.deployment.control_plane is not None
     assert found.deployment.control_plane["name"] == "ml-eks"
+    assert found.deployment.node_groups == (GROUP,)
 
 
 def test_policies_are_those_of_the_role_of_the_stacks_and_of_its_boundary(read: Read) -> None:
@@ -178,7 +182,7 @@ def test_scripts_without_secrets_are_in_it(read: Read) -> None:
 def test_kubernetes_that_cannot_be_reached_is_asked_once(read: Read) -> None:
     found, _ = read()
     told = [each.split(":")[0] for each in found.deployment.unread]
-    assert told == ["the pods", "the Helm releases", "the claims"]
+    assert told == ["the pods", "the nodes of EKS", "the Helm releases", "the claims"]
     assert all("cannot be reached" in each for each in found.deployment.unread)
 
 
