@@ -17,7 +17,7 @@ import yaml
 from emulator.aws.local_aws import aws_clients
 from emulator.aws.settings import FailingStep
 from hyperpod_cli.inspect.archive.archive import Archive, read_archive
-from rehearsal.change.nodes import ending, settled
+from rehearsal.change.nodes import ending, managed, settled
 from rehearsal.change.outcome import Change, changes, snapshot
 from rehearsal.change.prediction import Prediction
 from rehearsal.change.rehearsal import ChangeRehearsal, reason
@@ -37,8 +37,21 @@ Ends = list[tuple[str, int, int]]
 """Group, nodes that end, new ones."""
 
 
+def base() -> Document:
+    """Return what is deployed: the default configuration, and an EKS node group."""
+    document: Document = yaml.safe_load(DEFAULT.read_text("utf-8"))
+    system = {"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1, "max_size": 3}
+    return {**document, "node_groups": [system]}
+
+
 def scaled(document: Document) -> None:
     document["cluster"]["instance_groups"][1]["instance_count"] = 3
+    document["node_groups"][0]["desired_size"] = 2
+
+
+def with_other_nodes(document: Document) -> None:
+    """Give the nodes of the EKS group other disks: EKS replaces each."""
+    document["node_groups"][0]["volume_size_gib"] = 200
 
 
 def changed(document: Document) -> None:
@@ -73,6 +86,7 @@ def edits() -> Iterator[tuple[str, Edit]]:
     """Yield the changes by name; `change` is that of the rollback, too."""
     yield "scale", scaled
     yield "less", without_a_group
+    yield "other nodes", with_other_nodes
     alternatives = {key: found[0] for key, found in changes_of("default") if found}
     for name, keys in KEYS.items():
         yield name, partial(take, {key: alternatives[key] for key in keys})
@@ -118,7 +132,9 @@ def stage(folder: Path) -> Iterator[Stage]:
     """The deployment that is archived, and then really changed."""
     work = folder / "deployed"
     work.mkdir()
-    with bootstrapped_stage(work) as made:
+    path = work / "deployed.yaml"
+    path.write_text(yaml.safe_dump(base(), sort_keys=False), encoding="utf-8")
+    with bootstrapped_stage(work, path) as made:
         assert made.deploy() is None
         settled(made.environment.clients, made.config.cluster.name)
         yield made
@@ -142,7 +158,7 @@ def archive(stage: Stage, folder: Path) -> Archive:
     path = folder / "deployed.zip"
     operator = Operator(stage=stage, home=folder, credentials=operator_credentials(stage))
     told = operator.output("archive", str(path))
-    assert "4 stacks, 2 nodes; digest" in told
+    assert "5 stacks, 3 nodes; digest" in told
     assert told.count("\n") == 1
     return read_archive(path)
 
@@ -150,7 +166,7 @@ def archive(stage: Stage, folder: Path) -> Archive:
 def predicted(
     archive: Archive, edit: Edit, *, folder: Path, fails: bool = False, **options: Any
 ) -> Prediction:
-    document = yaml.safe_load(DEFAULT.read_text("utf-8"))
+    document = base()
     edit(document)
     path = folder / "mine.yaml"
     path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
@@ -177,10 +193,13 @@ def done(stage: Stage, edit: Edit, archive: Archive) -> tuple[list[Change], Ends
     if code != 0:
         return [], [], told
     names = [*dict.fromkeys([*archive.templates, *stage.stacks])]
-    nodes, before = settled(clients, cluster), snapshot(clients, names)
+    kubernetes = stage.environment.kubernetes
+    nodes = [*settled(clients, cluster), *managed(kubernetes)]
+    before = snapshot(clients, names)
     stage.attempts = []
     error = stage.deploy() or ""
-    ends = ending(nodes, settled(clients, cluster), archive=archive)
+    after = [*settled(clients, cluster), *managed(kubernetes)]
+    ends = ending(nodes, after, archive=archive)
     found = changes(before, snapshot(clients, names), events=stage.attempts[0].events)
     return found, [(each.group, each.ends, each.added) for each in ends], reason(error)
 
@@ -221,7 +240,7 @@ def test_a_rollback_that_is_predicted_is_what_happens(
     assert [*rollback.changes] == found == []
     assert rollback.statuses == {"ml-hyperpod": "UPDATE_ROLLBACK_COMPLETE"}
     assert ends == []
-    assert (rollback.nodes, rollback.ended) == (2, 0)
+    assert (rollback.nodes, rollback.ended) == (3, 0)
     # It failed once; now it does what was predicted.
     compare(prediction, done(stage, changed, archive))
     tally.right += 1
@@ -245,3 +264,7 @@ def test_what_is_predicted_is_what_happens(
         text = "\n".join(prediction.lines())
         assert "group worker-group-2: 1 of its nodes end" in text
         assert "    ends pod default/train" in text
+    if edit is with_other_nodes:
+        assert [(each.group, each.ends, each.added) for each in prediction.nodes] == [
+            ("system", 1, 1)
+        ]
