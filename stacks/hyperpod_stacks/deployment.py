@@ -91,11 +91,8 @@ def add_stacks(
     stored = {} if storage is None else storage.stored
     add("hyperpod", HyperPodStack, stored=stored)
     add("node-groups", NodeGroupsStack)
-    operators = add("operators", OperatorsStack)
-    observability = add("observability", ObservabilityStack, stored=stored)
-    notifications = config.observability.notifications
-    if operators and observability and observability.topic and notifications:
-        operators.tell(observability.topic, in_slack=notifications.slack is not None)
+    add("operators", OperatorsStack)
+    add("observability", ObservabilityStack, stored=stored)
     for kind, stack in dependents.items():
         for other in (
             platform,

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import aws_cdk as cdk
-from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
@@ -22,11 +21,7 @@ from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 
 
 class ObservabilityStack(cdk.Stack):
-    """Metrics, dashboards and messages.
-
-    Attributes:
-        topic: What is told of the cluster; None if nobody is.
-    """
+    """Metrics, dashboards and messages."""
 
     def __init__(
         self,
@@ -49,8 +44,7 @@ class ObservabilityStack(cdk.Stack):
                 cloudwatch=observability.cloudwatch,
                 log_groups=platform.log_groups,
             )
-        self.topic: sns.ITopic | None = None
-        notifications = observability.notifications
+        topic, notifications = None, observability.notifications
         if notifications is not None:
             made = Notifications(
                 self,
@@ -60,12 +54,12 @@ class ObservabilityStack(cdk.Stack):
                 training_plan_arns=config.cluster.training_plan_arns,
                 log_groups=platform.log_groups,
             )
-            self.topic = made.topic
+            topic = made.topic
             if observability.prometheus is not None:
                 made.let_publish("aps")
             add_outputs(self, {"NotificationTopicArn": made.topic.topic_arn})
         seen = watched(config, outputs=stored)
         if any(shown(seen)):
-            PanelsAndAlarms(self, "Panels", watched=seen, topic=self.topic)
+            PanelsAndAlarms(self, "Panels", watched=seen, topic=topic)
         if observability.budget is not None:
-            Budget(self, "Budget", budget=observability.budget, tags=config.tags, topic=self.topic)
+            Budget(self, "Budget", budget=observability.budget, tags=config.tags, topic=topic)

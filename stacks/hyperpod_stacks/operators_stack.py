@@ -3,7 +3,6 @@
 from typing import Any
 
 import aws_cdk as cdk
-from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
@@ -11,6 +10,7 @@ from hyperpod_cdk.eks.service_account_role import token_issuer_of
 from hyperpod_cdk.governance.governance import TaskGovernance
 from hyperpod_cdk.observability.grafana import GrafanaInCluster, grafana_of
 from hyperpod_cdk.observability.grafana_section import MANAGED
+from hyperpod_cdk.observability.notifications import topic_name
 from hyperpod_cdk.observability.prometheus import (
     HyperPodMetrics,
     PrometheusWorkspace,
@@ -24,7 +24,7 @@ from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.grafana import dashboards, reads_cloudwatch
 from hyperpod_cdk.panels.workspace import PrometheusRules
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
-from hyperpod_stacks.table import cluster_arn_parameter
+from hyperpod_stacks.table import cluster_arn_parameter, stack_name
 
 
 class OperatorsStack(cdk.Stack):
@@ -40,7 +40,6 @@ class OperatorsStack(cdk.Stack):
         **kwargs: Any,
     ) -> None:
         super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        self._workspace: Workspace | None = None
         if config.operators.addons:
             Operators(
                 self,
@@ -68,9 +67,12 @@ class OperatorsStack(cdk.Stack):
         prometheus, shown = config.observability.prometheus, config.observability.grafana
         assert prometheus is not None  # noqa: S101 - asked before
         # Beside what uses it: an export in use would keep it from being switched off.
-        self._workspace = workspace = workspace_of(
-            self, "Prometheus", prometheus=prometheus, alias=config.name
-        )
+        workspace = workspace_of(self, "Prometheus", prometheus=prometheus, alias=config.name)
+        topic_arn = self._topic_arn(config)
+        if topic_arn is not None and isinstance(workspace, PrometheusWorkspace):
+            notifications = config.observability.notifications
+            in_slack = notifications is not None and notifications.slack is not None
+            workspace.tell(topic_arn, in_slack=in_slack)
         grafana = None
         if shown is not None and shown.kind == MANAGED:
             grafana = grafana_of(
@@ -97,15 +99,13 @@ class OperatorsStack(cdk.Stack):
         }
         add_outputs(self, outputs)
 
-    def tell(self, topic: sns.ITopic, *, in_slack: bool) -> None:
-        """Let alarms of Prometheus tell a topic. Whose workspace exists has its alert manager.
-
-        Args:
-            topic: The topic.
-            in_slack: Whether Amazon Q Developer in chat applications reads it.
-        """
-        if isinstance(self._workspace, PrometheusWorkspace):
-            self._workspace.tell(topic, in_slack=in_slack)
+    def _topic_arn(self, config: Config) -> str | None:
+        """Return the topic that alarms tell, by its name: an export in use cannot be taken away."""
+        notifications = config.observability.notifications
+        if notifications is None or notifications.topic_arn is not None:
+            return None if notifications is None else notifications.topic_arn
+        name = topic_name(stack_name(config, "observability"))
+        return self.format_arn(service="sns", resource=name)
 
     def _add_grafana(
         self, config: Config, *, platform: PlatformStack, workspace: Workspace

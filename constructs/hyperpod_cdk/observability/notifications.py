@@ -15,6 +15,12 @@ from hyperpod_cdk.observability.notifier import Notifier
 from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
 
 
+def topic_name(stack_name: str) -> str:
+    """Return the name of a stack's topic, by which others know it without an export of it."""
+    # It begins as CloudFormation's own name of it, for which policies of deployers are written.
+    return f"{stack_name}-NotificationsTopic"
+
+
 class Notifications(Construct):
     """An SNS topic with its subscriptions, and the function that tells it of the cluster.
 
@@ -53,7 +59,13 @@ class Notifications(Construct):
                 enable_key_rotation=True,
                 removal_policy=RemovalPolicy.DESTROY,
             )
-            self.topic = sns.Topic(self, "Topic", master_key=self._key, enforce_ssl=True)
+            self.topic = sns.Topic(
+                self,
+                "Topic",
+                topic_name=topic_name(Stack.of(self).stack_name),
+                master_key=self._key,
+                enforce_ssl=True,
+            )
         self.let_publish("cloudwatch")
         for email in notifications.emails:
             self.topic.add_subscription(subscriptions.EmailSubscription(email))

@@ -7,7 +7,6 @@ from aws_cdk import ArnFormat, Aws, CfnDeletionPolicy, Stack
 from aws_cdk import aws_aps as aps
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_cdk.eks.addons import add_addons
@@ -108,15 +107,15 @@ class PrometheusWorkspace(Construct):
         self.workspace_arn = workspace.attr_arn
         self.workspace_id = workspace.attr_workspace_id
 
-    def tell(self, topic: sns.ITopic, *, in_slack: bool) -> None:
+    def tell(self, topic_arn: str, *, in_slack: bool) -> None:
         """Let the alert manager tell a topic, which must let `aps.amazonaws.com` publish.
 
         Args:
-            topic: The topic.
+            topic_arn: The topic.
             in_slack: Whether Amazon Q Developer in chat applications reads it.
         """
         self._workspace.alert_manager_definition = alert_manager(
-            topic_arn=topic.topic_arn, region=Stack.of(self).region, in_slack=in_slack
+            topic_arn=topic_arn, region=Stack.of(self).region, in_slack=in_slack
         )
 
 
