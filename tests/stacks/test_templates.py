@@ -105,7 +105,7 @@ def test_a_hundred_groups(configure: Configure, assemble: Assemble) -> None:
     assert len(str(properties).encode()) * 2 < MOST_EVENT_BYTES
 
 
-TAGS = {"cost-center": "1234", "team": "research"}
+TAGS = {"cost-center": "1234", "team": "research", "project": "llm"}
 HYPERPOD = "Custom::HyperPodCluster"
 """Its tags are in the request that the provisioner makes."""
 

@@ -35,7 +35,7 @@ MODELS: Mapping[str, Mapping[str, Any]] = {"gpus": {"uid": "gpus", "title": "GPU
 WORKSPACE = "AWS::Grafana::Workspace"
 
 
-def rights(seen: TemplateView, *sids: str) -> dict[str, list[str]]:
+def rights(seen: TemplateView, *sids: str) -> dict[str, list[str] | str]:
     """Return the actions of the statements of these names, by the resource."""
     found = [seen.statement(each) for each in sids]
     return {each["Resource"]: each["Action"] for each in found}
