@@ -1,7 +1,7 @@
 """CloudWatch's alarms, each with metrics that raise it and some that do not.
 
-Their expressions are arithmetic, which PromQL writes alike, so that promtool judges them. Values are
-those of a period's statistic.
+Their expressions are arithmetic, which PromQL writes alike, so that promtool judges them. The
+values are those of a period's statistic.
 """
 
 import re

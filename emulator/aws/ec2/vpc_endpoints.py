@@ -18,6 +18,7 @@ from emulator.aws.ministack import ec2, get_region, provisioners
 
 # https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
 _SERVICES = (
+    "aps-workspaces",
     "cloudformation",
     "ec2",
     "ec2messages",
@@ -27,6 +28,7 @@ _SERVICES = (
     "eks-auth",
     "elasticfilesystem",
     "fsx",
+    "grafana-workspace",
     "kms",
     "lambda",
     "logs",

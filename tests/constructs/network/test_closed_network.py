@@ -10,6 +10,7 @@ from hyperpod_cdk import Network, NetworkConfig, VpcEndpoints
 from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, endpoint_services
 from hyperpod_cdk.network.section import AWS_DOMAINS
 from tests.constructs.conftest import View
+from tests.support.configs import configured
 from tests.support.template_view import TemplateView
 
 ENDPOINT, GROUP = "AWS::EC2::VPCEndpoint", "AWS::EC2::SecurityGroup"
@@ -156,6 +157,31 @@ def test_a_policy_lets_through_what_its_service_is_for_from_this_account(
         assert statement["Condition"] == {
             "StringEquals": {"aws:PrincipalAccount": {"Ref": "AWS::AccountId"}}
         }
+
+
+@pytest.mark.parametrize(
+    ("observability", "services"),
+    [
+        ({"cloudwatch": {}}, set()),
+        ({"prometheus": {}, "grafana": {"kind": "in_cluster"}}, {"aps-workspaces"}),
+        (
+            {"prometheus": {}, "grafana": {"kind": "managed"}},
+            {"aps-workspaces", "grafana-workspace"},
+        ),
+    ],
+)
+def test_what_observes_a_cluster_has_its_endpoints(
+    observability: dict[str, Any], services: set[str]
+) -> None:
+    document = {"network": {"closed": True}, "eks": {"endpoint_access": "private"}}
+    found, without = (
+        {each.name for each in configured({**document, **more}).endpoint_services}
+        for more in ({"observability": observability}, {})
+    )
+
+    assert found - without == services
+    # Agents send to these, as nodes do.
+    assert {"logs", "monitoring", "ec2", "eks-auth"} <= without
 
 
 def test_s3_serves_this_account_and_reads_from_aws(seen: TemplateView) -> None:

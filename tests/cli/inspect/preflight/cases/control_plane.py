@@ -116,6 +116,12 @@ def _with_cert_manager(deployment: Deployment) -> None:
     deployment.client("eks").create_addon(clusterName="ml-eks", addonName="cert-manager")
 
 
+def _with_cloudwatch(deployment: Deployment) -> None:
+    deployment.create("platform", "AWS::EKS::Cluster")
+    addon = "amazon-cloudwatch-observability"
+    deployment.client("eks").create_addon(clusterName="ml-eks", addonName=addon)
+
+
 def _with_task_governance(deployment: Deployment) -> None:
     deployment.create("platform", "AWS::EKS::Cluster")
     deployment.client("eks").create_addon(clusterName="ml-eks", addonName=ADDON)
@@ -141,6 +147,15 @@ FAILURES = (
         before=_with_cert_manager,
         found="operators.cert_manager: true would install cert-manager, which ml-eks has already",
         deploy=creating("operators", "AWS::EKS::Addon"),
+        said="Addon already exists",
+    ),
+    Failure(
+        validator="operators",
+        name="CloudWatch's add-on, which somebody has installed",
+        document={**MINIMUM, "observability": {"cloudwatch": {}}},
+        before=_with_cloudwatch,
+        found="observability.cloudwatch: true would install amazon-cloudwatch-observability, which",
+        deploy=creating("observability", "AWS::EKS::Addon"),
         said="Addon already exists",
     ),
     Failure(
