@@ -205,6 +205,7 @@ class RehearsalEnvironment:
         messages_file: What SNS topics were told.
         hyperpod_url: Where it listens.
         kubernetes: The control plane of the EKS cluster.
+        node_groups: The nodes of the EKS cluster's node groups.
         region: Region that the deployment goes to.
     """
 
@@ -217,6 +218,7 @@ class RehearsalEnvironment:
     messages_file: Path
     hyperpod_url: str
     kubernetes: ControlPlane
+    node_groups: ManagedNodes
     region: str
 
 
@@ -285,12 +287,12 @@ def rehearsal_environment(
         started.enter_context(logs)
         bus.connect(clients)
         started.enter_context(bus)
+        nodes = ManagedNodes(kubernetes, eks_cluster_name or "", hardware=instance_facts)
         if eks_cluster_name is not None:
             session = aws_session(aws)
             kubernetes.accept_eks_tokens(
                 eks_cluster_name=eks_cluster_name, gateway_url=aws.endpoint, session=session
             )
-            nodes = ManagedNodes(kubernetes, eks_cluster_name, hardware=instance_facts)
             nodes.connect(clients)
             started.enter_context(nodes)
         yield RehearsalEnvironment(
@@ -303,5 +305,6 @@ def rehearsal_environment(
             messages_file=log_file.with_name(MESSAGES),
             hyperpod_url=hyperpod_api.url,
             kubernetes=kubernetes,
+            node_groups=nodes,
             region=region,
         )

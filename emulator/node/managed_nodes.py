@@ -6,6 +6,7 @@ https://kubernetes.io/docs/reference/labels-annotations-taints/.
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
@@ -27,7 +28,6 @@ _EFFECTS = {
     "NO_EXECUTE": "NoExecute",
     "PREFER_NO_SCHEDULE": "PreferNoSchedule",
 }
-_FAILED = "CREATE_FAILED"
 _Node = dict[str, Any]
 
 
@@ -46,6 +46,8 @@ class ManagedNodes:
     hardware: HardwareOf = unknown_hardware
     _clients: AwsClients | None = None
     _there: dict[str, _Node] = field(default_factory=dict)
+    _taken: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _ended: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
@@ -69,14 +71,26 @@ class ManagedNodes:
             self._thread.join()
 
     def reconcile(self) -> None:
-        """Let the nodes be there that the groups want, and no others."""
-        wanted = dict(self._wanted())
-        for name in self._there.keys() - wanted.keys():
+        """Let the nodes be there that the groups want and EC2 has, and no others."""
+        with self._lock:
+            wanted = dict(self._wanted())
+            for name in self._there.keys() - wanted.keys():
+                self.kubernetes.remove_node(name)
+            for name, node in wanted.items():
+                if self._there.get(name) != node:
+                    self.kubernetes.put_node(name, **node)
+            self._there = wanted
+
+    def take_back(self, group: str) -> None:
+        """Let EC2 take a Spot Instance back; another is launched if EC2 has one."""
+        with self._lock:
+            # They are in the order of their numbers.
+            name = next(
+                name for name, node in self._there.items() if node["labels"][NODE_GROUP] == group
+            )
+            del self._there[name]
             self.kubernetes.remove_node(name)
-        for name, node in wanted.items():
-            if self._there.get(name) != node:
-                self.kubernetes.put_node(name, **node)
-        self._there = wanted
+            self._taken[group] += 1
 
     def _run(self) -> None:
         while not self._ended.wait(_PAUSE_SECONDS):
@@ -87,11 +101,13 @@ class ManagedNodes:
             return
         eks = self._clients("eks")
         try:
-            names = eks.list_nodegroups(clusterName=self.cluster_name)["nodegroups"]
-            for name in names:
-                found = eks.describe_nodegroup(clusterName=self.cluster_name, nodegroupName=name)
-                if found["nodegroup"]["status"] != _FAILED:
-                    yield from self._nodes_of(found["nodegroup"], clients=self._clients)
+            groups = eks.list_nodegroups(clusterName=self.cluster_name)["nodegroups"]
+            for each in groups:
+                found = eks.describe_nodegroup(clusterName=self.cluster_name, nodegroupName=each)
+                group = found["nodegroup"]
+                for name, node in self._nodes_of(group, clients=self._clients):
+                    if name in self._there or not group["health"]["issues"]:
+                        yield name, node
         except ClientError as error:
             # No cluster yet, or no more; or a group that has just gone.
             if error.response["Error"]["Code"] != "ResourceNotFoundException":
@@ -106,7 +122,8 @@ class ManagedNodes:
         capacity = {**node_capacity(hardware), EFA: str(self._efa_interfaces(group))}
         # An update of the launch template, which EKS makes node by node, leaves none of them.
         version = (group.get("launchTemplate") or {}).get("version", "")
-        for index in range(group["scalingConfig"]["desiredSize"]):
+        taken = self._taken[group["nodegroupName"]]
+        for index in range(taken, taken + group["scalingConfig"]["desiredSize"]):
             subnet = subnets[index % len(subnets)]
             zone = subnet["AvailabilityZone"]
             labels = {

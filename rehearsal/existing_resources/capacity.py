@@ -55,9 +55,12 @@ class CapacityReservation:
         """Reserve it unless it is there."""
         ec2 = clients("ec2")
         there = ec2.describe_capacity_reservations()["CapacityReservations"]
-        if self.id in {each["CapacityReservationId"] for each in there}:
-            return
-        tags = id_tag("capacity-reservation", self.id)
+        if self.id not in {each["CapacityReservationId"] for each in there}:
+            self.reserve(clients)
+
+    def reserve(self, clients: AwsClients) -> None:
+        """Reserve it, in the place of one that is there."""
+        ec2, tags = clients("ec2"), id_tag("capacity-reservation", self.id)
         if self.is_block:
             ec2.purchase_capacity_block(
                 CapacityBlockOfferingId=self._offering(ec2),

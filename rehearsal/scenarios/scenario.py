@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from emulator.aws.settings import Readiness
+from emulator.aws.settings import Readiness, Scarcity
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
@@ -106,6 +106,7 @@ class Scenario:
         stage.environment.hyperpod.faults = Faults()
         stage.environment.kubernetes.clear_faults()
         stage.environment.aws.set_readiness(Readiness())
+        stage.environment.aws.set_scarcity(Scarcity())
         stage.restore()
         yield succeeds("a plain deployment works afterwards", stage.deploy())
         yield all_nodes_run(stage)
@@ -203,6 +204,7 @@ def all_nodes_run(stage: Stage) -> Fact:
         found = f"{running} of" if running != wanted else "all"
         return Fact(check=f"{found} {wanted} nodes run", ok=running == wanted)
     known = len(stage.environment.kubernetes.objects("v1", "Node"))
+    known -= sum(group.desired_size for group in stage.config.node_groups)
     if running == known == wanted:
         return Fact(check=f"all {wanted} nodes run, and Kubernetes knows them", ok=True)
     return Fact(check=f"{running} of {wanted} nodes run, and Kubernetes knows {known}", ok=False)

@@ -19,18 +19,22 @@ from rehearsal.run import play
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stage import Stage
 from rehearsal.verification import verify, wait_for_nodes
-from tests.support.configs import SHIPPED
+from tests.support.configs import CONFIG_FOLDER, SHIPPED
+
+NODE_GROUPS = CONFIG_FOLDER / "examples" / "node-groups.yaml"
+"""What scenarios of EKS node groups are played with: no configuration to start from has any."""
 
 
 @cache
 def in_turn() -> Mapping[Path, list[str]]:
     """Return the scenarios to play with each configuration: those of a running deployment first."""
-    configs = {path: load_config(path) for path in SHIPPED}
+    configs = {path: load_config(path) for path in (*SHIPPED, NODE_GROUPS)}
     turns: Iterator[Path] = itertools.cycle(SHIPPED)
-    played: dict[Path, list[str]] = {path: [] for path in SHIPPED}
+    played: dict[Path, list[str]] = {path: [] for path in configs}
     for name, scenario in SCENARIOS.items():
-        path = next(path for path in turns if scenario.lacking(configs[path]) is None)
-        played[path].append(name)
+        fitting = {path for path, config in configs.items() if scenario.lacking(config) is None}
+        path = next(each for each in turns if each in fitting or fitting == {NODE_GROUPS})
+        played[path if path in fitting else NODE_GROUPS].append(name)
     for names in played.values():
         names.sort(key=lambda name: not SCENARIOS[name].on_a_deployment)
     return played

@@ -29,7 +29,7 @@ from emulator.aws.ministack import ec2, eks, provisioners
 from emulator.aws.settings import Settings
 
 _PAUSE_SECONDS = 0.2
-_UNSETTLED = ("CREATING", "UPDATING")
+_UNSETTLED, _DEGRADED = ("CREATING", "UPDATING"), "DEGRADED"
 _MANAGERS: list[AddonManager] = []
 _NUMBERS = ("minSize", "maxSize", "desiredSize", "maxUnavailable")
 
@@ -137,8 +137,14 @@ def install(*, settings: Settings) -> None:
 
     def describe(cluster_name: str, name: str) -> EksResponse:
         group = eks.nodegroups.get(f"{cluster_name}/{name}")
-        if group is not None and group["status"] in _UNSETTLED and _is_complete(group):
-            group["status"] = "ACTIVE"
+        if group is not None and _is_complete(group):
+            if group["status"] in (*_UNSETTLED, _DEGRADED):
+                group |= {"status": "ACTIVE", "health": {"issues": []}}
+        elif group is not None and group["status"] in ("ACTIVE", _DEGRADED):
+            # A node has gone.
+            issues = node_launches.issues_of(group, template=_template(group) or {})
+            status = _DEGRADED if issues else "ACTIVE"
+            group |= {"status": status, "health": {"issues": issues}}
         response: EksResponse = described(cluster_name, name)
         return response
 

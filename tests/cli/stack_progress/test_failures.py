@@ -56,6 +56,53 @@ def test_a_reason_is_told_without_what_surrounds_it(reason: str) -> None:
     assert group == (LOGS if LOGS in reason else None)
 
 
+_AROUND = (
+    'Resource handler returned message: "[{}] (Service: null, Status Code: 0, Request ID: null)" '
+    "(RequestToken: 1-2, HandlerErrorCode: GeneralServiceException)"
+)
+_LAUNCH = (
+    "Issue(Code=AsgInstanceLaunchFailures, Message=Could not launch {}. Launching EC2 instance "
+    "failed., ResourceIds=[eks-gpu-1])"
+)
+_JOIN = "Issue(Code=NodeCreationFailure, Message=Instances failed to join, ResourceIds=[{}])"
+# As https://github.com/aws-samples/amazon-eks-ami-rhel/issues/11 has them, the last one as
+# https://github.com/eksctl-io/eksctl/issues/4732 does.
+NODE_GROUPS = {
+    _AROUND.format(
+        _LAUNCH.format("On-Demand Instances. InsufficientInstanceCapacity - None (us-west-2b)")
+        + ", "
+        + _JOIN.format("DUMMY_1")
+    ): "capacity: Could not launch On-Demand Instances. InsufficientInstanceCapacity - None "
+    "(us-west-2b). Wait and deploy again",
+    _AROUND.format(_LAUNCH.format("Spot Instances. UnfulfillableCapacity - Unable")): (
+        "Spot: Could not launch Spot Instances. UnfulfillableCapacity - Unable. Name more types"
+    ),
+    _AROUND.format(_LAUNCH.format("On-Demand Instances. VcpuLimitExceeded - More")): (
+        "quota: Could not launch On-Demand Instances. VcpuLimitExceeded - More. Request the quota"
+    ),
+    _AROUND.format(_JOIN.format("i-1, i-2")): (
+        "join: Instances failed to join (i-1, i-2). The instances run and do not join"
+    ),
+    _AROUND.format("Issue(Code=IamNodeRoleNotFound, Message=Gone, ResourceIds=[])"): (
+        "IamNodeRoleNotFound: Gone. Fix the cause"
+    ),
+    "Nodegroup a failed to stabilize: [{Code: AsgInstanceLaunchFailures,Message: "
+    "ReservationCapacityExceeded - No,ResourceIds: [eks-a]}]": (
+        "reservation: ReservationCapacityExceeded - No. Compare the capacity reservation"
+    ),
+    'Resource handler returned message: "Not valid. (Service: Eks, Status Code: 400, Request ID: '
+    '1)" (RequestToken: 1-2, HandlerErrorCode: InvalidRequest)': "Not valid.",
+}
+
+
+@pytest.mark.parametrize("reason", NODE_GROUPS)
+def test_the_issues_of_a_node_group_are_told_as_cause_and_next_step(reason: str) -> None:
+    of_group = failed("Group", 1, reason, type="AWS::EKS::Nodegroup")
+    [failure] = failures_of({"ml-node-groups": [of_group]})
+    assert failure.message.startswith(NODE_GROUPS[reason])
+    assert "ResourceIds" not in failure.message
+
+
 def failed(logical_id: str, seconds: float, reason: str, **options: str) -> StackEvent:
     return event(logical_id, "CREATE_FAILED", seconds, reason=reason, **options)  # type: ignore[arg-type]
 

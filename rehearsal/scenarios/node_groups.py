@@ -1,0 +1,176 @@
+"""Scenarios in which EC2 does not have the instances of an EKS node group, or takes one back."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from emulator.aws.local_aws import AwsClients
+from emulator.aws.settings import Scarcity
+from hyperpod_cdk import Config
+from hyperpod_cdk.node_groups.section import ON_DEMAND, SPOT, ManagedNodeGroupConfig
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
+from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_stacks.table import StackKind
+from rehearsal.existing_resources.capacity import CapacityReservation, capacity_reservations
+from rehearsal.report import Fact
+from rehearsal.scenarios.scenario import Scenario, has_status, is_refused, succeeds
+from rehearsal.stage import Stage
+
+_LONGEST_SECONDS, _PAUSE_SECONDS = 120.0, 0.2
+_NODE_GROUP = "eks.amazonaws.com/nodegroup"
+_STACK: StackKind = "node-groups"
+Wanted = Callable[[ManagedNodeGroupConfig], bool]
+
+
+def _first(config: Config, wanted: Wanted) -> ManagedNodeGroupConfig | None:
+    groups = (each for each in config.node_groups if each.desired_size and wanted(each))
+    return next(groups, None)
+
+
+def _group(stage: Stage, wanted: Wanted) -> ManagedNodeGroupConfig:
+    """Return the group of a scenario, which `also_lacking` has looked for."""
+    return next(group for group in stage.config.node_groups if group.desired_size and wanted(group))
+
+
+def _lacks(wanted: Wanted, what: str) -> Callable[[Config], str | None]:
+    return lambda config: None if _first(config, wanted) else f"an EKS node group {what}"
+
+
+def _is_on_demand(group: ManagedNodeGroupConfig) -> bool:
+    return group.capacity == ON_DEMAND and group.reservation is None
+
+
+def _is_reserved(group: ManagedNodeGroupConfig) -> bool:
+    return group.capacity_reservation_id is not None
+
+
+def _is_spot(group: ManagedNodeGroupConfig) -> bool:
+    return group.capacity == SPOT
+
+
+def _fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Fact]:
+    yield is_refused(error, matching=matching)
+    # Other stacks that wait for nodes may not have begun.
+    yield has_status(stage, _STACK, "ROLLBACK_COMPLETE")
+    yield has_status(stage, "platform", "CREATE_COMPLETE", "UPDATE_COMPLETE")
+
+
+def _capacity_shortage(stage: Stage) -> Iterator[Fact]:
+    group = _group(stage, _is_on_demand)
+    stage.environment.aws.set_scarcity(Scarcity(instance_types=group.instance_types))
+    matching = r"capacity: Could not launch On-Demand Instances\. InsufficientInstanceCapacity"
+    step = r".*Wait and deploy again, set availability_zone_id"
+    yield from _fails(stage, stage.deploy(), matching=matching + step)
+
+
+def _elsewhere(stage: Stage) -> Iterator[Fact]:
+    group = _group(stage, _is_reserved)
+    clients = stage.environment.clients
+    [there] = [
+        each
+        for each in capacity_reservations(stage.config)
+        if each.id == group.capacity_reservation_id
+    ]
+    ec2 = clients("ec2")
+    described = ec2.describe_capacity_reservations(CapacityReservationIds=[there.id])
+    zone = described["CapacityReservations"][0]["AvailabilityZone"]
+    zones = ec2.describe_availability_zones()["AvailabilityZones"]
+    other = next(each["ZoneName"] for each in zones if each["ZoneName"] != zone)
+    _move(there, zone=other, clients=clients)
+    target = Target(
+        partition="aws",
+        account=stage.environment.aws.account,
+        region=stage.environment.region,
+        client=clients,
+    )
+    found = [
+        str(each.finding) for each in VALIDATORS["capacity-reservations"](stage.config, target)
+    ]
+    yield Fact(check=f"preflight says: {'; '.join(found)}", ok=any("is in " in e for e in found))
+    matching = r"reservation: .*ReservationCapacityExceeded.*Compare the capacity reservation"
+    yield from _fails(stage, stage.deploy(), matching=matching)
+    _move(there, zone=zone, clients=clients)
+
+
+def _move(reservation: CapacityReservation, *, zone: str, clients: AwsClients) -> None:
+    """Put a reservation of the same ID into another zone, which nobody can in AWS."""
+    replace(reservation, zone=zone).reserve(clients)
+
+
+def _spot_taken_away(stage: Stage) -> Iterator[Fact]:
+    yield succeeds("the first deployment works", stage.deploy_first())
+    group = _group(stage, _is_spot)
+    before = _names(stage, group)
+    stage.environment.node_groups.take_back(group.name)
+    yield _comes(
+        "another node joins where EC2 has one",
+        lambda: (
+            len(_names(stage, group) - before) == 1 and len(_names(stage, group)) == len(before)
+        ),
+    )
+    stage.environment.aws.set_scarcity(Scarcity(instance_types=group.instance_types))
+    stage.environment.node_groups.take_back(group.name)
+    yield _comes(
+        "the node group is DEGRADED", lambda: _described(stage, group)["status"] == _DEGRADED
+    )
+    [issue] = _described(stage, group)["health"]["issues"]
+    told = f"{issue['code']}: {issue['message']}"
+    yield Fact(check=f"EKS says: {told}", ok="UnfulfillableCapacity" in told)
+    yield Fact(check="no node has joined", ok=len(_names(stage, group)) == len(before) - 1)
+    stage.environment.aws.set_scarcity(Scarcity())
+    yield _comes(
+        "once EC2 has one again, it joins", lambda: len(_names(stage, group)) == len(before)
+    )
+
+
+_DEGRADED = "DEGRADED"
+
+
+def _described(stage: Stage, group: ManagedNodeGroupConfig) -> dict[str, Any]:
+    found: dict[str, Any] = stage.environment.clients("eks").describe_nodegroup(
+        clusterName=stage.config.eks_cluster_name, nodegroupName=group.name
+    )["nodegroup"]
+    return found
+
+
+def _names(stage: Stage, group: ManagedNodeGroupConfig) -> set[str]:
+    nodes = stage.environment.kubernetes.objects("v1", "Node")
+    return {
+        each["metadata"]["name"]
+        for each in nodes
+        if each["metadata"].get("labels", {}).get(_NODE_GROUP) == group.name
+    }
+
+
+def _comes(what: str, is_so: Callable[[], bool]) -> Fact:
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(_PAUSE_SECONDS)
+    return Fact(check=what, ok=is_so())
+
+
+SCENARIOS = (
+    Scenario(
+        name="node-group-capacity-shortage",
+        summary="EC2 has no instance left for the first EKS node group outside a reservation",
+        play=_capacity_shortage,
+        of_cluster=False,
+        also_lacking=_lacks(_is_on_demand, "of On-Demand capacity outside a reservation"),
+    ),
+    Scenario(
+        name="reservation-in-another-zone",
+        summary="the capacity reservation of an EKS node group is in another zone than its subnet",
+        play=_elsewhere,
+        of_cluster=False,
+        also_lacking=_lacks(_is_reserved, "with capacity_reservation_id"),
+    ),
+    Scenario(
+        name="spot-taken-away",
+        summary="EC2 takes a Spot Instance of an EKS node group back, twice",
+        play=_spot_taken_away,
+        on_a_deployment=True,
+        of_cluster=False,
+        also_lacking=_lacks(_is_spot, "of Spot capacity"),
+    ),
+)
