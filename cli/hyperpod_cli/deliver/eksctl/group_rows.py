@@ -19,10 +19,11 @@ _OWN_ROLE = (
 )
 _ADDON_POLICY = "nodes get no such rights, which each of their pods would have; "
 _POLICIES: Mapping[str, str] = {
+    "autoScaler": "operators.cluster_autoscaler: true installs it with a role of its own",
     "cloudWatch": "observability.cloudwatch: {} installs the agent with a role of its own",
     "ebs": "operators.ebs_csi_driver: true installs the driver with a role of its own",
     "fsx": "the driver that comes with the section storage has a role of its own",
-    "{albIngress,appMesh,appMeshPreview,autoScaler,awsLoadBalancerController,certManager,efs,"
+    "{albIngress,appMesh,appMeshPreview,awsLoadBalancerController,certManager,efs,"
     "externalDNS,imageBuilder,xRay}": "give the pods that need them a role, by `aws eks "
     "create-pod-identity-association`",
 }
