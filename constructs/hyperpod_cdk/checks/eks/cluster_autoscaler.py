@@ -22,6 +22,8 @@ def cluster_autoscaler(config: Config) -> Iterator[Finding]:
             "to null, or scale node groups by desired_size"
         )
         yield error(key, True, message)
-    elif all(group.min_size == group.most_nodes for group in config.node_groups):
+    elif config.node_groups and not any(
+        group.min_size < group.most_nodes for group in config.node_groups
+    ):
         message = "has nothing to scale: give a node group a max_size above its min_size"
         yield error(key, True, message)
