@@ -12,6 +12,8 @@ from hyperpod_cdk.schema.errors import KeyPath
 
 HIDDEN = "(hidden)"
 """Stands for a value that is left out."""
+# What EC2 calls the version of its metadata service: required or optional.
+_OPTION = "HttpTokens"
 # A value that the script is given, or asks for, is none: TOKEN=$1, TOKEN=$(curl ...).
 _ASSIGNMENT = re.compile(r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=["']?([^\s"'$`;]+)""", re.M)
 
@@ -45,7 +47,9 @@ def secrets_in_scripts(content: bytes) -> Iterator[str]:
 
 
 def _hide(node: Any, path: KeyPath) -> Iterator[str]:  # noqa: ANN401 - JSON
-    for place, _ in secrets_in(node, ()):
+    for place, name in secrets_in(node, ()):
+        if name == _OPTION:
+            continue
         parent, key = _parent(node, place)
         if not parent[key].startswith(("arn:", HIDDEN)):
             parent[key] = HIDDEN

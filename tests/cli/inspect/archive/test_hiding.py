@@ -17,6 +17,7 @@ VALUES = json.dumps({"mlflow": {"apiKey": "s3cret", "existingSecret": "name", "p
         ({"Env": [{"name": "API_TOKEN", "value": "s3cret"}]}, ["API_TOKEN"], ["Env.0.value"]),
         ({"Tags": [{"Key": "password", "Value": "s3cret"}]}, [], ["Tags.0.password"]),
         ({"Tags": {"token": "s3cret"}}, [], ["Tags.token"]),
+        ({"MetadataOptions": {"HttpTokens": "required"}}, ["required"], []),
         ({"ServiceToken": "arn:aws:lambda:x"}, ["arn:aws:lambda:x"], []),
         ({"ServiceToken": {"Fn::ImportValue": "x"}}, ["Fn::ImportValue"], []),
         ({"Values": "{not json", "Name": "x"}, ["{not json"], []),
