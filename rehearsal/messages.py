@@ -64,10 +64,10 @@ class Listener:
             time.sleep(_PAUSE_SECONDS)
         heard = sorted(self.heard())
         for each in heard:
-            self._stage.progress.say(f"  told: {each}")
+            self._stage.progress.say(f"  message: {each}")
         what = "; ".join(sorted(expected)) or "nothing"
-        found = "" if heard == sorted(expected) else f"told: {'; '.join(heard) or 'nothing'}"
-        yield Fact(check=f"the topic is told once of each: {what}", ok=not found, found=found)
+        found = "" if heard == sorted(expected) else f"messages: {'; '.join(heard) or 'nothing'}"
+        yield Fact(check=f"the topic gets one message of each: {what}", ok=not found, found=found)
 
     def _function(self) -> str | None:
         """Return the function that tells; None if the deployment has none."""

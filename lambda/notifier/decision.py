@@ -62,7 +62,7 @@ KINDS: Mapping[str, Kind] = {
         look=_STATUS,
     ),
     STILL_FAULTY: Kind(
-        when="a faulty node that was told is still there, and nothing says that it is healthy",
+        when="a faulty node of which a message was sent is still there, and nothing says that it is healthy",
         subject="node {instance} stays faulty",
         next_step="Replace it with the command below, or ask AWS Support why HyperPod does not.",
         look="hyperpod-ops replace {instance} --cluster {cluster} --region {region}",
@@ -74,7 +74,7 @@ KINDS: Mapping[str, Kind] = {
         look=_STATUS,
     ),
     NODES_MISSING: Kind(
-        when="a group lacks nodes for long, and no failure of it was told",
+        when="a group lacks nodes for long, and no message of its failure was sent",
         subject="{group} lacks nodes",
         next_step="Look at what the group waits for. If it is capacity, wait, use another "
         "Availability Zone, or reserve it with a training plan.",

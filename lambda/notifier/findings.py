@@ -37,7 +37,7 @@ class What(StrEnum):
     HEALTHY = "a node that HyperPod found healthy again"
     READINESS = "nodes that are not ready for work any more"
     MISSING = "fewer nodes than wanted, for long"
-    STILL_FAULTY = "a node told as faulty, for long"
+    STILL_FAULTY = "a node that stays faulty"
     PLAN = "a training plan that ends soon"
 
 

@@ -82,7 +82,7 @@ _SWITCH_OFF = "Leave autoscaling out, deploy, then set the role and autoscaling 
 _SET_IT = "Set it explicitly: it can be changed, but not be left out again."
 _ANOTHER_DEPLOYMENT = (
     "Restore cluster.orchestrator, or destroy this deployment first. A configuration with another "
-    "name makes a cluster beside it."
+    "name makes a second cluster."
 )
 _KEEP_DATABASE = (
     "Restore cluster.slurm.accounting: HyperPod takes another database, but does not go back to "

@@ -68,7 +68,7 @@ ACCOUNTING = _cause(
 EDITED = _cause(
     "slurm.conf",
     DRIFT,
-    "Somebody edited partitions in slurm.conf on the controller, and the strategy managed stops at "
+    "Partitions in slurm.conf were edited on the controller, and the strategy managed stops at "
     "that. Set cluster.slurm.strategy to merge, which keeps the edits, or for one deployment to "
     "overwrite, which undoes them; then deploy again.",
 )

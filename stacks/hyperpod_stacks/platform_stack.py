@@ -49,7 +49,7 @@ class PlatformStack(cdk.Stack):
             value=config.cluster.orchestrator,
             reason="HyperPod moves no cluster from one orchestrator to the other, and the control "
             "plane would go while nodes are there",
-            instead="deploy under another name, beside this one",
+            instead="deploy under another name, next to this one",
         )
         self.keys = data_keys(
             self,

@@ -145,7 +145,7 @@ class _Slurm:
 
     def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:
         if any(node_type(self._group(each)) == CONTROLLER for each in nodes):
-            yield "Until the controller is back, nobody submits jobs; those that run go on."
+            yield "Until the controller is back, no jobs can be submitted; those that run go on."
         # Case and spelling matter.
         # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-replace-faulty-instance.html
         for each in self._of_compute(nodes) if action in (REPLACE, REBOOT) else ():

@@ -12,7 +12,7 @@ _PATH = ("observability", "budget")
 
 
 def budget(config: Config) -> Iterator[Finding]:
-    """Find a budget that nobody hears of, by a tag that is not there, or below the list price.
+    """Find a budget that sends no message, by a tag that is not there, or below the list price.
 
     Tags that are no cost allocation tags yet are not seen here.
     https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/cost-alloc-tags.html
@@ -21,7 +21,7 @@ def budget(config: Config) -> Iterator[Finding]:
     if found is None:
         return
     if not found.emails and config.observability.notifications is None:
-        message = "must name somebody, because observability.notifications is off"
+        message = "must name an address, because observability.notifications is off"
         yield error((*_PATH, "emails"), [], message)
     if found.tag is not None and found.tag not in config.tags:
         known = ", ".join(config.tags) or "none"

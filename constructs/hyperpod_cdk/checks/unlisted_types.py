@@ -9,7 +9,7 @@ from hyperpod_cdk.schema.errors import Finding, KeyPath, warning
 
 
 def unlisted_types(config: Config) -> Iterator[Finding]:
-    """Find types whose accelerators no pod is offered, or whose findings nobody sees.
+    """Find types whose accelerators no pod is offered, or whose findings are not seen.
 
     The chart's device plugins and health-monitoring agent run on the types that it lists.
 

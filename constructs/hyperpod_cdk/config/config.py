@@ -231,7 +231,7 @@ class Config(Section):
         Field(examples=[[{"name": "gpu", "instance_types": ["g5.12xlarge"], "desired_size": 1}]]),
         Task("add EKS node groups"),
     ] = ()
-    """Node groups of EC2 instances that EKS manages, beside HyperPod's nodes. Default: none."""
+    """Node groups of EC2 instances that EKS manages, next to HyperPod's nodes. Default: none."""
 
     operators: Annotated[OperatorsConfig, OrchestratedBy(EKS)] = OperatorsConfig()
     """Operators on the nodes, each by a switch. Default: none but those of helm.components."""

@@ -257,7 +257,7 @@ class EksConfig(Section):
         ),
         Task("let people use kubectl"),
     ] = ()
-    """Who runs jobs in which namespaces. Default: nobody but admins."""
+    """Who runs jobs in which namespaces. Default: admins only."""
 
     secrets_kms_key_arn: Annotated[
         KmsKeyArn | None, Task("encrypt Kubernetes secrets with a key of yours")

@@ -90,10 +90,10 @@ class QuotaConfig(Section):
             message = "is missing: give nodes, accelerators, vcpus, memory_gib or a partition"
             yield error(("nodes",), None, message)
         if self.nodes is not None and given:
-            message = f"must be left out beside {given[0]}: a quota is in nodes or in parts of them"
+            message = f"must be left out with {given[0]}: a quota is in nodes or in parts of them"
             yield error(("nodes",), self.nodes, message)
         if self.accelerators is not None and self.partition is not None:
-            message = "must be left out beside accelerators: a GPU is whole or divided"
+            message = "must be left out with accelerators: a GPU is whole or divided"
             yield error(("partition",), self.partition.type, message)
 
 

@@ -149,7 +149,7 @@ def hyperpod_access(
         statement(
             scope,
             sid="PassExecutionRole",
-            why="It hands the nodes' roles to HyperPod, and to nobody else.",
+            why="It hands the nodes' roles to HyperPod, and to no other service.",
             actions=["iam:PassRole"],
             resources=list(execution_role_arns),
             conditions={"StringEquals": {"iam:PassedToService": _SAGEMAKER}},

@@ -64,7 +64,7 @@ class LifecycleScripts(Construct):
         prefix: What the keys begin with, without a slash at its ends. Default: nothing.
         own: The user's folder of scripts, and when it runs. Default: none.
         folders: Those of groups. Default: none.
-        writers: ARNs of IAM roles and users that may change the scripts too. Default: nobody.
+        writers: ARNs of IAM roles and users that may change the scripts too. Default: none.
 
     Attributes:
         bucket: The bucket.

@@ -221,7 +221,7 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
         Listed[PrincipalArn], judged(_repeated), Task("run scripts of your own on each node")
     ] = ()
     """ARNs of IAM roles and users that may change or delete the scripts in their bucket besides the
-    deployment, if their own policies allow it too. Default: nobody."""
+    deployment, if their own policies allow it too. Default: none."""
 
     @field_validator("prefix")
     @classmethod

@@ -53,7 +53,7 @@ def _ways_out(network: Values) -> Iterator[Finding]:
     for index, subnet in enumerate(network["hyperpod_subnets"]):
         if subnet["cidr"] is not None and subnet["route_table_id"] is None:
             message = (
-                "is missing: the new subnet has no way out to AWS's APIs and registries; name a "
+                "is missing: the new subnet has no route to AWS's APIs and registries; name a "
                 "route table that has one, or network.nat_gateway_ids, or network."
                 "public_subnet_cidrs for a new NAT gateway"
             )

@@ -150,7 +150,7 @@ class NetworkConfig(Section):
     ] = _ONE_PER_ZONE
     """NAT gateways to create: one_per_zone, in each public subnet, without a control plane only
     where nodes are; single, in the first one, which all private subnets use (cheaper, but the
-    loss of its zone cuts all off, and traffic between zones is billed); none, for a way out of your
+    loss of its zone cuts all off, and traffic between zones is billed); none, for routes of your
     own. Default in an existing VPC without public_subnet_cidrs: none."""
 
     nat_gateway_ids: Annotated[Listed[NatGatewayId], judged(rules.repeated_findings)] = ()

@@ -11,7 +11,7 @@ from hyperpod_cdk.schema.section import Listed, Section, Task
 
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-budgets-budget.html
 _MOST_NOTIFICATIONS, _MOST_EMAILS = 5, 10
-_TASK = Task("be told before a budget is spent")
+_TASK = Task("get messages before a budget is spent")
 
 
 class BudgetConfig(Section):
@@ -23,13 +23,13 @@ class BudgetConfig(Section):
     percent: Annotated[
         Listed[Annotated[int, Between(1, 1000)]], EachOnce(), Field(examples=[[50, 90]])
     ] = (80, 100)
-    """When somebody is told: percent of monthly_usd, up to five. Default: 80 and 100."""
+    """When a message is sent: percent of monthly_usd, up to five. Default: 80 and 100."""
 
     emails: Annotated[
         Listed[EmailAddress], EachOnce(), Field(examples=[["ml-platform@example.com"]]), _TASK
     ] = ()
-    """Who gets an e-mail, up to ten. With observability.notifications, its topic is told too.
-    Default: nobody else."""
+    """Who gets an e-mail, up to ten. With observability.notifications, its topic gets it
+    too. Default: none."""
 
     tag: Annotated[str | None, Field(examples=["team"])] = None
     """Key in tags by whose value the costs of this deployment are known. Activate it once as a cost

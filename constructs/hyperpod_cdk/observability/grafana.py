@@ -206,7 +206,7 @@ def _policy(
     )
     acknowledge_inline_policies(policy)
     if cloudwatch:
-        reason = "Metrics of CloudWatch are no resources: whoever reads some can read all."
+        reason = "Metrics of CloudWatch are no resources: a role that reads some can read all."
         acknowledge(policy, {"AwsSolutions-IAM5[Resource::*]": reason})
     return policy
 

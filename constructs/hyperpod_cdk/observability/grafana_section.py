@@ -32,8 +32,8 @@ class GrafanaConfig(Section):
 
     kind: Annotated[str, OneOf(values=(MANAGED, IN_CLUSTER), noun="a kind of Grafana"), _TASK]
     """managed: a workspace of Amazon Managed Grafana, whose users sign in by IAM Identity Center,
-    which the account must have. in_cluster: a pod that whoever may forward its port sees; it needs
-    no Identity Center."""
+    which the account must have. in_cluster: a pod, seen by users who may forward its port;
+    it needs no Identity Center."""
 
     workspace_arn: Annotated[GrafanaWorkspaceArn | None, _TASK] = None
     """ARN of a workspace of your own in this region, which stays as it is; its role must be able to

@@ -47,10 +47,10 @@ class NotificationsConfig(Section):
         Listed[EmailAddress],
         EachOnce(),
         Field(examples=[["ml-platform@example.com"]]),
-        Task("be told when something fails"),
+        Task("get messages when something fails"),
     ] = ()
     """Who gets an e-mail of each message. Each must confirm the subscription once. Default:
-    nobody."""
+    none."""
 
     slack: Annotated[
         SlackConfig | None,
@@ -63,5 +63,5 @@ class NotificationsConfig(Section):
     one."""
 
     patience_minutes: Annotated[Minutes, Field(examples=[120])] = 60
-    """After how many minutes somebody is told of missing nodes of which no event has said why, and
-    of a faulty node that is still there. 10 to 1440. Default: 60."""
+    """After how many minutes a message is sent about missing nodes of which no event has said
+    why, and about a faulty node that is still there. 10 to 1440. Default: 60."""

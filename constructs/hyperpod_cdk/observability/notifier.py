@@ -124,13 +124,13 @@ class Notifier(Construct):
         )
         reasons = {
             ("CKV_AWS_28", f"{NIST}DynamoDBPITREnabled", "AwsSolutions-DDB3"): (
-                "It holds what was told in the last day; without it, a fault is told again."
+                "It holds which messages were sent in the last day; without it, one is sent again."
             ),
             ("CKV_AWS_119", "", ""): (
                 "It holds names of groups and instances; DynamoDB encrypts it with a key of AWS's."
             ),
             ("", f"{NIST}DynamoDBInBackupPlan", ""): (
-                "What was told in the last day needs no backup."
+                "Which messages were sent in the last day needs no backup."
             ),
         }
         acknowledge(
@@ -189,7 +189,7 @@ class Notifier(Construct):
             statement(
                 self,
                 sid="RememberWhatWasTold",
-                why="It notes what was told, so that nothing is told twice.",
+                why="It notes which messages were sent, so that none is sent twice.",
                 added_by="`observability.notifications`",
                 actions=["dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
                 resources=[table.table_arn],

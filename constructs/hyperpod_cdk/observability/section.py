@@ -30,7 +30,7 @@ class CloudWatchConfig(Section):
     """Container Insights: metrics of nodes and pods, and logs of containers, in CloudWatch."""
 
     accelerators: Annotated[bool, _CLOUDWATCH] = True
-    """Whether to collect metrics of GPUs, Trainium and EFA. Must be false beside prometheus, which
+    """Whether to collect metrics of GPUs, Trainium and EFA. Must be false with prometheus, which
     has them. Default: true."""
 
     container_logs: bool = True
@@ -141,16 +141,16 @@ class ObservabilityConfig(Section):
         NotificationsConfig | None,
         OfHyperPod(),
         Field(examples=[{}]),
-        Task("be told when something fails"),
+        Task("get messages when something fails"),
     ] = None
     """A topic for what happens to the cluster. Default: none."""
 
     budget: Annotated[
         BudgetConfig | None,
         Field(examples=[{"monthly_usd": 20000, "emails": ["ml-platform@example.com"]}]),
-        Task("be told before a budget is spent"),
+        Task("get messages before a budget is spent"),
     ] = None
-    """What a month may cost, and who is told. Default: none."""
+    """What a month may cost, and who gets a message. Default: none."""
 
     @property
     def has_stack(self) -> bool:

@@ -191,7 +191,7 @@ class PipelineConfig(Section):
 
     notification_emails: Listed[EmailAddress] = ()
     """Who gets an e-mail when an execution fails, or waits for approval. Each must confirm the
-    subscription once. Default: nobody."""
+    subscription once. Default: none."""
 
     tags: Tags = Field(default_factory=dict)
     """Tags for the resources of the pipeline itself. Default: none."""

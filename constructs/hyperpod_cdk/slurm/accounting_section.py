@@ -122,8 +122,8 @@ class AccountingConfig(Section):
     subnet_cidrs: Annotated[
         Listed[AllocatableCidr], Field(examples=[["10.192.12.0/28", "10.192.12.16/28"]])
     ] = ("10.192.9.0/28", "10.192.9.16/28")
-    """Private subnets that are made for the new database, without a way out, one in each of the
-    network's first zones, two at least. They cannot be changed later."""
+    """Private subnets that are made for the new database, without a route to the internet, one in
+    each of the network's first zones, two at least. They cannot be changed later."""
 
     subnet_ids: Annotated[
         Listed[SubnetId],

@@ -258,7 +258,7 @@ def _foreign(item: Item, wanted: Wanted) -> ProvisioningError:
     return ProvisioningError(
         f"The HyperPod cluster {wanted.cluster_name} has the {item.noun.words} {item.name}"
         f"{of_team} that this stack did not make",
-        next_step=f"If nobody needs it: aws sagemaker delete-{item.noun.command} "
+        next_step=f"If it is not needed: aws sagemaker delete-{item.noun.command} "
         f"--{item.noun.command}-id {item.identifier}; then deploy again. Or "
         + (
             "leave out governance."

@@ -120,7 +120,7 @@ def differs(cluster_name: str, refusals: Sequence[Refusal]) -> ProvisioningError
         f"{what}",
         detail="it cannot be made the one that is wanted, and may be in use",
         next_step=(
-            "Choose another cluster name, or if nobody needs it any more: aws sagemaker "
+            "Choose another cluster name, or if it is not needed any more: aws sagemaker "
             f"delete-cluster --cluster-name {cluster_name}; then deploy again."
         ),
     )

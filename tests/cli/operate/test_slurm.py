@@ -125,7 +125,7 @@ def test_a_node_is_connected_to_by_what_it_is(
             'sudo scontrol update node=ip-10-1-0-2 state=fail reason="Action:Replace"',
         ),
         ("reboot", "gpus", 0, "`squeue --nodelist=ip-10-1-0-2` on a login node"),
-        ("reboot", "controller", 0, "Until the controller is back, nobody submits jobs"),
+        ("reboot", "controller", 0, "Until the controller is back, no jobs can be submitted"),
     ],
 )
 def test_what_is_done_to_a_node_is_shown_or_refused(

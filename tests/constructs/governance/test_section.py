@@ -45,10 +45,10 @@ def _quota(**amounts: Any) -> dict[str, Any]:
         (_quota(), "quota[0].nodes: is missing: give nodes, accelerators, vcpus, memory_gib or a"),
         (_quota(nodes=-1), "quota[0].nodes: -1 must be 1 to 10000000"),
         (_quota(nodes=0.5), "quota[0].nodes: 0.5 must be a whole number"),
-        (_quota(nodes=1, vcpus=2), "quota[0].nodes: 1 must be left out beside vcpus"),
+        (_quota(nodes=1, vcpus=2), "quota[0].nodes: 1 must be left out with vcpus"),
         (
             _quota(accelerators=1, partition={"type": "mig-1g.5gb", "count": 1}),
-            "quota[0].partition: 'mig-1g.5gb' must be left out beside accelerators",
+            "quota[0].partition: 'mig-1g.5gb' must be left out with accelerators",
         ),
         (
             {"teams": [_TEAM], "priority_classes": [{"name": "a", "weight": 1}] * 2},

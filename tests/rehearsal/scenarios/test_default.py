@@ -416,4 +416,4 @@ def test_the_documentation_lists_every_scenario() -> None:
     rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
     for name, scenario in SCENARIOS.items():
         told = ", ".join(f"`{message}`" for message in scenario.messages)
-        assert (f"; told: {told} |" in rows[name]) if told else ("; told:" not in rows[name])
+        assert (f"; messages: {told} |" in rows[name]) if told else ("; messages:" not in rows[name])

@@ -260,7 +260,7 @@ def _next(
         return
     if not config.control_plane.admins:
         yield (
-            "Nobody is an admin of the Kubernetes cluster yet: list your role under eks.admins, or "
+            "The Kubernetes cluster has no admin yet: list your role under eks.admins, or "
             "run the command in the output GrantAdminCommand. Then:"
         )
     else:

@@ -60,7 +60,7 @@ def not_verified(why: str, *, later: str) -> list[Check]:
 
 
 def _make(checks: Iterable[Check], made: Queue[Check | None]) -> None:
-    why = "A fault of this program, which is told above"
+    why = "A fault of this program, shown above"
     try:
         for check in checks:
             made.put(check)

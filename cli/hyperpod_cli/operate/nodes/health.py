@@ -291,7 +291,7 @@ def quarantined(item: Mapping[str, Any]) -> str | None:
     if all(taint["key"] != QUARANTINE for taint in taints):
         return None
     annotations = item["metadata"].get("annotations") or {}
-    return str(annotations.get(QUARANTINED_BECAUSE, "nobody has said why"))
+    return str(annotations.get(QUARANTINED_BECAUSE, "no reason is given"))
 
 
 def trouble_of(node: Node, health: Health | None, *, recovers: bool) -> str:

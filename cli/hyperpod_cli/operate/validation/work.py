@@ -32,7 +32,7 @@ _UNSTARTED = "StartError"
 _ENDED = ("Succeeded", "Failed")
 _BEGUN = ("Running", *_ENDED)
 _DEADLINE = "DeadlineExceeded"
-_DELETED = "somebody has deleted it"
+_DELETED = "it was deleted"
 _FIRST_NOTICE_SECONDS, _NOTICE_SECONDS = 30.0, 60.0
 
 

@@ -22,5 +22,5 @@ def gpu_partitioning(config: Config) -> Iterator[Finding]:
                 (*where, "mig_profile"),
                 group.mig_profile,
                 "needs helm.components.gpu_operator: true, with the chart of the GPU operator in "
-                "charts/pins.yaml: without it nothing partitions GPUs, and nobody says so",
+                "charts/pins.yaml: without it nothing partitions GPUs, and no error appears",
             )

@@ -7,7 +7,7 @@ from hyperpod_cdk.schema.errors import Finding, warning
 
 
 def no_admins(config: Config) -> Iterator[Finding]:
-    """Find a cluster that nobody but the deployment can use.
+    """Find a cluster that only the deployment can use.
 
     Who deploys gets no access with it: CloudFormation creates the cluster, and the configuration
     grants no rights to the creator. It is no rule of the control plane itself, to which an app of

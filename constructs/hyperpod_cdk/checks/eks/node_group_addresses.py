@@ -10,7 +10,7 @@ from hyperpod_cdk.schema.errors import Finding, error
 
 
 def node_group_addresses(config: Config) -> Iterator[Finding]:
-    """Find subnets that are too small for the largest size of groups, beside HyperPod's nodes.
+    """Find subnets that are too small for HyperPod's nodes and the largest size of groups.
 
     The VPC CNI takes a node's first addresses, and as many that it keeps ready, when it joins.
 

@@ -50,7 +50,7 @@ def test_one_that_the_nodes_reach_is_fine(made: Target) -> None:
             "is in vpc-0c1b2c3d4e5f60718, and the deployment makes a VPC of its own",
         ),
         ({"vpc_id": "vpc-00000000000000000"}, "and the nodes are in vpc-00000000000000000; both"),
-        ({"security_group_id": "sg-00000000000000000"}, "which lets TCP 988 in from no"),
+        ({"security_group_id": "sg-00000000000000000"}, "which does not let TCP 988 in from"),
         ({"security_group_id": None}, "the nodes' new group .name an existing one in network.sec"),
     ],
 )

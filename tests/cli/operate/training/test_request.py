@@ -180,7 +180,7 @@ def test_a_team_has_a_namespace_a_queue_and_priorities(
     ("options", "told"),
     [
         ({"team": "product"}, "--team: 'product' is not in governance.teams: research"),
-        ({"team": "research", "namespace": "ml"}, "--namespace: must be left out beside --team"),
+        ({"team": "research", "namespace": "ml"}, "--namespace: must be left out with --team"),
         (
             {"team": "research", "priority": "urgent"},
             "--priority: 'urgent' is not in governance.priority_classes: inference, training,",

@@ -441,7 +441,7 @@ def _unstarted(player: Player) -> None:
 @pytest.mark.parametrize(
     ("happens", "told"),
     [
-        (_deleted, "somebody has deleted it"),
+        (_deleted, "it was deleted"),
         (_preempted, "PreemptionByScheduler: for default/llama"),
         (_unstarted, "not done in time: it has no pods"),
     ],

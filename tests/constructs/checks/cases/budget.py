@@ -30,7 +30,7 @@ CASES = [
         budget,
         "that nobody hears of",
         config(**_observed(emails=[])),
-        (ERROR, "observability.budget.emails", "must name somebody"),
+        (ERROR, "observability.budget.emails", "must name an address"),
     ),
     one(
         budget,

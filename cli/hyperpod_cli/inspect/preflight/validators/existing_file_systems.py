@@ -139,7 +139,7 @@ def _network_problems(
         names = ", ".join(each["GroupId"] for each in groups)
         nodes = group or "the nodes' new group (name an existing one in network.security_group_id)"
         yield (
-            f"has the security group {names}, which lets TCP {closed[0]} in from nobody in "
+            f"has the security group {names}, which does not let TCP {closed[0]} in from "
             f"{nodes}; add {kind.told} from it"
         )
 

@@ -35,7 +35,7 @@ def orchestrator(config: Config, target: Target) -> Iterator[Problem]:
     if has != wanted:
         message = (
             f"cannot be changed: {stack} is deployed with {has}, and HyperPod moves no cluster to "
-            f"another orchestrator; restore {has}, or deploy under another name, beside this one"
+            f"another orchestrator; restore {has}, or deploy under another name, next to this one"
         )
         command = f"aws cloudformation describe-stacks --stack-name {stack}"
         yield problem(("cluster", "orchestrator"), wanted, message, command=command)

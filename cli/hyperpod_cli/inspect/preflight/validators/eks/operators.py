@@ -29,7 +29,7 @@ def _made(config: Config) -> dict[str, KeyPath]:
     reads=["cloudformation:ListStackResources", "eks:DescribeCluster", "eks:ListAddons"],
 )
 def operators(config: Config, target: Target) -> Iterator[Problem]:
-    """Find add-ons that somebody else has installed, of which CloudFormation takes none over."""
+    """Find add-ons that others have installed, of which CloudFormation takes none over."""
     eks, name = target.client("eks"), config.eks_cluster_name
     made = _made(config)
     if not made or answer_of(eks.describe_cluster, name=name) is None:

@@ -1,4 +1,4 @@
-"""Task governance that somebody else has set up, and an add-on that cannot be brought to ours."""
+"""Task governance that others have set up, and an add-on that cannot be brought to ours."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ def task_governance(config: Config, target: Target) -> Iterator[Problem]:
             whose = f" of the team {team}" if team else ""
             message = (
                 f"would make a {noun.words}{whose}, and the HyperPod cluster has "
-                f"{item['Name']} already, which others made; if nobody needs it: `aws sagemaker "
+                f"{item['Name']} already, which others made; if it is not needed: `aws sagemaker "
                 f"delete-{noun.command} --{noun.command}-id {item[f'{noun}Id']}`"
             )
             yield problem(_KEY, item["Name"], message, command=_command(noun, item))
