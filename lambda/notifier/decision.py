@@ -62,7 +62,7 @@ KINDS: Mapping[str, Kind] = {
         look=_STATUS,
     ),
     STILL_FAULTY: Kind(
-        when="a faulty node of which a message was sent is still there, and nothing says that it is healthy",
+        when="a node was reported faulty, is still there, and nothing says that it is healthy",
         subject="node {instance} stays faulty",
         next_step="Replace it with the command below, or ask AWS Support why HyperPod does not.",
         look="hyperpod-ops replace {instance} --cluster {cluster} --region {region}",

@@ -30,7 +30,7 @@ def way_out(config: Config) -> Iterator[Finding]:
     else:
         message = (
             "cuts off the provisioner, which is in the VPC because not every address reaches the "
-            "Kubernetes API; choose single or one_per_zone, or name a VPC with a route to the internet in "
-            "network.vpc_id"
+            "Kubernetes API; choose single or one_per_zone, or name a VPC with a route to the "
+            "internet in network.vpc_id"
         )
         yield error(path, value, message)

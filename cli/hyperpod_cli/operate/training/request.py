@@ -222,8 +222,7 @@ def _of_team(given: Given, config: Config) -> dict[str, Any]:
         raise OpsError(f"--team: {given.team!r} is not in governance.teams: {known}")
     if given.namespace is not None:
         raise OpsError(
-            f"--namespace: must be left out with --team: the job goes to "
-            f"{namespace_of(given.team)}"
+            f"--namespace: must be left out with --team: the job goes to {namespace_of(given.team)}"
         )
     names = [each.name for each in governance.priority_classes]
     priority = given.priority or (_PRIORITY_CLASS if _PRIORITY_CLASS in names else None)
