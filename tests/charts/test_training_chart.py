@@ -165,7 +165,14 @@ def test_a_value_arrives_in_the_job(
     ("values", "where", "expected"),
     [
         ({"priorityClass": "training"}, "priorityClassName", "training"),
-        ({"tolerations": [{"operator": "Exists"}]}, "tolerations", [{"operator": "Exists"}]),
+        (
+            {"tolerations": [{"operator": "Exists"}]},
+            "tolerations",
+            [
+                {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+                {"operator": "Exists"},
+            ],
+        ),
         ({"terminationGracePeriodSeconds": 5}, "terminationGracePeriodSeconds", 5),
     ],
 )

@@ -1,16 +1,25 @@
 """What would keep a training job from running, looked for before it is submitted."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
+from typing import Any
 
 from botocore.exceptions import ClientError
 from kubernetes.client import ApiClient, ApiException, CoreV1Api
 
+from hyperpod_cdk.facts.instance_types import is_of_hyperpod
 from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.job_charts import exists, is_served
-from hyperpod_cli.operate.nodes.health import device_pods, is_ready, labels_of, node_objects
+from hyperpod_cli.operate.nodes.health import (
+    NODE_GROUP_LABEL,
+    device_pods,
+    is_ready,
+    labelled_nodes,
+    labels_of,
+    node_objects,
+)
 from hyperpod_cli.operate.training.request import JOB_KINDS, JobRequest
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_shared.aws_errors import is_denied
@@ -176,12 +185,18 @@ def _warnings(request: JobRequest) -> Iterator[str]:
         )
 
 
+def _nodes(api: ApiClient, request: JobRequest, *, cluster: str) -> Iterator[Mapping[str, Any]]:
+    if is_of_hyperpod(request.instance_type):
+        return node_objects(api, cluster=cluster)
+    return labelled_nodes(api, f"{NODE_GROUP_LABEL}={request.group.name}")
+
+
 def _of_nodes(api: ApiClient, request: JobRequest, *, cluster: str) -> Iterator[str]:
     """Yield how many nodes are idle; refuse a job that takes more than there are."""
     try:
         nodes = {
             str(each["metadata"]["name"]): each
-            for each in node_objects(api, cluster=cluster)
+            for each in _nodes(api, request, cluster=cluster)
             if request.node_labels.items() <= labels_of(each).items() and is_ready(each)
         }
         busy = device_pods(api)

@@ -12,6 +12,7 @@ from kubernetes.client import ApiException
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import charge_of
+from hyperpod_cdk.facts.instance_types import is_of_hyperpod
 from hyperpod_cdk.workloads.images import base_images
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
@@ -191,7 +192,13 @@ def cost_of_nodes(group: str, nodes: int, instance_type: str, *, region: str) ->
         instance_type: Their type.
         region: Their region.
     """
-    charge = charge_of(group, quantity=nodes, service="HyperPod", item=instance_type, region=region)
+    charge = charge_of(
+        group,
+        quantity=nodes,
+        service="HyperPod" if is_of_hyperpod(instance_type) else "EC2",
+        item=instance_type,
+        region=region,
+    )
     note = f" ({charge.note})" if charge.note else ""
     about = "about " if charge.is_estimate else ""
     amount = "unknown" if charge.usd is None else f"{about}{charge.usd:,.2f} USD an hour"

@@ -68,18 +68,31 @@ def run(options: Options, *, config: Path, cluster: str | None, region: str | No
         if check not in CHECKS:
             raise OpsError(f"--check: {check!r} must be one of: {', '.join(CHECKS)}")
     chosen = chosen_cluster(config, cluster=cluster, region=region)
-    found = chosen.found()
-    eks_cluster = orchestrator_of(found).eks_cluster_name("validate-nodes")
-    groups = accelerated_groups(found, group=options.group)
+    own = None if cluster is not None else chosen.config
+    node_groups = (
+        {} if own is None else {each.name: each.instance_types for each in own.node_groups}
+    )
+    if own is not None and node_groups and not own.cluster.exists:
+        found, name, eks_cluster = None, own.name, own.eks_cluster_name
+    else:
+        found = chosen.found()
+        name, eks_cluster = found.name, orchestrator_of(found).eks_cluster_name("validate-nodes")
+    groups = accelerated_groups(found, node_groups=node_groups, name=name, group=options.group)
     deployment = chosen.config.name if chosen.config is not None else None
     images = built_images(chosen.session, deployment=deployment) if deployment else {}
     connect = partial(kubernetes_api, chosen.session, eks_cluster=eks_cluster)
     with connect() as api:
-        nodes = targets(api, cluster=found.name, groups=groups, busy_too=options.include_busy)
+        nodes = targets(
+            api,
+            cluster=None if found is None else name,
+            groups=groups,
+            node_groups=node_groups.keys() & groups,
+            busy_too=options.include_busy,
+        )
         refuse_what_cannot_work(api, nodes, options)
-    file = FOLDER / f"{chosen.session.region}-{found.name}.json"
+    file = FOLDER / f"{chosen.session.region}-{name}.json"
     about = {
-        "cluster": found.name,
+        "cluster": name,
         "groups": groups,
         "image": options.image,
         "namespace": options.namespace,

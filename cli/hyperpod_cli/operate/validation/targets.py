@@ -1,6 +1,6 @@
 """Which nodes are tested, and why the others are not."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,11 @@ from hyperpod_cli.operate.clusters import HyperPodCluster
 from hyperpod_cli.operate.nodes.health import (
     GROUP_LABEL,
     HEALTH_LABEL,
+    NODE_GROUP_LABEL,
     SCHEDULABLE,
     device_pods,
     is_ready,
+    labelled_nodes,
     labels_of,
     node_objects,
 )
@@ -51,33 +53,39 @@ class Target:
     trouble: str
 
 
-def accelerated_groups(cluster: HyperPodCluster, *, group: str | None) -> list[str]:
+def accelerated_groups(
+    cluster: HyperPodCluster | None,
+    *,
+    node_groups: Mapping[str, Sequence[str]],
+    name: str,
+    group: str | None,
+) -> list[str]:
     """Return the groups whose nodes have accelerators.
 
     Args:
-        cluster: The cluster.
+        cluster: The cluster; None without one.
+        node_groups: Instance types of EKS node groups, by their names.
+        name: Name of the cluster, or of the deployment.
         group: The one that is meant. Default: all.
 
     Raises:
         OpsError: There is no such group, or it has no accelerators.
     """
-    types = {
-        name: [str(each) for each in _types(described)]
-        for name, described in cluster.groups.items()
-    }
-    fitting = [name for name, found in types.items() if any(map(_has_accelerators, found))]
+    described = {} if cluster is None else cluster.groups
+    types = {key: [str(each) for each in _types(found)] for key, found in described.items()}
+    types |= {key: [*found] for key, found in node_groups.items()}
+    fitting = [key for key, found in types.items() if any(map(_has_accelerators, found))]
     known = ", ".join(fitting) or "none"
     if group is None:
         if not fitting:
-            raise OpsError(
-                f"{cluster.name}: no group has GPUs or Trainium, so nothing is to be tested"
-            )
+            raise OpsError(f"{name}: no group has GPUs or Trainium, so nothing is to be tested")
         return fitting
-    cluster.group(group)
+    if cluster is not None and group not in node_groups:
+        cluster.group(group)
     if group not in fitting:
+        has = ", ".join(types.get(group, ())) or "no nodes that are known"
         raise OpsError(
-            f"--group: {group!r} has {', '.join(types[group])}, without GPUs or Trainium; name one "
-            f"with: {known}"
+            f"--group: {group!r} has {has}, without GPUs or Trainium; name one with: {known}"
         )
     return [group]
 
@@ -96,13 +104,21 @@ def _has_accelerators(instance_type: str) -> bool:
     return resources is not None and resources.accelerators > 0
 
 
-def targets(api: ApiClient, *, cluster: str, groups: Sequence[str], busy_too: bool) -> list[Target]:
+def targets(
+    api: ApiClient,
+    *,
+    cluster: str | None,
+    groups: Sequence[str],
+    node_groups: Collection[str] = (),
+    busy_too: bool,
+) -> list[Target]:
     """Return the nodes of groups that have accelerators, those of a switch next to each other.
 
     Args:
         api: Client of the Kubernetes API.
-        cluster: Name of the HyperPod cluster.
-        groups: Names of instance groups.
+        cluster: Name of the HyperPod cluster; None without one.
+        groups: Names of groups.
+        node_groups: Those among them that are EKS node groups. Default: none.
         busy_too: Whether nodes on which pods use accelerators are tested, too, when these end.
 
     Raises:
@@ -111,18 +127,25 @@ def targets(api: ApiClient, *, cluster: str, groups: Sequence[str], busy_too: bo
         OpsError: There are no such nodes.
     """
     busy = {} if busy_too else _busy(api)
+    listed = [] if cluster is None else [*node_objects(api, cluster=cluster)]
+    if node_groups:
+        listed += labelled_nodes(api, f"{NODE_GROUP_LABEL} in ({','.join(sorted(node_groups))})")
     found = [
         target
-        for item in node_objects(api, cluster=cluster)
-        if labels_of(item).get(GROUP_LABEL) in groups
-        and (target := _target(item, busy=busy)) is not None
+        for item in listed
+        if _group_of(item) in groups and (target := _target(item, busy=busy)) is not None
     ]
     if not found:
         raise OpsError(
-            f"{cluster}: {', '.join(groups)}: has no nodes in Kubernetes now; see `hyperpod-ops "
-            "status` for what they wait for"
+            f"{', '.join(groups)}: has no nodes in Kubernetes now; see `hyperpod-ops status`, or "
+            "`aws eks describe-nodegroup` of a node group, for what they wait for"
         )
     return sorted(found, key=lambda each: (each.instance_type, each.place, each.name))
+
+
+def _group_of(item: Mapping[str, Any]) -> str:
+    labels = labels_of(item)
+    return labels.get(GROUP_LABEL) or labels.get(NODE_GROUP_LABEL, "")
 
 
 def _target(item: Mapping[str, Any], *, busy: Mapping[str, str]) -> Target | None:
@@ -143,7 +166,7 @@ def _target(item: Mapping[str, Any], *, busy: Mapping[str, str]) -> Target | Non
         trouble = "it is cordoned"
     return Target(
         name=name,
-        group=labels[GROUP_LABEL],
+        group=_group_of(item),
         instance_type=instance_type,
         resources=resources,
         offers={

@@ -83,7 +83,11 @@ def test_options_win_over_values_and_settings_over_both(config: Config, tmp_path
             {"group": "gpus"},
             "group: 'gpus' is not in the configuration, which has: a100 (ml.p4d",
         ),
-        (["trainium"], {}, "instanceType: ml.trn1.32xlarge is of no group of ml-cluster; name one"),
+        (
+            ["trainium"],
+            {},
+            "instanceType: ml.trn1.32xlarge is of no group of the deployment ml; name one",
+        ),
         ([], {"settings": ["nodes=many"]}, "--set nodes=many: string must be integer"),
         ([], {"nodes": 0}, "--nodes: 0 must be 1 or more"),
         (
@@ -123,7 +127,7 @@ def test_options_win_over_values_and_settings_over_both(config: Config, tmp_path
         (
             ["smddp"],
             {"group": "slow"},
-            "values: arguments.backend: smddp is for ml.p4d.24xlarge and",
+            "values: arguments.backend: smddp is for p4d.24xlarge and",
         ),
     ],
 )
