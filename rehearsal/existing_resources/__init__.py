@@ -13,12 +13,10 @@ from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.existing_resources.base_images import base_images
 from rehearsal.existing_resources.capacity import capacity_reservations
 from rehearsal.existing_resources.eks_clusters import eks_clusters
-from rehearsal.existing_resources.grafana import grafana
 from rehearsal.existing_resources.networks import existing_networks, own_networks
-from rehearsal.existing_resources.prometheus import workspaces
+from rehearsal.existing_resources.observability import grafana, topics, workspaces
 from rehearsal.existing_resources.roles import node_roles, principals
 from rehearsal.existing_resources.storage import buckets, file_systems, kms_keys
-from rehearsal.existing_resources.topics import topics
 from rehearsal.existing_resources.training_plans import training_plans
 
 DEFAULT_REGION = "us-west-2"

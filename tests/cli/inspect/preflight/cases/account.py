@@ -10,7 +10,7 @@ from typing import Any
 from emulator.hyperpod import Faults
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_stacks.packaged_chart import helm_chart
-from rehearsal.existing_resources.grafana import GrafanaWorkspace, IdentityCenter
+from rehearsal.existing_resources.observability import GrafanaWorkspace, IdentityCenter
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, the_cluster
