@@ -27,6 +27,7 @@ YOUNGER = {
 }
 # Kinds of resources that no deployment has, so that the handlers' actions on them are left out.
 ELSEWHERE = {
+    "billingview",  # of Budgets
     "code signing config",  # of Lambda
     "custom-action",  # of Chatbot
     "deliverystream",

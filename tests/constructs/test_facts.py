@@ -17,6 +17,7 @@ from hyperpod_cdk.facts import instance_types as facts_module
 from hyperpod_cdk.facts.instance_types import (
     InstanceFacts,
     default_threads_per_core,
+    ec2_types,
     instance_facts,
     instance_types,
     is_accelerated,
@@ -239,6 +240,7 @@ def test_values_are_compared_unless_they_are_tokens(group: dict[str, Any], is_fo
 
 ITEMS = {
     "CloudWatch": {"alarm metric", "dashboard"},
+    "EC2": set(ec2_types()),
     "EKS": {"control plane", "control plane, extended support"},
     "FSx for Lustre": {f"{throughput} MB/s/TiB" for throughput in (125, 250, 500, 1000)},
     "FSx for OpenZFS": set(),  # no source yet

@@ -39,6 +39,15 @@ NOT_NEEDED = {
     # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html
     "eks:DescribeCluster": "not in the policy that AWS gives for the role of scaling",
 }
+# Of AWS's managed policies, what is needed for actions of other statements of their roles.
+MANAGED = {
+    # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicy.html
+    "service-role/AmazonEBSCSIDriverPolicy": {
+        "ec2:AttachVolume",
+        "ec2:DescribeVolumes",
+        "ec2:DetachVolume",
+    },
+}
 # In every request that a service makes with its caller's rights.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
 GLOBAL_KEYS = {"aws:CalledVia"}
@@ -216,8 +225,9 @@ def test_dependent_actions_are_granted_or_not_needed(roles: list[Role]) -> None:
 
 
 def test_what_sources_ask_for_is_there(configure: Configure, assemble: Assemble) -> None:
-    slurm = CONFIG_FOLDER / "examples" / "slurm-accounting.yaml"
-    configs = [*(param.values[0] for param in CONFIGS), slurm]
+    examples = ("observability", "slurm-accounting")
+    paths = (CONFIG_FOLDER / "examples" / f"{name}.yaml" for name in examples)
+    configs = [*(param.values[0] for param in CONFIGS), *paths]
     there = {
         (role.name, statement.name)
         for changes in configs
@@ -233,4 +243,5 @@ def test_what_sources_ask_for_is_there(configure: Configure, assemble: Assemble)
 
 
 def granted(role: Role) -> set[str]:
-    return {action for statement in role.statements for action in statement.actions}
+    managed = (MANAGED.get(policy, set()) for policy in role.managed_policies)
+    return {action for statement in role.statements for action in statement.actions}.union(*managed)

@@ -3,16 +3,16 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Charge, Cost, is_estimated, unpriced
 from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.facts.prices import pricing_pages
 from hyperpod_cli.aws.account import known_region
+from hyperpod_cli.terminal.console import rounded
 
 _WIDTH = 100
-_CENT = Decimal("0.01")
 UNITS = {"hour": "an hour", "GB-month": "a GB and month", "month": "a month"}
 """What a price is for, in words."""
 
@@ -98,11 +98,6 @@ def known(amount: Decimal, charges: Sequence[Charge]) -> str:
 def _at_least(amount: Decimal, charges: Sequence[Charge]) -> str:
     more = " and more" if amount and unpriced(charges) else ""
     return f"{known(amount, charges)}{more}"
-
-
-def rounded(amount: Decimal) -> str:
-    """Return an amount with two digits for cents."""
-    return f"{amount.quantize(_CENT, ROUND_HALF_UP):,}"
 
 
 def what(charge: Charge) -> str:

@@ -15,11 +15,10 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, charge_of
 from hyperpod_cdk.facts.instance_types import instance_types, is_accelerated
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
-from hyperpod_cli.inspect.cost import rounded
 from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node, nodes_of
 from hyperpod_cli.operate.nodes.health import RUNNING, DeviceUse, device_use
 from hyperpod_cli.operate.orchestrators import orchestrator_of
-from hyperpod_cli.terminal.console import console, in_utc, print_json
+from hyperpod_cli.terminal.console import console, in_utc, print_json, rounded
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.clusters import Group
 

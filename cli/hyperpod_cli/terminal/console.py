@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from typing import IO, Any, cast
 
 import typer
@@ -137,6 +138,11 @@ _LONGEST = timedelta(days=366)
 def in_utc(moment: datetime) -> str:
     """Return a time as it is shown: to the second, in UTC."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def rounded(amount: Decimal) -> str:
+    """Return an amount of dollars with two digits for cents."""
+    return f"{amount.quantize(Decimal('0.01'), ROUND_HALF_UP):,}"
 
 
 def parsed_duration(text: str, *, option: str) -> timedelta:

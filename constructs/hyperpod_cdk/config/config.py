@@ -1,8 +1,8 @@
 """The whole configuration of a deployment."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     Field,
@@ -175,6 +175,8 @@ def _or_null(schema: dict[str, Any]) -> None:
 
 class Config(Section):
     """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
+
+    absent: ClassVar[Mapping[str, str]] = {"task_governance": "it is governance"}
 
     name: Annotated[DeploymentName, Task("name the deployment, and run a second one next to it")]
     """Name of the deployment, with which the names of its stacks begin, such as `<name>-platform`.

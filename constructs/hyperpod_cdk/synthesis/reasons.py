@@ -3,7 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aws_cdk import Acknowledgment, CfnResource, Stack, Validations
+from aws_cdk import (
+    Acknowledgment,
+    CfnResource,
+    Reference,
+    Stack,
+    Token,
+    Tokenization,
+    Validations,
+)
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
@@ -97,9 +105,14 @@ def wildcard_nag_id(scope: Construct, resource: str) -> str:
 
     Args:
         scope: A construct of the policy's stack.
-        resource: The ARN as the policy has it; may hold tokens of that stack.
+        resource: The ARN as the policy has it; may hold tokens of that stack, and of others.
     """
-    return f"AwsSolutions-IAM5[Resource::{_flattened(Stack.of(scope).resolve(resource))}]"
+    stack = Stack.of(scope)
+    for token in Tokenization.reverse_string(resource).tokens:
+        if Reference.is_reference(token) and Stack.of(token.target).node.path != stack.node.path:
+            exported = Stack.of(token.target).export_value(token)
+            resource = resource.replace(Token.as_string(token), exported)
+    return f"AwsSolutions-IAM5[Resource::{_flattened(stack.resolve(resource))}]"
 
 
 def managed_policy_nag_id(policy: str) -> str:
@@ -113,6 +126,8 @@ def _flattened(value: Any) -> str:  # noqa: ANN401 - a resolved CloudFormation v
             return f"<{name}>"
         case {"Fn::GetAtt": [name, attribute]}:
             return f"<{name}.{attribute}>"
+        case {"Fn::ImportValue": name}:
+            return str(name)
         case {"Fn::Join": [separator, parts]}:
             return str(separator).join(_flattened(part) for part in parts)
         case _:

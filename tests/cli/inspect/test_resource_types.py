@@ -24,6 +24,7 @@ from hyperpod_cli.inspect.critical_path import (
     start_of,
 )
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, STACK
+from hyperpod_cli.terminal.console import rounded
 from hyperpod_stacks.table import stack_names
 from tests.conftest import Assemble
 from tests.support.assembly import Assembly
@@ -72,7 +73,7 @@ def test_a_month_of_templates_costs_what_the_configuration_does(
     amounts, _, missing = line.rpartition("USD: ")[2].partition("; ")
     total = found.usd_a_month + found.usd_an_hour * HOURS_A_MONTH
     about = "about " if is_estimated([*found.standing, *found.nodes]) else ""
-    assert amounts == f"0.00 -> {about}{command.rounded(total)}"
+    assert amounts == f"0.00 -> {about}{rounded(total)}"
     unpriced = {each.name for each in found.nodes if each.usd is None}
     names = {each.name for each in config.cluster.all_groups}
     assert unpriced == names & {*missing.rpartition(": ")[2].split(", ")}

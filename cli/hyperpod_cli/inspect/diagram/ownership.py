@@ -40,7 +40,11 @@ def owners(stacks: Sequence[Stack]) -> Mapping[Address, Address]:
 def needs(
     drawn: Address, *, owner: Mapping[Address, Address], resources: Mapping[Address, Resource]
 ) -> list[Address]:
-    """List the drawn resources that one needs, directly or through what is drawn nowhere."""
+    """List the drawn resources that one needs, directly or through what is drawn nowhere.
+
+    What needs it itself is left out: a part may be about that, as the alarm of a topic is about a
+    function that tells the topic.
+    """
     pending = [address for address, whole in owner.items() if whole == drawn]
     seen = set(pending)
     found = set()
@@ -53,7 +57,7 @@ def needs(
                 found.add(owner[address])
             else:
                 pending.append(address)
-    return sorted(found - {drawn})
+    return sorted(each for each in found - {drawn} if drawn not in resources[each].needs)
 
 
 def _outermost(address: Address, owner: Mapping[Address, Address]) -> Address:

@@ -18,7 +18,7 @@ from hyperpod_cdk.cost.charges import Cost
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import is_repeated
-from hyperpod_cli.inspect.cost import UNITS, rounded, summary, what
+from hyperpod_cli.inspect.cost import UNITS, summary, what
 from hyperpod_cli.inspect.critical_path import read_graph
 from hyperpod_cli.inspect.diagram.architecture import StackPicture
 from hyperpod_cli.inspect.diagram.picture import picture, pictured
@@ -27,6 +27,7 @@ from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import summary as summary_of_checks
 from hyperpod_cli.stack_progress.progress import duration
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
+from hyperpod_cli.terminal.console import rounded
 from hyperpod_shared.redaction import redacted
 
 
