@@ -291,3 +291,8 @@ class TaintConfig(Section):
         Api("Effect"),
     ]
     """NoSchedule, PreferNoSchedule or NoExecute."""
+
+    @property
+    def repels(self) -> bool:
+        """Whether no pod without a toleration is put on the node."""
+        return self.effect in ("NoSchedule", "NoExecute")

@@ -19,30 +19,46 @@ def operator_nodes(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-setup.html
     """
-    if not (config.addons_after_nodes and config.cluster.exists):
+    if not config.addons_after_nodes:
         return
     running = [group for group in config.cluster.instance_groups if group.instance_count]
-    if not running:
-        if config.cluster.auto_scaling is None:
-            yield error(
-                _GROUPS,
-                [group.name for group in config.cluster.instance_groups],
-                "have no node, and EKS gives up operators whose pods find none; set an "
-                "instance_count to 1, or leave operators out until there is a node",
-            )
+    beside = [
+        group
+        for group in config.node_groups
+        if group.desired_size and not any(taint.repels for taint in group.taints)
+    ]
+    if not running and not beside:
+        yield from _no_node(config)
         return
-    facts = [each for group in running for each in group.facts]
-    if all(group.facts for group in running) and all(each.vcpus < _VCPUS for each in facts):
+    if not config.cluster.exists:
+        return
+    every = [*running, *beside]
+    facts = [each for group in every for each in group.facts]
+    if all(group.facts for group in every) and all(each.vcpus < _VCPUS for each in facts):
         yield warning(
             _GROUPS,
-            [group.name for group in running],
+            [group.name for group in every],
             "are all smaller than a 4xlarge, the smallest that AWS names for add-ons of HyperPod, "
             "and the operators' pods may find no room; take one of ml.m5.4xlarge or larger",
         )
-    if config.cluster.wait_for != "nodes":
+    if config.cluster.wait_for != "nodes" and not beside:
         yield warning(
             ("cluster", "wait_for"),
             config.cluster.wait_for,
             "lets the operators be installed before there is a node, which EKS gives up after 20 "
             "minutes; set it to nodes",
+        )
+
+
+def _no_node(config: Config) -> Iterator[Finding]:
+    given_up = "and EKS gives up operators whose pods find none; set"
+    otherwise = "to 1, or leave operators out until there is a node"
+    if config.cluster.exists and config.cluster.auto_scaling is None:
+        names = [group.name for group in config.cluster.instance_groups]
+        yield error(_GROUPS, names, f"have no node, {given_up} an instance_count {otherwise}")
+    elif config.node_groups and not config.cluster.exists:
+        yield error(
+            ("node_groups",),
+            [group.name for group in config.node_groups],
+            f"have no node without a taint, {given_up} a desired_size {otherwise}",
         )

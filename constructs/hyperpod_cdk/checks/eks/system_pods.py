@@ -40,7 +40,6 @@ _TOLERATING_ALL = _OPERATOR_PODS[CERT_MANAGER]
 # CoreDNS, without which no name resolves, tolerates these; the operators do not.
 # https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html
 _TOLERATED_BY_COREDNS = ("CriticalAddonsOnly", "node-role.kubernetes.io/control-plane")
-_REPELLING = ("NoSchedule", "NoExecute")
 _PATH: KeyPath = ("cluster", "instance_groups")
 
 
@@ -148,4 +147,4 @@ def _repelling(
     group: InstanceGroupConfig | ManagedNodeGroupConfig, *, to_coredns: bool = False
 ) -> bool:
     tolerated = _TOLERATED_BY_COREDNS if to_coredns else ()
-    return any(taint.effect in _REPELLING and taint.key not in tolerated for taint in group.taints)
+    return any(taint.repels and taint.key not in tolerated for taint in group.taints)

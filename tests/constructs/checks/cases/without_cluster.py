@@ -10,13 +10,15 @@ from hyperpod_cdk.checks.eks.operator_nodes import operator_nodes
 from hyperpod_cdk.checks.eks.system_pods import system_pods
 from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
 from tests.support.configs import configured
-from tests.support.rule_cases import ERROR, config, one
+from tests.support.rule_cases import ERROR, TAINT, config, group, one
 
 _NODES: dict[str, Any] = {
     "node_groups": [{"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}]
 }
 _AUTOSCALER = "operators.cluster_autoscaler"
 _WHY = "must be left out: it is for a HyperPod cluster, and cluster is null"
+_METRICS = {"metrics_server": True}
+_TAINTED = {"taints": [TAINT]}
 _QUOTA = {"instance_type": "ml.g5.12xlarge", "nodes": 1}
 
 
@@ -25,8 +27,13 @@ def _without(**changes: Any) -> Config:
 
 
 def _scaled(**sizes: int) -> Config:
-    group = {**_NODES["node_groups"][0], **sizes}
-    return _without(operators={"cluster_autoscaler": True}, node_groups=[group])
+    scaled = {**_NODES["node_groups"][0], **sizes}
+    return _without(operators={"cluster_autoscaler": True}, node_groups=[scaled])
+
+
+def _measured(**changes: Any) -> Config:
+    changed = {**_NODES["node_groups"][0], **changes}
+    return _without(operators=_METRICS, node_groups=[changed])
 
 
 _ALL_OF_HYPERPOD = _without(
@@ -80,5 +87,25 @@ CASES = [
     ),
     one(governance_quotas, "no group to take a share of", _ALL_OF_HYPERPOD),
     one(operator_nodes, "no group for the operators", _ALL_OF_HYPERPOD),
+    one(operator_nodes, "a node of a node group", _measured()),
+    *(
+        one(
+            operator_nodes,
+            f"node groups {told}",
+            _measured(**changes),
+            (ERROR, "node_groups", "have no node without a taint, and EKS gives up operators"),
+        )
+        for told, changes in (("without nodes", {"desired_size": 0}), ("with taints", _TAINTED))
+    ),
+    one(
+        operator_nodes,
+        "a node of a node group beside HyperPod's none",
+        config(
+            group(instance_count=0),
+            of_cluster={"wait_for": "in_service"},
+            operators=_METRICS,
+            node_groups=[{**_NODES["node_groups"][0], "instance_types": ["c5.4xlarge"]}],
+        ),
+    ),
     one(system_pods, "no group for the add-ons", _ALL_OF_HYPERPOD),
 ]
