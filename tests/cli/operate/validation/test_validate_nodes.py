@@ -14,19 +14,25 @@ from kubernetes.client import ApiClient, Configuration
 
 from emulator.hardware import EFA, GPU
 from emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_cdk import Config
 from hyperpod_cli.operate.validation import command, fabric
 from hyperpod_cli.operate.validation.work import Runner
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
 from tests.support.chart_rendering import template
 from tests.support.clusters import described
 from tests.support.commands import run
-from tests.support.configs import REPOSITORY
+from tests.support.configs import REPOSITORY, configured
 from tests.support.fabric import Fabric, Player, names
 from tests.support.kubernetes_api import ADMIN, CHART, PRINCIPALS, daemon_set
 
 P4, P5 = "ml.p4d.24xlarge", "ml.p5.48xlarge"
 STORAGE = ["--check", "storage", "--claim", "nope"]
 DEVICES = {GPU: "8", EFA: "32"}
+OF_HYPERPOD = {
+    "sagemaker.amazonaws.com/cluster-name": "ml-cluster",
+    "sagemaker.amazonaws.com/instance-group-name": "workers",
+    "sagemaker.amazonaws.com/node-health-status": "Schedulable",
+}
 
 
 class Site:
@@ -37,6 +43,7 @@ class Site:
         self.folder = folder
         self.groups: dict[str, dict[str, Any]] = {"workers": {}}
         self.built: dict[str, str] = {}
+        self.config: Config | None = None
         self.player = Player(api=kubernetes, fabric=Fabric(), folder=folder / "bin")
         authority = folder / "ca.pem"
         authority.write_text(kubernetes.ca_pem)
@@ -75,7 +82,7 @@ class Site:
         client = SimpleNamespace(describe_stacks=lambda **_asked: stacks)
         return SimpleNamespace(
             session=SimpleNamespace(region="us-west-2", client=lambda _name: client),
-            config=SimpleNamespace(name="ml") if self.built else None,
+            config=self.config,
             found=lambda: found,
         )
 
@@ -87,18 +94,16 @@ class Site:
         with ApiClient(configuration) as client:
             yield client
 
-    def add(self, count: int, *, capacity: Mapping[str, str] = DEVICES, kind: str = P5) -> None:
+    def add(
+        self,
+        count: int,
+        *,
+        capacity: Mapping[str, str] = DEVICES,
+        kind: str = P5,
+        labels: Mapping[str, str] = OF_HYPERPOD,
+    ) -> None:
         for name in names(count):
-            self.kubernetes.put_node(
-                name,
-                instance_type=kind,
-                labels={
-                    "sagemaker.amazonaws.com/cluster-name": "ml-cluster",
-                    "sagemaker.amazonaws.com/instance-group-name": "workers",
-                    "sagemaker.amazonaws.com/node-health-status": "Schedulable",
-                },
-                capacity=capacity,
-            )
+            self.kubernetes.put_node(name, instance_type=kind, labels=labels, capacity=capacity)
 
     def install_mpi(self) -> None:
         (self.folder / "helm").mkdir()
@@ -351,7 +356,7 @@ def test_what_takes_pytorch_runs_in_the_training_image(
 ) -> None:
     default = yaml.safe_load((REPOSITORY / "charts/validation/values.yaml").read_text())["image"]
     built = "111122223333.dkr.ecr.us-west-2.amazonaws.com/training:gpu"
-    ready.built = {"Gpu": built, "Neuron": "neuron"}
+    ready.built, ready.config = {"Gpu": built, "Neuron": "neuron"}, configured({})
     with monkeypatch.context() as patch:
         assert images_of(ready, patch) == {
             "node": {default},
@@ -361,6 +366,24 @@ def test_what_takes_pytorch_runs_in_the_training_image(
         }
     used = images_of(ready, monkeypatch, "--image", "mine:1")
     assert (len(used), {image for each in used.values() for image in each}) == (4, {"mine:1"})
+
+
+@pytest.mark.parametrize("beside", [{"cluster": None}, {}], ids=["alone", "beside HyperPod"])
+def test_nodes_of_a_node_group(
+    site: Site, capsys: pytest.CaptureFixture[str], beside: Mapping[str, Any]
+) -> None:
+    group = {"name": "gpu", "instance_types": ["p5.48xlarge"], "desired_size": 2}
+    site.config = configured({**beside, "node_groups": [group]})
+    site.install_mpi()
+    site.claim()
+    assert site.validate("--group", "gpu") == (REFUSED, {})
+    assert capsys.readouterr().err.startswith("gpu: has no nodes in Kubernetes now")
+
+    site.add(2, kind="p5.48xlarge", labels={"eks.amazonaws.com/nodegroup": "gpu"})
+    code, found = site.validate("--group", "gpu")
+    assert (code, found["ok"]) == (0, True), capsys.readouterr().out
+    tested = {each["subject"] for each in found["findings"] if each["check"] == "GPUs"}
+    assert tested == set(names(2))
 
 
 def test_nothing_checked_is_a_failure(ready: Site, capsys: pytest.CaptureFixture[str]) -> None:
@@ -537,7 +560,7 @@ def _all_busy(site: Site) -> None:
     [
         (_cpus, ["--group", "workers"], "--group: 'workers' has ml.m5.2xlarge, without GPUs"),
         (_cpus, ["--group", "other"], "group: 'other' is not in ml-cluster, which has: workers"),
-        (_none, [], "ml-cluster: workers: has no nodes in Kubernetes now"),
+        (_none, [], "workers: has no nodes in Kubernetes now"),
         (_no_efa, [], "--check fabric: ml.g5.4xlarge of group workers has no EFA; name a group"),
         (_nodes_only, [], "--check fabric: the cluster does not know MPIJob of kubeflow.org/v2b"),
         (
