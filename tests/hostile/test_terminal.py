@@ -145,8 +145,10 @@ def test_only_one_console_is_made() -> None:
 
 # A command that needs words; the others are run with their options alone.
 WORDS = {
+    "archive": ["deployed.zip"],
     "connect": ["worker-group-1", "--print"],
     "cost": ["--actual"],
+    "dashboards": ["--grafana", "deployed"],
     "delete": ["worker-group-1", "--yes"],
     "destroy": ["--force"],
     "image": ["build"],
@@ -158,15 +160,23 @@ WORDS = {
     "scale": ["worker-group-1", "3"],
     "train": ["--values", "llama2-7b-g5", "--group", "worker-group-1", "--yes"],
 }
-OF = {"cost": "examples/observability-prometheus.yaml", "image": "examples/workloads.yaml"}
+OF = {
+    "cost": "examples/observability-prometheus.yaml",
+    "dashboards": "examples/managed-grafana.yaml",
+    "image": "examples/workloads.yaml",
+}
 """The configuration of a command that does nothing with the default one."""
 OF_KUBERNETES = "asks Kubernetes, which no one reaches here"
 SILENT = {
     "addon-versions": "shows versions that the answer has as this project pins them",
+    "archive": "writes what it reads into a file",
     "cost": "reads outputs by their names",
     "cluster-config": "reads outputs by their names",
+    "dashboards": "reads outputs by their names",
+    "idle": OF_KUBERNETES,
     "image": "reads outputs by their names",
     "pipeline": "describes no pipeline",
+    "rehearse-change": "runs in a checkout",
     "release": OF_KUBERNETES,
     "review": "reads what a pipeline has synthesized",
     "scale": "names its own stacks",
@@ -182,6 +192,7 @@ APART = {
     "critical-path",
     "diagram",
     "images",
+    "import-eksctl",
     "init",
     "quota",
     "templates",

@@ -12,8 +12,8 @@ from constructs import Construct
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.eks.section import EksConfig
+from hyperpod_cdk.observability.alert_manager import alert_manager
 from hyperpod_cdk.observability.section import METRICS_ADDON, PrometheusConfig
-from hyperpod_cdk.panels.alert_manager import alert_manager
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     acknowledge_inline_policies,

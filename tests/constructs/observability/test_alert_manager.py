@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cdk.panels.alert_manager import alert_manager
+from hyperpod_cdk.observability.alert_manager import alert_manager
 from hyperpod_cdk.panels.subjects import SUBJECTS
 
 TOPIC = "arn:aws:sns:us-west-2:111122223333:told"
