@@ -1,6 +1,9 @@
 """Why an EKS node group failed, by the issues that EKS tells, and what to do about each."""
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from hyperpod_shared.failures import Cause
 
@@ -80,22 +83,62 @@ CAUSES = (
 _OTHER = "Fix the cause that the message names, then deploy again."
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Issue:
+    """What EKS says is wrong with a node group.
+
+    Attributes:
+        code: Its code, such as AsgInstanceLaunchFailures.
+        message: EKS's words.
+        resources: The AWS resources that it is about.
+    """
+
+    code: str
+    message: str
+    resources: str
+
+
 def explained(message: str) -> str:
     """Return EKS's issues of a node group with the next step, or a message without any as it is.
 
     Args:
         message: What CloudFormation tells of the group.
     """
-    issues = [*_ISSUE.finditer(message)]
-    causes = [each for each in issues if each["code"] != _CONSEQUENCE] or issues
-    told = [_told(each) for each in causes]
-    return " ".join(dict.fromkeys(told)) or message
+    issues = [Issue(**found.groupdict()) for found in _ISSUE.finditer(message)]
+    return " ".join(f"{words}. {step}" for words, step in told(issues).items()) or message
 
 
-def _told(issue: re.Match[str]) -> str:
-    """Write the cause before EKS's own words, and the next step after them."""
-    code, words = issue["code"], _FAILED.sub("", issue["message"]).rstrip(".")
+def health_told(described: Mapping[str, Any]) -> dict[str, str]:
+    """Return the issues of a node group, each with its next step; see `told`.
+
+    Args:
+        described: The group as DescribeNodegroup has it.
+    """
+    return told(
+        [
+            Issue(
+                code=str(each.get("code", "")),
+                message=str(each.get("message", "")),
+                resources=", ".join(each.get("resourceIds") or ()),
+            )
+            for each in (described.get("health") or {}).get("issues") or ()
+        ]
+    )
+
+
+def told(issues: Sequence[Issue]) -> dict[str, str]:
+    """Return the next step of each issue, by its cause and EKS's own words.
+
+    Args:
+        issues: The issues; what follows from others is left out.
+    """
+    causes = [each for each in issues if each.code != _CONSEQUENCE] or issues
+    return dict(_told(each) for each in causes)
+
+
+def _told(issue: Issue) -> tuple[str, str]:
+    code, words = issue.code, _FAILED.sub("", issue.message).rstrip(".")
     cause = next((each for each in CAUSES if each.signs.search(f"{code}: {words}")), None)
     name, step = (code, _OTHER) if cause is None else (cause.name, cause.next_step)
-    where = f" ({issue['resources']})" if code == _CONSEQUENCE else ""
-    return f"{name}: {words}{where}. {step}"
+    where = f" ({issue.resources})" if code == _CONSEQUENCE else ""
+    return f"{name}: {words}{where}", step

@@ -54,6 +54,16 @@ class NodeSubnets:
             )
         return self.subnets[self.zone_ids.index(availability_zone_id)]
 
+    def zone_of(self, subnet: ec2.ISubnet) -> str:
+        """Return the Availability Zone ID of a subnet, or words for one that is not known.
+
+        Args:
+            subnet: One of the subnets.
+        """
+        index = self.subnets.index(subnet)
+        known = self.zone_ids[index] if self.zone_ids else None
+        return f"the zone of HyperPod subnet {index + 1}" if known is None else known
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubnetZone:

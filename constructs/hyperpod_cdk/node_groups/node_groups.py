@@ -20,6 +20,7 @@ from hyperpod_cdk.node_groups.section import (
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import KeyPath, NamedIndex
 from hyperpod_cdk.synthesis.refusals import FixedValue
+from hyperpod_cdk.synthesis.template_parameters import ParameterText
 
 _CAPACITIES = {ON_DEMAND: "ON_DEMAND", SPOT: "SPOT", CAPACITY_BLOCK: "CAPACITY_BLOCK"}
 _AMIS = {
@@ -95,13 +96,19 @@ class NodeGroups(Construct):
         volume_key: kms.IKey | None,
     ) -> eks.CfnNodegroup:
         scope = Construct(self, group.name)
-        for key, value in _fixed(group).items():
+        placed = (
+            [subnets.in_zone(group.availability_zone_id)]
+            if group.is_in_one_zone
+            else subnets.subnets
+        )
+        zones = [subnets.zone_of(each) for each in placed]
+        for key, value in _fixed(group, zones=zones).items():
             FixedValue(
                 scope,
                 key.title().replace("_", ""),
                 key=(*where, key),
                 value=value,
-                reason="EKS would replace the node group, whose name is taken",
+                reason="CloudFormation would replace the node group, whose name is taken",
                 instead="list a group of another name with it, and remove this one later",
             )
         template = launch_template(
@@ -110,11 +117,6 @@ class NodeGroups(Construct):
             group=group,
             security_group=security_group,
             volume_key=volume_key,
-        )
-        placed = (
-            [subnets.in_zone(group.availability_zone_id)]
-            if group.is_in_one_zone
-            else subnets.subnets
         )
         size: float = group.desired_size
         if self._provisioner is not None:
@@ -164,10 +166,14 @@ class NodeGroups(Construct):
         )
 
 
-def _fixed(group: ManagedNodeGroupConfig) -> dict[str, str | None]:
-    """Return what a group that is there cannot change, by its key."""
+def _fixed(group: ManagedNodeGroupConfig, *, zones: Sequence[str]) -> dict[str, str]:
+    """Return what a group that is there cannot change, by its key.
+
+    Its subnets cannot, which not only its zone decides: other HyperPod subnets do, and EFA.
+    """
+    parameter = next((each for each in zones if isinstance(each, ParameterText)), None)
     return {
         "instance_types": ", ".join(group.instance_types),
         "capacity": group.capacity,
-        "availability_zone_id": group.availability_zone_id,
+        "availability_zone_id": ", ".join(zones) if parameter is None else parameter,
     }

@@ -144,8 +144,9 @@ class ManagedNodeGroupConfig(Section):
     capacity_reservation_id. Default: none."""
 
     availability_zone_id: Annotated[AvailabilityZone | None, Field(examples=["usw2-az2"])] = None
-    """Zone of the group, by ID; one of the HyperPod subnets' zones. It cannot be changed later.
-    Default: the first HyperPod subnet's with EFA or a placement group, else all of them."""
+    """Zone of the group, by ID; one of the HyperPod subnets' zones. Default: the first HyperPod
+    subnet's with EFA or a placement group, else all of them. Where the group is cannot be changed
+    later, by other HyperPod subnets neither."""
 
     volume_size_gib: Annotated[int, Between(20, _MOST_GIB)] = 100
     """Size of the root volume, of type gp3 and encrypted, with the images and logs of pods, unless

@@ -9,9 +9,11 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_kms as kms
+from aws_cdk.assertions import Template
 
 from hyperpod_cdk import ConfigError, ManagedNodeGroupConfig, NodeGroups
 from hyperpod_cdk.network.subnets import NodeSubnets
+from hyperpod_cli.stack_progress import fixed_values
 from tests.constructs.conftest import View
 
 Json = Mapping[str, Any]
@@ -160,6 +162,35 @@ def test_a_capacity_block_has_its_type_in_the_launch_template(made: Make) -> Non
     assert data["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
     assert "InstanceTypes" not in group
     assert "Placement" not in data
+
+
+@pytest.mark.parametrize(
+    ("types", "changes", "zones"),
+    [
+        (["c5.2xlarge"], {}, "usw2-az1, usw2-az2"),
+        (["c5.2xlarge"], {"availability_zone_id": "usw2-az2"}, "usw2-az2"),
+        (["c5.2xlarge"], {"placement_group": True}, "usw2-az1"),
+        # The zone that it is in already.
+        (["p4d.24xlarge"], {}, "usw2-az1"),
+        (["p4d.24xlarge"], {"availability_zone_id": "usw2-az1"}, "usw2-az1"),
+        (["p4d.24xlarge"], {"efa": False, "placement_group": False}, "usw2-az1, usw2-az2"),
+    ],
+)
+def test_a_group_that_is_there_stays_in_its_zones(
+    made: Make, stack: cdk.Stack, types: list[str], changes: dict[str, Any], zones: str
+) -> None:
+    made(types, **changes)
+    template = Template.from_stack(stack).to_json()
+    (name,) = (
+        key
+        for key, parameter in template["Parameters"].items()
+        if ".availability_zone_id as" in parameter.get("Description", "")
+    )
+    assert template["Parameters"][name]["Default"] == zones
+    held = {name: "usw2-az3"}
+    (found,) = fixed_values.changes(template, parameters=held)
+    assert found.key == "node_groups[0] (gpu).availability_zone_id"
+    assert "('usw2-az3'), or list a group of another name with it" in str(found)
 
 
 def test_nodes_may_use_network_interfaces_of_the_vpc_alone(made: Make, view: View) -> None:

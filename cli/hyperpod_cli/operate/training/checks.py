@@ -208,9 +208,15 @@ def _of_nodes(api: ApiClient, request: JobRequest, *, cluster: str) -> Iterator[
     idle = len(nodes.keys() - busy.keys())
     there = f"{request.group.name} has {len(nodes)} healthy of type {request.instance_type}"
     if request.nodes > len(nodes):
+        name, wanted = request.group.name, request.nodes
+        more = (
+            f"`hyperpod-ops scale {name} {wanted}`"
+            if is_of_hyperpod(request.instance_type)
+            else f"set desired_size: {wanted} of {name} and deploy"
+        )
         raise OpsError(
-            f"nodes: {request.nodes} are asked for, and {there}, {idle} of them idle; give "
-            f"--nodes, or `hyperpod-ops scale {request.group.name} {request.nodes}`"
+            f"nodes: {wanted} are asked for, and {there}, {idle} of them idle; give --nodes, or "
+            f"{more}"
         )
     if request.nodes > idle:
         yield f"{there}, and {idle} of them are idle: the job waits for {request.nodes}."

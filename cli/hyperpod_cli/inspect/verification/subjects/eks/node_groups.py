@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, is_ready, labels_of
+from hyperpod_cli.stack_progress.node_groups import health_told
 
 _NONE = "ResourceNotFoundException"
 
@@ -34,13 +35,13 @@ def _group(group: ManagedNodeGroupConfig, *, deployment: LiveDeployment) -> Iter
         message = f"`make deploy` brings it back: {group.name} was deleted by others"
         yield checked(shows, problem="is not there", advice=message)
         return
-    issues = [f"{issue['code']}: {issue['message']}" for issue in found.get("health", {})["issues"]]
-    told = ": ".join([f"is {found['status']}", *issues])
+    issues = health_told(found)
+    told = ": ".join([f"is {found['status']}", "; ".join(issues)]).rstrip(": ")
     yield checked(
         shows,
         problem=None if found["status"] == "ACTIVE" and not issues else told,
-        advice="See docs/node-groups.md for what each issue means: capacity that EC2 or the "
-        "reservation does not have, a quota, or a node that cannot join",
+        advice=" ".join(dict.fromkeys(issues.values()))
+        or "Wait while EKS changes it; see docs/node-groups.md for a group that stays so",
     )
     nodes = [
         each for each in deployment.ec2_nodes if labels_of(each)[NODE_GROUP_LABEL] == group.name

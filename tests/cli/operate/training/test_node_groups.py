@@ -1,0 +1,78 @@
+"""Jobs on nodes of EKS node groups: what they ask for, and what keeps them from running."""
+
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiClient
+
+from emulator.kubernetes import KubernetesApi
+from hyperpod_cdk import Config
+from hyperpod_cli.operate.training.request import JobRequest
+from hyperpod_cli.terminal.errors import OpsError
+from tests.cli.operate.training.conftest import asked, pod
+from tests.cli.operate.training.test_checks import notes
+from tests.support.configs import configured
+
+GROUP = {"name": "p4d", "instance_types": ["p4d.24xlarge"], "desired_size": 2, "max_size": 4}
+LABEL = "eks.amazonaws.com/nodegroup"
+
+
+def of_node_groups(**changes: Any) -> Config:
+    return configured({"cluster": None, "node_groups": [{**GROUP, **changes}]})
+
+
+def asked_of_group(config: Config, **options: Any) -> JobRequest:
+    """Return a job whose values name the type of HyperPod."""
+    return asked(config, group="p4d", **options)
+
+
+@pytest.fixture
+def joined(ready: KubernetesApi) -> KubernetesApi:
+    """A cluster with two nodes of the group beside those of HyperPod."""
+    for number in range(2):
+        labels = {LABEL: "p4d"}
+        ready.put_node(f"ip-10-1-0-{number}", instance_type="p4d.24xlarge", labels=labels)
+    return ready
+
+
+def test_a_job_asks_for_nodes_of_the_group() -> None:
+    request = asked_of_group(of_node_groups())
+    assert (request.group.name, request.nodes) == ("p4d", 2)
+    assert request.node_labels == {
+        "node.kubernetes.io/instance-type": "p4d.24xlarge",
+        LABEL: "p4d",
+    }
+    assert request.container["resources"]["limits"]["nvidia.com/gpu"] == "8"
+    assert request.container["resources"]["limits"]["vpc.amazonaws.com/efa"] == "4"
+
+
+def test_a_job_tolerates_the_taints_of_the_group() -> None:
+    taint = {"key": "team", "value": "research", "effect": "NoSchedule"}
+    tolerations = asked_of_group(of_node_groups(taints=[taint])).pod["tolerations"]
+    assert {"key": "team", "operator": "Equal", "value": "research"}.items() <= next(
+        each.items() for each in tolerations if each["key"] == "team"
+    )
+
+
+@pytest.mark.usefixtures("joined")
+def test_a_job_whose_nodes_are_there_runs(api: ApiClient) -> None:
+    assert notes(api, asked_of_group(of_node_groups())) == []
+
+
+def test_busy_nodes_are_told(joined: KubernetesApi, api: ApiClient) -> None:
+    resources = {"limits": {"nvidia.com/gpu": "8"}}
+    pod(joined, "other-0", nodeName="ip-10-1-0-0", container={"resources": resources})
+    assert notes(api, asked_of_group(of_node_groups())) == [
+        "p4d has 2 healthy of type p4d.24xlarge, and 1 of them are idle: the job waits for 2."
+    ]
+
+
+@pytest.mark.usefixtures("joined")
+def test_more_nodes_than_the_group_has_are_refused(api: ApiClient) -> None:
+    with pytest.raises(OpsError) as refused:
+        notes(api, asked_of_group(of_node_groups(), nodes=3))
+    [line] = refused.value.lines
+    assert line == (
+        "nodes: 3 are asked for, and p4d has 2 healthy of type p4d.24xlarge, 2 of them idle; give "
+        "--nodes, or set desired_size: 3 of p4d and deploy"
+    )
