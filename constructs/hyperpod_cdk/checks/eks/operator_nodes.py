@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.schema.errors import Finding, error, warning
 
 # A 4xlarge has 16.
@@ -32,7 +34,7 @@ def operator_nodes(config: Config) -> Iterator[Finding]:
         return
     if not config.cluster.exists:
         return
-    every = [*running, *beside]
+    every: list[InstanceGroupConfig | ManagedNodeGroupConfig] = [*running, *beside]
     facts = [each for group in every for each in group.facts]
     if all(group.facts for group in every) and all(each.vcpus < _VCPUS for each in facts):
         yield warning(

@@ -72,8 +72,9 @@ def test_an_issue_of_eks_comes_with_the_next_step_of_its_cause(deployed: Deploye
 
 def test_a_group_that_others_have_deleted(deployed: Deployed) -> None:
     def describe_nodegroup(**_asked: str) -> None:
-        code = {"Code": "ResourceNotFoundException", "Message": "no"}
-        raise ClientError({"Error": code}, "DescribeNodegroup")
+        raise ClientError(
+            {"Error": {"Code": "ResourceNotFoundException", "Message": "no"}}, "DescribeNodegroup"
+        )
 
     eks = {"describe_nodegroup": describe_nodegroup}
     (check,) = node_groups(deployed(CONFIG, eks=eks))
