@@ -24,6 +24,7 @@ _AUTOSCALER = (
     "README.md"
 )
 _BUILD_ROLE = "https://docs.aws.amazon.com/codebuild/latest/userguide/setting-up-service-role.html"
+_GRAFANA = "https://docs.aws.amazon.com/grafana/latest/userguide/AMG-manage-permissions.html"
 _FRAMEWORK = "ProvisionerProviderframework"
 _PROVIDER = (
     "https://github.com/aws/aws-cdk/blob/main/packages/aws-cdk-lib/custom-resources/lib/"
@@ -86,6 +87,12 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     ("TrainingImagesRole", "WriteLog"): _BUILD_ROLE,
     ("TrainingImagesRole", "PullBaseImages"): (
         "https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policy-examples.html"
+    ),
+    # Grafana and the collector of metrics do not run in a rehearsal.
+    ("GrafanaRole", "QueryMetrics"): _GRAFANA,
+    ("GrafanaRole", "ReadCloudWatch"): _GRAFANA,
+    ("MetricsCollectorRole", "WriteMetrics"): (
+        "https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-onboard-ingest-metrics.html"
     ),
     # The Cluster Autoscaler does not run in a rehearsal.
     ("ClusterAutoscalerRole", "ScaleNodeGroups"): _AUTOSCALER,

@@ -110,4 +110,5 @@ def stage_until_destroyed(
         assert left(stage) == before
         assert left_behind(stage.environment, stacks=stage.stacks, config=stage.config) == []
         record = directory / ALLOWED_CALLS
-        assert unneeded(directory / "cdk.out", allowed_calls=record) == []
+        superfluous = unneeded(directory / "cdk.out", allowed_calls=record)
+        assert superfluous == [], superfluous

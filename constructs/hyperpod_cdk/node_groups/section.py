@@ -269,9 +269,17 @@ class ManagedNodeGroupConfig(Section):
         """The labels of the nodes but those that EKS writes.
 
         https://docs.aws.amazon.com/eks/latest/userguide/device-management-nvidia.html
+
+        Without the label of its own, the Cluster Autoscaler takes a node whose GPUs are not offered
+        yet for one without, and starts another.
+        https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/aws/README.md
         """
         own = {EFA_LABEL: "true"} if self.has_efa else {}
-        gpus = {"nvidia.com/gpu.present": "true"} if self.accelerator_kind == "GPU" else {}
+        gpus = (
+            {"nvidia.com/gpu.present": "true", "k8s.amazonaws.com/accelerator": "nvidia"}
+            if self.accelerator_kind == "GPU"
+            else {}
+        )
         return {**own, **gpus, **self.labels}
 
     @property

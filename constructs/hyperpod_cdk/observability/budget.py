@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from aws_cdk import Stack
+from aws_cdk import Stack, Token
 from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
@@ -73,7 +73,9 @@ class Budget(Construct):
         )
         # Other readers make another budget, before the former one goes: it needs another name.
         stack = Stack.of(self)
-        readers = digest(*budget.emails, *map(str, budget.percent), str(topic is not None))
+        arn = "" if topic is None else topic.topic_arn
+        told_by = "own" if Token.is_unresolved(arn) else arn
+        readers = digest(*budget.emails, *map(str, budget.percent), told_by)
         name = f"{stack.stack_name}-{stack.get_logical_id(made)}-{readers[:_DIGITS]}"
         made.add_property_override("Budget.BudgetName", name)
         if topic is not None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aws_cdk import ArnFormat, Aws, CfnDeletionPolicy, Stack
+from aws_cdk import ArnFormat, Aws, CfnDeletionPolicy, CfnResource, Stack
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_grafana as grafana
 from aws_cdk import aws_iam as iam
@@ -94,10 +94,13 @@ class GrafanaWorkspace(Construct):
         )
         workspace.node.add_dependency(policy)
         kept = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE
-        workspace.cfn_options.deletion_policy = (
-            CfnDeletionPolicy.DELETE if delete_with_stack else kept
-        )
-        workspace.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
+        # A workspace that stays queries with the role.
+        for part in (workspace, role.node.default_child, policy.node.default_child):
+            assert isinstance(part, CfnResource)  # noqa: S101 - what the L2s make
+            part.cfn_options.deletion_policy = (
+                CfnDeletionPolicy.DELETE if delete_with_stack else kept
+            )
+            part.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
         # CloudFormation gives no ARN.
         self.workspace_arn = Stack.of(self).format_arn(
             service="grafana",
