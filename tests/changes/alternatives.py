@@ -22,7 +22,6 @@ VALUES: Mapping[str, list[Any]] = {
 # refused with any other value.
 NO_OTHER_VALUE = frozenset(
     {
-        "cluster",
         "cluster.instance_groups.auto_patch",
         "cluster.instance_groups.ebs_volumes",
         "cluster.instance_groups.fsx_lustre_mounts",

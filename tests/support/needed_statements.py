@@ -24,6 +24,7 @@ _AUTOSCALER = (
     "README.md"
 )
 _BUILD_ROLE = "https://docs.aws.amazon.com/codebuild/latest/userguide/setting-up-service-role.html"
+_EBS = f"{_HYPERPOD}/sagemaker-hyperpod-eks-ebs.html"
 _GRAFANA = "https://docs.aws.amazon.com/grafana/latest/userguide/AMG-manage-permissions.html"
 _FRAMEWORK = "ProvisionerProviderframework"
 _PROVIDER = (
@@ -89,6 +90,7 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
         "https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policy-examples.html"
     ),
     # Grafana and the collector of metrics do not run in a rehearsal.
+    ("GrafanaPodRole", "QueryMetrics"): _GRAFANA,
     ("GrafanaRole", "QueryMetrics"): _GRAFANA,
     ("GrafanaRole", "ReadCloudWatch"): _GRAFANA,
     ("MetricsCollectorRole", "WriteMetrics"): (
@@ -101,6 +103,20 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     # Only a cluster that cannot be deleted is asked about.
     ("ProvisionerRole", "FindTaskGovernance"): (
         "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"
+    ),
+    # With task governance, this and that alone would do.
+    ("ProvisionerRole", "ListTaskGovernance"): (
+        "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"
+    ),
+    ("ProvisionerRole", "FindGovernedCluster"): (
+        "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCluster.html"
+    ),
+    # The driver of EBS does not run in a rehearsal.
+    ("OperatorsVolumesRoleDriverRole", "AttachVolumes"): _EBS,
+    ("OperatorsVolumesRoleDriverRole", "DescribeCluster"): _EBS,
+    # Only what goes wrong is told.
+    ("NotificationsNotifierRole", "Tell"): (
+        "https://docs.aws.amazon.com/sns/latest/api/API_Publish.html"
     ),
     # The local AWS does not ask for what Lambda, Step Functions and flow logs do themselves.
     ("ProvisionerRole", "logs:CreateLogStream"): (

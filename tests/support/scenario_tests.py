@@ -72,4 +72,4 @@ def test_what_must_come_of_a_scenario_does(scenario: str, stage: Stage) -> None:
     assert len(report.verify) > 2
     assert [(check.check, check.found) for check in report.verify if not check.ok] == []
     assert report.ok
-    assert any("the topic is told" in check.check for check in report.verify)
+    assert any("the topic gets" in check.check for check in report.verify)
