@@ -7,7 +7,7 @@ https://docs.aws.amazon.com/service-authorization/latest/reference/reference_pol
 import functools
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -65,6 +65,9 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 """The kinds of resources that a deployment makes or names. An action that requires another kind,
 such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 
+# Kinds besides, with which instances are launched, and that no template makes.
+_LAUNCHED = ("capacity-reservation", "group", "instance", "network-interface", "volume")
+
 KIND_OF_TYPE: Mapping[str, str] = {
     "AWS::APS::RuleGroupsNamespace": "rulegroupsnamespace",
     "AWS::APS::Workspace": "workspace",
@@ -119,20 +122,31 @@ KIND_OF_TYPE: Mapping[str, str] = {
 POLICY, BOUNDARY = KEYS_OF_ROLES = ("iam:PolicyARN", "iam:PermissionsBoundary")
 """Condition keys of the actions on roles."""
 
-ID_OF_KIND: Mapping[str, re.Pattern[str]] = {
+_ID_OF_KIND: Mapping[str, re.Pattern[str]] = {
+    "capacity-reservation": re.compile(r"cr-[0-9a-f]+"),
     "file-system": re.compile(r"fs-[0-9a-f]+"),
+    # Of capacity reservations.
+    "group": re.compile(r"arn:[\w-]+:resource-groups:[\w-]+:\d{12}:group/(.+)"),
     "route-table": re.compile(r"rtb-[0-9a-f]+"),
     "security-group": re.compile(r"sg-[0-9a-f]+"),
     "subnet": re.compile(r"subnet-[0-9a-f]+"),
     "vpc": re.compile(r"vpc-[0-9a-f]+"),
 }
-"""How a template names a resource that it does not make, of the kinds whose names AWS draws."""
+
+
+def ids_of(kind: str, texts: Iterable[str]) -> Iterator[str]:
+    """Yield by which IDs texts of a template name resources of a kind, if it makes none of them."""
+    if kind in _ID_OF_KIND:
+        for found in filter(None, map(_ID_OF_KIND[kind].fullmatch, texts)):
+            yield found[found.lastindex or 0]
+
 
 _IMAGE = re.compile(r"ami-[0-9a-f]+")
 _PLAN = re.compile(r"arn:.*:training-plan/.+")
 # Kinds that only some deployments name, and what has that name: a custom AMI has snapshots,
 # and a training plan has reserved capacity.
 _IF_NAMED = {
+    **{kind: _ID_OF_KIND[kind] for kind in ("capacity-reservation", "group")},
     "image": _IMAGE,
     "reserved-capacity": _PLAN,
     "snapshot": _IMAGE,
@@ -163,12 +177,19 @@ class ActionResources:
 
     def among(self, names: Collection[str]) -> "ActionResources":
         """Return the same without the kinds that nothing among the names is of."""
+        # An instance that is launched has an image in any case: of AWS, without a name.
+        there = {"image"} if self.launches else set()
         kinds = tuple(
             kind
             for kind in self.kinds
-            if kind not in _IF_NAMED or any(map(_IF_NAMED[kind].fullmatch, names))
+            if kind not in _IF_NAMED.keys() - there or any(map(_IF_NAMED[kind].fullmatch, names))
         )
         return replace(self, kinds=kinds)
+
+    @property
+    def launches(self) -> bool:
+        """Whether instances are launched."""
+        return "instance" in self.required
 
     @property
     def is_possible(self) -> bool:
@@ -195,7 +216,7 @@ def action_resources() -> Mapping[str, ActionResources]:
     def of(service: str, kinds: list[str]) -> dict[str, str]:
         return {kind: forms[f"{service}:{kind}"] for kind in kinds}
 
-    return {
+    found = {
         action: ActionResources(
             required=of(action.partition(":")[0], data.get("required", [])),
             optional=of(action.partition(":")[0], data.get("optional", [])),
@@ -205,6 +226,10 @@ def action_resources() -> Mapping[str, ActionResources]:
             kinds=KINDS.get(action.partition(":")[0], ()),
         )
         for action, data in content["actions"].items()
+    }
+    return {
+        action: replace(each, kinds=(*each.kinds, *_LAUNCHED)) if each.launches else each
+        for action, each in found.items()
     }
 
 

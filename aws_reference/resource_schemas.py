@@ -36,6 +36,12 @@ _CREATE_ONLY_NOT_IN_THE_SCHEMA: Mapping[str, tuple[PropertyPath, ...]] = {
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-fsx-filesystem.html
 _TAGS_NOT_IN_THE_SCHEMA = {"AWS::CodeBuild::Project": "Tags", "AWS::FSx::FileSystem": "Tags"}
 
+PASSES_ROLES_TO: Mapping[str, tuple[str, ...]] = {"AWS::EKS::Nodegroup": ("eks.amazonaws.com",)}
+"""Services to which a type passes roles, besides those that the roles trust.
+
+https://docs.aws.amazon.com/step-functions/latest/dg/eks-iam.html
+"""
+
 # FSx gives its service-linked role the rights on a linked bucket with those of the caller,
 # https://docs.aws.amazon.com/fsx/latest/LustreGuide/setting-up.html#fsx-adding-permissions-s3,
 # and refuses a caller without all of the S3 actions, in these words:
@@ -311,3 +317,10 @@ def _permissions(
 
 def _paths(pointers: list[str] | None) -> tuple[PropertyPath, ...]:
     return tuple(tuple(p.removeprefix("/properties/").split("/")) for p in pointers or ())
+
+
+def tags_of(properties: Properties) -> dict[str, Any]:
+    """Return the tags by key that properties give a resource; not those of what it launches."""
+    holders = (properties, *properties.get("TagSpecifications", ()))
+    tags = (tag for each in holders for tag in each.get("Tags", ()))
+    return {tag["Key"]: tag["Value"] for tag in tags if isinstance(tag, Mapping)}

@@ -79,7 +79,7 @@ class Deployer:
         environment = Environment(partition="aws", region=self.region, account=self.account)
         policies = policies_of(assembly, deployment=self.deployment, environment=environment)
         iam = self.clients("iam")
-        for arn in self._made([policies.deployer]):
+        for arn in self._made(policies.deployer):
             iam.attach_user_policy(UserName=self.user, PolicyArn=arn)
         made = [*self._made(policies.cloudformation)]
         for role in policies.execution_roles if bootstrapped else ():

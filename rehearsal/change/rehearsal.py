@@ -182,7 +182,7 @@ class ChangeRehearsal:
             if given:
                 found += missing(needed.cloudformation, given.values(), who=who)
         if self.policies:
-            found += missing([needed.deployer], self.policies, who="deployer")
+            found += missing(needed.deployer, self.policies, who="deployer")
         return found
 
     def _roll_back(self, done: Sequence[Change]) -> Rollback:

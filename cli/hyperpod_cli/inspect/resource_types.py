@@ -135,6 +135,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         seconds=150,
         waits_for=(_EKS,),
         name_in_arn="NodegroupName",
+        added_to=_EKS,
         part_of=_EKS,
         holds_data=True,
     ),

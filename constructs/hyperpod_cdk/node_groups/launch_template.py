@@ -11,6 +11,7 @@ from constructs import Construct
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK, ManagedNodeGroupConfig
 from hyperpod_cdk.schema.section import members
 from hyperpod_cdk.synthesis.reasons import skip_checkov
+from hyperpod_cdk.synthesis.trust import mark_own
 
 # https://docs.aws.amazon.com/eks/latest/userguide/al2023.html, the root device of Amazon Linux.
 _ROOT_DEVICE = "/dev/xvda"
@@ -51,6 +52,12 @@ def launch_template(
         kms_key=volume_key,
         volume_type=ec2.EbsDeviceVolumeType.GP3,
     )
+    placement = None
+    if group.is_clustered:
+        placement = ec2.PlacementGroup(
+            scope, f"{construct_id}Placement", strategy=ec2.PlacementGroupStrategy.CLUSTER
+        )
+        mark_own(placement)
     template = ec2.LaunchTemplate(
         scope,
         construct_id,
@@ -58,18 +65,13 @@ def launch_template(
         detailed_monitoring=group.detailed_monitoring,
         http_put_response_hop_limit=_HOPS,
         require_imdsv2=True,
-        placement_group=(
-            ec2.PlacementGroup(
-                scope, f"{construct_id}Placement", strategy=ec2.PlacementGroupStrategy.CLUSTER
-            )
-            if group.is_clustered
-            else None
-        ),
+        placement_group=placement,
         # Interfaces that are listed have groups of their own, and EC2 takes none beside them.
         security_group=None if group.has_efa else security_group,
         user_data=_user_data() if group.joins_local_disks else None,
     )
     Tags.of(template).add("Name", group.name)
+    mark_own(template)
     resource = template.node.default_child
     assert isinstance(resource, ec2.CfnLaunchTemplate)  # noqa: S101 - what the L2 makes
     # The L2 has none of these.

@@ -12,20 +12,22 @@ from typing import Any
 
 from aws_reference.action_resources import (
     BOUNDARY,
-    ID_OF_KIND,
     KIND_OF_TYPE,
     POLICY,
     VARIABLE,
     action_resources,
     filled,
+    ids_of,
 )
 from aws_reference.resource_schemas import (
     NAMED_BY_LOGICAL_ID,
     NAMED_IN_LOWER_CASE,
+    PASSES_ROLES_TO,
     SERVICE_LINKED_ROLES,
     ResourceSchema,
     schema_of,
     service_of_linked_role,
+    tags_of,
     values_at,
 )
 from emulator.aws.iam.authorization import Permission
@@ -72,10 +74,12 @@ class Made:
     Attributes:
         type: Its type.
         tags: Its tags, those of CloudFormation included.
+        properties: Its properties, resolved.
     """
 
     type: str
     tags: Mapping[str, str]
+    properties: Properties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +115,7 @@ class Handled:
         schema = schema_of(self.type)
         if schema is None:
             return {}
-        found = self.properties.get(schema.tag_property or "", ())
-        tags = {each["Key"]: each["Value"] for each in found if isinstance(each, Mapping)}
+        tags = tags_of(self.properties)
         return tags | ({"aws:cloudformation:stack-name": self.stack} if schema.system_tags else {})
 
     def permissions(
@@ -156,7 +159,7 @@ class Handled:
         match action:
             case "iam:PassRole":
                 for role in filter(_ROLE.fullmatch, _strings(self.properties)):
-                    for service in trusted(role):
+                    for service in (*trusted(role), *PASSES_ROLES_TO.get(self.type, ())):
                         context = {"iam:PassedToService": service}
                         yield Permission(action=action, resource=role, context=context)
             case "iam:CreateServiceLinkedRole":
@@ -190,7 +193,7 @@ class Handled:
         if known is None:  # younger than the reference
             yield "*"
             return
-        known = known.among(set(_strings(self.properties)))
+        known = known.among(set(self._texts()))
         if not known.is_possible:
             return
         own = KIND_OF_TYPE.get(self.type, "")
@@ -242,14 +245,22 @@ class Handled:
 
     def _ids(self, kind: str) -> list[str]:
         """Return the IDs of another kind that the properties name."""
-        texts = dict.fromkeys(_strings(self.properties))
+        texts = [*self._texts()]
         made = {each: self.made(each) for each in texts}
-        return [
+        own = [
             each
             for each, other in made.items()
-            if (other is not None and KIND_OF_TYPE.get(other.type) == kind)
-            or (kind in ID_OF_KIND and ID_OF_KIND[kind].fullmatch(each))
+            if other is not None and KIND_OF_TYPE.get(other.type) == kind
         ]
+        return [*dict.fromkeys((*own, *ids_of(kind, texts)))]
+
+    def _texts(self) -> Iterator[str]:
+        """Yield the texts in the properties, and in those of a launch template that they name."""
+        for each in _strings(self.properties):
+            yield each
+            other = self.made(each)
+            if other is not None and other.type == "AWS::EC2::LaunchTemplate":
+                yield from _strings(other.properties)
 
     def _names(self, form: str) -> bool:
         """Return whether the properties name what a form of an ARN is of."""

@@ -170,7 +170,7 @@ class _ServiceRoles:
     def _noted(self, handled: Handled, created: Created) -> Created:
         """Note whose the IDs of a resource are, and return it."""
         physical_id, attributes = created
-        made = Made(type=handled.type, tags=handled.tags)
+        made = Made(type=handled.type, tags=handled.tags, properties=handled.properties)
         ids = (each for each in (physical_id, *attributes.values()) if isinstance(each, str))
         for each in filter(_ID.fullmatch, ids):
             # An attribute may be the ID of what another resource is, such as a subnet's VPC.

@@ -39,6 +39,7 @@ KEY = f"arn:aws:kms:us-west-2:{ACCOUNT}:key/1234abcd-12ab-34cd-56ef-1234567890ab
 # FSx asks whoever links a bucket for all of them, whichever there are.
 ALL_OF_S3 = {"s3:Get*", "s3:List*"}
 LINKED = {"storage": {"data_repositories": [{"s3_uri": "s3://bucket/prefix"}]}}
+NODE_GROUPS = CONFIG_FOLDER / "examples" / "eks-p4d-odcr.yaml"
 CONFIGS: list[Any] = [
     pytest.param({}, id="default"),
     pytest.param(LINKED, id="s3-link"),
@@ -62,6 +63,10 @@ def statements(policies: Policies) -> list[dict[str, Any]]:
     return [each for document in policies.cloudformation for each in document["Statement"]]
 
 
+def of_deployer(policies: Policies) -> list[dict[str, Any]]:
+    return [each for document in policies.deployer for each in document["Statement"]]
+
+
 def allowed_on(policies: Policies, action: str) -> set[str]:
     return {
         resource
@@ -72,8 +77,9 @@ def allowed_on(policies: Policies, action: str) -> set[str]:
 
 
 def test_every_document_is_one_that_iam_takes(policies: Policies) -> None:
-    documents = [policies.deployer, *policies.cloudformation]
+    documents = [*policies.deployer, *policies.cloudformation]
 
+    assert len(policies.deployer) <= POLICIES_OF_A_ROLE
     assert len(policies.cloudformation) <= POLICIES_OF_A_ROLE
     assert all(size(document) <= DOCUMENT_CHARACTERS for document in documents)
     actions = {action for each in statements(policies) for action in each["Action"]}
@@ -147,7 +153,9 @@ def test_what_others_have_is_not_allowed(policies: Policies, arn: str) -> None:
     assert allowed == []
 
 
-@pytest.mark.parametrize("changes", [EVERY_FIELD, {"encryption": {"create_kms_key": True}}])
+@pytest.mark.parametrize(
+    "changes", [EVERY_FIELD, NODE_GROUPS, {"encryption": {"create_kms_key": True}}]
+)
 def test_what_has_no_name_of_the_deployment_has_a_tag(
     changes: Path | dict[str, Any], configure: Configure, assemble: Assemble
 ) -> None:
@@ -165,7 +173,7 @@ def test_what_has_no_name_of_the_deployment_has_a_tag(
         for kind in made & action.tagged & action.forms.keys()
         if not names.are_in(action.forms[kind])
     }
-    assert ("file-system", "fsx") in drawn
+    assert drawn
     assert {each for each in drawn if names.tag_of(each[0], service=each[1]) is None} == set()
 
 
@@ -184,6 +192,41 @@ def test_roles_are_passed_to_the_services_that_assume_them(default: Policies) ->
             ]
         }
     }
+
+
+def test_who_makes_a_node_group_may_launch_what_its_template_names(assemble: Assemble) -> None:
+    config = load_config(NODE_GROUPS)
+    policies = policies_of(
+        assemble(config).directory, deployment=config.name, environment=ENVIRONMENT
+    )
+    ec2, image = f"arn:aws:ec2:us-west-2:{ACCOUNT}", "arn:aws:ec2:us-west-2::image/*"
+    conditions: dict[str, Any] = {}
+    for each in statements(policies):
+        if "ec2:RunInstances" in each["Action"]:
+            conditions |= dict.fromkeys(each["Resource"], each.get("Condition"))
+    unlimited = {arn for arn, condition in conditions.items() if condition is None}
+
+    assert unlimited == {
+        f"{ec2}:capacity-reservation/cr-0123456789abcdef0",
+        image,
+        *(f"{ec2}:{kind}/*" for kind in ("instance", "network-interface", "volume")),
+    }
+    assert conditions.keys() - unlimited == {
+        f"{ec2}:{kind}/*"
+        for kind in ("launch-template", "placement-group", "security-group", "subnet")
+    }
+    assert [
+        each["Resource"]
+        for each in statements(policies)
+        if each.get("Condition") == {"StringEquals": {"ec2:CreateAction": ["RunInstances"]}}
+    ] == [[f"{ec2}:{kind}/*" for kind in ("instance", "volume")]]
+    services = {
+        service
+        for each in statements(policies)
+        if "iam:PassRole" in each["Action"]
+        for service in each["Condition"]["StringEquals"]["iam:PassedToService"]
+    }
+    assert {"ec2.amazonaws.com", "eks.amazonaws.com"} <= services
 
 
 @pytest.mark.parametrize("keys", [[], [KEY]])
@@ -287,7 +330,7 @@ def test_fsx_may_get_rights_on_a_linked_bucket(configure: Configure, assemble: A
 
 
 def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> None:
-    by_name = {each["Sid"]: each["Resource"] for each in default.deployer["Statement"]}
+    by_name = {each["Sid"]: each["Resource"] for each in of_deployer(default)}
     prefix = f"arn:aws:iam::{ACCOUNT}:role/cdk-hnb659fds"
 
     assert by_name["UseBootstrapRoles"] == [
@@ -320,11 +363,7 @@ def test_who_closes_a_network_may_look_for_endpoint_services(
     assembly = assemble(config).directory
     closed = policies_of(assembly, deployment=config.name, environment=ENVIRONMENT)
     looking = [
-        [
-            each
-            for each in policies.deployer["Statement"]
-            if each["Sid"] == "LookForEndpointServices"
-        ]
+        [each for each in of_deployer(policies) if each["Sid"] == "LookForEndpointServices"]
         for policies in (default, closed)
     ]
     allowed = {
@@ -338,7 +377,7 @@ def test_who_closes_a_network_may_look_for_endpoint_services(
 
 
 def test_who_deploys_may_follow_the_stacks_of_the_deployment(default: Policies) -> None:
-    (follow,) = [each for each in default.deployer["Statement"] if each["Sid"] == "FollowStacks"]
+    (follow,) = [each for each in of_deployer(default) if each["Sid"] == "FollowStacks"]
     stacks = f"arn:aws:cloudformation:us-west-2:{ACCOUNT}:stack"
 
     assert follow["Resource"] == [
@@ -348,7 +387,7 @@ def test_who_deploys_may_follow_the_stacks_of_the_deployment(default: Policies) 
 
 
 def test_who_deploys_may_run_what_a_failure_says_to_run(default: Policies) -> None:
-    by_name = {each["Sid"]: each for each in default.deployer["Statement"]}
+    by_name = {each["Sid"]: each for each in of_deployer(default)}
     own = by_name["FollowStacks"]["Resource"]
     allowed = {
         action
@@ -371,7 +410,7 @@ def test_who_deploys_may_look_at_keys_and_at_the_name_of_a_bucket(
 ) -> None:
     config = load_config(REPOSITORY / "config" / "examples" / "customer-key.yaml")
     keyed = policies_of(assemble(config).directory, deployment="keyed", environment=ENVIRONMENT)
-    by_name = {each["Sid"]: each for each in keyed.deployer["Statement"]}
+    by_name = {each["Sid"]: each for each in of_deployer(keyed)}
 
     assert by_name["LookAtKeys"]["Action"] == ["kms:DescribeKey", "kms:GetKeyPolicy"]
     assert by_name["LookAtKeys"]["Resource"] == [KEY]
@@ -419,8 +458,8 @@ def test_who_deploys_may_call_what_the_commands_call(
     configure: Configure, assemble: Assemble, name: str
 ) -> None:
     assembly = assemble(configure({})).directory
-    document = policies_of(assembly, deployment="ml", environment=ENVIRONMENT).deployer
-    allowed = {action for each in document["Statement"] for action in each["Action"]}
+    policies = policies_of(assembly, deployment="ml", environment=ENVIRONMENT)
+    allowed = {action for each in of_deployer(policies) for action in each["Action"]}
     assert {*commands()[name].calls} - ALLOWED <= allowed
 
 
@@ -446,17 +485,17 @@ def test_the_command_writes_and_prints_them(
     names = sorted(path.stem for path in tmp_path.glob("*.json"))
     assert code == 0
     assert names[0] == "cloudformation-1"
-    assert names[-1] == "deployer"
+    assert names[-1] == "deployer-1"
     assert all(f"file://{tmp_path}/{name}.json" in told for name in names)
     assert (
         f"make bootstrap CONFIG=config/default.yaml POLICIES=arn:aws:iam::{ACCOUNT}:policy/ml-"
         in told
     )
 
-    code = run(*command, "--account", ACCOUNT, "--document", "deployer")
+    code = run(*command, "--account", ACCOUNT, "--document", "deployer-1")
     printed = capsys.readouterr().out
     assert code == 0
-    assert json.loads(printed) == json.loads((tmp_path / "deployer.json").read_text("utf-8"))
+    assert json.loads(printed) == json.loads((tmp_path / "deployer-1.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(

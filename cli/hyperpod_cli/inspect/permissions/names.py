@@ -7,7 +7,12 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from aws_reference.action_resources import KIND_OF_TYPE, VARIABLE
-from aws_reference.resource_schemas import NAMED_BY_LOGICAL_ID, NAMED_IN_LOWER_CASE, schema_of
+from aws_reference.resource_schemas import (
+    NAMED_BY_LOGICAL_ID,
+    NAMED_IN_LOWER_CASE,
+    schema_of,
+    tags_of,
+)
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Resource, Value
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, resource_type
@@ -89,7 +94,7 @@ class Names:
         ]
         stacks = tuple(sorted({each.address.stack for each in made}))
         schemas = [schema for each in made if (schema := schema_of(each.type)) is not None]
-        if made and all(STACK_TAG in _tags(each) for each in made):
+        if made and all(STACK_TAG in tags_of(each.properties) for each in made):
             where = self.environment
             prefix = f"arn:{where.partition}:cloudformation:{where.region}:{where.account}:stack"
             ids = tuple(f"{prefix}/{stack}/*" for stack in stacks)
@@ -158,10 +163,6 @@ class Names:
 
 def _names(key: str, resource: Resource) -> bool:
     return key in resource.properties and key.endswith("Name")
-
-
-def _tags(resource: Resource) -> set[str]:
-    return {each["Key"] for each in resource.properties.get("Tags", ())}
 
 
 def pattern(value: Value, environment: Environment) -> str:

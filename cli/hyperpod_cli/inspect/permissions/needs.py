@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 from aws_reference.action_resources import (
     BOUNDARY,
-    ID_OF_KIND,
     KIND_OF_TYPE,
     POLICY,
     VARIABLE,
     action_resources,
     filled,
     forms,
+    ids_of,
     is_possible,
 )
 from aws_reference.resource_schemas import (
+    PASSES_ROLES_TO,
     SERVICE_LINKED_ROLES,
     UnknownTypeError,
     schema_of,
@@ -37,6 +38,8 @@ _OWN_ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
 _PASSED_TO = {
     "AWS::SageMaker::Cluster": ("hyperpod.sagemaker.amazonaws.com", "sagemaker.amazonaws.com")
 }
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/supported-iam-actions-tagging.html
+_AT_LAUNCH = Condition("StringEquals", "ec2:CreateAction", ("RunInstances",))
 _S3_URI = re.compile(r"s3://([^/]+).*")
 _MADE = "*"  # as a pattern, for what a template makes
 _OWN_BUCKETS = ("AWS::S3::Bucket", "AWS::S3::BucketPolicy")
@@ -143,6 +146,9 @@ class _Handlers:
         if not is_possible(action, self._texts):
             return
         match action:
+            case "ec2:CreateTags" if self._launched:
+                yield from self._on_each(action)
+                yield _need(action, self._tagged_at_launch(), _AT_LAUNCH)
             case "iam:PassRole":
                 services = self._trusted()
                 if services:
@@ -159,11 +165,15 @@ class _Handlers:
             case _ if _is_of_keys(action) and not self.type.startswith("AWS::KMS::"):
                 yield from self._uses_of_keys(action)
             case _:
-                found = self._forms(action)
-                for kind, form in found.items():
-                    yield from self._on(action, kind=kind, form=form)
-                if not found:
-                    yield _need(action, ("*",))
+                yield from self._on_each(action)
+
+    def _on_each(self, action: str) -> Iterator[Need]:
+        """Yield what an action takes on the kinds of resources that it is done to."""
+        found = self._forms(action)
+        for kind, form in found.items():
+            yield from self._on(action, kind=kind, form=form)
+        if not found:
+            yield _need(action, ("*",))
 
     def _forms(self, action: str) -> Mapping[str, str]:
         """Return the forms of the ARNs of what an action is done to, by kind."""
@@ -184,10 +194,11 @@ class _Handlers:
                 yield from self._on_roles(action, form=form)
             return
         arns = tuple(_arns(form, self.names, BucketName=self._buckets()))
-        if kind not in known.tagged or self.names.are_in(form):
-            yield _need(action, arns)
-            return
         named = self._named(kind, form=form)
+        if kind not in known.tagged or self.names.are_in(form):
+            # No template makes a reservation of capacity.
+            yield _need(action, named if named and kind not in KIND_OF_TYPE.values() else arns)
+            return
         tag = self.names.tag_of(kind, service=action.partition(":")[0])
         if named:
             yield _need(action, named)
@@ -213,11 +224,7 @@ class _Handlers:
     def _named(self, kind: str, *, form: str) -> tuple[str, ...]:
         """Return the ARNs of what the type's resources name, and no template makes."""
         drawn = VARIABLE.findall(form)[-1]
-        ids = (
-            tuple(sorted(filter(ID_OF_KIND[kind].fullmatch, self._texts)))
-            if kind in ID_OF_KIND
-            else ()
-        )
+        ids = tuple(sorted(ids_of(kind, self._texts)))
         return tuple(_arns(form, self.names, **{drawn: ids})) if ids else ()
 
     def _may_be(self, kind: str) -> bool:
@@ -279,8 +286,33 @@ class _Handlers:
         return frozenset(self._strings())
 
     def _strings(self) -> Iterator[str]:
-        for resource in self.resources:
+        for resource in (*self.resources, *self._launched):
             yield from strings(resource.properties, self.names.environment)
+
+    @property
+    def _launched(self) -> list[Resource]:
+        """Return the launch templates that the type's resources name.
+
+        EKS tries a launch with the rights of who makes a node group, and so needs those on what
+        the template names: https://github.com/aws/containers-roadmap/issues/1602
+        """
+        needed = {need for resource in self.resources for need in resource.needs}
+        return [
+            each
+            for each in self.names.resources
+            if each.type == "AWS::EC2::LaunchTemplate" and each.address in needed
+        ]
+
+    def _tagged_at_launch(self) -> list[str]:
+        """Return the ARNs of what launch templates give tags."""
+        given = [
+            each
+            for template in self._launched
+            for each in template.properties["LaunchTemplateData"].get("TagSpecifications", ())
+        ]
+        known = action_resources()["ec2:CreateTags"].optional
+        kinds = {each["ResourceType"] for each in given}
+        return [arn for kind in kinds for arn in _arns(known[kind], self.names)]
 
     def _trusted(self) -> tuple[str, ...]:
         """Return the services that assume the roles which the type's resources name."""
@@ -293,7 +325,7 @@ class _Handlers:
                     if role.type == "AWS::IAM::Role" and role.address in roles
                     for statement in trust_of(role.properties)
                     if "Service" in statement["Principal"]
-                }
+                }.union(PASSES_ROLES_TO.get(self.type, ()))
             )
         )
 

@@ -163,30 +163,6 @@ def _to_kubernetes(cluster: str, environment: Environment) -> Iterator[Statement
     }
 
 
-def _in_one(statements: Iterable[Statement]) -> Document:
-    """Return one document; where IAM would refuse its size, statements of like resources are one.
-
-    Those lose their names, for they are about several things.
-    """
-    document = document_of(statements)
-    if size(document) <= DOCUMENT_CHARACTERS:
-        return document
-    found: dict[str, list[Statement]] = {}
-    for statement in document["Statement"]:
-        where = json.dumps([statement["Resource"], statement.get("Condition")])
-        found.setdefault(where, []).append(statement)
-    return document_of(
-        first if not others else _united(first, *others) for first, *others in found.values()
-    )
-
-
-def _united(*statements: Statement) -> Statement:
-    actions = sorted({action for each in statements for action in each["Action"]})
-    return {key: value for key, value in statements[0].items() if key != "Sid"} | {
-        "Action": actions
-    }
-
-
 def _allow(name: str, actions: list[str], resources: list[str]) -> Statement:
     return {"Sid": name, "Effect": "Allow", "Action": actions, "Resource": resources}
 
@@ -196,12 +172,12 @@ class Policies:
     """Who must be allowed what.
 
     Attributes:
-        deployer: For the person or pipeline.
-        cloudformation: For the execution role of CloudFormation, all of them together.
+        deployer: For the person or pipeline, all of them together.
+        cloudformation: For the execution role of CloudFormation, likewise.
         execution_roles: ARNs of that role; none without a bootstrap.
     """
 
-    deployer: Document
+    deployer: tuple[Document, ...]
     cloudformation: tuple[Document, ...]
     execution_roles: tuple[str, ...]
 
@@ -224,7 +200,7 @@ def policies_of(assembly: Path, *, deployment: str, environment: Environment) ->
     names = Names(deployment=deployment, environment=environment, resources=resources)
     needed = needs({each.name: each.template for each in stacks}, names)
     return Policies(
-        deployer=_in_one(_statements(assembly, names)),
+        deployer=tuple(split(_statements(assembly, names))),
         cloudformation=tuple(split(statements_of(needed))),
         execution_roles=tuple(sorted(set(execution_roles(assembly, environment)))),
     )
@@ -255,9 +231,12 @@ def environment_of(config: Config, *, account: str | None) -> Environment:
 
 def documents(policies: Policies) -> Iterator[tuple[str, Document]]:
     """Yield the documents, each with its name."""
-    yield "deployer", policies.deployer
-    for number, document in enumerate(policies.cloudformation, start=1):
-        yield f"cloudformation-{number}", document
+    for kind, those in (
+        ("deployer", policies.deployer),
+        ("cloudformation", policies.cloudformation),
+    ):
+        for number, document in enumerate(those, start=1):
+            yield f"{kind}-{number}", document
 
 
 def write(documents: dict[str, Document], directory: Path) -> None:
@@ -278,28 +257,32 @@ def next_steps(
     directory: Path,
 ) -> Iterator[str]:
     """Yield what the documents are for, and the commands that use them."""
+    found = dict(documents(policies))
+    sizes = {
+        name: f"  {directory}/{name}.json ({size(document)} characters)"
+        for name, document in found.items()
+    }
     yield "For the person or pipeline that runs make:"
-    yield f"  {directory}/deployer.json ({size(policies.deployer)} characters)"
+    yield from (line for name, line in sizes.items() if name.startswith("deployer"))
     roles = ", ".join(policies.execution_roles)
     yield f"For CloudFormation's role {roles}, instead of AdministratorAccess:"
-    for number, document in enumerate(policies.cloudformation, start=1):
-        yield f"  {directory}/cloudformation-{number}.json ({size(document)} characters)"
+    yield from (line for name, line in sizes.items() if name.startswith("cloudformation"))
     count = len(policies.cloudformation)
     yield f"  {count} of the {POLICIES_OF_A_ROLE} managed policies that a role can have by default"
     yield "Create them, and bootstrap with them:"
     # A name for each content and region, so that an update's policies fit next to the former ones.
     names = {
         name: f"{name}-{environment.region}-{sha256(json.dumps(document).encode()).hexdigest()[:8]}"
-        for name, document in documents(policies)
+        for name, document in found.items()
     }
-    for name, _ in documents(policies):
+    for name in found:
         yield (
             f"  aws iam create-policy --policy-name {deployment}-{names[name]} "
             f"--policy-document file://{directory}/{name}.json"
         )
     arns = ",".join(
         f"arn:{environment.partition}:iam::{environment.account}:policy/{deployment}-{names[name]}"
-        for name, _ in documents(policies)
-        if name != "deployer"
+        for name in found
+        if name.startswith("cloudformation")
     )
     yield f"  make bootstrap CONFIG={config_path} POLICIES={arns}"

@@ -25,6 +25,7 @@ _FOLLOWED = (
 )
 
 _TOPIC = re.compile(r"arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]+")
+_GROUP = re.compile(r"arn:[\w-]+:resource-groups:[\w-]+:\d{12}:group/.+")
 _PROMETHEUS = re.compile(r"arn:[\w-]+:aps:[\w-]+:\d{12}:workspace/ws-[\w-]+")
 _DATABASE = "AWS::RDS::DBInstance"
 Permission = tuple[str, list[str], list[str]]
@@ -286,6 +287,11 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     ("LookAtRoles", "iam:(GetRole|SimulatePrincipalPolicy)", _Read.node_roles),
     ("LookAtManagedPolicy", "iam:(GetPolicy|GetPolicyVersion)", _Read.managed_policy),
     ("LookAtTopic", "sns:GetTopicAttributes", lambda read: read.named(_TOPIC)),
+    (
+        "LookAtReservations",
+        "resource-groups:ListGroupResources",
+        lambda read: read.named(_GROUP),
+    ),
     ("LookAtPrometheus", "aps:DescribeWorkspace", lambda read: read.named(_PROMETHEUS)),
     (
         "LookAtGrafana",

@@ -15,6 +15,7 @@ from hyperpod_cli.aws.assembly import Address, Resource
 from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs
 from hyperpod_cli.inspect.permissions.policies import Statement, statements_of
+from hyperpod_shared.owner import STACK_TAG
 from tests.support.local_aws import (
     Stack,
     StackFailedError,
@@ -69,6 +70,26 @@ LINK = {
         DataRepositoryPath="s3://dataset/train",
     )
 }
+NODES = {
+    "Role": role("ec2.amazonaws.com"),
+    "Launched": resource(
+        "AWS::EC2::LaunchTemplate",
+        LaunchTemplateData={"Monitoring": {"Enabled": True}},
+        TagSpecifications=[
+            {
+                "ResourceType": "launch-template",
+                "Tags": [{"Key": STACK_TAG, "Value": {"Ref": "AWS::StackId"}}],
+            }
+        ],
+    ),
+    "Nodes": resource(
+        "AWS::EKS::Nodegroup",
+        ClusterName="none",
+        NodeRole={"Fn::GetAtt": ["Role", "Arn"]},
+        Subnets=["subnet-0123456789abcdef0"],
+        LaunchTemplate={"Id": {"Ref": "Launched"}, "Version": "1"},
+    ),
+}
 
 
 def least(stack: str, template: Template | None = None) -> list[Statement]:
@@ -78,15 +99,16 @@ def least(stack: str, template: Template | None = None) -> list[Statement]:
         stack: Name of the stack.
         template: Its resources. Default: the VPC with a flow log.
     """
+    bodies = resources() if template is None else template
     described = [
         Resource(
             address=Address(stack, name),
             type=body["Type"],
             properties=body["Properties"],
             deletion_policy="",
-            needs=tuple(Address(stack, other) for other in resources() if other != name),
+            needs=tuple(Address(stack, other) for other in bodies if other != name),
         )
-        for name, body in (resources() if template is None else template).items()
+        for name, body in bodies.items()
     ]
     deployment, _, _ = stack.rpartition("-")
     names = Names(deployment=deployment, environment=ENVIRONMENT, resources=described)
@@ -192,6 +214,17 @@ def test_who_links_a_bucket_must_be_allowed_what_fsx_gives_itself(
 def test_the_least_policy_of_a_link_is_enough(aws: LocalAws, stack: str) -> None:
     with pytest.raises(StackFailedError, match=r"fs-0123456789abcdef0.*does not exist"):
         created(aws, service_role(aws, least(stack, LINK)), LINK, stack)
+
+
+def test_who_makes_a_node_group_must_be_allowed_to_launch(aws: LocalAws, stack: str) -> None:
+    execution = service_role(aws, without(least(stack, NODES), "ec2:RunInstances"))
+    with pytest.raises(StackFailedError, match=r"is not authorized.*: ec2:RunInstances"):
+        created(aws, execution, NODES, stack)
+
+
+def test_the_least_policy_of_a_node_group_is_enough(aws: LocalAws, stack: str) -> None:
+    with pytest.raises(StackFailedError, match=r"subnet-0123456789abcdef0' does not exist"):
+        created(aws, service_role(aws, least(stack, NODES)), NODES, stack)
 
 
 def test_the_parameters_of_a_template_are_read_with_the_role(aws: LocalAws, stack: str) -> None:
