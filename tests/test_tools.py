@@ -268,14 +268,14 @@ def test_rights_from_another_stack_are_the_roles(default_roles: list[Role]) -> N
     (provisioner,) = (role for role in default_roles if role.name == "ProvisionerRole")
 
     assert {"UseCluster", "ManageCluster"} <= {item.name for item in provisioner.statements}
-    assert provisioner.service == "lambda.amazonaws.com"
+    assert [*provisioner.trust] == ["lambda.amazonaws.com"]
 
 
 def test_a_role_without_a_title_is_not_passed_over(
     default_roles: list[Role], reasons: list[Reason]
 ) -> None:
     unknown = Role(
-        name="Unknown", service="s3.amazonaws.com", trust={}, managed_policies=(), statements=()
+        name="Unknown", trust={"s3.amazonaws.com": {}}, managed_policies=(), statements=()
     )
 
     with pytest.raises(KeyError, match="Unknown"):

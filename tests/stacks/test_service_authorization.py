@@ -27,7 +27,12 @@ YOUNGER = {
 }
 # Dependent actions that a role does without, and why.
 CUSTOM_IMAGES = "only with a custom AMI, which then grants them"
+OTHER_SERVICES = "only for resources of these services; load balancers are asked about"
 NOT_NEEDED = {
+    "amplify:GetWebACLForResource": OTHER_SERVICES,
+    "apprunner:DescribeWebAclForService": OTHER_SERVICES,
+    "cognito-idp:GetWebACLForResource": OTHER_SERVICES,
+    "ec2:GetVerifiedAccessInstanceWebAcl": OTHER_SERVICES,
     "ec2:DescribeImages": CUSTOM_IMAGES,
     "ec2:DescribeSnapshots": CUSTOM_IMAGES,
     "ec2:ModifyImageAttribute": CUSTOM_IMAGES,
@@ -225,7 +230,7 @@ def test_dependent_actions_are_granted_or_not_needed(roles: list[Role]) -> None:
 
 
 def test_what_sources_ask_for_is_there(configure: Configure, assemble: Assemble) -> None:
-    examples = ("observability", "slurm-accounting")
+    examples = ("observability", "scale-to-zero", "slurm-accounting")
     paths = (CONFIG_FOLDER / "examples" / f"{name}.yaml" for name in examples)
     configs = [*(param.values[0] for param in CONFIGS), *paths]
     there = {

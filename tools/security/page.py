@@ -75,7 +75,7 @@ def _lines(roles: Sequence[Role], reasons: Sequence[Reason]) -> Iterator[str]:
     for role in roles:
         title, text = ROLES[role.name]
         yield f"\n### {title}\n"
-        yield f"{text} Assumed by `{role.service}`{_trust(role)}."
+        yield f"{text} Assumed by {_trust(role)}."
         for policy in role.managed_policies:
             yield f"Has the AWS managed policy `{policy}`."
         if role.statements:
@@ -91,8 +91,14 @@ def _lines(roles: Sequence[Role], reasons: Sequence[Reason]) -> Iterator[str]:
 
 
 def _trust(role: Role) -> str:
-    conditions = [f"`{operator}` `{key}`" for operator, keys in role.trust.items() for key in keys]
-    return f" under {' and '.join(conditions)}" if conditions else ""
+    return " and by ".join(
+        f"`{principal}`{_under(conditions)}" for principal, conditions in role.trust.items()
+    )
+
+
+def _under(conditions: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    named = [f"`{operator}` `{key}`" for operator, keys in conditions.items() for key in keys]
+    return f" under {' and '.join(named)}" if named else ""
 
 
 def _row(statement: Statement, *, why: str) -> str:

@@ -71,15 +71,13 @@ class Role:
 
     Attributes:
         name: Its logical id without what makes it unique, such as `ExecutionRoleRole`.
-        service: The AWS service that assumes it.
-        trust: Conditions under which it does.
+        trust: Who assumes it, and the conditions under which each does.
         managed_policies: Names of AWS managed policies.
         statements: Of all other policies on it, those of other stacks included.
     """
 
     name: str
-    service: str
-    trust: Mapping[str, Mapping[str, tuple[str, ...]]]
+    trust: Mapping[str, Mapping[str, Mapping[str, tuple[str, ...]]]]
     managed_policies: tuple[str, ...]
     statements: tuple[Statement, ...]
 
@@ -176,15 +174,26 @@ class _Reader:
     def role(
         self, stack: str, name: str, properties: Value, statements: Sequence[Statement]
     ) -> Role:
-        (trust,) = properties["AssumeRolePolicyDocument"]["Statement"]
+        document = self.document(stack, properties["AssumeRolePolicyDocument"])
         managed = [self.text(stack, arn) for arn in properties.get("ManagedPolicyArns", [])]
         return Role(
             name=_HASH.sub("", name),
-            service=self.text(stack, trust["Principal"]["Service"]),
-            trust=self.conditions(stack, trust),
+            trust={
+                self.text(stack, principal): self.conditions(stack, each)
+                for each in document["Statement"]
+                for principal in each["Principal"].values()
+            },
             managed_policies=tuple(arn.partition(":policy/")[2] for arn in managed),
             statements=tuple(statements),
         )
+
+    def document(self, stack: str, document: Value) -> Value:
+        """Return a policy, which may be a text with values in it."""
+        match document:
+            case {"Fn::Sub": [str(pattern), values]}:
+                known = {name: self.text(stack, _whole(each)) for name, each in values.items()}
+                return json.loads(_IN_SUB.sub(lambda found: known[found[1]], pattern))
+        return document
 
     def statements(self, stack: str, document: Value) -> Iterator[Statement]:
         for body in document["Statement"]:
@@ -236,6 +245,14 @@ class _Reader:
 
     def _type(self, stack: str, name: str) -> str:
         return self.types.get((stack, name), name).removeprefix("AWS::")
+
+
+def _whole(value: Value) -> Value:
+    """Return of what a value is a part; the part itself is known on AWS alone."""
+    match value:
+        case {"Fn::Select": [_, {"Fn::Split": [_, whole]}]}:
+            return whole
+    return value
 
 
 def _listed(value: Value) -> list[Value]:
