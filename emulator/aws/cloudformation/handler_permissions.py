@@ -53,6 +53,7 @@ _NAMES = {
     "DashboardName": (("DashboardName",),),
     "DbInstanceName": (("DBInstanceIdentifier",),),
     "FunctionName": (("FunctionName",),),
+    "NodegroupName": (("NodegroupName",),),
     "ParameterNameWithoutLeadingSlash": (("Name",),),
     "ProjectName": (("Name",),),
     "RepositoryName": (("RepositoryName",),),

@@ -146,7 +146,9 @@ class Names:
 
     def _of(self, resource: Resource) -> tuple[str, ...]:
         schema = schema_of(resource.type)
-        properties = () if schema is None else (*schema.names, *schema.required)
+        # A node group has its cluster's name, too.
+        own = resource_type(resource.type).name_in_arn or ""
+        properties = () if schema is None else (own, *schema.names, *schema.required)
         named = [resource.properties[key] for key in properties if _names(key, resource)]
         if named:
             # In the ARN of an alias, what its name begins with stands before the variable.

@@ -85,6 +85,8 @@ NODES = {
     "Nodes": resource(
         "AWS::EKS::Nodegroup",
         ClusterName="none",
+        NodegroupName="a",
+        ScalingConfig={"MinSize": 0, "DesiredSize": 0, "MaxSize": 1},
         NodeRole={"Fn::GetAtt": ["Role", "Arn"]},
         Subnets=["subnet-0123456789abcdef0"],
         LaunchTemplate={"Id": {"Ref": "Launched"}, "Version": "1"},
