@@ -268,6 +268,7 @@ def network_statements(
                 f"{use.user} {use.why}, in the VPC of the deployment, its node subnets and its "
                 "security group."
             ),
+            added_by=use.added_by,
             actions=sorted(use.actions),
             resources=[
                 interfaces,

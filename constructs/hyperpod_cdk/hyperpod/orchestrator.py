@@ -32,6 +32,7 @@ class InterfaceUse:
         actions: What that takes, of EC2. Default: what HyperPod takes for the nodes' own.
         attaches: Whether HyperPod is asked for further ones. Default: it is not.
         of_service: Whether the instances are in an account of the service. Default: they are.
+        added_by: The key that adds nodes with other actions than HyperPod's. Default: none.
     """
 
     user: str
@@ -39,6 +40,7 @@ class InterfaceUse:
     actions: Sequence[str] = _OWN_INTERFACES
     attaches: bool = False
     of_service: bool = True
+    added_by: str | None = None
 
 
 class Orchestrator(Protocol):

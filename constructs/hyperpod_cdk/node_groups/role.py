@@ -24,6 +24,7 @@ _INTERFACES = replace(
     actions=(*Eks.interface_use.actions, "ec2:DetachNetworkInterface"),
     attaches=False,
     of_service=False,
+    added_by="`node_groups`",
 )
 
 
