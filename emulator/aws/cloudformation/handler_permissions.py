@@ -174,7 +174,9 @@ class Handled:
             case _ if action_resources().get(action) and action_resources()[action].keys:
                 yield from self._on_roles(action, schema=schema)
             case _:
-                for arn in self._arns(action, schema=schema):
+                is_launch = action in action_resources() and action_resources()[action].launches
+                handled = self._with_launch_templates() if is_launch else self
+                for arn in handled._arns(action, schema=schema):
                     yield Permission(action=action, resource=arn)
 
     def _on_roles(self, action: str, *, schema: ResourceSchema) -> Iterator[Permission]:
@@ -194,7 +196,7 @@ class Handled:
         if known is None:  # younger than the reference
             yield "*"
             return
-        known = known.among(set(self._texts()))
+        known = known.among(set(_strings(self.properties)))
         if not known.is_possible:
             return
         own = KIND_OF_TYPE.get(self.type, "")
@@ -244,9 +246,19 @@ class Handled:
                 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
                 yield f"{arn}:*"
 
+    def _with_launch_templates(self) -> "Handled":
+        """Return the same with what the launch templates say that the properties name."""
+        named = map(self.made, _strings(self.properties))
+        templates = [
+            each.properties
+            for each in named
+            if each is not None and each.type == "AWS::EC2::LaunchTemplate"
+        ]
+        return replace(self, properties={**self.properties, "LaunchTemplates": templates})
+
     def _ids(self, kind: str) -> list[str]:
         """Return the IDs of another kind that the properties name."""
-        texts = [*self._texts()]
+        texts = [*_strings(self.properties)]
         made = {each: self.made(each) for each in texts}
         own = [
             each
@@ -254,14 +266,6 @@ class Handled:
             if other is not None and KIND_OF_TYPE.get(other.type) == kind
         ]
         return [*dict.fromkeys((*own, *ids_of(kind, texts)))]
-
-    def _texts(self) -> Iterator[str]:
-        """Yield the texts in the properties, and in those of a launch template that they name."""
-        for each in _strings(self.properties):
-            yield each
-            other = self.made(each)
-            if other is not None and other.type == "AWS::EC2::LaunchTemplate":
-                yield from _strings(other.properties)
 
     def _names(self, form: str) -> bool:
         """Return whether the properties name what a form of an ARN is of."""

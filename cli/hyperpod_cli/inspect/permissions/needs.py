@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aws_reference.action_resources import (
     BOUNDARY,
@@ -146,6 +146,9 @@ class _Handlers:
         if not is_possible(action, self._texts):
             return
         match action:
+            case "ec2:RunInstances":
+                launch = replace(self, resources=[*self.resources, *self._launched])
+                yield from launch._on_each(action)
             case "ec2:CreateTags" if self._launched:
                 yield from self._on_each(action)
                 yield _need(action, self._tagged_at_launch(), _AT_LAUNCH)
@@ -286,7 +289,7 @@ class _Handlers:
         return frozenset(self._strings())
 
     def _strings(self) -> Iterator[str]:
-        for resource in (*self.resources, *self._launched):
+        for resource in self.resources:
             yield from strings(resource.properties, self.names.environment)
 
     @property
