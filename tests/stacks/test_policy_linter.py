@@ -225,7 +225,7 @@ def test_a_linter_of_others_finds_what_is_explained(assemble: Assemble) -> None:
         where = Environment(partition="aws", region=REGION, account=ACCOUNT)
         written = policies_of(assembly, deployment=config.name, environment=where)
         resources = ([each] for each in Resolved(assembly).documents())
-        for documents in ([written.deployer], [*written.cloudformation], *resources):
+        for documents in ([*written.deployer], [*written.cloudformation], *resources):
             found |= {*findings(documents)}
 
     assert found == STAYS.keys()

@@ -109,8 +109,9 @@ def wildcard_nag_id(scope: Construct, resource: str) -> str:
     """
     stack = Stack.of(scope)
     for token in Tokenization.reverse_string(resource).tokens:
-        if Reference.is_reference(token) and Stack.of(token.target).node.path != stack.node.path:
-            exported = Stack.of(token.target).export_value(token)
+        target = token.target if isinstance(token, Reference) else None
+        if target is not None and Stack.of(target).node.path != stack.node.path:
+            exported = Stack.of(target).export_value(token)
             resource = resource.replace(Token.as_string(token), exported)
     return f"AwsSolutions-IAM5[Resource::{_flattened(stack.resolve(resource))}]"
 

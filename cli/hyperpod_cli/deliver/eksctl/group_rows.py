@@ -243,7 +243,7 @@ _OTHERS = (
     ),
     Row(
         key="karpenter",
-        says="install Karpenter yourself, or use HyperPod's, by cluster.auto_scaling",
+        says="scale by operators.cluster_autoscaler, or HyperPod's nodes by cluster.auto_scaling",
     ),
 )
 
