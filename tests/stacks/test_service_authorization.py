@@ -230,7 +230,13 @@ def test_dependent_actions_are_granted_or_not_needed(roles: list[Role]) -> None:
 
 
 def test_what_sources_ask_for_is_there(configure: Configure, assemble: Assemble) -> None:
-    examples = ("observability", "scale-to-zero", "slurm-accounting")
+    examples = (
+        "managed-grafana",
+        "observability",
+        "observability-prometheus",
+        "scale-to-zero",
+        "slurm-accounting",
+    )
     paths = (CONFIG_FOLDER / "examples" / f"{name}.yaml" for name in examples)
     configs = [*(param.values[0] for param in CONFIGS), *paths]
     there = {

@@ -165,6 +165,7 @@ def test_most_types_take_tags() -> None:
     )
     # What only joins two resources, and policies.
     assert without <= {
+        "AWS::EC2::LaunchTemplate",  # has specifications of tags
         "AWS::EC2::Route",
         "AWS::EC2::SecurityGroupEgress",
         "AWS::EC2::SecurityGroupIngress",

@@ -110,7 +110,10 @@ def wildcard_nag_id(scope: Construct, resource: str) -> str:
     stack = Stack.of(scope)
     for token in Tokenization.reverse_string(resource).tokens:
         target = token.target if isinstance(token, Reference) else None
-        if target is not None and Stack.of(target).node.path != stack.node.path:
+        if target is None or Stack.of(target).node.path == stack.node.path:
+            continue
+        # In another region or account, it has the name that both know.
+        if Stack.of(target).environment == stack.environment:
             exported = Stack.of(target).export_value(token)
             resource = resource.replace(Token.as_string(token), exported)
     return f"AwsSolutions-IAM5[Resource::{_flattened(stack.resolve(resource))}]"

@@ -273,7 +273,7 @@ TEXTS = {path: path.read_text("utf-8") for path in CONFIGS}
 
 
 # Their keys are the user's own.
-FREE = ("labels", "tags", "values")
+FREE = ("labels", "limits", "tags", "values")
 
 
 def keys(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:

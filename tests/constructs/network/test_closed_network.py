@@ -42,7 +42,13 @@ def make(stack: cdk.Stack, *, full_access: bool = False) -> None:
         vpc=network.vpc,
         subnets=network.endpoint_subnets,
         services=[
-            *endpoint_services(storage=True, accounting=True, prometheus=True, managed_grafana=True)
+            *endpoint_services(
+                storage=True,
+                accounting=True,
+                autoscaler=True,
+                prometheus=True,
+                managed_grafana=True,
+            )
         ],
         s3_endpoint=network.s3_endpoint,
         security_group_ids=[NODES, OTHERS, NODES],

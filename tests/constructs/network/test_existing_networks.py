@@ -105,7 +105,7 @@ BAD: list[tuple[Mapping[str, Any], str]] = [
     ({**ALL, SUBNETS: [NODES, NODES]}, "hyperpod_subnets[1].subnet_id: 'subnet-0123456789abcdef3'"),
     (
         {**ALL, SUBNETS: [NEW]},
-        "hyperpod_subnets[0].route_table_id: is missing: the new subnet has no way out",
+        "hyperpod_subnets[0].route_table_id: is missing: the new subnet has no route to AWS",
     ),
     ({**ALL, "nat_gateway_ids": NATS[:1]}, "nat_gateway_ids: ['nat-0123456789abcdef1'] must be le"),
     (

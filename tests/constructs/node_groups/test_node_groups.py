@@ -93,6 +93,7 @@ def test_p4d_has_efa_on_each_card_a_placement_group_and_joined_disks(made: Make)
     # Budgets keep pods from being ended by an update.
     assert "ForceUpdateEnabled" not in group
     assert group["Labels"] == {
+        "k8s.amazonaws.com/accelerator": "nvidia",
         "nvidia.com/gpu.present": "true",
         "vpc.amazonaws.com/efa.present": "true",
     }

@@ -71,7 +71,8 @@ def test_what_is_deployed_is_archived(operator: Operator, on_call: Operator) -> 
         told = operator.output("archive", str(file))
     assert told.startswith(f"{file}: ml in 000000000000/us-west-2: 4 stacks, 2 nodes; digest ")
     assert told.count("\n") == 1
-    assert made == {*commands()["archive"].calls}
+    # There is no node group.
+    assert made == {*commands()["archive"].calls} - {"eks:DescribeNodegroup"}
 
     found = read_archive(file)
     deployment = found.deployment
@@ -654,10 +655,12 @@ def test_the_page_names_what_the_commands_call(on_call: Operator) -> None:
     run(on_call, "list")
     run(on_call, "env")
     run(on_call, "cluster-config")
+    run(on_call, "calendar")
+    run(on_call, "idle")
     assert "is not in quarantine" in run(on_call, "release", "i-0", "--yes", code=2)
     # In IAM's spelling: the service's prefix is that of its endpoint for all of these.
     documented = documented_actions()
-    assert set(CALLS) == set(documented), (
+    assert set(CALLS) == {command for command, called in documented.items() if called}, (
         "each command of the page is run by a test of a module above"
     )
     unknown_cluster = {"sagemaker:ListClusters", "sagemaker:ListTags"}
