@@ -42,6 +42,8 @@ _STREAMS = "AWS takes no resource for log delivery, in whose statement CDK has t
 _TAGS_OF_CHANNELS = "The reference names custom actions alone; channels take tags, too."
 _OF_CONTEXT = "KMS's own example of the key of logs compares the ARN in an encryption context so."
 # What stays, by kind of finding and what it is about, and why.
+# https://github.com/kubernetes-sigs/aws-load-balancer-controller/blob/main/docs/install/iam_policy.json
+_LOAD_BALANCERS = "The policy of AWS's load balancer controller, as it is published."
 STAYS: Mapping[tuple[str, str], str] = {
     ("INVALID_ARN", "Account expected to be of form like 123456789012"): (
         "The account of policies that AWS manages is `aws`."
@@ -77,6 +79,18 @@ STAYS: Mapping[tuple[str, str], str] = {
         "UNKNOWN_CONDITION_FOR_ACTION",
         "Unknown condition kms:EncryptionContext:aws:logs:arn for action kms:DescribeKey",
     ): _OF_CONTEXT,
+    ("RESOURCE_STAR", "acm:DescribeCertificate"): _LOAD_BALANCERS,
+    ("RESOURCE_STAR", "iam:GetServerCertificate"): _LOAD_BALANCERS,
+    ("RESOURCE_STAR", "shield:DescribeProtection"): _LOAD_BALANCERS,
+    ("RESOURCE_STAR", "waf-regional:GetWebACL"): _LOAD_BALANCERS,
+    ("RESOURCE_STAR", "waf-regional:GetWebACLForResource"): _LOAD_BALANCERS,
+    ("RESOURCE_STAR", "wafv2:GetWebACL"): _LOAD_BALANCERS,
+    ("RESOURCE_STAR", "wafv2:GetWebACLForResource"): _LOAD_BALANCERS,
+    (
+        "UNKNOWN_CONDITION_FOR_ACTION",
+        "Unknown condition elasticloadbalancing:CreateAction for action "
+        "elasticloadbalancing:AddTags",
+    ): _LOAD_BALANCERS,
 }
 # Of these, `Ref` gives the ARN.
 REFERRED_TO_BY_ARN = (

@@ -86,15 +86,6 @@ class EndpointService:
 
 ENDPOINT_SERVICES = (
     EndpointService(
-        name="autoscaling",
-        users=("pods",),
-        why="the Cluster Autoscaler changes the sizes of node groups",
-        source="https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/"
-        "cloudprovider/aws/README.md",
-        actions=("autoscaling:*",),
-        for_autoscaler=True,
-    ),
-    EndpointService(
         name="aps-workspaces",
         users=("pods",),
         why="metrics: collectors write them to Prometheus, and Grafana in the cluster queries them",
@@ -107,6 +98,15 @@ ENDPOINT_SERVICES = (
             "aps:RemoteWrite",
         ),
         for_prometheus=True,
+    ),
+    EndpointService(
+        name="autoscaling",
+        users=("pods",),
+        why="the Cluster Autoscaler changes the sizes of node groups",
+        source="https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/"
+        "cloudprovider/aws/README.md",
+        actions=("autoscaling:*",),
+        for_autoscaler=True,
     ),
     EndpointService(
         name="cloudformation",

@@ -58,7 +58,7 @@ def test_a_fault_of_the_program_is_a_check_and_is_shown(monkeypatch: pytest.Monk
     (first, last), _ = made(faulty())
     assert told.get(timeout=FOREVER) is KeyError
     assert (first, last.is_known) == (GOOD, False)
-    assert last.found == "A fault of this program, which is told above"
+    assert last.found == "A fault of this program, shown above"
     assert last.advice == f"Run `{LATER}`"
 
 
