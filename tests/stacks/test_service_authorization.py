@@ -231,6 +231,7 @@ def test_dependent_actions_are_granted_or_not_needed(roles: list[Role]) -> None:
 
 def test_what_sources_ask_for_is_there(configure: Configure, assemble: Assemble) -> None:
     examples = (
+        "inference",
         "managed-grafana",
         "observability",
         "observability-prometheus",

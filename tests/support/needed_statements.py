@@ -24,6 +24,12 @@ _AUTOSCALER = (
     "README.md"
 )
 _BUILD_ROLE = "https://docs.aws.amazon.com/codebuild/latest/userguide/setting-up-service-role.html"
+_INFERENCE = f"{_HYPERPOD}/sagemaker-hyperpod-model-deployment-setup.html"
+_KEDA = "https://keda.sh/docs/latest/scalers/aws-cloudwatch/"
+_LOAD_BALANCERS = (
+    "https://github.com/kubernetes-sigs/aws-load-balancer-controller/blob/main/docs/install/"
+    "iam_policy.json"
+)
 _EBS = f"{_HYPERPOD}/sagemaker-hyperpod-eks-ebs.html"
 _GRAFANA = "https://docs.aws.amazon.com/grafana/latest/userguide/AMG-manage-permissions.html"
 _FRAMEWORK = "ProvisionerProviderframework"
@@ -111,6 +117,27 @@ ASKED_FOR: Mapping[tuple[str, str], str] = {
     ("ProvisionerRole", "FindGovernedCluster"): (
         "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCluster.html"
     ),
+    # Nothing of the inference operator runs in a rehearsal.
+    ("OperatorsInferenceKedaRole", "ReadMetrics"): _KEDA,
+    ("OperatorsInferenceKedaRole", "QueryPrometheus"): _KEDA,
+    ("OperatorsInferenceLoadBalancersRole", "CreateServiceLinkedRole"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "LookForLoadBalancers"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "CreateSecurityGroups"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "TagNewSecurityGroups"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "TagOwnSecurityGroups"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "OpenSecurityGroups"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "DeleteOwnSecurityGroups"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "CreateLoadBalancers"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "TagNewLoadBalancers"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "TagOwnLoadBalancers"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "ChangeOwnLoadBalancers"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "ListenOnLoadBalancers"): _LOAD_BALANCERS,
+    ("OperatorsInferenceLoadBalancersRole", "RegisterPods"): _LOAD_BALANCERS,
+    ("OperatorsInferenceOperatorRole", "PassOwnRole"): _INFERENCE,
+    ("OperatorsModelsRoleDriverRole", "FindModels"): _INFERENCE,
+    ("OperatorsModelsRoleDriverRole", "ReadModels"): _INFERENCE,
+    ("OperatorsModelsRoleDriverRole", "ListDataBuckets"): _INFERENCE,
+    ("OperatorsModelsRoleDriverRole", "ReadData"): _INFERENCE,
     # The driver of EBS does not run in a rehearsal.
     ("OperatorsVolumesRoleDriverRole", "AttachVolumes"): _EBS,
     ("OperatorsVolumesRoleDriverRole", "DescribeCluster"): _EBS,
