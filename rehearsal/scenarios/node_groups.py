@@ -56,7 +56,14 @@ def _fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Fact]:
     yield has_status(stage, "platform", "CREATE_COMPLETE", "UPDATE_COMPLETE")
 
 
+def _without_groups(stage: Stage) -> Iterator[Fact]:
+    """End the groups of an earlier scenario, since each of these fails at their creation."""
+    if stage.status(_STACK) is not None:
+        yield succeeds("the node groups are destroyed", stage.destroy(_STACK))
+
+
 def _capacity_shortage(stage: Stage) -> Iterator[Fact]:
+    yield from _without_groups(stage)
     group = _group(stage, _is_on_demand)
     stage.environment.aws.set_scarcity(Scarcity(instance_types=group.instance_types))
     matching = r"capacity: Could not launch On-Demand Instances\. InsufficientInstanceCapacity"
@@ -65,6 +72,7 @@ def _capacity_shortage(stage: Stage) -> Iterator[Fact]:
 
 
 def _elsewhere(stage: Stage) -> Iterator[Fact]:
+    yield from _without_groups(stage)
     group = _group(stage, _is_reserved)
     clients = stage.environment.clients
     [there] = [
