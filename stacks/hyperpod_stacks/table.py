@@ -7,19 +7,11 @@ from typing import Literal
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.encryption.key_policy import log_group_names
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.observability.grafana_section import IN_CLUSTER
 from hyperpod_cdk.observability.section import METRICS_ADDON
-from hyperpod_cdk.operators.section import (
-    CERT_MANAGER,
-    EBS_CSI_DRIVER,
-    INFERENCE_OPERATOR,
-    METRICS_SERVER,
-    S3_CSI_DRIVER,
-    SPACES,
-    TRAINING_OPERATOR,
-)
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.workloads.images import base_images
@@ -37,16 +29,10 @@ StackKind = Literal[
 ]
 
 _ADDONS = {
+    **{addon.name: addon.says for addon in OPERATOR_ADDONS},
     DNS_ADDON: "CoreDNS",
     FSX_ADDON: "the FSx for Lustre CSI driver",
-    CERT_MANAGER: "cert-manager",
-    METRICS_SERVER: "the metrics server",
-    TRAINING_OPERATOR: "the HyperPod training operator",
     TASK_GOVERNANCE: "task governance",
-    EBS_CSI_DRIVER: "the EBS CSI driver",
-    S3_CSI_DRIVER: "the S3 CSI driver",
-    SPACES: "SageMaker Spaces",
-    INFERENCE_OPERATOR: "the HyperPod inference operator",
     METRICS_ADDON: "the HyperPod observability add-on",
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.operators.section import (
+from hyperpod_cdk.facts.operator_addons import (
     CERT_MANAGER,
     EBS_CSI_DRIVER,
     INFERENCE_OPERATOR,
@@ -297,14 +297,14 @@ def test_the_training_operator_waits_for_its_rights_and_for_certificates(
     config = load_config(CONFIG_FOLDER / "examples" / "operators.yaml")
     assembly = assemble(config)
     seen = TemplateView(assembly.templates()["operators-operators"])
-    operator = seen.id(ADDON, AddonName=TRAINING_OPERATOR)
+    operator = seen.id(ADDON, AddonName=TRAINING_OPERATOR.name)
     association = seen.one("AWS::EKS::PodIdentityAssociation")
 
-    assert "PodIdentityAssociations" not in seen.one(ADDON, AddonName=TRAINING_OPERATOR)
+    assert "PodIdentityAssociations" not in seen.one(ADDON, AddonName=TRAINING_OPERATOR.name)
     assert seen.dependencies(operator) == {
         seen.id("AWS::EKS::PodIdentityAssociation"),
         seen.id("AWS::IAM::Role"),
-        seen.id(ADDON, AddonName=CERT_MANAGER),
+        seen.id(ADDON, AddonName=CERT_MANAGER.name),
     }
     assert association["Namespace"] == "aws-hyperpod"
     needed = set(assembly.artifact("operators-operators")["dependencies"])
@@ -314,18 +314,18 @@ def test_the_training_operator_waits_for_its_rights_and_for_certificates(
 def test_spaces_wait_for_their_rights_certificates_and_volumes(assemble: Assemble) -> None:
     config = load_config(CONFIG_FOLDER / "examples" / "spaces.yaml")
     seen = TemplateView(assemble(config).templates()["spaces-operators"])
-    needed = seen.dependencies(seen.id(ADDON, AddonName=SPACES))
+    needed = seen.dependencies(seen.id(ADDON, AddonName=SPACES.name))
     volumes = seen.id("AWS::EKS::PodIdentityAssociation", ServiceAccount="ebs-csi-controller-sa")
 
     assert {
-        seen.id(ADDON, AddonName=CERT_MANAGER),
-        seen.id(ADDON, AddonName=EBS_CSI_DRIVER),
+        seen.id(ADDON, AddonName=CERT_MANAGER.name),
+        seen.id(ADDON, AddonName=EBS_CSI_DRIVER.name),
         seen.id(
             "AWS::EKS::PodIdentityAssociation", ServiceAccount="jupyter-k8s-controller-manager"
         ),
     } <= needed
-    assert volumes in seen.dependencies(seen.id(ADDON, AddonName=EBS_CSI_DRIVER))
-    assert seen.one(ADDON, AddonName=SPACES)["PreserveOnDelete"] is True
+    assert volumes in seen.dependencies(seen.id(ADDON, AddonName=EBS_CSI_DRIVER.name))
+    assert seen.one(ADDON, AddonName=SPACES.name)["PreserveOnDelete"] is True
 
 
 def test_the_inference_operator_waits_for_its_rights_and_for_other_operators(
@@ -333,14 +333,17 @@ def test_the_inference_operator_waits_for_its_rights_and_for_other_operators(
 ) -> None:
     templates = assemble(load_config(CONFIG_FOLDER / "examples" / "inference.yaml")).templates()
     seen = TemplateView(templates["inference-operators"])
-    needed = seen.dependencies(seen.id(ADDON, AddonName=INFERENCE_OPERATOR))
+    needed = seen.dependencies(seen.id(ADDON, AddonName=INFERENCE_OPERATOR.name))
 
     assert {
-        *(seen.id(ADDON, AddonName=name) for name in (CERT_MANAGER, METRICS_SERVER, S3_CSI_DRIVER)),
+        *(
+            seen.id(ADDON, AddonName=addon.name)
+            for addon in (CERT_MANAGER, METRICS_SERVER, S3_CSI_DRIVER)
+        ),
         *(name for name in seen.ids("AWS::IAM::Policy") if "Inference" in name),
         *(name for name in seen.ids("AWS::IAM::Role") if "Inference" in name),
     } <= needed
-    assert seen.one(ADDON, AddonName=INFERENCE_OPERATOR)["PreserveOnDelete"] is True
+    assert seen.one(ADDON, AddonName=INFERENCE_OPERATOR.name)["PreserveOnDelete"] is True
     # Its driver is there without a file system, too.
     drivers = TemplateView(templates["inference-addons"])
     assert drivers.ids(ADDON, AddonName="aws-fsx-csi-driver")

@@ -383,7 +383,7 @@ class Config(Section):
             return ()
         metrics = () if self.observability.prometheus is None else (METRICS_ADDON,)
         governance = () if self.governance is None else (TASK_GOVERNANCE,)
-        return (*self.operators.addons, *governance, *metrics)
+        return (*(addon.name for addon in self.operators.addons), *governance, *metrics)
 
     @property
     def installed_addons(self) -> tuple[str, ...]:

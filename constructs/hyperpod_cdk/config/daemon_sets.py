@@ -3,7 +3,6 @@
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts, is_of_hyperpod
 from hyperpod_cdk.node_health.section import RELEASE
-from hyperpod_cdk.operators.section import EBS_CSI_DRIVER, S3_CSI_DRIVER
 
 # DaemonSet of each EKS add-on that has one.
 ADD_ON_DAEMON_SETS = {
@@ -12,7 +11,6 @@ ADD_ON_DAEMON_SETS = {
     "eks-pod-identity-agent": "eks-pod-identity-agent",
 }
 STORAGE_ADD_ON_DAEMON_SETS = {"aws-fsx-csi-driver": "fsx-csi-node"}
-OPERATOR_DAEMON_SETS = {EBS_CSI_DRIVER: "ebs-csi-node", S3_CSI_DRIVER: "s3-csi-node"}
 _NVIDIA_PLUGIN = "nvidia-device-plugin"
 # DaemonSets of the components of the HyperPod dependencies, by the accelerator they are for.
 _ACCELERATOR_DAEMON_SETS = {
@@ -50,7 +48,7 @@ def daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
     return (
         *ADD_ON_DAEMON_SETS.values(),
         *(STORAGE_ADD_ON_DAEMON_SETS.values() if config.needs_fsx_csi_driver else ()),
-        *(name for addon, name in OPERATOR_DAEMON_SETS.items() if addon in config.operators.addons),
+        *(name for addon in config.operators.addons for name in addon.daemon_sets),
         *(name for name in _of_components(facts, config=config) if name not in unlisted),
         *((_NODE_HEALTH,) if has_script and facts.accelerator else ()),
     )

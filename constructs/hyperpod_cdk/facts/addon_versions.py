@@ -34,48 +34,44 @@ Version 2 adds a gateway that lets in all requests by default.
 from collections.abc import Mapping
 from typing import Final
 
-_OF_EVERY_VERSION: Final = {
-    "amazon-cloudwatch-observability": "v5.4.0-eksbuild.1",
-    "amazon-sagemaker-hyperpod-training-operator": "v1.2.1-eksbuild.1",
-    "cert-manager": "v1.19.4-eksbuild.3",
-    "metrics-server": "v0.8.0-eksbuild.3",
-    "aws-ebs-csi-driver": "v1.59.0-eksbuild.1",
-    "aws-mountpoint-s3-csi-driver": "v2.5.0-eksbuild.1",
-    "amazon-sagemaker-hyperpod-inference": "v1.5.0-eksbuild.1",
-    "vpc-cni": "v1.21.1-eksbuild.7",
-    "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
+
+# By the first Kubernetes version that has the pin.
+_PINS: Final[Mapping[str, Mapping[str, str]]] = {
+    **{addon.name: addon.versions for addon in OPERATOR_ADDONS},
+    "kube-proxy": {
+        "1.30": "v1.30.14-eksbuild.28",
+        "1.31": "v1.31.14-eksbuild.9",
+        "1.32": "v1.32.13-eksbuild.5",
+        "1.33": "v1.33.10-eksbuild.2",
+        "1.34": "v1.34.6-eksbuild.2",
+        "1.35": "v1.35.3-eksbuild.2",
+    },
+    "coredns": {
+        "1.30": "v1.11.4-eksbuild.33",
+        "1.33": "v1.13.2-eksbuild.7",
+        "1.35": "v1.14.2-eksbuild.4",
+    },
+    "vpc-cni": {"1.30": "v1.21.1-eksbuild.7"},
+    "eks-pod-identity-agent": {"1.30": "v1.3.10-eksbuild.3"},
+    "aws-fsx-csi-driver": {"1.30": "v1.8.0-eksbuild.2", "1.35": "v1.9.0-eksbuild.1"},
+    "amazon-cloudwatch-observability": {"1.30": "v5.4.0-eksbuild.1"},
+    "amazon-sagemaker-hyperpod-observability": {
+        "1.30": "v1.0.5-eksbuild.5",
+        "1.35": "v1.0.5-eksbuild.2",
+    },
+    # It installs Kueue v0.19.2 (2026-11). AWS names Kubernetes 1.30 as the least for it, and public
+    # code that runs this version takes 1.34.
+    "amazon-sagemaker-hyperpod-taskgovernance": {"1.34": "v1.6.0-eksbuild.1"},
 }
-# The add-on of task governance installs Kueue v0.19.2 (2026-11). AWS names Kubernetes 1.30 as the
-# least for it, and public code that runs this version takes 1.34.
-_GOVERNANCE: Final = {"amazon-sagemaker-hyperpod-taskgovernance": "v1.6.0-eksbuild.1"}
-_TO_1_34: Final = {
-    **_OF_EVERY_VERSION,
-    "amazon-sagemaker-spaces": "v0.1.5-eksbuild.1",
-    "amazon-sagemaker-hyperpod-observability": "v1.0.5-eksbuild.5",
-    "aws-fsx-csi-driver": "v1.8.0-eksbuild.2",
-}
-_TO_1_32: Final = {**_TO_1_34, "coredns": "v1.11.4-eksbuild.33"}
 
 ADDON_VERSIONS: Final[Mapping[str, Mapping[str, str]]] = {
-    "1.30": {**_TO_1_32, "kube-proxy": "v1.30.14-eksbuild.28"},
-    "1.31": {**_TO_1_32, "kube-proxy": "v1.31.14-eksbuild.9"},
-    "1.32": {**_TO_1_32, "kube-proxy": "v1.32.13-eksbuild.5"},
-    "1.33": {**_TO_1_34, "kube-proxy": "v1.33.10-eksbuild.2", "coredns": "v1.13.2-eksbuild.7"},
-    "1.34": {
-        **_TO_1_34,
-        **_GOVERNANCE,
-        "kube-proxy": "v1.34.6-eksbuild.2",
-        "coredns": "v1.13.2-eksbuild.7",
-    },
-    "1.35": {
-        **_OF_EVERY_VERSION,
-        **_GOVERNANCE,
-        "amazon-sagemaker-spaces": "v0.2.0-eksbuild.2",
-        "amazon-sagemaker-hyperpod-observability": "v1.0.5-eksbuild.2",
-        "kube-proxy": "v1.35.3-eksbuild.2",
-        "coredns": "v1.14.2-eksbuild.4",
-        "aws-fsx-csi-driver": "v1.9.0-eksbuild.1",
-    },
+    version: {
+        name: pins[max(fitting)]
+        for name, pins in _PINS.items()
+        if (fitting := [first for first in pins if first <= version])
+    }
+    for version in _PINS["kube-proxy"]
 }
 """By Kubernetes version, then by the name of the add-on."""
 

@@ -1,7 +1,6 @@
 """The operators as EKS add-ons, in the order in which EKS can install them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
@@ -9,38 +8,22 @@ from constructs import Construct
 
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.hyperpod.section import DataBucketConfig
-from hyperpod_cdk.operators.inference import InferenceAccess, InferenceSetup, ModelsRole
-from hyperpod_cdk.operators.section import (
-    CERT_MANAGER,
+from hyperpod_cdk.facts.operator_addons import (
     EBS_CSI_DRIVER,
     INFERENCE_OPERATOR,
-    NEEDS,
     S3_CSI_DRIVER,
     SPACES,
     TRAINING_OPERATOR,
-    OperatorsConfig,
 )
+from hyperpod_cdk.hyperpod.section import DataBucketConfig
+from hyperpod_cdk.operators.inference import InferenceAccess, InferenceSetup, ModelsRole
+from hyperpod_cdk.operators.section import OperatorsConfig
 from hyperpod_cdk.operators.spaces import SpacesRole, VolumesRole
 from hyperpod_cdk.synthesis.reasons import acknowledge, managed_policy_nag_id
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html
 _NAMESPACE, _SERVICE_ACCOUNT = "aws-hyperpod", "hp-training-operator-controller-manager"
 _MANAGED_POLICY = "AmazonSageMakerHyperPodTrainingOperatorAccess"
-# The node runs deep health checks for hours under a taint, and the training operator waits for the
-# webhook's pod. Each part of the chart has tolerations of its own.
-# https://cert-manager.io/docs/installation/best-practice/ and
-# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html
-_EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
-_CONFIGURATION: Mapping[str, Mapping[str, Any]] = {
-    CERT_MANAGER: {**_EVERYWHERE, "webhook": _EVERYWHERE, "cainjector": _EVERYWHERE},
-    # https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
-    SPACES: {"jupyter-k8s": {"workspacePodWatching": {"enable": True}}},
-    # https://docs.aws.amazon.com/eks/latest/userguide/s3-csi-create.html
-    S3_CSI_DRIVER: {"node": {"tolerateAllTaints": True}},
-}
-# Deleting a definition deletes what users have made of its kind.
-_WITH_OBJECTS_OF_USERS = (CERT_MANAGER, TRAINING_OPERATOR, SPACES, INFERENCE_OPERATOR)
 
 
 class Operators(Construct):
@@ -75,38 +58,41 @@ class Operators(Construct):
         data_buckets: Sequence[DataBucketConfig] = (),
     ) -> None:
         super().__init__(scope, construct_id)
-        configuration = dict(_CONFIGURATION)
-        rights: dict[str, Construct] = {}
-        for addon, role in _ROLES.items():
-            if addon in operators.addons:
-                rights[addon] = role(self, role.__name__, cluster=cluster)
+        addons = {addon.key: addon for addon in operators.addons}
+        configuration = {addon.name: addon.values for addon in operators.addons if addon.values}
+        rights: dict[str, Construct] = {
+            addon: role(self, role.__name__, cluster=cluster)
+            for addon, role in _ROLES.items()
+            if addon in addons
+        }
         if operators.s3_csi_driver:
-            rights[S3_CSI_DRIVER] = ModelsRole(
+            rights[S3_CSI_DRIVER.key] = ModelsRole(
                 self, "ModelsRole", cluster=cluster, data_buckets=data_buckets
             )
         if operators.inference_operator:
             if inference is None:
                 raise ValueError("operators.inference_operator needs inference")
             access = InferenceAccess(self, "Inference", setup=inference)
-            rights[INFERENCE_OPERATOR] = access
-            configuration[INFERENCE_OPERATOR] = access.configuration
+            rights[INFERENCE_OPERATOR.key] = access
+            configuration[INFERENCE_OPERATOR.name] = access.configuration
         made = add_addons(
             self,
-            operators.addons,
+            [addon.name for addon in operators.addons],
             cluster=cluster,
             kubernetes_version=control_plane.version,
             configuration=configuration,
-            preserved=_WITH_OBJECTS_OF_USERS,
+            preserved=[addon.name for addon in operators.addons if addon.is_preserved],
         )
-        # EKS refuses an association within the add-on for versions that do not announce one, such
-        # as v1.2.1 of the training operator, and a pod gets the role if the association is there
-        # before it starts. https://github.com/awslabs/awsome-distributed-ai/pull/1076
-        for addon, right in rights.items():
-            made[addon].node.add_dependency(right)
-        for addon in made:
-            for other in NEEDS.get(addon, ()):
-                if other in made:
-                    made[addon].node.add_dependency(made[other])
+        for addon in operators.addons:
+            dependencies = made[addon.name].node
+            # EKS refuses an association within the add-on for versions that do not announce one,
+            # such as v1.2.1 of the training operator, and a pod gets the role if the association is
+            # there before it starts. https://github.com/awslabs/awsome-distributed-ai/pull/1076
+            if addon.key in rights:
+                dependencies.add_dependency(rights[addon.key])
+            for needed in addon.needs:
+                if needed in addons:
+                    dependencies.add_dependency(made[addons[needed].name])
 
 
 class TrainingOperatorRole(Construct):
@@ -150,7 +136,7 @@ class TrainingOperatorRole(Construct):
 
 
 _ROLES: Mapping[str, type[TrainingOperatorRole | VolumesRole | SpacesRole]] = {
-    TRAINING_OPERATOR: TrainingOperatorRole,
-    EBS_CSI_DRIVER: VolumesRole,
-    SPACES: SpacesRole,
+    TRAINING_OPERATOR.key: TrainingOperatorRole,
+    EBS_CSI_DRIVER.key: VolumesRole,
+    SPACES.key: SpacesRole,
 }

@@ -3,43 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Final
 
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS, OperatorAddon
 from hyperpod_cdk.schema.section import OfHyperPod, Section, Task
 
-CERT_MANAGER: Final = "cert-manager"
-METRICS_SERVER: Final = "metrics-server"
-TRAINING_OPERATOR: Final = "amazon-sagemaker-hyperpod-training-operator"
-EBS_CSI_DRIVER: Final = "aws-ebs-csi-driver"
-S3_CSI_DRIVER: Final = "aws-mountpoint-s3-csi-driver"
-SPACES: Final = "amazon-sagemaker-spaces"
-INFERENCE_OPERATOR: Final = "amazon-sagemaker-hyperpod-inference"
-KEYS: Final[Mapping[str, str]] = {
-    CERT_MANAGER: "cert_manager",
-    METRICS_SERVER: "metrics_server",
-    TRAINING_OPERATOR: "training_operator",
-    EBS_CSI_DRIVER: "ebs_csi_driver",
-    S3_CSI_DRIVER: "s3_csi_driver",
-    SPACES: "spaces",
-    INFERENCE_OPERATOR: "inference_operator",
-}
-"""Key of each add-on, in the order in which they are installed."""
-NEEDS: Final[Mapping[str, Mapping[str, str]]] = {
-    TRAINING_OPERATOR: {CERT_MANAGER: "it has a certificate, which cert-manager makes"},
-    SPACES: {
-        CERT_MANAGER: "its webhook has a certificate, which cert-manager makes",
-        EBS_CSI_DRIVER: "each Workspace has a volume, which that driver makes",
-    },
-    INFERENCE_OPERATOR: {
-        CERT_MANAGER: "endpoints have certificates, which cert-manager makes",
-        METRICS_SERVER: "endpoints scale by what their pods use",
-        S3_CSI_DRIVER: "endpoints mount models of S3 by that driver",
-    },
-}
-"""The add-ons that each one needs to be installed, and why.
-
-https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html,
-https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html and
-https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html
-"""
 CLUSTER_TAG: Final = {"SageMaker": "true"}
 """Tag of the HyperPod cluster without which the training operator may not look at its nodes.
 
@@ -91,9 +57,9 @@ class OperatorsConfig(Section):
     HyperPod cluster, at whose nodes it stops. Default: false."""
 
     @property
-    def addons(self) -> tuple[str, ...]:
-        """Names of the EKS add-ons, in the order in which they are installed."""
-        return tuple(name for name, key in KEYS.items() if getattr(self, key))
+    def addons(self) -> tuple[OperatorAddon, ...]:
+        """The EKS add-ons, in the order in which they are installed."""
+        return tuple(addon for addon in OPERATOR_ADDONS if getattr(self, addon.key))
 
     @property
     def cluster_tags(self) -> Mapping[str, str]:

@@ -18,16 +18,15 @@ from hyperpod_cdk.checks import ALL_RULES, findings
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.config.daemon_sets import (
     ADD_ON_DAEMON_SETS,
-    OPERATOR_DAEMON_SETS,
     STORAGE_ADD_ON_DAEMON_SETS,
     daemon_sets,
 )
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.facts.instance_types import instance_facts, instance_types, is_accelerated
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.hyperpod.checks import cluster_findings
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.network.checks import network_findings
-from hyperpod_cdk.operators.section import KEYS
 from hyperpod_cdk.schema.errors import Finding, key_path
 from hyperpod_cdk.schema.rules import Rule
 from hyperpod_cdk.synthesis.refusals import report
@@ -182,11 +181,14 @@ def test_add_ons_with_daemon_sets_are_counted(
     assert add_ons - {"coredns"} == {*ADD_ON_DAEMON_SETS, *STORAGE_ADD_ON_DAEMON_SETS}
 
 
-@pytest.mark.parametrize(("addon", "name"), OPERATOR_DAEMON_SETS.items())
-def test_the_daemon_sets_of_operators_are_counted(addon: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [(addon.key, name) for addon in OPERATOR_ADDONS for name in addon.daemon_sets],
+)
+def test_the_daemon_sets_of_operators_are_counted(key: str, name: str) -> None:
     facts = instance_facts("ml.m5.4xlarge")
     assert facts is not None
-    with_it = configured({"operators": {KEYS[addon]: True}})
+    with_it = configured({"operators": {key: True}})
 
     assert name in daemon_sets(facts, config=with_it)
     assert name not in daemon_sets(facts, config=configured({}))

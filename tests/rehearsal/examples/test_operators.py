@@ -192,7 +192,7 @@ def test_jobs_outlive_the_nodes(
     assert stage.status("addons") == "CREATE_COMPLETE"
     assert stage.deploy() is None
 
-    for name in stage.config.operators.addons:
+    for name in (addon.name for addon in stage.config.operators.addons):
         found = eks.describe_addon(clusterName="operators-eks", addonName=name)["addon"]
         assert (name, found["status"]) == (name, "ACTIVE")
     assert jobs(stage) == {"kept": spec}

@@ -7,6 +7,9 @@ https://docs.aws.amazon.com/eks/latest/eksctl/schema.html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
+from hyperpod_cdk.operators.section import OperatorsConfig
+from hyperpod_cdk.schema.section import OfHyperPod
 from hyperpod_cli.deliver.eksctl.row import UNREAD, Row, constant
 
 _ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
@@ -41,10 +44,11 @@ def _admin(entry: Any) -> object:  # noqa: ANN401 - what comes from YAML
 def _addons() -> Sequence[Row]:
     """Return a row for each add-on that there is a switch for, or that is always installed."""
     always = ("vpc-cni", "kube-proxy", "coredns", "eks-pod-identity-agent")
+    fields = OperatorsConfig.model_fields
     switches = {
-        "aws-ebs-csi-driver": "operators.ebs_csi_driver",
-        "metrics-server": "operators.metrics_server",
-        "cert-manager": "operators.cert_manager",
+        addon.name: f"operators.{addon.key}"
+        for addon in OPERATOR_ADDONS
+        if OfHyperPod() not in fields[addon.key].metadata
     }
     key = "addons[].name"
     return (

@@ -18,6 +18,8 @@ from hyperpod_cli.inspect.verification.check import (
 )
 from hyperpod_shared.clusters import CLUSTER_LABEL, nodes_needed
 
+Kind = Literal["ds", "deploy"]
+
 
 def nodes_command(config: Config, *, labels: str = "") -> str:
     """Return the kubectl command that lists the nodes of the cluster.
@@ -104,7 +106,7 @@ class Workload:
         without: What does not work without it, as sentences that end in a space.
     """
 
-    kind: Literal["ds", "deploy"]
+    kind: Kind
     name: str
     namespace: str
     without: str

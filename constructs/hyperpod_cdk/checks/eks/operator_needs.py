@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import instance_facts
-from hyperpod_cdk.operators.section import CLUSTER_TAG, KEYS, NEEDS
+from hyperpod_cdk.operators.section import CLUSTER_TAG
 from hyperpod_cdk.schema.errors import Finding, error, warning
 
 # https://docs.aws.amazon.com/elasticloadbalancing/latest/application/application-load-balancers.html
@@ -23,10 +23,10 @@ def operator_needs(config: Config) -> Iterator[Finding]:
     """
     operators = config.operators
     for addon in operators.addons:
-        for needed, why in NEEDS.get(addon, {}).items():
-            if needed not in operators.addons and not config.eks.is_existing:
-                message = f"must be true for operators.{KEYS[addon]}: {why}"
-                yield error(("operators", KEYS[needed]), False, message)
+        for needed, why in addon.needs.items():
+            if not getattr(operators, needed) and not config.eks.is_existing:
+                message = f"must be true for operators.{addon.key}: {why}"
+                yield error(("operators", needed), False, message)
     if operators.training_operator:
         yield from _training_operator(config)
     if operators.spaces and config.network.closed:

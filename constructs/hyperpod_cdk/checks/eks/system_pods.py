@@ -6,17 +6,7 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.daemon_sets import room_for_pods
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
-from hyperpod_cdk.operators.section import (
-    CERT_MANAGER,
-    EBS_CSI_DRIVER,
-    INFERENCE_OPERATOR,
-    METRICS_SERVER,
-    S3_CSI_DRIVER,
-    SPACES,
-    TRAINING_OPERATOR,
-)
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
-from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
 
 # Pods of the Deployments of the EKS add-ons and of the HyperPod dependencies' components.
 _DNS_PODS = {"CoreDNS": 2}
@@ -25,18 +15,6 @@ _COMPONENT_PODS = {
     "mpi_operator": {"MPI operator": 1},
 }
 _STORAGE_PODS = {"FSx CSI controller": 2}
-_OPERATOR_PODS = {
-    CERT_MANAGER: {"cert-manager": 3},
-    METRICS_SERVER: {"metrics server": 2},
-    TRAINING_OPERATOR: {"HyperPod training operator": 1},
-    TASK_GOVERNANCE: {"Kueue": 1},
-    EBS_CSI_DRIVER: {"EBS CSI controller": 2},
-    SPACES: {"Spaces controller": 1},
-    S3_CSI_DRIVER: {"S3 CSI controller": 1},
-    INFERENCE_OPERATOR: {"inference operator": 1, "its load balancer controller": 2, "KEDA": 3},
-}
-# As it is installed here.
-_TOLERATING_ALL = _OPERATOR_PODS[CERT_MANAGER]
 # CoreDNS, without which no name resolves, tolerates these; the operators do not.
 # https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html
 _TOLERATED_BY_COREDNS = ("CriticalAddonsOnly", "node-role.kubernetes.io/control-plane")
@@ -101,7 +79,8 @@ def _no_group(config: Config) -> Iterator[Finding]:
     ordinary = config.cluster.instance_groups
     dns_has_a_node = any(not _repelling(group, to_coredns=True) for group in ordinary)
     found = warning if dns_has_a_node else error
-    placed = _TOLERATING_ALL.keys() | (_DNS_PODS.keys() if dns_has_a_node else set())
+    placed = {addon.says for addon in config.operators.addons if addon.tolerates_all}
+    placed |= _DNS_PODS.keys() if dns_has_a_node else set()
     without = [name for name in _pods(config) if name not in placed]
     if without:
         yield found(
@@ -137,8 +116,8 @@ def _pods(config: Config) -> dict[str, int]:
     pods = dict(_DNS_PODS)
     for component, of_it in _COMPONENT_PODS.items():
         pods |= of_it if on[component] else {}
-    for addon in config.addons_after_nodes:
-        pods |= _OPERATOR_PODS.get(addon, {})
+    pods |= {addon.says: sum(addon.deployments.values()) for addon in config.operators.addons}
+    pods |= {} if config.governance is None else {"Kueue": 1}
     pods |= {} if config.grafana_image is None else {"Grafana": 1}
     return pods | (_STORAGE_PODS if config.needs_fsx_csi_driver else {})
 

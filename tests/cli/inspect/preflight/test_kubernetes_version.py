@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_cdk.operators.section import KEYS
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_support import support_findings
 from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import (
     kubernetes_version_findings,
@@ -22,7 +22,10 @@ PINS = ADDON_VERSIONS["1.34"]
 WITHOUT_DNS = {name: version for name, version in PINS.items() if name != "coredns"}
 WITHOUT_FSX = {name: version for name, version in PINS.items() if name != "aws-fsx-csi-driver"}
 COREDNS = PINS["coredns"]
-OPERATORS = {*KEYS, *(name for name in PINS if name.startswith("amazon-"))}
+OPERATORS = {
+    *(addon.name for addon in OPERATOR_ADDONS),
+    *(name for name in PINS if name.startswith("amazon-")),
+}
 
 
 class Eks:

@@ -7,7 +7,7 @@ import pytest
 from emulator.aws.eks.addon_objects import objects_of
 from emulator.kubernetes import KubernetesApi
 from emulator.kubernetes.controllers.workloads import UNREACHABLE
-from hyperpod_cdk.operators.section import KEYS
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment
 from hyperpod_cli.inspect.verification.subjects.eks.addon_pods import addon_pods
 from hyperpod_cli.inspect.verification.subjects.eks.operators import operators
@@ -272,7 +272,7 @@ def test_the_driver_may_be_of_somebody_else(
 
 
 OPERATORS = {
-    "operators": {key: True for key in KEYS.values()},
+    "operators": {addon.key: True for addon in OPERATOR_ADDONS},
 }
 
 
@@ -292,7 +292,7 @@ def test_operators_that_are_on_are_looked_for(
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         )
     for addon in config.operators.addons:
-        for item in objects_of(addon, version="v1", region="us-west-2"):
+        for item in objects_of(addon.name, version="v1", region="us-west-2"):
             kubernetes.create(item)
     without_nodes = [*operators(deployed(config))]
     join(kubernetes, "n0", cluster="ml-cluster")

@@ -154,8 +154,8 @@ CASES = [
         (
             ERROR,
             _GROUPS,
-            "no node takes CoreDNS, training operator, MPI operator, metrics server, HyperPod "
-            "training operator, FSx CSI controller",
+            "no node takes CoreDNS, training operator, MPI operator, the metrics server, the "
+            "HyperPod training operator, FSx CSI controller",
         ),
     ),
     one(

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.observability.section import KEYS as METRICS_KEYS
-from hyperpod_cdk.operators.section import KEYS, NEEDS
 from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cli.aws.session import answer_of, listed
 from hyperpod_cli.inspect.preflight.deployed import resources_of
@@ -15,7 +15,7 @@ from hyperpod_stacks.table import StackKind, stack_name
 def _made(config: Config) -> dict[str, KeyPath]:
     """Return the switch of each add-on that the deployment installs by one."""
     switches: dict[str, KeyPath] = {
-        **{addon: ("operators", key) for addon, key in KEYS.items()},
+        **{addon.name: ("operators", addon.key) for addon in OPERATOR_ADDONS},
         **{addon: ("observability", key) for addon, key in METRICS_KEYS.items()},
     }
     return {addon: switches[addon] for addon in config.installed_addons if addon in switches}
@@ -52,14 +52,18 @@ def operators(config: Config, target: Target) -> Iterator[Problem]:
                 f"--addon-name {addon} --preserve`"
             )
             yield problem(path, True, message, command=command)
-    wanted = {*config.operators.addons, *there}
-    for needed, key in KEYS.items():
-        users = [addon for addon in config.operators.addons if needed in NEEDS.get(addon, ())]
-        if users and needed not in wanted:
+    wanted = {*config.installed_addons, *there}
+    for needed in OPERATOR_ADDONS:
+        users = [addon for addon in config.operators.addons if needed.key in addon.needs]
+        if users and needed.name not in wanted:
             message = (
                 f"leaves out what {name} does not have as an EKS add-on either; unless it has "
-                f"{needed} in another way, set it to true: operators.{KEYS[users[0]]} needs it"
+                f"{needed.name} in another way, set it to true: operators.{users[0].key} needs it"
             )
             yield problem(
-                ("operators", key), False, message, command=command, severity=Severity.WARNING
+                ("operators", needed.key),
+                False,
+                message,
+                command=command,
+                severity=Severity.WARNING,
             )
