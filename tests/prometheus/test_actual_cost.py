@@ -39,12 +39,12 @@ def test_hours_are_those_of_the_pods_and_nodes(
     found: dict[str, Any] = json.loads(out)
     parts = {part["name"]: part for part in found["parts"]}
 
-    assert [*parts] == ["namespace research", "idle", "nodes without accelerators", "all nodes"]
+    assert [*parts] == ["research", "idle", "nodes without accelerators", "all nodes"]
     hours = _SAMPLES / 4
     assert parts["all nodes"]["node_hours"] == pytest.approx(5 * hours)
     assert parts["nodes without accelerators"]["node_hours"] == pytest.approx(hours)
     assert parts["nodes without accelerators"]["usd"] == pytest.approx(hours * usd(PLAIN), abs=0.1)
-    used, idle = parts["namespace research"], parts["idle"]
+    used, idle = parts["research"], parts["idle"]
     assert used["node_hours"] + idle["node_hours"] == pytest.approx(4 * hours)
     assert used["share"] + idle["share"] == pytest.approx(1, abs=0.001)
     # Two nodes with GPUs and the Trainium node work from the second hour on.
@@ -78,4 +78,4 @@ def test_the_table_has_a_line_for_each(
         "15 minutes, at list prices\n"
     )
     names = [line.split("  ")[0].strip() for line in out.splitlines()[2:]]
-    assert names[:3] == ["team", "namespace research", "idle"]
+    assert names[:3] == ["team", "research", "idle"]

@@ -76,7 +76,20 @@ BEFORE_HYPERPOD = BEFORE_HELM | {
     "Custom::LifecycleScripts",
 }
 HYPERPOD = {CLUSTER, "AWS::SageMaker::Cluster"}
+NODE_GROUP = "AWS::EKS::Nodegroup"
+BEFORE_NODE_GROUP = BEFORE_HELM | {
+    "AWS::EC2::LaunchTemplate",
+    "AWS::EC2::PlacementGroup",
+    # The size that the autoscaler has given it.
+    "Custom::NodeGroupSize",
+}
 ON_EKS, WITH_SLURM = orchestrated_by("eks"), orchestrated_by("slurm")
+WITH_HYPERPOD = [path for path in ON_EKS if load_config(path).cluster.exists]
+
+
+def first_nodes(config: Config) -> str:
+    """Return the stack of the first nodes, with the Helm releases."""
+    return f"{config.name}-{'hyperpod' if config.cluster.exists else 'node-groups'}"
 
 
 @pytest.fixture
@@ -101,12 +114,14 @@ def graph(config: Config, assemble: Assemble) -> Graph:
 
 def test_only_what_must_stands_before_each(config: Config, graph: Graph) -> None:
     way_out = set() if config.eks.is_reachable_from_anywhere else WAY_OUT
-    (cluster,) = (each for kind in HYPERPOD for each in graph.of_type(kind))
+    clusters = [each for kind in HYPERPOD for each in graph.of_type(kind)]
+    node_groups = graph.of_type(NODE_GROUP)
+    stack = first_nodes(config)
     releases = [
         each
         for each in graph.of_type("Custom::HelmRelease")
         # Node pools are made after the cluster, which brings their definitions.
-        if each.stack == cluster.stack and cluster not in graph.before(each, across_stacks=False)
+        if each.stack == stack and not graph.before(each, across_stacks=False) & {*clusters}
     ]
 
     def before(addresses: Iterable[Address]) -> AbstractSet[str]:
@@ -115,14 +130,22 @@ def test_only_what_must_stands_before_each(config: Config, graph: Graph) -> None
 
     assert len(releases) >= 1
     assert before(graph.of_type("AWS::EKS::Cluster")) <= BEFORE_EKS
-    assert before(releases) <= BEFORE_HELM | way_out
-    assert before([cluster]) <= BEFORE_HYPERPOD | way_out
+    # Pods get the Cluster Autoscaler's rights as they start.
+    rights = {"AWS::EKS::PodIdentityAssociation"} if config.operators.cluster_autoscaler else set()
+    assert before(releases) <= BEFORE_HELM | way_out | rights
+    assert len(clusters) == config.cluster.exists
+    assert before(clusters) <= BEFORE_HYPERPOD | way_out
+    assert len(node_groups) == len(config.node_groups)
+    assert before(node_groups) <= BEFORE_NODE_GROUP | way_out
     # A stack waits for all of the stacks that it needs.
-    others = {each.stack for each in graph.needs[start_of(cluster.stack)]}
+    others = {each.stack for each in graph.needs[start_of(stack)]}
     assert others == {f"{config.name}-platform"}
 
 
-def test_the_longest_chain_is_that_of_the_nodes(config: Config, graph: Graph) -> None:
+@pytest.mark.parametrize("path", WITH_HYPERPOD, ids=lambda path: path.stem)
+def test_the_longest_chain_is_that_of_the_nodes(path: Path, assemble: Assemble) -> None:
+    config = load_config(path)
+    graph = read_graph(assemble(config).directory)
     chain = [graph.types[each] for each in longest_chain(schedule(graph))]
     # Of an EKS cluster that exists, the provisioner may change the mode first.
     is_made = bool(graph.of_type("AWS::EKS::Cluster"))
@@ -352,7 +375,7 @@ def test_the_inference_operator_waits_for_its_rights_and_for_other_operators(
 @pytest.mark.parametrize("path", ON_EKS, ids=lambda path: path.stem)
 def test_the_deletion_of_the_stack_begins_with_the_check(path: Path, assemble: Assemble) -> None:
     config = load_config(path)
-    view = TemplateView(assemble(config).templates()[f"{config.name}-hyperpod"])
+    view = TemplateView(assemble(config).templates()[first_nodes(config)])
     check = view.id("Custom::DeletionCheck")
 
     # CloudFormation deletes a resource once all that depend on it are gone.

@@ -3,6 +3,7 @@
 `cost` reads a configuration; of what is deployed there is only the template. A test compares both.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
@@ -42,6 +43,8 @@ def month_change(
 def _charges(templates: Iterable[Template], *, region: str, day: date) -> Iterator[Charge]:
     for template in templates:
         for kind, properties in properties_of(template):
+            if kind == "AWS::EKS::Nodegroup":
+                yield _of_node_group(properties, template=template, region=region)
             for service, item, quantity in _items(kind, properties, day=day):
                 name = item if service == "VPC" else f"{service} {item}"
                 yield _charge(name, service, item, quantity, region=region)
@@ -78,6 +81,9 @@ def _items(kind: object, properties: Mapping[str, Any], *, day: date) -> Iterato
             yield "EKS", f"control plane{extended}", 1
         case "AWS::FSx::FileSystem":
             yield from _of_files(properties)
+        case "AWS::Grafana::Workspace":
+            # The editor that each has, as `cost` counts.
+            yield "Managed Grafana", "editor", 1
         case "AWS::RDS::DBInstance":
             service, copies = "RDS for MariaDB", 2 if properties.get("MultiAZ") else 1
             yield service, str(properties.get("DBInstanceClass")), copies
@@ -103,13 +109,39 @@ def _of_files(properties: Mapping[str, Any]) -> Iterator[_Item]:
 
 
 def _of_group(name: str, group: Group, *, region: str) -> Charge:
-    """Return what a group costs: by the dearest of its types, as `cost` does."""
-    charges = [
-        _charge(name, "HyperPod", item, group[COUNT], region=region) for item in types_of(group)
-    ]
     is_fixed = not group.get("TrainingPlanArn") and "Spot" not in (
         group.get("CapacityRequirements") or {}
     )
-    if is_fixed and charges:
+    types = types_of(group) if is_fixed else ()
+    return _of_nodes(name, "HyperPod", types, count=group[COUNT], region=region)
+
+
+def _of_node_group(properties: Mapping[str, Any], *, template: Template, region: str) -> Charge:
+    is_fixed = properties.get("CapacityType", "ON_DEMAND") == "ON_DEMAND"
+    count = (properties.get("ScalingConfig") or {}).get("DesiredSize")
+    match count:
+        case {"Fn::GetAtt": [str(name), _]}:
+            # The size is kept as the autoscaler has it; the template has the one to begin with.
+            size = (template["Resources"].get(name) or {}).get("Properties") or {}
+            count = json.loads(size.get("Scaling") or "{}").get("DesiredSize")
+    types = properties.get("InstanceTypes") or () if is_fixed else ()
+    name = str(properties.get("NodegroupName"))
+    return _of_nodes(name, "EC2", types, count=count, region=region)
+
+
+def _of_nodes(
+    name: str, service: str, types: Iterable[str], *, count: object, region: str
+) -> Charge:
+    """Return what nodes cost: by the dearest of their types, as `cost` does.
+
+    Args:
+        name: Their group.
+        service: What bills them.
+        types: What they may be; none for nodes that are paid otherwise.
+        count: How many there are.
+        region: Where.
+    """
+    charges = [_charge(name, service, item, count, region=region) for item in types]
+    if charges:
         return dearest(charges)
-    return Charge(name=name, quantity=int(group[COUNT]), price=None)
+    return Charge(name=name, quantity=int(str(count)) if str(count).isdecimal() else 1, price=None)
