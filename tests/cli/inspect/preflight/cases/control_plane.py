@@ -180,7 +180,9 @@ FAILURES = (
     Failure(
         validator="inference-operator",
         name="the OIDC provider of another cluster",
-        document=merged(_RESEARCH, {"eks": {"oidc_provider_arn": _OTHER_PROVIDER}}),
+        document=merged(
+            _RESEARCH, {"operators": _INFERENCE, "eks": {"oidc_provider_arn": _OTHER_PROVIDER}}
+        ),
         before=_there(),
         found="FFF' is not that of research, so its pods get no role; write arn",
         deploy=the_cluster,
@@ -189,7 +191,7 @@ FAILURES = (
     Failure(
         validator="inference-operator",
         name="an OIDC provider that IAM does not have",
-        document=_RESEARCH,
+        document=merged(_RESEARCH, {"operators": _INFERENCE}),
         before=_without_provider,
         found="does not exist, so pods get no role; run `aws iam create-open-id-connect-provider",
         deploy=the_cluster,

@@ -19,9 +19,9 @@ _ZONES = 2
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="warns where `eks.oidc_provider_arn` is not that of the EKS cluster, or not for AWS STS; "
-    "and, for `operators.inference_operator`, of an existing VPC without subnets for load "
-    "balancers in two zones, or without an endpoint of S3",
+    row="for `operators.inference_operator`, warns where `eks.oidc_provider_arn` is not that of the "
+    "EKS cluster, or not for AWS STS, and of an existing VPC without subnets for load balancers in "
+    "two zones, or without an endpoint of S3",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html)",
     reads=[
         "ec2:DescribeSubnets",
@@ -33,10 +33,11 @@ _ZONES = 2
 )
 def inference_operator(config: Config, target: Target) -> Iterator[Problem]:
     """Find an OIDC provider of another cluster, and a VPC without what endpoints take."""
+    if not config.operators.inference_operator:
+        return
     if config.eks.oidc_provider_arn is not None:
         yield from _provider(config, target, arn=config.eks.oidc_provider_arn)
-    if config.operators.inference_operator:
-        yield from _network(config, target)
+    yield from _network(config, target)
 
 
 def _provider(config: Config, target: Target, *, arn: str) -> Iterator[Problem]:
