@@ -19,9 +19,9 @@ _ZONES = 2
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="for `operators.inference_operator`, warns where `eks.oidc_provider_arn` is not that of the "
-    "EKS cluster, or not for AWS STS, and of an existing VPC without subnets for load balancers in "
-    "two zones, or without an endpoint of S3",
+    row="for `operators.inference_operator`, warns where `eks.oidc_provider_arn` is not that of "
+    "the EKS cluster, or not for AWS STS, and of an existing VPC without subnets for load "
+    "balancers in two zones, or without an endpoint of S3",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html)",
     reads=[
         "ec2:DescribeSubnets",
