@@ -2,7 +2,7 @@
 
 import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hyperpod_cdk import Config, load_config
@@ -50,14 +50,21 @@ def write_new(text: str, *, path: Path, option: str) -> Config:
     return config
 
 
-def report(config: Config, *, path: Path) -> Iterator[str]:
-    """Yield what a new file deploys and costs, and what to run next."""
+def report(config: Config, *, path: Path, before_next: Sequence[str] = ()) -> Iterator[str]:
+    """Yield what a new file deploys and costs, and what to run next.
+
+    Args:
+        config: What it holds.
+        path: The file.
+        before_next: What to read before anything is run. Default: nothing.
+    """
     yield f"Wrote {path}. It deploys:"
     for line in description(config):
         yield f"  {line}"
     yield summary(cost_here(config))
     for warning in findings(config):
         yield f"WARNING {warning}"
+    yield from before_next
     file = shlex.quote(str(path))
     yield "Next:"
     for target, what in (

@@ -252,6 +252,38 @@ def test_subnets_of_a_vpc_that_exists(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "us-west-2a\n" in (tmp_path / "mine.yaml").read_text("utf-8").replace(" ", "\n")
 
 
+SUBNETS = {f"us-west-2{letter}": {"id": f"subnet-0123456789abcdef{letter}"} for letter in "abc"}
+
+
+@pytest.mark.parametrize(
+    ("vpc", "expected"),
+    [
+        ({"subnets": {"private": SUBNETS}}, "vpc.subnets.private: {"),
+        ({"subnets": {"private": SUBNETS}}, "} needs vpc.id, which eksctl looks up"),
+        ({"id": "vpc-0123456789abcdef0"}, "needs two subnets with their id in vpc.subnets.private"),
+        (
+            {
+                "id": "vpc-0123456789abcdef0",
+                "subnets": {"private": {**SUBNETS, "us-west-2d": {"id": "PLACEHOLDER"}}},
+            },
+            "vpc.subnets.private.us-west-2d: {'id': 'PLACEHOLDER'} is not carried: its id must be",
+        ),
+    ],
+)
+def test_what_is_missing_of_a_vpc_that_exists(
+    vpc: Mapping[str, Any], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = {key: value for key, value in P4D_ODCR.items() if key != "availabilityZones"}
+    document |= {"vpc": vpc, "managedNodeGroups": [{**SYSTEM, "subnets": ["us-west-2c"]}]}
+    _, written, said = imported(document, tmp_path, capsys)
+    assert expected in said
+    is_used = "hyperpod_subnets" in written["network"]
+    assert is_used == ("vpc_id" in written["network"])
+    assert ("makes another VPC" in said) is not is_used
+    # Without them, no group can be in one of them.
+    assert ("it is none of the subnets that are carried" in said) is not is_used
+
+
 def test_zones_are_by_id_where_a_name_may_be_of_one_that_eks_refuses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -356,10 +388,93 @@ def test_what_a_sample_leaves_to_its_user_is_to_decide(
     assert "network" not in written or "vpc_id" not in written["network"]
     assert config.region is None
     assert [group["name"] for group in written["node_groups"]] == ["sys", "p5"]
-    head, _, decisions = said.partition("Decide, where the file has a comment:")
-    assert head
+    _, _, decisions = said.partition("Decide first, where the file has a comment:")
+    decisions, _, commands = decisions.partition("Next:")
+    assert "make deploy" in commands
     for key in ("metadata.region", "metadata.version", "vpc.id", "marketType"):
         assert key in decisions
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        (["a", SYSTEM], ["managedNodeGroups[0]: 'a' is not carried: it must be a mapping"]),
+        ([SYSTEM, "a"], ["managedNodeGroups[1]: 'a' is not carried: it must be a mapping"]),
+        (
+            [{"name": "a", "instanceType": "m5.lrge"}, SYSTEM],
+            [
+                "managedNodeGroups[0] (a).instanceType: 'm5.lrge' is not an EC2 instance type",
+                "is left out: instance_types is missing and has no default",
+            ],
+        ),
+        (
+            [{**SYSTEM, "availabilityZones": [5]}],
+            ["availabilityZones: [5] must be text; write it in quotes"],
+        ),
+    ],
+)
+def test_a_group_that_is_none_leaves_the_others(
+    groups: list[object],
+    expected: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, written, said = imported({**P4D_ODCR, "managedNodeGroups": groups}, tmp_path, capsys)
+    assert [group["name"] for group in written["node_groups"]] == ["sys"]
+    for line in expected:
+        assert line in said
+    # What is gone leaves nothing else to decide.
+    assert "name: is missing" not in said
+    assert "[5] is by name" not in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"vpc": 5}, "vpc: 5 is not carried: it must be a mapping of keys to values"),
+        ({"addons": {"a": 1}}, "addons: {'a': 1} is not carried: it must be a list"),
+        ({"vpc": {"nat": {"gateway": "x"}}}, "it must be Single, HighlyAvailable or Disable"),
+        ({"vcp": {}}, "vcp: {} is not carried: this is no key of eksctl that is known here"),
+    ],
+)
+def test_a_value_of_another_type_is_told_apart_from_a_key_that_is_unknown(
+    changes: Mapping[str, Any], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, _, said = imported({**P4D_ODCR, **changes}, tmp_path, capsys)
+    assert expected in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"managedNodeGroups": [{"name": "a", "instanceType": "m5.lrge"}]},
+            ["(a).instanceType: 'm5.lrge' is not an EC2", "(a): {", "no group can be carried"],
+        ),
+        (
+            {"managedNodeGroups": {"a": {}}},
+            ["managedNodeGroups: {'a': {}} is not carried: it must be a list", "no group can be"],
+        ),
+        ({"managedNodeGroups": []}, ["managedNodeGroups: no group can be carried; list one"]),
+        (
+            {"managedNodeGroups": None, "nodeGroups": [{"name": "a"}]},
+            ["nodeGroups: [{'name': 'a'}] is not carried: these are self-managed", "no group can"],
+        ),
+    ],
+)
+def test_where_no_group_is_left_each_reason_is_a_line(
+    changes: Mapping[str, Any],
+    expected: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source, output = tmp_path / "theirs.yaml", tmp_path / "mine.yaml"
+    source.write_text(yaml.safe_dump({**P4D_ODCR, **changes}), "utf-8")
+    assert run_command("import-eksctl", source, "--output", output) == 2
+    lines = capsys.readouterr().err.splitlines()
+    for line, part in zip(lines, expected, strict=True):
+        assert part in line
+    assert not output.exists()
 
 
 @pytest.mark.parametrize(
@@ -434,7 +549,7 @@ def test_whatever_the_values_are_nothing_breaks(
             try:
                 imported(document, tmp_path, capsys)
             except OpsError as refused:
-                assert len(refused.lines) == 1
+                assert all(line.startswith(f"{tmp_path}") for line in refused.lines)
 
 
 def _places(value: object, path: tuple[Any, ...]) -> set[tuple[Any, ...]]:

@@ -175,7 +175,7 @@ def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
             f"{GROUP}.instance_type",
             "ml.p5.48xlrge",
             f"{GROUP}.instance_type: 'ml.p5.48xlrge' is not a HyperPod instance type; did you mean "
-            "ml.p5.48xlarge? (allowed: 209 types, see config/schema.json)",
+            "ml.p5.48xlarge? (allowed: 209 values, see config/schema.json)",
         ),
     ],
 )

@@ -68,7 +68,7 @@ def lines_of(path: Path, text: str) -> list[str]:
             "ml.p5.48xlarge",
             "ml.p5.48xlrge",
             f"19: {GPU}.instance_type: 'ml.p5.48xlrge' is not a HyperPod instance type; did you "
-            "mean ml.p5.48xlarge? (allowed: 209 types, see config/schema.json)",
+            "mean ml.p5.48xlarge? (allowed: 209 values, see config/schema.json)",
             id="type",
         ),
         pytest.param(

@@ -17,6 +17,7 @@ from hyperpod_cli.deliver.init.questions import known_zones
 _DEFAULT_TYPE, _DEFAULT_NODES, _DEFAULT_GIB = "m5.large", 2, 80
 _LONGEST_NAME = 20
 _SMALLEST, _FEWEST_ZONES = 28, 2
+_SUBNET_ID = re.compile(r"subnet-[0-9a-f]{8}([0-9a-f]{9})?")
 _GROUPS, _SUBNETS = "managedNodeGroups", ("vpc", "subnets", "private")
 _ENDPOINTS = {(True, True): "public_and_private", (True, False): "public", (False, True): "private"}
 
@@ -33,20 +34,34 @@ def compose(draft: Draft, source: Mapping[str, Any]) -> None:
         if isinstance(group, Mapping):
             _add_defaults(draft, group, index=index)
     _add_endpoint_access(draft, _mapping(source, "vpc", "clusterEndpoints"))
-    subnets = _mapping(source, *_SUBNETS)
+    subnets = dict(_subnets(draft, _mapping(source, *_SUBNETS)))
     vpc_id = _mapping(source, "vpc").get("id")
-    if vpc_id is None:
-        _add_new_network(draft, source)
-    elif draft.document.get("region") in regions():
-        _add_subnets(draft, source, subnets=subnets)
+    missing = _missing_of_vpc(vpc_id, subnets=subnets, region=draft.document.get("region"))
+    zones: Mapping[str, str] = {}
+    if vpc_id is not None and not missing:
+        zones = _add_subnets(draft, subnets)
     else:
-        draft.remove(("network", "vpc_id"))
-        message = "needs metadata.region, to name its subnets' zones; write it there, import again"
-        draft.decide((), origin=("vpc", "id"), value=vpc_id, message=message)
-    origin = "availabilityZones" if "availabilityZones" in source else _GROUPS
-    _replace_names(draft, origin=(origin,))
+        _add_new_network(draft, source)
+    if missing:
+        if vpc_id is not None:
+            draft.remove(("network", "vpc_id"))
+        origin: KeyPath = ("vpc", "id") if vpc_id is not None else _SUBNETS
+        message = f"{missing}, and import again; this file makes another VPC"
+        draft.decide(("network",), origin=origin, value=_at(source, origin), message=message)
+    _add_zones_of_groups(draft, source, zones=zones)
+    named_in = "availabilityZones" if "availabilityZones" in source else _GROUPS
+    _replace_names(draft, origin=(named_in,))
+    # What is no group left an empty one in its position.
+    for index in reversed(range(len(draft.document.get("node_groups", ())))):
+        if not draft.document["node_groups"][index]:
+            draft.remove(("node_groups", index))
     draft.document.setdefault("cluster", None)
     draft.document.setdefault("storage", None)
+
+
+def _at(source: Mapping[str, Any], path: KeyPath) -> object:
+    *parents, last = map(str, path)
+    return _mapping(source, *parents).get(last)
 
 
 def _mapping(source: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
@@ -162,46 +177,76 @@ def _block(cidr: str) -> IPv4Network | None:
 def _zones_of_groups(source: Mapping[str, Any]) -> Iterator[str]:
     groups = [each for each in _list(source.get(_GROUPS)) if isinstance(each, Mapping)]
     yield from dict.fromkeys(
-        str(zone) for each in groups for zone in _list(each.get("availabilityZones"))
+        zone
+        for each in groups
+        for zone in _list(each.get("availabilityZones"))
+        if isinstance(zone, str)
     )
 
 
-def _add_subnets(draft: Draft, source: Mapping[str, Any], *, subnets: Mapping[str, Any]) -> None:
-    """Add the private subnets of a VPC that exists, each with its zone, and those of groups."""
+def _subnets(draft: Draft, given: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the private subnets that have an ID, by their names; say which have none."""
+    for name, subnet in given.items():
+        if isinstance(subnet, Mapping) and _SUBNET_ID.fullmatch(str(subnet.get("id"))):
+            yield name, subnet
+        elif isinstance(subnet, Mapping):
+            message = (
+                "its id must be the ID of a subnet that exists, such as subnet-0123456789abcdef0"
+            )
+            draft.say((*_SUBNETS, name), subnet, message)
+
+
+def _missing_of_vpc(vpc_id: object, *, subnets: Mapping[str, Any], region: object) -> str:
+    """Return what must be said before a VPC that exists can be used; nothing if all is there."""
+    if vpc_id is None:
+        return "needs vpc.id, which eksctl looks up: write it" if subnets else ""
+    if region not in regions():
+        return "needs metadata.region, to name its subnets' zones: write it"
+    enough = len(subnets) >= _FEWEST_ZONES
+    return "" if enough else "needs two subnets with their id in vpc.subnets.private: write them"
+
+
+def _add_subnets(draft: Draft, subnets: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
+    """Add the private subnets of a VPC that exists, and return their zones by name and ID."""
     zones: dict[str, str] = {}
     letters = iter("abcdefgh")
     for index, (name, subnet) in enumerate(subnets.items()):
         origin: KeyPath = (*_SUBNETS, name)
-        described = subnet if isinstance(subnet, Mapping) else {}
-        zone = described.get("az") or (name if is_zone_name(name) else None)
+        zone = subnet.get("az") or (name if is_zone_name(name) else None)
         path: KeyPath = ("network", "hyperpod_subnets", index)
-        draft.set((*path, "subnet_id"), described.get("id"), origin=(*origin, "id"))
+        draft.set((*path, "subnet_id"), subnet["id"], origin=(*origin, "id"))
         known = zone or f"{draft.document['region']}{next(letters, 'a')}"
         draft.set((*path, "availability_zone_id"), known, origin=origin)
-        zones |= {name: known, str(described.get("id")): known}
+        zones |= {name: known, subnet["id"]: known}
         if zone is None:
             message = f"must be in the zone that its subnet is in, for which {known} stands"
-            value = described.get("id")
             draft.decide(
                 path,
                 origin=origin,
-                value=value,
-                message=f"{message}: `aws ec2 describe-subnets --subnet-ids <id>` tells it",
+                value=subnet["id"],
+                message=f"{message}: `aws ec2 describe-subnets --subnet-ids <id>` shows it",
             )
-    ids = [
-        each["subnet_id"] for each in draft.document.get("network", {}).get("hyperpod_subnets", ())
-    ]
-    if ids:
-        draft.set(("network", "eks_subnet_ids"), ids, origin=_SUBNETS)
+    ids = [subnet["id"] for subnet in subnets.values()]
+    draft.set(("network", "eks_subnet_ids"), ids, origin=_SUBNETS)
+    return zones
+
+
+def _add_zones_of_groups(
+    draft: Draft, source: Mapping[str, Any], *, zones: Mapping[str, str]
+) -> None:
+    """Add the zone of each group that names one subnet."""
     for index, group in enumerate(_list(source.get(_GROUPS))):
         named = _list(group.get("subnets")) if isinstance(group, Mapping) else ()
         if len(named) == 1:
             origin = (_GROUPS, index, "subnets")
-            path = ("node_groups", index, "availability_zone_id")
             if str(named[0]) in zones:
+                path = ("node_groups", index, "availability_zone_id")
                 draft.set(path, zones[str(named[0])], origin=origin)
             else:
-                message = "it is none of vpc.subnets.private; set availability_zone_id of the group"
+                message = (
+                    "it is none of the subnets that are carried; set availability_zone_id of the "
+                    "group"
+                )
                 draft.say(origin, named, message)
 
 

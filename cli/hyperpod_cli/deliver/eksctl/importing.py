@@ -1,8 +1,9 @@
 """Writes the configuration that an eksctl ClusterConfig becomes, and says what it does not have."""
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +21,24 @@ from hyperpod_cli.deliver.eksctl.reading import Draft, read
 from hyperpod_cli.deliver.init.template import schema_comment
 from hyperpod_cli.deliver.new_file import refuse_existing, report, write_new
 from hyperpod_cli.deliver.yaml_text import YamlText
-from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.errors import LinesError, OpsError
 
 _API, _KIND = "eksctl.io/v1alpha5", "ClusterConfig"
 _OPTION = "--output"
 _WIDTH = 96
 _NAME: KeyPath = ("name",)
 _GROUPS, _HEAD = "node_groups", "Not carried:"
+_THEIR_GROUPS = ("managedNodeGroups", "nodeGroups")
+_NO_GROUP = (
+    "managedNodeGroups: no group can be carried; list one with a name and an instanceType, or "
+    "write a configuration with a HyperPod cluster by `make init`"
+)
 # What a value is refused for that lacks another one next to it.
 _NEEDED_BY = {"capacity_reservation_id": "capacity"}
 _COMMENTS: Mapping[KeyPath, str] = {
     ("storage",): "eksctl makes no file system; without this line, one of FSx for Lustre is made, "
     "of 1.2 TiB (docs/storage.md)",
-    ("cluster",): "No HyperPod cluster; one may be beside the node groups (docs/node-groups.md)",
+    ("cluster",): "No HyperPod cluster; one can be added to the node groups (docs/node-groups.md)",
 }
 _wrapped = textwrap.TextWrapper(
     width=_WIDTH, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
@@ -58,14 +64,11 @@ def import_cluster_config(source: Path, *, output: Path | None) -> int:
     refuse_existing(path, option=_OPTION)
     said = [file.line(_not_carried(finding)) for finding in draft.said]
     config = write_new(_text(draft, file=file, path=path), path=path, option=_OPTION)
-    for line in report(config, path=path):
-        print(line)
     decisions = [file.line(finding) for _, finding in draft.decisions]
-    for head, lines in (("Decide, where the file has a comment:", decisions), (_HEAD, said)):
-        if lines:
-            print(head)
-        for line in lines:
-            print(f"  {line}")
+    heads = ((_HEAD, said), ("Decide first, where the file has a comment:", decisions))
+    before = [line for head, lines in heads if lines for line in (head, *(f"  {x}" for x in lines))]
+    for line in report(config, path=path, before_next=before):
+        print(line)
     return 0
 
 
@@ -95,23 +98,57 @@ def _valid(file: YamlFile, source: Mapping[str, Any]) -> Draft:
     """Return what can be deployed of a ClusterConfig; what cannot is taken out and said.
 
     Raises:
-        OpsError: Too little can be deployed.
+        OpsError: No group can be deployed, or what cannot be left out.
     """
     draft = read(source)
     compose(draft, source)
     while refused := next(_refused(draft.document), None):
+        if not draft.document.get(_GROUPS):
+            raise LinesError("\n".join((*_why_no_group(draft, file), f"{file.path}: {_NO_GROUP}")))
         place = _removable(draft, refused.path)
         if place is None:
             raise OpsError(f"{file.path}: cannot be carried: {refused.within(draft.document)}")
-        [origin, *_] = [
+        origins = [
             at
             for path, at in draft.origins.items()
             if path[: len(place)] == place or place[: len(path)] == path
         ]
+        origin = _shared(origins) or origins[0]
+        is_carried = place in draft.origins
         draft.remove(place)
-        message = refused.message
-        draft.decide(place[:-1], origin=origin, value=_at(source, origin), message=message)
+        draft.decide(
+            place[:-1],
+            origin=origin,
+            value=_at(source, origin),
+            message=_why_left_out(refused, place=place, is_carried=is_carried),
+            severity=Severity.ERROR,
+        )
     return draft
+
+
+def _why_left_out(refused: Finding, *, place: KeyPath, is_carried: bool) -> str:
+    """Return what is said of a value, or of several for which one of them was refused."""
+    if is_carried and refused.path[: len(place)] == place:
+        return refused.message
+    shared = len(_shared([refused.path, place]))
+    inner = refused.path[len(place) :] or refused.path[shared:] or refused.path
+    return f"is left out: {key_path(inner)} {refused.message}"
+
+
+def _shared(paths: Sequence[KeyPath]) -> KeyPath:
+    """Return what several paths begin with."""
+    are_alike = takewhile(lambda steps: len({*steps}) == 1, zip(*paths, strict=False))
+    return tuple(steps[0] for steps in are_alike)
+
+
+def _why_no_group(draft: Draft, file: YamlFile) -> Iterator[str]:
+    """Yield why each group was left out."""
+    for _, finding in draft.decisions:
+        if finding.severity is Severity.ERROR:
+            yield file.line(finding)
+    for finding in draft.said:
+        if finding.path[0] in _THEIR_GROUPS:
+            yield file.line(_not_carried(finding))
 
 
 def _refused(document: Mapping[str, Any]) -> Iterator[Finding]:
@@ -151,6 +188,13 @@ def _at(source: object, path: KeyPath) -> object:
     return source
 
 
+def _there(document: object, path: KeyPath) -> KeyPath:
+    """Return the nearest place of a document to write a comment at."""
+    while path and _at(document, path) is None and path[-1:] != _NAME:
+        path = path[:-1]
+    return path or _NAME
+
+
 def _text(draft: Draft, *, file: YamlFile, path: Path) -> str:
     """Return the text of a file: the document with a comment for each decision."""
     document = {key: draft.document[key] for key in Config.model_fields if key in draft.document}
@@ -167,7 +211,7 @@ def _text(draft: Draft, *, file: YamlFile, path: Path) -> str:
     written = YamlText(text)
     decisions = [(at, _about(finding, file=file)) for at, finding in draft.decisions]
     for at, comment in (*_COMMENTS.items(), *decisions):
-        written.add_comment(at or _NAME, _wrapped(comment))
+        written.add_comment(_there(document, at), _wrapped(comment))
     head = [f"Written by `hyperpod-cdk import-eksctl {file.path.name}`."]
     if draft.said:
         head += ["", _HEAD, *(_about(finding, file=file) for finding in draft.said)]

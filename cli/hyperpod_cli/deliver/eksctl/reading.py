@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from hyperpod_cdk.schema.errors import Finding, KeyPath, path_of
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, path_of
 from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.deliver.eksctl.cluster_rows import CLUSTER_ROWS
 from hyperpod_cli.deliver.eksctl.group_rows import GROUP_ROWS
@@ -15,7 +15,7 @@ from hyperpod_cli.deliver.eksctl.row import Row, alternatives
 TABLE: Sequence[Row] = (*CLUSTER_ROWS, *GROUP_ROWS)
 """Every key of eksctl that is known, in the order of the documentation."""
 _ENTRY, _ANY_NAME = "[]", ".<>"
-_UNKNOWN = "this is no key of eksctl, or no value of one, that is known here"
+_KINDS = ((".", "a mapping of keys to values"), (_ENTRY, "a list"))
 _Said = TypeVar("_Said")
 
 
@@ -27,7 +27,8 @@ class Draft:
         document: What there is of it.
         origins: Where each of its values is in eksctl's file, by where it is here.
         said: What is said of values that have no place here.
-        decisions: What there is to decide, each with where in the document.
+        decisions: What there is to decide, each with where in the document: an error is about a
+            value that had to be left out, a warning about one that is there.
     """
 
     document: dict[str, Any] = field(default_factory=dict)
@@ -53,23 +54,32 @@ class Draft:
         self.origins[path] = origin
 
     def remove(self, path: KeyPath) -> None:
-        """Take a value out; what is said of it is then about what it was in."""
+        """Take a value out; why others were taken out of it is then said of what it was in."""
         parent: Any = self.document
         for step in path[:-1]:
             parent = parent[step]
         del parent[path[-1]]
         self.origins = dict(_without(self.origins.items(), path))
-        about = [(at, said) for at, said in self.decisions if at[: len(path)] == path]
+        about = [said for at, said in self.decisions if at[: len(path)] == path]
         others = [(at, said) for at, said in self.decisions if at[: len(path)] != path]
-        self.decisions = [*_without(others, path), *((path[:-1], said) for _, said in about)]
+        left_out = [(path[:-1], said) for said in about if said.severity is Severity.ERROR]
+        self.decisions = [*_without(others, path), *left_out]
 
     def say(self, origin: KeyPath, value: object, message: str) -> None:
         """Say of a value why it is not carried, and what to do instead."""
         self.said.append(Finding(path=origin, value=value, message=message))
 
-    def decide(self, path: KeyPath, *, origin: KeyPath, value: object, message: str) -> None:
+    def decide(
+        self,
+        path: KeyPath,
+        *,
+        origin: KeyPath,
+        value: object,
+        message: str,
+        severity: Severity = Severity.WARNING,
+    ) -> None:
         """Say what there is to decide about a value; once, however often it is carried."""
-        finding = Finding(path=origin, value=value, message=message)
+        finding = Finding(path=origin, value=value, message=message, severity=severity)
         if finding not in [said for _, said in self.decisions]:
             self.decisions.append((path, finding))
 
@@ -93,8 +103,8 @@ def read(document: Mapping[str, Any]) -> Draft:
     """Return what the table carries of an eksctl ClusterConfig, and what it says."""
     draft = Draft()
     for origin, value, row in _walk(document, path=(), key=""):
-        if row is None:
-            draft.say(origin, value, _UNKNOWN + nearest(origin[-1], known=_siblings(origin)))
+        if isinstance(row, str):
+            draft.say(origin, value, row)
             continue
         found = row.for_value(value)
         taken = value if found is None else found[1]
@@ -108,8 +118,8 @@ def read(document: Mapping[str, Any]) -> Draft:
     return draft
 
 
-def _walk(value: Any, *, path: KeyPath, key: str) -> Iterator[tuple[KeyPath, Any, Row | None]]:  # noqa: ANN401
-    """Yield each value that a row is for, and those that none is for, with where they are."""
+def _walk(value: Any, *, path: KeyPath, key: str) -> Iterator[tuple[KeyPath, Any, Row | str]]:  # noqa: ANN401
+    """Yield where each value is, and the row that it is for, or what is wrong if there is none."""
     if value is None:
         return
     row = next((row for row in _rows().get(key, ()) if row.for_value(value) is not None), None)
@@ -124,7 +134,17 @@ def _walk(value: Any, *, path: KeyPath, key: str) -> Iterator[tuple[KeyPath, Any
         for index, each in enumerate(value):
             yield from _walk(each, path=(*path, index), key=f"{key}{_ENTRY}")
     else:
-        yield path, value, None
+        yield path, value, _unread(path, key=key)
+
+
+def _unread(path: KeyPath, *, key: str) -> str:
+    """Say what is wrong with a value that no row is for: its kind, or its key."""
+    cases = [row.case for row in _rows().get(key, ())]
+    kinds = [kind for suffix, kind in _KINDS if _has(key + suffix)]
+    if cases or kinds:
+        *others, last = (*cases, *kinds)
+        return f"it must be {', '.join(others)}{' or ' * bool(others)}{last}"
+    return f"this is no key of eksctl that is known here{nearest(path[-1], known=_siblings(path))}"
 
 
 @cache
