@@ -36,6 +36,7 @@ SECONDS_TO_LIVE = 300
 
 # https://docs.aws.amazon.com/grafana/latest/APIReference/API_WorkspaceDescription.html
 _MANAGED = re.compile(r"(g-[0-9a-f]{10})\.grafana-workspace\.([a-z0-9-]+)\.amazonaws\.com")
+_SENDABLE = re.compile(r"[!-~]+")
 _ACCOUNT = "hyperpod-cdk-dashboards"
 _TIMEOUT_SECONDS = 30
 _DENIED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
@@ -78,6 +79,34 @@ def write(rendered: Mapping[str, str], *, folder: Path) -> None:
         raise OpsError(f"--output: {error}") from None
 
 
+def host_of(url: str) -> str:
+    """Return the host of a Grafana that dashboards can be sent to.
+
+    Args:
+        url: Where the Grafana is.
+
+    Raises:
+        OpsError: It is no address to send a token to, or there is no token for it.
+    """
+    try:
+        parts = urlsplit(url if _SENDABLE.fullmatch(url) else "")
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    schemes = ("http", "https") if host in ("localhost", "127.0.0.1") else ("https",)
+    if not host or parts.scheme not in schemes:
+        raise OpsError(
+            f"--grafana: {url!r} must be an https:// address, or http://localhost:PORT of "
+            "kubectl port-forward; the token is sent there"
+        )
+    if _MANAGED.fullmatch(host) is None and not os.environ.get(TOKEN):
+        raise OpsError(
+            f"{TOKEN}: is not set; make a service account with the role Editor in this "
+            "Grafana, and set it to a token of it that expires within an hour"
+        )
+    return host
+
+
 def push(
     rendered: Mapping[str, str], *, url: str, sources: Sequence[Mapping[str, Any]] = ()
 ) -> list[str]:
@@ -95,18 +124,12 @@ def push(
     Raises:
         OpsError: The Grafana is not reached, or does not take them.
     """
-    parts = urlsplit(url)
-    is_local = parts.hostname in ("localhost", "127.0.0.1")
-    if not parts.hostname or parts.scheme not in (("http", "https") if is_local else ("https",)):
-        raise OpsError(
-            f"--grafana: {url!r} must be an https:// address, or http://localhost:PORT of "
-            "kubectl port-forward; the token is sent there"
-        )
+    host = host_of(url)
     base = url.rstrip("/")
     found = [json.loads(text) for name, text in rendered.items() if name.endswith(".json")]
     # Data sources are an administrator's: https://grafana.com/docs/grafana/latest/administration/
     # roles-and-permissions/#organization-roles
-    with _token(parts.hostname, role="ADMIN" if sources else "EDITOR") as token:
+    with _token(host, role="ADMIN" if sources else "EDITOR") as token:
         grafana = _Grafana(base=base, token=token)
         for source in sources:
             grafana.put_source(source)
@@ -174,13 +197,7 @@ def _sources(endpoint: str, *, region: str) -> Iterator[Mapping[str, Any]]:
 def _token(host: str, *, role: str) -> Iterator[str]:
     managed = _MANAGED.fullmatch(host)
     if managed is None:
-        token = os.environ.get(TOKEN)
-        if not token:
-            raise OpsError(
-                f"{TOKEN}: is not set; make a service account with the role Editor in this "
-                "Grafana, and set it to a token of it that expires within an hour"
-            )
-        yield token
+        yield os.environ[TOKEN]
         return
     workspace, region = managed.groups()
     client = AwsSession(region=region).writing_client("grafana")

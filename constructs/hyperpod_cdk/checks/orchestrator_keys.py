@@ -8,7 +8,6 @@ from hyperpod_cdk.schema.section import (
     ORCHESTRATORS,
     OfHyperPod,
     OrchestratedBy,
-    Section,
     given_in_vain,
 )
 
@@ -31,11 +30,4 @@ def orchestrator_keys(config: Config) -> Iterator[Finding]:
         return ""
 
     for path, value, reason in given_in_vain(config, why):
-        yield error(path, _brief(value), f"must be left out: it is for {reason}")
-
-
-def _brief(value: object) -> object:
-    """Return a value as it was written."""
-    if isinstance(value, tuple):
-        return [_brief(item) for item in value]
-    return value.model_dump(exclude_unset=True) if isinstance(value, Section) else value
+        yield error(path, value, f"must be left out: it is for {reason}")

@@ -141,7 +141,7 @@ def _node_group_findings(
         zone = group.availability_zone_id if isinstance(group, ManagedNodeGroupConfig) else None
         if zone is not None:
             for finding in foreign_zone_findings(zone, zones=zones, why="; or add a subnet there"):
-                yield finding.under(index, "availability_zone_id")
+                yield finding.under(index)
 
 
 def _zones_of(network: object) -> Iterator[NamedZone]:

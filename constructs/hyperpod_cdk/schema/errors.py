@@ -4,7 +4,7 @@ import re
 import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Self
 
 KeyPath = tuple[str | int, ...]
@@ -191,20 +191,34 @@ def one_line(error: Exception) -> str:
 
 def shown(value: object) -> str:
     """Write a value in one short line, in YAML's words."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
     return _short.repr(value)
 
 
 class _Short(reprlib.Repr):
-    """Shows an entry of a list by its name."""
+    """Shows values as YAML has them, and a section in a list by its name."""
+
+    def repr_NoneType(self, _value: None, _level: int) -> str:
+        """Return what stands for nothing."""
+        return "null"
+
+    def repr_bool(self, value: bool, _level: int) -> str:
+        """Return a switch."""
+        return "true" if value else "false"
+
+    def repr_tuple(self, values: tuple[object, ...], level: int) -> str:
+        """Return a list, as every tuple of a section is in YAML."""
+        return self.repr_list([*values], level)
 
     def repr_instance(self, entry: object, level: int) -> str:
-        """Return the name of what has one."""
+        """Return the name of a section that has one, or else what was given of it."""
+        if isinstance(entry, Enum):
+            return self.repr1(entry.value, level)
         name = getattr(entry, "name", None)
-        return repr(name) if isinstance(name, str) else super().repr_instance(entry, level)
+        if isinstance(name, str) and level < self.maxlevel:
+            return repr(name)
+        if hasattr(entry, "model_dump"):
+            return self.repr1(entry.model_dump(exclude_unset=True), level)
+        return super().repr_instance(entry, level)
 
 
 _short = _Short()

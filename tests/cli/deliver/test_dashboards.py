@@ -191,7 +191,10 @@ def test_a_workspace_that_is_not_deployed_is_one_line(
         pytest.param("", 200, "<html>", SECRET, "not as a Grafana does", id="no Grafana"),
         pytest.param("http://127.0.0.1:1", 0, "", SECRET, "cannot be reached", id="nobody"),
         pytest.param("http://grafana.example.com", 0, "", SECRET, "must be an https", id="plain"),
-        pytest.param("grafana", 0, "", SECRET, "must be an https", id="no URL"),
+        *(
+            pytest.param(url, 0, "", SECRET, "must be an https", id=url)
+            for url in ("grafana", "http://[a", "https://a b", "https://a:x", "https://a/\u00e9")
+        ),
     ],
 )
 def test_what_a_grafana_refuses_is_told_without_the_token(
@@ -216,6 +219,9 @@ def test_what_a_grafana_refuses_is_told_without_the_token(
     (line,) = err.splitlines()
     assert says in line
     assert SECRET not in out + err
+    # What is wrong with the arguments is said before anything is written.
+    was_begun = url == "http://127.0.0.1:1" or (not url and token is not None)
+    assert (tmp_path / "cost.json").exists() is was_begun
 
 
 def test_slurm_without_a_file_system_has_nothing_to_show(

@@ -23,6 +23,8 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("network.vpc_cird", "x", "did you mean vpc_cidr?"),
         (f"{GROUP}.instance_typ", "x", "did you mean instance_type?"),
         ("network.hyperpod_subnets[0].zone", "x", "(keys: cidr, subnet_id, availability_zone_id, "),
+        # values of several keys, in YAML's words
+        ("region", [None, {"a": True}], "[null, {'a': true}] must be text, not a list"),
         # types
         ("network", "x", "'x' must be a mapping of keys to values"),
         ("network", None, "null must be a mapping of keys to values; leave the key out"),
@@ -143,6 +145,23 @@ def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
     [
         ("slurm", {}, "slurm: 'slurm' is not a key here, but under cluster (keys: name"),
         ("eks.node_groups", [], "eks.node_groups: 'node_groups' is not a key here (keys: clus"),
+        (
+            "node_groups",
+            [
+                {
+                    "name": "a",
+                    "instance_types": ["m5.large"],
+                    "desired_size": 1,
+                    "availability_zone_id": "usw2-az4",
+                }
+            ],
+            "node_groups[0].availability_zone_id: 'usw2-az4' must be a HyperPod subnet's zone",
+        ),
+        (
+            f"{GROUP}.taints",
+            [{"key": "a", "effect": "NoSchedule"}] * 2,
+            f"{GROUP}.taints[1]: {{'effect': 'NoSchedule', 'key': 'a'}} is listed twice",
+        ),
         ("odd key", 1, "['odd key']: 'odd key' is not a key here"),
         ("tags", {"": "v"}, "tags['']: '' must be 1 to 128 characters"),
         ("tags", {"AWS:k": "v"}, "tags['AWS:k']: 'AWS:k' must not start with aws:"),

@@ -37,11 +37,13 @@ def dashboards(
     GRAFANA_TOKEN.
     """
     from hyperpod_cdk import load_config
-    from hyperpod_cli.deliver.grafana import DEPLOYED, deployed, files, push, write
+    from hyperpod_cli.deliver.grafana import DEPLOYED, deployed, files, host_of, push, write
 
     loaded = load_config(config)
     rendered = files(loaded)
     url, sources = deployed(loaded) if grafana == DEPLOYED else (grafana, [])
+    if url is not None:
+        host_of(url)
     write(rendered, folder=output)
     for name in rendered:
         typer.echo(f"wrote {output / name}")

@@ -74,8 +74,8 @@ def _too_much(config: Config, governance: GovernanceConfig, name: str) -> Iterat
     )
     if asked > there + _TOLERANCE:
         message = (
-            f"have quotas of {asked:.4g} nodes of {name} together, and the instance groups have "
-            f"{there}; lower a quota, or raise an instance_count"
+            f"have quotas of {round(asked, 3):.15g} nodes of {name} together, and the instance "
+            f"groups have {there}; lower a quota, or raise an instance_count"
         )
         yield error(("governance", "teams"), [team.name for team in governance.teams], message)
 

@@ -52,6 +52,12 @@ CASES = [
     ),
     one(
         governance_quotas,
+        "a million nodes, in digits",
+        config(*_GPU_NODES, **_governed(_of(nodes=1000000))),
+        (ERROR, _TEAMS, f"quotas of 1000000 nodes of {GPU} together"),
+    ),
+    one(
+        governance_quotas,
         "vCPUs over what the groups have",
         config(*_GPU_NODES, **_governed(_of(CPU, vcpus=9))),
         (ERROR, _TEAMS, f"quotas of 1.125 nodes of {CPU} together, and the instance groups have 1"),
