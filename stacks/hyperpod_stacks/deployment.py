@@ -9,6 +9,7 @@ import aws_cdk as cdk
 from hyperpod_cdk.checks import cross_section_findings, findings
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart import HyperPodChart
+from hyperpod_cdk.node_groups.node_groups import OF_NODE_GROUPS
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.refusals import report
 from hyperpod_stacks.addons_stack import AddonsStack
@@ -103,7 +104,10 @@ def add_stacks(
         orchestration.add_to_stack(each)
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.
     report(dependents.get("hyperpod") or dependents["node-groups"], cross_section_findings(config))
+    # The stacks themselves, which CDK leaves out by its flag explicitStackTags; but CloudFormation
+    # hands a stack's tags on to its resources.
+    tagged = [each for kind, each in dependents.items() if kind != "node-groups"]
     for key, value in config.tags.items():
-        cdk.Tags.of(scope).add(key, value)
-        # The stacks themselves, which CDK leaves out by its flag explicitStackTags.
-        cdk.Tags.of(scope).add(key, value, include_resource_types=["aws:cdk:stack"])
+        cdk.Tags.of(scope).add(key, value, exclude_resource_types=OF_NODE_GROUPS)
+        for stack in (platform, *tagged):
+            cdk.Tags.of(stack).add(key, value, include_resource_types=["aws:cdk:stack"])

@@ -38,6 +38,7 @@ class NodeGroupsStack(cdk.Stack):
             subnets=platform.network.node_subnets,
             security_group=platform.security_group,
             volume_key=platform.keys.node_volumes,
+            instance_tags=config.tags,
             autoscaled_with=platform.provisioner if is_scaled else None,
         )
         if is_scaled:

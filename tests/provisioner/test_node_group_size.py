@@ -14,7 +14,7 @@ PROPERTIES = {
     "ClusterName": "ml-eks",
     "NodeGroupName": "gpu",
     "Scaling": '{"MinSize":1,"MaxSize":4,"DesiredSize":2}',
-    "Group": "whatever changes",
+    "Beside": "whatever changes",
 }
 
 

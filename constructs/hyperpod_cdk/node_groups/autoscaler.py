@@ -25,6 +25,8 @@ from hyperpod_cdk.synthesis.reasons import (
 RELEASE: Final = "cluster-autoscaler"
 """Name of its Helm release, its Deployment and its service account."""
 NAMESPACE: Final = "kube-system"
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateNodegroupConfig.html
+_BESIDE_SIZE: Final = {"labels", "taints", "max_unavailable", "update_strategy", "node_repair"}
 _TAG: Final = "k8s.io/cluster-autoscaler/node-template/resources"
 
 
@@ -54,19 +56,19 @@ def present_size(
     *,
     cluster: eks.ICluster,
     group: ManagedNodeGroupConfig,
-    launch_template_version: str,
     provisioner: Provisioner,
 ) -> float:
     """Return the size of a node group that an update leaves as the autoscaler has made it.
 
-    It is looked up when something of the group changes, for then the group is updated.
+    It is looked up when something changes that EKS takes together with a size. Another version of
+    the launch template, or of the AMI, leaves it as it was looked up last, which sends no size.
+    https://github.com/aws/containers-roadmap/issues/1258
 
     Args:
         scope: Parent.
         construct_id: Its id.
         cluster: The EKS cluster.
         group: The group.
-        launch_template_version: The version that the group gets.
         provisioner: Looks the size up.
     """
     scaling = {
@@ -104,8 +106,7 @@ def present_size(
             "ClusterName": cluster.cluster_name,
             "NodeGroupName": group.name,
             "Scaling": stack.to_json_string(scaling),
-            "Group": group.model_dump_json(),
-            "LaunchTemplateVersion": launch_template_version,
+            "Beside": group.model_dump_json(include=_BESIDE_SIZE),
         },
         depends_on=[access],
     )

@@ -1,6 +1,6 @@
 """The launch templates of EKS node groups: what instances are like, and where they run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aws_cdk import Tags
@@ -36,6 +36,7 @@ def launch_template(
     group: ManagedNodeGroupConfig,
     security_group: ec2.ISecurityGroup,
     volume_key: kms.IKey | None,
+    tags: Mapping[str, str],
 ) -> ec2.CfnLaunchTemplate:
     """Return the launch template of a node group, with the placement group that it names.
 
@@ -45,6 +46,8 @@ def launch_template(
         group: The section.
         security_group: That of control plane and nodes; EFA needs its rules.
         volume_key: Encrypts the root volume. Default: the account's key of EBS.
+        tags: Tags of instances and volumes. A Capacity Block, which is paid for as a whole, goes
+            without: its instances would have to end for other ones.
     """
     volume = ec2.BlockDeviceVolume.ebs(
         group.volume_size_gib,
@@ -70,7 +73,9 @@ def launch_template(
         security_group=None if group.has_efa else security_group,
         user_data=_user_data() if group.joins_local_disks else None,
     )
-    Tags.of(template).add("Name", group.name)
+    own = {} if group.capacity == CAPACITY_BLOCK else tags
+    for key, value in {**own, "Name": group.name}.items():
+        Tags.of(template).add(key, value)
     mark_own(template)
     resource = template.node.default_child
     assert isinstance(resource, ec2.CfnLaunchTemplate)  # noqa: S101 - what the L2 makes

@@ -1,6 +1,7 @@
 """EKS managed node groups."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
@@ -37,8 +38,23 @@ _EFFECTS = {
 }
 
 
+OF_NODE_GROUPS: Final = [
+    "AWS::EC2::LaunchTemplate",
+    "AWS::EC2::PlacementGroup",
+    "AWS::EKS::Nodegroup",
+]
+"""Types that tags of a whole app must leave out (`exclude_resource_types`).
+
+EKS takes no other tags of a node group together with another version of its launch template, and a
+placement group is replaced for other tags.
+https://github.com/aws/aws-cdk/issues/16644
+"""
+
+
 class NodeGroups(Construct):
     """Managed node groups of an EKS cluster, each with a launch template, and the nodes' role.
+
+    Tags of the app must leave `OF_NODE_GROUPS` out.
 
     Args:
         cluster: The EKS cluster.
@@ -47,6 +63,8 @@ class NodeGroups(Construct):
         subnets: The private subnets of nodes.
         security_group: That of control plane and nodes.
         volume_key: Encrypts root volumes. Default: the account's key of EBS.
+        instance_tags: Tags of instances and volumes, but of those in Capacity Blocks; other ones
+            replace the nodes. Default: their names alone.
         autoscaled_with: The provisioner, which keeps the sizes that the Cluster Autoscaler has
             given the groups. Default: they have those of their sections.
 
@@ -66,10 +84,11 @@ class NodeGroups(Construct):
         subnets: NodeSubnets,
         security_group: ec2.ISecurityGroup,
         volume_key: kms.IKey | None = None,
+        instance_tags: Mapping[str, str] | None = None,
         autoscaled_with: Provisioner | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._provisioner = autoscaled_with
+        self._provisioner, self._tags = autoscaled_with, instance_tags or {}
         self.role = NodeRole(
             self, "NodeRole", vpc=vpc, subnets=subnets.subnets, security_group=security_group
         ).role
@@ -102,21 +121,23 @@ class NodeGroups(Construct):
             else subnets.subnets
         )
         zones = [subnets.zone_of(each) for each in placed]
-        for key, value in _fixed(group, zones=zones).items():
-            FixedValue(
-                scope,
-                key.title().replace("_", ""),
-                key=(*where, key),
-                value=value,
-                reason="CloudFormation would replace the node group, whose name is taken",
-                instead="list a group of another name with it, and remove this one later",
-            )
+        for reason, values in self._fixed(group, zones=zones):
+            for key, value in values.items():
+                FixedValue(
+                    scope,
+                    key.title().replace("_", ""),
+                    key=(*where, key),
+                    value=value,
+                    reason=reason,
+                    instead="list a group of another name with it, and remove this one later",
+                )
         template = launch_template(
             scope,
             "LaunchTemplate",
             group=group,
             security_group=security_group,
             volume_key=volume_key,
+            tags=self._tags,
         )
         size: float = group.desired_size
         if self._provisioner is not None:
@@ -125,7 +146,6 @@ class NodeGroups(Construct):
                 "Size",
                 cluster=cluster,
                 group=group,
-                launch_template_version=template.attr_latest_version_number,
                 provisioner=self._provisioner,
             )
         # L1: the L2 takes P5 and Trn1 for types without accelerators, and refuses their AMIs.
@@ -165,15 +185,30 @@ class NodeGroups(Construct):
             ),
         )
 
+    def _fixed(
+        self, group: ManagedNodeGroupConfig, *, zones: Sequence[str]
+    ) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield what a group that is there cannot change, by its key, and why.
 
-def _fixed(group: ManagedNodeGroupConfig, *, zones: Sequence[str]) -> dict[str, str]:
-    """Return what a group that is there cannot change, by its key.
-
-    Its subnets cannot, which not only its zone decides: other HyperPod subnets do, and EFA.
-    """
-    parameter = next((each for each in zones if isinstance(each, ParameterText)), None)
-    return {
-        "instance_types": ", ".join(group.instance_types),
-        "capacity": group.capacity,
-        "availability_zone_id": ", ".join(zones) if parameter is None else parameter,
-    }
+        Its subnets cannot, which not only its zone decides: other HyperPod subnets do, and EFA.
+        """
+        parameter = next((each for each in zones if isinstance(each, ParameterText)), None)
+        yield (
+            "CloudFormation would replace the node group, whose name is taken",
+            {
+                "instance_types": ", ".join(group.instance_types),
+                "capacity": group.capacity,
+                "availability_zone_id": ", ".join(zones) if parameter is None else parameter,
+            },
+        )
+        if all(each.efa_interfaces for each in group.facts):
+            yield (
+                "EKS takes no other launch template together with other labels, and EFA has both",
+                {"efa": str(group.has_efa).lower()},
+            )
+        if self._provisioner is not None:
+            yield (
+                "EKS takes no other launch template together with other tags, and the autoscaler "
+                "knows the size by one",
+                {"volume_size_gib": str(group.volume_size_gib)},
+            )

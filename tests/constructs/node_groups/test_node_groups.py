@@ -52,6 +52,7 @@ def made(stack: cdk.Stack, eks_cluster: eks.ICluster, view: View) -> Make:
             volume_key=kms.Key.from_key_arn(
                 stack, "Key", "arn:aws:kms:us-west-2:111122223333:key/1234abcd"
             ),
+            instance_tags={"team": "research"},
         )
         seen = view()
         return (
@@ -192,6 +193,39 @@ def test_a_group_that_is_there_stays_in_its_zones(
     (found,) = fixed_values.changes(template, parameters=held)
     assert found.key == "node_groups[0] (gpu).availability_zone_id"
     assert "('usw2-az3'), or list a group of another name with it" in str(found)
+
+
+def test_efa_stays_which_is_in_labels_and_launch_template(made: Make, stack: cdk.Stack) -> None:
+    made(["p4d.24xlarge"])
+    template = Template.from_stack(stack).to_json()
+    (name,) = (
+        key
+        for key, parameter in template["Parameters"].items()
+        if ".efa as" in parameter.get("Description", "")
+    )
+    (found,) = fixed_values.changes(template, parameters={name: "false"})
+    assert "no other launch template together with other labels" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("types", "changes", "expected"),
+    [
+        (["c5.2xlarge"], {}, {"Name": "gpu", "team": "research"}),
+        (
+            ["p5.48xlarge"],
+            {"capacity": "CapacityBlock", "capacity_reservation_id": RESERVATION},
+            {"Name": "gpu"},
+        ),
+    ],
+)
+def test_instances_have_the_tags_but_those_of_a_capacity_block(
+    made: Make, types: list[str], changes: dict[str, Any], expected: dict[str, str]
+) -> None:
+    _, data = made(types, **changes)
+    for kind in ("instance", "volume"):
+        (tags,) = (e["Tags"] for e in data["TagSpecifications"] if e["ResourceType"] == kind)
+        found = {each["Key"]: each["Value"] for each in tags if ":" not in each["Key"]}
+        assert found == expected
 
 
 def test_nodes_may_use_network_interfaces_of_the_vpc_alone(made: Make, view: View) -> None:

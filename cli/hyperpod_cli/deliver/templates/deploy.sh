@@ -204,14 +204,16 @@ settled() { # STACK: its status, once CloudFormation is done with it
 }
 
 deploy() { # STACK
-  local stack="$deployment-$1" line values=() said status=''
+  local stack="$deployment-$1" line values=() given=(${tags[@]+"${tags[@]}"}) said status=''
+  # CloudFormation would hand them on to node groups, which take no other ones with another launch template.
+  if [[ $1 == node-groups ]]; then given=(); fi
   while IFS= read -r line; do values+=("$line"); done < <(values_for "$1")
   # A template whose key in the bucket is taken is uploaded anyway. Roles may have names of their own:
   # https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html
   if ! said=$(
     run aws cloudformation deploy --stack-name "$stack" --template-file "$folder/templates/$1.json" \
       --s3-bucket "$bucket" --s3-prefix "${prefix}deployed" --force-upload --capabilities CAPABILITY_NAMED_IAM \
-      --no-fail-on-empty-changeset ${tags[@]+--tags "${tags[@]}"} \
+      --no-fail-on-empty-changeset ${given[@]+--tags "${given[@]}"} \
       --parameter-overrides ${values[@]+"${values[@]}"} 2>&1 >&3
   ); then
     # The AWS CLI says this after an hour, too, while CloudFormation goes on.
