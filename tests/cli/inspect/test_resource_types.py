@@ -75,7 +75,8 @@ def test_a_month_of_templates_costs_what_the_configuration_does(
     about = "about " if is_estimated([*found.standing, *found.nodes]) else ""
     assert amounts == f"0.00 -> {about}{rounded(total)}"
     unpriced = {each.name for each in found.nodes if each.usd is None}
-    names = {each.name for each in (*config.cluster.all_groups, *config.node_groups)}
+    names = {each.name for each in config.cluster.all_groups}
+    names |= {each.name for each in config.node_groups}
     assert unpriced == names & {*missing.rpartition(": ")[2].split(", ")}
 
 
