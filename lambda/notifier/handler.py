@@ -145,7 +145,8 @@ class Notifier:
         """Return what to say of a finding, once its cause is known, or has not come."""
         now: Described | None = described
         for waits in range(MOST_WAITS + 1):
-            if now is None:
+            # Another one of its name may be there by now, whose failures are its own.
+            if now is None or now["ClusterArn"] != finding.cluster_arn:
                 break
             explained = self._explained(replace(finding, waits=waits), now)
             said = decide(explained, now, told=memory.known())

@@ -325,6 +325,22 @@ def test_a_creation_that_is_taken_back_is_no_news(
     assert _tell(cluster, dynamodb, state_change("Failed")) == []
 
 
+def test_news_of_a_cluster_that_is_gone_are_none_of_the_next_one_of_its_name(
+    dynamodb: object,
+) -> None:
+    text = "The cluster could not be created."
+    cluster = Cluster(cluster=described(status="Failed", FailureMessage=text))
+    following = {"ClusterArn": f"{ARN}0", "FailureMessage": CAPACITY}
+
+    def replaced() -> None:
+        # It is made anew while the cause of the first one's failure is asked for, and fails, too.
+        cluster.cluster = described(status="Failed", **following)
+
+    cluster.asleep = replaced
+    assert _tell(cluster, dynamodb, cluster_event(group=None), state_change("Failed")) == []
+    assert _tell(cluster, dynamodb, LOOK) == ["cluster-fails: capacity"]
+
+
 def test_a_failed_cluster_whose_events_were_lost_is_found(dynamodb: object) -> None:
     cluster = Cluster(cluster=described(status="Failed", FailureMessage=CAPACITY))
     assert _tell(cluster, dynamodb, LOOK, LOOK) == ["cluster-fails: capacity"]
