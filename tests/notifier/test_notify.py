@@ -330,13 +330,9 @@ def test_news_of_a_cluster_that_is_gone_are_none_of_the_next_one_of_its_name(
 ) -> None:
     text = "The cluster could not be created."
     cluster = Cluster(cluster=described(status="Failed", FailureMessage=text))
-    following = {"ClusterArn": f"{ARN}0", "FailureMessage": CAPACITY}
-
-    def replaced() -> None:
-        # It is made anew while the cause of the first one's failure is asked for, and fails, too.
-        cluster.cluster = described(status="Failed", **following)
-
-    cluster.asleep = replaced
+    failed = described(status="Failed", FailureMessage=CAPACITY)
+    # It is made anew while the cause of the first one's failure is asked for, and fails, too.
+    cluster.asleep = lambda: setattr(cluster, "cluster", {**failed, "ClusterArn": f"{ARN}0"})
     assert _tell(cluster, dynamodb, cluster_event(group=None), state_change("Failed")) == []
     assert _tell(cluster, dynamodb, LOOK) == ["cluster-fails: capacity"]
 
