@@ -33,7 +33,7 @@ from emulator.node.managed_nodes import ManagedNodes
 from emulator.node.node import VpcNetwork
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts import mig
-from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
+from hyperpod_cdk.facts.instance_types import ec2_name, instance_facts, instance_types
 from hyperpod_cdk.facts.managed_grafana import managed_grafana_regions
 from hyperpod_cdk.facts.native_cluster import native_regions
 from rehearsal.cdk_cli import CdkCliProcess
@@ -273,7 +273,7 @@ def rehearsal_environment(
             kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
             kubernetes_token=kubernetes.addons_token,
             regional_types=REGIONAL_TYPES,
-            instance_types=tuple(each.removeprefix("ml.") for each in instance_types()),
+            instance_types=tuple(map(ec2_name, instance_types())),
             allowed_calls=str(log_file.with_name(ALLOWED_CALLS)),
             messages=str(log_file.with_name(MESSAGES)),
             log_file=log_file,

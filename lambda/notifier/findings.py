@@ -1,6 +1,6 @@
 """What an event of HyperPod says, as far as somebody may have to be told of it.
 
-The events' names and members are AWS's:
+The events' members are AWS's:
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-cluster-events-reference.html
 https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
 """
@@ -12,15 +12,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from hyperpod_shared.clusters import CLUSTER_EVENT, NODE_HEALTH, STATE_CHANGE
 from hyperpod_shared.failures import failure_message
 
 Event = Mapping[str, Any]
 """As EventBridge delivers it."""
 
-CLUSTER_EVENT = "SageMaker HyperPod Cluster Event"
-STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
-NODE_HEALTH = "SageMaker HyperPod Cluster Node Health Event"
-DETAIL_TYPES = (CLUSTER_EVENT, STATE_CHANGE, NODE_HEALTH)
 
 # "N node(s) lost orchestration-ready status. Current: X/Y orchestration-ready [...]":
 # awslabs/awsome-distributed-ai, hyperpod-mental-model.md.

@@ -27,6 +27,13 @@ CONTINUOUS = "Continuous"
 """The provisioning mode in which nodes come and go one by one."""
 CLUSTER_LABEL = "sagemaker.amazonaws.com/cluster-name"
 """HyperPod's label on its Nodes."""
+CLUSTER_EVENT = "SageMaker HyperPod Cluster Event"
+STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
+NODE_HEALTH = "SageMaker HyperPod Cluster Node Health Event"
+"""What its events on EventBridge are called, their `detail-type`.
+
+https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
+"""
 _LOG_GROUP = "/aws/sagemaker/Clusters"
 
 

@@ -12,6 +12,8 @@ from typing import Any
 from hyperpod_shared.owner import Owner, digest
 
 ADDON = "amazon-sagemaker-hyperpod-taskgovernance"
+TEAM_NAMESPACE = "hyperpod-ns-"
+"""How the namespace begins that HyperPod makes for a team."""
 KUEUE_NAMESPACE, KUEUE_DEPLOYMENT = "kueue-system", "kueue-controller-manager"
 # botocore, sagemaker.EntityName.
 _LONGEST_NAME = 63
@@ -72,7 +74,7 @@ def namespace_of(team: str) -> str:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-cli.html
     """
-    return f"hyperpod-ns-{team}"
+    return f"{TEAM_NAMESPACE}{team}"
 
 
 def queue_of(team: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from notifier.findings import CLUSTER_EVENT, NODE_HEALTH, STATE_CHANGE
+from hyperpod_shared.clusters import CLUSTER_EVENT, NODE_HEALTH, STATE_CHANGE
 from notifier.handler import SCHEDULED, Notifier
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12"

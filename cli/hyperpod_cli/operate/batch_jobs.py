@@ -12,7 +12,7 @@ import typer
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.facts.instance_types import is_accelerated
-from hyperpod_cdk.facts.job_resources import job_resources
+from hyperpod_cdk.facts.job_resources import GPU, job_resources
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.operate.training.command import cost_of_nodes
@@ -20,7 +20,6 @@ from hyperpod_cli.operate.training.request import Given
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.clusters import COMPUTE, CONTROLLER, LOGIN
 
-_GPU = "nvidia.com/gpu"
 # An option of sbatch, a variable of the shell, or an argument of the program: key and value.
 _PARAMETER = re.compile(
     r"^(?P<before>#SBATCH --(?P<option>[a-z-]+)="
@@ -175,7 +174,7 @@ def _of_group(
             f"--group: of {instance_type} no public source says what it has; name another group, "
             "or write the job by hand"
         )
-    gpus = has.accelerators if has.accelerator == _GPU else 0
+    gpus = has.accelerators if has.accelerator == GPU else 0
     if not gpus and "\n#SBATCH --gres=gpu" in text:
         raise OpsError(f"--group: the job takes GPUs, and {instance_type} of {group.name} has none")
     return {

@@ -119,6 +119,11 @@ def is_of_hyperpod(instance_type: str) -> bool:
     return instance_type.startswith(_PREFIX)
 
 
+def ec2_name(instance_type: str) -> str:
+    """Return EC2's name of a type, such as `p5.48xlarge`, which is HyperPod's without `ml.`."""
+    return instance_type.removeprefix(_PREFIX)
+
+
 def instance_types() -> tuple[str, ...]:
     """Return every instance type of the HyperPod API, such as `ml.p5.48xlarge`."""
     return shape("sagemaker.ClusterInstanceType").values
@@ -126,9 +131,7 @@ def instance_types() -> tuple[str, ...]:
 
 def ec2_types() -> tuple[str, ...]:
     """Return the instance types of EC2 whose hardware is known: those of HyperPod without `ml.`."""
-    return tuple(
-        name.removeprefix(_PREFIX) for name in instance_types() if instance_facts(name) is not None
-    )
+    return tuple(ec2_name(name) for name in instance_types() if instance_facts(name) is not None)
 
 
 @cache

@@ -5,20 +5,22 @@ rounded down; a pod without limits on CPU may use all of it all the same.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts
 
 AcceleratorResource = Literal["nvidia.com/gpu", "aws.amazon.com/neuron"]
+GPU: Final[AcceleratorResource] = "nvidia.com/gpu"
+NEURON: Final[AcceleratorResource] = "aws.amazon.com/neuron"
+EFA: Final = "vpc.amazonaws.com/efa"
+"""What Kubernetes calls the devices of a node (of Neuron the devices, not their cores).
+
+https://github.com/NVIDIA/k8s-device-plugin and
+https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/kubernetes-getting-started.html
+"""
 
 _MIB_PER_GIB = 1024
-# The kubelet counts devices by these names (a Neuron device, not a core):
-# https://github.com/NVIDIA/k8s-device-plugin
-# https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/kubernetes-getting-started.html
-_RESOURCES: dict[str, AcceleratorResource] = {
-    "GPU": "nvidia.com/gpu",
-    "Neuron": "aws.amazon.com/neuron",
-}
+_RESOURCES: dict[str, AcceleratorResource] = {"GPU": GPU, "Neuron": NEURON}
 # EFA's installer lets a node allocate so much a CPU, and a page more, in huge pages of 2 MiB,
 # which are no allocatable memory any more:
 # https://github.com/bottlerocket-os/bottlerocket-core-kit/pull/141

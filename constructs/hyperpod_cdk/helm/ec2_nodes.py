@@ -9,8 +9,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts, is_of_hyperpod
+from hyperpod_cdk.facts.job_resources import GPU, NEURON
 
-ACCELERATOR_TAINTS = ("nvidia.com/gpu", "aws.amazon.com/neuron")
+ACCELERATOR_TAINTS = (GPU, NEURON)
 """Keys of the taints of nodes with accelerators, which the plugins of these tolerate."""
 _UNHEALTHY = {
     "key": "sagemaker.amazonaws.com/node-health-status",

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.facts.addon_versions import autoscaler_image
-from hyperpod_cdk.facts.job_resources import job_resources
+from hyperpod_cdk.facts.job_resources import EFA, job_resources
 from hyperpod_cdk.helm.images import mirrored
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
@@ -45,7 +45,7 @@ def autoscaler_tags(group: ManagedNodeGroupConfig) -> dict[str, str]:
     if found is not None and found.accelerator is not None:
         tags[found.accelerator] = str(found.accelerators)
     if found is not None and group.has_efa:
-        tags["vpc.amazonaws.com/efa"] = str(found.efa)
+        tags[EFA] = str(found.efa)
         tags["hugepages-2Mi"] = f"{found.hugepages_2mi_mib}Mi"
     return {f"{_TAG}/{name}": value for name, value in tags.items()}
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from hyperpod_cdk.facts.instance_types import InstanceFacts, ec2_types, instance_facts
+from hyperpod_cdk.facts.instance_types import InstanceFacts, ec2_name, ec2_types, instance_facts
 from hyperpod_cdk.hyperpod.node_settings import Labels, TaintConfig
 from hyperpod_cdk.schema.arns import CapacityReservationGroupArn, CapacityReservationId
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
@@ -25,7 +25,6 @@ from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 ON_DEMAND, SPOT, CAPACITY_BLOCK = CAPACITIES = ("OnDemand", "Spot", "CapacityBlock")
 _ID, _GROUP = "capacity_reservation_id", "capacity_reservation_resource_group_arn"
-_PREFIX = "ml."
 EFA_LABEL = "vpc.amazonaws.com/efa.present"
 """Of nodes that have interfaces of EFA."""
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
@@ -62,7 +61,7 @@ class _Ec2Type(Limits):
         known = self.choices
         if value in known:
             return value
-        plain = value.removeprefix(_PREFIX)
+        plain = ec2_name(value)
         hint = (
             "; write it without ml., as EC2 does"
             if plain != value and plain in known

@@ -7,7 +7,7 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
 from hyperpod_cdk.facts.instance_types import is_accelerated
-from hyperpod_cdk.facts.job_resources import job_resources
+from hyperpod_cdk.facts.job_resources import GPU, NEURON, job_resources
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.node_health.section import (
     NAMESPACE,
@@ -89,7 +89,7 @@ def _recurring(recurring: RecurringHealthConfig, accelerated: Collection[str]) -
         raise ValueError(
             f"node_health.recurring: nothing is known of the devices of {', '.join(accelerated)}"
         )
-    devices = {"nvidia.com/gpu": "gpus", "aws.amazon.com/neuron": "neuron", None: "gpus"}
+    devices = {GPU: "gpus", NEURON: "neuron", None: "gpus"}
     return {
         **recurring.to_request(),
         "program": program.read_text("utf-8"),

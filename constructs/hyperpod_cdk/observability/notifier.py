@@ -26,13 +26,8 @@ from hyperpod_cdk.synthesis.reasons import (
     statement,
     wildcard_nag_id,
 )
+from hyperpod_shared.clusters import CLUSTER_EVENT, NODE_HEALTH, STATE_CHANGE
 
-# Those of lambda/notifier/findings.py, with AWS's source there.
-_CLUSTER_EVENT = "SageMaker HyperPod Cluster Event"
-_OTHERS = [
-    "SageMaker HyperPod Cluster State Change",
-    "SageMaker HyperPod Cluster Node Health Event",
-]
 _LOOKS_EVERY = Duration.minutes(5)
 # Waits for the second event of a fault, and repeats refused calls. Who has not told of a fault by
 # then is taken to have failed: LONGEST_RUN_SECONDS of lambda/notifier/memory.py.
@@ -234,7 +229,7 @@ class Notifier(Construct):
             description="Faults and changes of state of the HyperPod cluster",
             event_pattern=events.EventPattern(
                 source=["aws.sagemaker"],
-                detail_type=[_CLUSTER_EVENT],
+                detail_type=[CLUSTER_EVENT],
                 detail={
                     "EventDetails": {
                         "ClusterName": [cluster_name],
@@ -250,7 +245,7 @@ class Notifier(Construct):
             description="State of the HyperPod cluster, and health of its nodes",
             event_pattern=events.EventPattern(
                 source=["aws.sagemaker"],
-                detail_type=_OTHERS,
+                detail_type=[STATE_CHANGE, NODE_HEALTH],
                 detail={"ClusterName": [cluster_name]},
             ),
             targets=[target],

@@ -1,5 +1,7 @@
 """Whose pods have which nodes, in PromQL: for dashboards, and for what a month of nodes cost."""
 
+from hyperpod_shared.governance import TEAM_NAMESPACE
+
 # GPUs, parts of them by MIG, and Neuron devices or their cores, as kube-state-metrics writes them.
 _DEVICES = 'resource=~"nvidia_com_gpu|nvidia_com_mig_.+|aws_amazon_com_neuron(core)?"'
 
@@ -17,11 +19,13 @@ A pod that asks for half of a node's accelerators has half of the node, from the
 until it has ended. Pods that ask for none have nothing.
 """
 
-TEAM_NAMESPACE = "hyperpod-ns-"
-"""What the namespace that task governance makes for a team begins with.
-
-https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html
-"""
+NODES_WITHOUT_WORK = (
+    "kube_node_status_allocatable{"
+    'resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron",$cluster} > 0 '
+    "unless on (cluster_id, node) kube_pod_container_resource_requests{"
+    'resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron.*",$cluster}'
+)
+"""The nodes with accelerators on which no pod asks for one, or for a part of one."""
 
 
 def by_team(query: str) -> str:

@@ -6,7 +6,7 @@ import aws_cdk as cdk
 import pytest
 
 from hyperpod_cdk import Notifications, NotificationsConfig
-from notifier.findings import CLUSTER_EVENT, DETAIL_TYPES
+from hyperpod_shared.clusters import CLUSTER_EVENT, NODE_HEALTH, STATE_CHANGE
 from tests.constructs.conftest import View
 from tests.support.configs import default_document
 from tests.support.refusals import lines_for
@@ -35,7 +35,11 @@ def test_rules_call_the_function_for_each_kind_of_event_of_the_cluster_alone(
     patterns = [
         rule["EventPattern"] for rule in made.all("AWS::Events::Rule") if "EventPattern" in rule
     ]
-    assert {kind for each in patterns for kind in each["detail-type"]} == {*DETAIL_TYPES}
+    assert {kind for each in patterns for kind in each["detail-type"]} == {
+        CLUSTER_EVENT,
+        NODE_HEALTH,
+        STATE_CHANGE,
+    }
     for pattern in patterns:
         detail = pattern["detail"]
         named = detail["EventDetails"] if pattern["detail-type"] == [CLUSTER_EVENT] else detail

@@ -9,8 +9,9 @@ from hyperpod_cdk.cost.charges import charge_of
 from hyperpod_cdk.facts.instance_types import instance_types, is_accelerated
 from hyperpod_cdk.panels.definition import Query
 from hyperpod_cdk.panels.rules import filled
-from hyperpod_cdk.panels.shares import SHARES, TEAM_NAMESPACE
+from hyperpod_cdk.panels.shares import SHARES
 from hyperpod_cli.inspect.actual_cost.query import Series
+from hyperpod_shared.governance import TEAM_NAMESPACE
 
 _TYPE = "node_kubernetes_io_instance_type"
 _HOUR = 3600

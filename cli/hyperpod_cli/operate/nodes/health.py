@@ -11,6 +11,7 @@ from typing import Any
 
 from kubernetes.client import ApiClient, CoreV1Api
 
+from hyperpod_cdk.facts.job_resources import EFA, NEURON
 from hyperpod_cli.operate.clusters import Node
 from hyperpod_shared.clusters import CLUSTER_LABEL, NodeStatus
 from hyperpod_shared.failures import cause_of
@@ -83,7 +84,7 @@ def is_ready(item: Mapping[str, Any]) -> bool:
 
 _FINISHED = ("Succeeded", "Failed")
 # nvidia.com/gpu, or a part of one; aws.amazon.com/neuron, neuroncore and neurondevice.
-_DEVICES = ("nvidia.com/", "aws.amazon.com/neuron", "vpc.amazonaws.com/efa")
+_DEVICES = ("nvidia.com/", NEURON, EFA)
 _MIRROR = "kubernetes.io/config.mirror"
 
 

@@ -13,6 +13,7 @@ import typer
 
 from hyperpod_cdk.facts.deep_learning_containers import BASE_IMAGES
 from hyperpod_cdk.facts.fabric import bandwidth_floors
+from hyperpod_cdk.facts.job_resources import GPU
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate import job_charts
 from hyperpod_cli.operate.clusters import chosen_cluster
@@ -34,7 +35,7 @@ from hyperpod_cli.operate.validation.findings import (
 from hyperpod_cli.operate.validation.parsing import node_findings
 from hyperpod_cli.operate.validation.recorded import FOLDER, Measurement, Recorded, recorded
 from hyperpod_cli.operate.validation.request import CHECKS, Options, refuse_what_cannot_work
-from hyperpod_cli.operate.validation.targets import GPU, Target, accelerated_groups, targets
+from hyperpod_cli.operate.validation.targets import Target, accelerated_groups, targets
 from hyperpod_cli.operate.validation.work import JOB, MPI_JOB, MPI_ROLE, Outcome, Runner, Work
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_cli.terminal.console import console

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from kubernetes.client import ApiClient, CoreV1Api
 
+from hyperpod_cdk.facts.job_resources import GPU
 from hyperpod_cli.operate import job_charts
-from hyperpod_cli.operate.validation.targets import GPU, Target
+from hyperpod_cli.operate.validation.targets import Target
 from hyperpod_cli.terminal.errors import OpsError
 
 CHECKS = ("node", "fabric", "storage", "rendezvous")

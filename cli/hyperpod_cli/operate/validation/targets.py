@@ -6,7 +6,7 @@ from typing import Any
 
 from kubernetes.client import ApiClient
 
-from hyperpod_cdk.facts.job_resources import JobResources, job_resources
+from hyperpod_cdk.facts.job_resources import EFA, GPU, NEURON, JobResources, job_resources
 from hyperpod_cli.operate.clusters import HyperPodCluster
 from hyperpod_cli.operate.nodes.health import (
     GROUP_LABEL,
@@ -21,8 +21,7 @@ from hyperpod_cli.operate.nodes.health import (
 )
 from hyperpod_cli.terminal.errors import OpsError
 
-GPU = "nvidia.com/gpu"
-_DEVICES = (GPU, "aws.amazon.com/neuron", "vpc.amazonaws.com/efa")
+_DEVICES = (GPU, NEURON, EFA)
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 # The first is the layer farthest from the node:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-topology.html

@@ -1,7 +1,7 @@
 """What the nodes cost now, at list prices."""
 
 from hyperpod_cdk.panels.definition import Alarm, Line, Panel, Query, Subject, Unit
-from hyperpod_cdk.panels.shares import SHARES, by_team
+from hyperpod_cdk.panels.shares import NODES_WITHOUT_WORK, SHARES, by_team
 
 _NODES = (
     "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
@@ -64,10 +64,7 @@ SUBJECT = Subject(
             prometheus=Query(
                 text="sum by (cluster_id, instance_group) "
                 "(hyperpod:node_dollars_per_hour{$cluster} and on (cluster_id, node) "
-                "kube_node_status_allocatable{"
-                'resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron",$cluster} > 0 '
-                "unless on (cluster_id, node) kube_pod_container_resource_requests{"
-                'resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron.*",$cluster})',
+                f"{NODES_WITHOUT_WORK})",
                 legend="{{instance_group}}",
             ),
             alarm=Alarm(name="GroupIdle", is_above=True, threshold=0, minutes=120),

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.facts.instance_types import ec2_name
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.errors import warning
 from hyperpod_cli.inspect.preflight.node_groups import groups_with_paths, zone_ids, zones_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
-
-_PREFIX = "ml."
 
 
 @validator(
@@ -29,7 +28,7 @@ def instance_offerings(config: Config, target: Target) -> Iterator[Problem]:
         subnet = subnet_for(group, config.network)
         zone = None if subnet is None else subnet.availability_zone_id
         for path, instance_type in group.types_with_paths():
-            zones = offered.get(instance_type.removeprefix(_PREFIX), set())
+            zones = offered.get(ec2_name(instance_type), set())
             zone_id = None if zone is None else ids.get(zone, zone)
             if zone_id in zones or (zone_id is None and zones):
                 continue
@@ -69,13 +68,13 @@ def _listed(zones: Iterable[str]) -> str:
 def _command(instance_type: str) -> str:
     return (
         "aws ec2 describe-instance-type-offerings --location-type availability-zone-id "
-        f"--filters Name=instance-type,Values={instance_type.removeprefix(_PREFIX)}"
+        f"--filters Name=instance-type,Values={ec2_name(instance_type)}"
     )
 
 
 def _offered(config: Config, target: Target) -> dict[str, set[str]]:
     """Return the ids of the zones in which EC2 offers each type, by EC2's names."""
-    types = {each.removeprefix(_PREFIX) for each in config.cluster.instance_types}
+    types = {ec2_name(each) for each in config.cluster.instance_types}
     types |= {each for group in config.node_groups for each in group.instance_types}
     offered: dict[str, set[str]] = {}
     pages = target.client("ec2").get_paginator("describe_instance_type_offerings")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
+from hyperpod_cdk.facts.instance_types import facts_of_any
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK, SPOT, ManagedNodeGroupConfig
 from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cli.inspect.preflight.node_groups import (
@@ -126,8 +126,7 @@ def _used(config: Config, target: Target) -> Counter[str]:
 
 def _vcpus(instance: Instance) -> int:
     """Return the vCPUs of an instance, which count as its type has them."""
-    name = f"ml.{instance['InstanceType']}"
-    facts = instance_facts(name) if name in instance_types() else None
+    facts = facts_of_any(instance["InstanceType"])
     options: Mapping[str, int] = instance.get("CpuOptions", {})
     given = options.get("CoreCount", 1) * options.get("ThreadsPerCore", 1)
     return given if facts is None else facts.vcpus

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk.facts.instance_types import InstanceFacts, facts_of_any
+from hyperpod_cdk.facts.job_resources import EFA, GPU, NEURON
 from hyperpod_cdk.node_groups.section import EFA_LABEL
 from hyperpod_cli.inspect.verification.check import (
     Check,
@@ -50,7 +51,7 @@ def _accelerators(kind: str) -> Callable[[InstanceFacts], int]:
 _DEVICES = (
     _Device(
         column="GPU",
-        resource="nvidia.com/gpu",
+        resource=GPU,
         component="nvidia_device_plugin",
         count=_accelerators("GPU"),
         advice="GPU not visible: look whether the NVIDIA device plugin runs on the node (`kubectl "
@@ -60,7 +61,7 @@ _DEVICES = (
     ),
     _Device(
         column="NEURON",
-        resource="aws.amazon.com/neuron",
+        resource=NEURON,
         component="neuron_device_plugin",
         count=_accelerators("Neuron"),
         advice="Trainium not visible: look whether the Neuron device plugin runs on the node "
@@ -69,7 +70,7 @@ _DEVICES = (
     ),
     _Device(
         column="EFA",
-        resource="vpc.amazonaws.com/efa",
+        resource=EFA,
         component="efa_device_plugin",
         count=lambda facts: facts.efa_interfaces,
         advice="EFA not working: look whether the EFA device plugin runs on the node (`kubectl "
