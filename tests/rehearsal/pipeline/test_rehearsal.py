@@ -61,12 +61,13 @@ def test_pushes_are_deployed_and_mistakes_stopped(
     assert "left out, as the local AWS has no CodePipeline: get-template of the pipeline" in said
     assert (
         "Approve-prod: approved, having read: prod: creates ml-prod-platform, ml-prod-storage, "
-        "ml-prod-addons, ml-prod-hyperpod. PERMISSIONS BROADEN. Revision " in said
+        "ml-prod-addons, ml-prod-hyperpod. PERMISSIONS BROADEN. Not rehearsed: nothing is deployed "
+        "yet. Revision " in said
     )
     # A node more broadens nothing, and replaces nothing.
     assert (
         "having read: prod: changes ml-prod-hyperpod. Without termination protection: "
-        "ml-prod-storage. Revision " in said
+        "ml-prod-storage. Rehearsed: nothing would be lost; " in said
     )
     assert "cluster.name: 'ml-dev-cluster-2' cannot be changed once it is deployed" in said
     review = tmp_path / "work" / "execution-1" / "Review-prod" / "build" / "review" / "diff.txt"
