@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from botocore.exceptions import ClientError
 
-from emulator.aws.eks.addon_objects import NODE_GROUP
+from emulator.aws.eks.addon_manager import NODE_GROUP
 from emulator.aws.local_aws import AwsClients
 from emulator.hardware import EFA, HardwareOf, node_architecture, node_capacity, unknown_hardware
 from emulator.kubernetes.control_plane import ControlPlane

@@ -1,4 +1,4 @@
-"""What each add-on puts into Kubernetes, and whether its pods are ready.
+"""What each add-on puts into Kubernetes, a row each.
 
 Names, kinds, labels, tolerations and replicas are those of
 https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html and the pages next to it,
@@ -7,34 +7,91 @@ https://github.com/kubernetes-sigs/aws-fsx-csi-driver (charts, version 1.9.0), t
 cert-manager and of HyperPod's observability of
 https://github.com/awslabs/awsome-distributed-ai/pull/926, those of CloudWatch's of
 https://github.com/aws-observability/helm-charts (version 5.4.0). Settings and roles of add-ons are
-left out, and what only some nodes run: nothing runs in their pods here. Like EKS, it uses
-server-side apply:
-https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-field-management.html
+left out, and what only some nodes run: nothing runs in their pods here.
 """
 
-import base64
-import json
-import ssl
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Any
 
 from emulator.aws.eks.hyperpod_pytorch_job import definition
-from emulator.aws.settings import Settings
 
 Object = dict[str, Any]
 
-NODE_GROUP = "eks.amazonaws.com/nodegroup"
-"""The label by which EKS knows its nodes."""
-_NAMESPACE = "kube-system"
+NAMESPACE = "kube-system"
 # https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html
 _REGISTRY = "602401143452.dkr.ecr"
-_EVERYWHERE = [{"operator": "Exists"}]
-_CRITICAL = [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
-_CONTROL_PLANE = [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]
+_EVERYWHERE = ({"operator": "Exists"},)
+_CRITICAL = ({"key": "CriticalAddonsOnly", "operator": "Exists"},)
+_CONTROL_PLANE = ({"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"},)
+TRAINING_OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
+SPACES = "amazon-sagemaker-spaces"
+INFERENCE = "amazon-sagemaker-hyperpod-inference"
+CLOUDWATCH = "amazon-cloudwatch-observability"
+METRICS = "amazon-sagemaker-hyperpod-observability"
+TASK_GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Workload:
+    """A Deployment, or without replicas a DaemonSet, which tolerates every taint.
+
+    Attributes:
+        name: Its name.
+        images: The repository of each container's image.
+        labels: Of its pods. Default: app.kubernetes.io/name, which is its name.
+        replicas: How many pods a Deployment has.
+        tolerations: Of the pods of a Deployment.
+        account: The service account, where it matters.
+    """
+
+    name: str
+    images: Mapping[str, str]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    replicas: int | None = None
+    tolerations: Sequence[Mapping[str, str]] = ()
+    account: str | None = None
+
+    def to_object(self, *, namespace: str, region: str, version: str) -> Object:
+        """Return it as Kubernetes has it."""
+        labels = dict(self.labels or {"app.kubernetes.io/name": self.name})
+        is_deployment = self.replicas is not None
+        registry = f"{_REGISTRY}.{region}.amazonaws.com"
+        pod = {
+            "containers": [
+                {"name": container, "image": f"{registry}/{repository}:{version}"}
+                for container, repository in self.images.items()
+            ],
+            "tolerations": [*(self.tolerations if is_deployment else _EVERYWHERE)],
+            **({} if self.account is None else {"serviceAccountName": self.account}),
+        }
+        return {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment" if is_deployment else "DaemonSet",
+            "metadata": {"name": self.name, "namespace": namespace, "labels": labels},
+            "spec": {
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": pod},
+                **({"replicas": self.replicas} if is_deployment else {}),
+            },
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Addon:
+    """What an add-on installs.
+
+    Attributes:
+        workloads: Its Deployments and DaemonSets.
+        accounts: Its service accounts. Default: one for each of these, with its name.
+        namespace: Where they are.
+        others: What else it installs, before them.
+    """
+
+    workloads: Sequence[_Workload]
+    accounts: Sequence[str] = ()
+    namespace: str = NAMESPACE
+    others: Sequence[Object] = ()
 
 
 def objects_of(addon_name: str, *, version: str, region: str) -> list[Object]:
@@ -45,172 +102,30 @@ def objects_of(addon_name: str, *, version: str, region: str) -> list[Object]:
         version: The version, which its images have as their tag.
         region: Where its images are pulled from.
     """
-
-    def image(name: str) -> str:
-        return f"{_REGISTRY}.{region}.amazonaws.com/{name}:{version}"
-
-    return _OBJECTS[addon_name](image)
-
-
-def _vpc_cni(image: Callable[[str], str]) -> list[Object]:
-    containers = {
-        "aws-node": image("amazon-k8s-cni"),
-        "aws-eks-nodeagent": image("amazon/aws-network-policy-agent"),
-    }
-    return [_account("aws-node"), _daemon_set("aws-node", {"k8s-app": "aws-node"}, containers)]
-
-
-def _kube_proxy(image: Callable[[str], str]) -> list[Object]:
-    containers = {"kube-proxy": image("eks/kube-proxy")}
-    labels = {"k8s-app": "kube-proxy"}
-    return [_account("kube-proxy"), _daemon_set("kube-proxy", labels, containers)]
-
-
-def _pod_identity_agent(image: Callable[[str], str]) -> list[Object]:
-    name = "eks-pod-identity-agent"
-    labels = {"app.kubernetes.io/name": name}
-    return [_account(name), _daemon_set(name, labels, {name: image(f"eks/{name}")})]
-
-
-def _coredns(image: Callable[[str], str]) -> list[Object]:
-    labels = {"k8s-app": "kube-dns"}
-    service = {
-        **_object("v1", "Service", "kube-dns", labels),
-        "spec": {
-            "selector": labels,
-            "ports": [
-                {"name": "dns", "port": 53, "protocol": "UDP"},
-                {"name": "dns-tcp", "port": 53, "protocol": "TCP"},
-            ],
-        },
-    }
-    containers = {"coredns": image("eks/coredns")}
-    tolerations = [*_CRITICAL, *_CONTROL_PLANE]
-    deployment = _deployment("coredns", labels, containers, tolerations=tolerations)
-    return [_account("coredns"), service, deployment]
-
-
-def _fsx_csi_driver(image: Callable[[str], str]) -> list[Object]:
-    driver = _csi_driver(
-        "fsx.csi.aws.com", attachRequired=False, fsGroupPolicy="ReadWriteOnceWithFSType"
+    addon = _ADDONS[addon_name]
+    accounts = (
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": name, "namespace": addon.namespace},
+        }
+        for name in addon.accounts or [each.name for each in addon.workloads]
     )
-    node, controller = "fsx-csi-node", "fsx-csi-controller"
-    containers = {"fsx-plugin": image("eks/aws-fsx-csi-driver")}
-    return [
-        driver,
-        _account(f"{node}-sa"),
-        _account(f"{controller}-sa"),
-        _daemon_set(
-            node,
-            {"app": node},
-            {**containers, "node-driver-registrar": image("eks/csi-node-driver-registrar")},
-        ),
-        _deployment(
-            controller,
-            {"app": controller},
-            {**containers, "csi-provisioner": image("eks/csi-provisioner")},
-            tolerations=_CRITICAL,
-        ),
-    ]
-
-
-_WEBHOOK = "cert-manager-webhook"
-_CERT_MANAGER = "cert-manager"
-
-
-def _cert_manager(image: Callable[[str], str]) -> list[Object]:
-    return [
-        each
-        for name, component in (
-            (_CERT_MANAGER, "controller"),
-            (f"{_CERT_MANAGER}-cainjector", "cainjector"),
-            (_WEBHOOK, "webhook"),
-        )
-        for each in (
-            _account(name, namespace=_CERT_MANAGER),
-            _deployment(
-                name,
-                {"app.kubernetes.io/instance": _CERT_MANAGER, "app.kubernetes.io/name": component},
-                {f"cert-manager-{component}": image(f"eks/cert-manager-{component}")},
-                tolerations=_EVERYWHERE,
-                namespace=_CERT_MANAGER,
-                replicas=1,
-            ),
-        )
-    ]
-
-
-def _webhook() -> Object:
-    return _object("apps/v1", "Deployment", _WEBHOOK, {}, namespace=_CERT_MANAGER)
-
-
-def _metrics_server(image: Callable[[str], str]) -> list[Object]:
-    name = "metrics-server"
-    labels = {"app.kubernetes.io/name": name}
-    containers = {name: image(f"eks/{name}")}
-    return [_account(name), _deployment(name, labels, containers, tolerations=[])]
-
-
-TRAINING_OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
-_TRAINING_NAMESPACE = "aws-hyperpod"
-
-
-def _training_operator(image: Callable[[str], str]) -> list[Object]:
-    name = "hp-training-operator-controller-manager"
-    deployment = _deployment(
-        name,
-        {"hp-training-control-plane": name},
-        {"manager": image("hyperpod-training-operator")},
-        tolerations=[],
-        namespace=_TRAINING_NAMESPACE,
-        replicas=1,
+    workloads = (
+        each.to_object(namespace=addon.namespace, region=region, version=version)
+        for each in addon.workloads
     )
-    deployment["spec"]["template"]["spec"]["serviceAccountName"] = name
-    account = _account(name, namespace=_TRAINING_NAMESPACE)
-    return [definition(), account, deployment]
+    return [*addon.others, *accounts, *workloads]
 
 
-def _csi_driver(name: str, **spec: object) -> Object:
+def csi_driver(name: str, **spec: object) -> Object:
+    """Return a CSI driver."""
     return {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "CSIDriver",
         "metadata": {"name": name},
         "spec": spec,
     }
-
-
-def _s3_csi_driver(image: Callable[[str], str]) -> list[Object]:
-    """Return the objects of version 2 of the driver.
-
-    https://github.com/awslabs/mountpoint-s3-csi-driver
-    """
-    node, controller = "s3-csi-node", "s3-csi-controller"
-    containers = {"s3-plugin": image("eks/aws-s3-csi-driver")}
-    return [
-        _csi_driver("s3.csi.aws.com", attachRequired=False, podInfoOnMount=True),
-        _account("s3-csi-driver-sa"),
-        _account("s3-csi-driver-controller-sa"),
-        _daemon_set(node, {"app": node}, containers),
-        _deployment(controller, {"app": controller}, containers, tolerations=[], replicas=1),
-    ]
-
-
-def _ebs_csi_driver(image: Callable[[str], str]) -> list[Object]:
-    driver = _csi_driver("ebs.csi.aws.com", attachRequired=True, fsGroupPolicy="File")
-    node, controller = "ebs-csi-node", "ebs-csi-controller"
-    containers = {"ebs-plugin": image("eks/aws-ebs-csi-driver")}
-    return [
-        driver,
-        _account(f"{node}-sa"),
-        _account(f"{controller}-sa"),
-        _daemon_set(node, {"app": node}, containers),
-        _deployment(
-            controller,
-            {"app": controller},
-            {**containers, "csi-attacher": image("eks/csi-attacher")},
-            tolerations=_CRITICAL,
-        ),
-    ]
 
 
 def _definition(kind: str, *, group: str, version: str) -> Object:
@@ -237,398 +152,244 @@ def _definition(kind: str, *, group: str, version: str) -> Object:
     }
 
 
-SPACES = "amazon-sagemaker-spaces"
-_SPACES_NAMESPACE = "jupyter-k8s-system"
-
-
-def _spaces(image: Callable[[str], str]) -> list[Object]:
-    """Return the objects of Spaces.
-
-    https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
-    """
-    name = "jupyter-k8s-controller-manager"
-    definition = _definition("Workspace", group="workspace.jupyter.org", version="v1alpha1")
-    deployment = _deployment(
-        name,
-        {"control-plane": "controller-manager", "app.kubernetes.io/name": "jupyter-k8s"},
-        {"manager": image("jupyter-k8s-controller")},
-        tolerations=[],
-        namespace=_SPACES_NAMESPACE,
-        replicas=1,
-    )
-    return [definition, _account(name, namespace=_SPACES_NAMESPACE), deployment]
-
-
-INFERENCE = "amazon-sagemaker-hyperpod-inference"
-
-
-def _inference_operator(image: Callable[[str], str]) -> list[Object]:
-    """Return the objects of version 1 of the add-on, which brings its own KEDA.
-
-    Names are those of
-    https://github.com/aws/sagemaker-hyperpod-cli/blob/main/helm_chart/HyperPodHelmChart/charts/inference-operator/migration/helm_to_addon.sh
-    """
-    namespace, group = "hyperpod-inference-system", "inference.sagemaker.aws.amazon.com"
-    replicas = {
-        "hyperpod-inference-controller-manager": 1,
-        "hyperpod-inference-alb": 2,
-        "keda-operator": 1,
-        "keda-operator-metrics-apiserver": 1,
-        "keda-admission-webhooks": 1,
-    }
-    accounts = (
-        "hyperpod-inference-controller-manager",
-        "aws-load-balancer-controller",
-        "keda-operator",
-    )
-    return [
-        *(
-            _definition(kind, group=group, version="v1")
-            for kind in ("InferenceEndpointConfig", "JumpStartModel")
-        ),
-        *(_account(name, namespace=namespace) for name in accounts),
-        *(
-            _deployment(
-                name,
-                {"app.kubernetes.io/name": name},
-                {name: image(f"eks/{INFERENCE}/{name}")},
-                tolerations=[],
-                namespace=namespace,
-                replicas=count,
+_DNS_LABELS = {"k8s-app": "kube-dns"}
+_DNS: Object = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": "kube-dns", "namespace": NAMESPACE, "labels": _DNS_LABELS},
+    "spec": {
+        "selector": _DNS_LABELS,
+        "ports": [
+            {"name": "dns", "port": 53, "protocol": "UDP"},
+            {"name": "dns-tcp", "port": 53, "protocol": "TCP"},
+        ],
+    },
+}
+_AGENT = "eks-pod-identity-agent"
+_CERT_MANAGER = {
+    "cert-manager": "controller",
+    "cert-manager-cainjector": "cainjector",
+    "cert-manager-webhook": "webhook",
+}
+_TRAINING = "hp-training-operator-controller-manager"
+_SPACES = "jupyter-k8s-controller-manager"
+_OBSERVABILITY = "hyperpod-observability"
+_KUEUE = "kueue-controller-manager"
+_ADDONS: Mapping[str, _Addon] = {
+    "vpc-cni": _Addon(
+        workloads=[
+            _Workload(
+                name="aws-node",
+                labels={"k8s-app": "aws-node"},
+                images={
+                    "aws-node": "amazon-k8s-cni",
+                    "aws-eks-nodeagent": "amazon/aws-network-policy-agent",
+                },
             )
-            for name, count in replicas.items()
-        ),
-    ]
-
-
-CLOUDWATCH = "amazon-cloudwatch-observability"
-
-
-def _cloudwatch(image: Callable[[str], str]) -> list[Object]:
-    namespace, manager = "amazon-cloudwatch", f"{CLOUDWATCH}-controller-manager"
-    agent = "cloudwatch-agent"
-    return [
-        _account(manager, namespace=namespace),
-        _account(agent, namespace=namespace),
-        _deployment(
-            manager,
-            {"control-plane": "controller-manager", "app.kubernetes.io/name": CLOUDWATCH},
-            {"manager": image("eks/observability/cloudwatch-agent-operator")},
-            tolerations=_EVERYWHERE,
-            namespace=namespace,
-            replicas=1,
-        ),
-        _daemon_set(
-            agent,
-            {"app.kubernetes.io/name": agent},
-            {"otc-container": image("eks/observability/cloudwatch-agent")},
-            namespace=namespace,
-        ),
-    ]
-
-
-METRICS = "amazon-sagemaker-hyperpod-observability"
-
-
-def _metrics(image: Callable[[str], str]) -> list[Object]:
-    namespace, operator = "hyperpod-observability", "hyperpod-observability"
-    deployments = {
-        f"{operator}-controller-manager": "manager",
-        f"{operator}-central-collector": "collector",
-        "hyp-obs-kube-state-metrics": "kube-state-metrics",
-    }
-    sets = {
-        f"{operator}-node-collector": "collector",
-        "hyp-obs-node-exporter-prometheus-node-exporter": "node-exporter",
-    }
-    return [
-        _account("hyperpod-observability-operator-otel-collector", namespace=namespace),
-        *(
-            _deployment(
-                name,
-                {"app.kubernetes.io/name": name},
-                {container: image(f"eks/{METRICS}/{container}")},
-                tolerations=[],
-                namespace=namespace,
+        ],
+    ),
+    "kube-proxy": _Addon(
+        workloads=[
+            _Workload(
+                name="kube-proxy",
+                labels={"k8s-app": "kube-proxy"},
+                images={"kube-proxy": "eks/kube-proxy"},
+            )
+        ],
+    ),
+    _AGENT: _Addon(workloads=[_Workload(name=_AGENT, images={_AGENT: f"eks/{_AGENT}"})]),
+    "coredns": _Addon(
+        others=[_DNS],
+        workloads=[
+            _Workload(
+                name="coredns",
+                labels=_DNS_LABELS,
+                images={"coredns": "eks/coredns"},
+                replicas=2,
+                tolerations=(*_CRITICAL, *_CONTROL_PLANE),
+            )
+        ],
+    ),
+    "aws-fsx-csi-driver": _Addon(
+        others=[
+            csi_driver(
+                "fsx.csi.aws.com", attachRequired=False, fsGroupPolicy="ReadWriteOnceWithFSType"
+            )
+        ],
+        accounts=["fsx-csi-node-sa", "fsx-csi-controller-sa"],
+        workloads=[
+            _Workload(
+                name="fsx-csi-node",
+                labels={"app": "fsx-csi-node"},
+                images={
+                    "fsx-plugin": "eks/aws-fsx-csi-driver",
+                    "node-driver-registrar": "eks/csi-node-driver-registrar",
+                },
+            ),
+            _Workload(
+                name="fsx-csi-controller",
+                labels={"app": "fsx-csi-controller"},
+                images={
+                    "fsx-plugin": "eks/aws-fsx-csi-driver",
+                    "csi-provisioner": "eks/csi-provisioner",
+                },
+                replicas=2,
+                tolerations=_CRITICAL,
+            ),
+        ],
+    ),
+    "cert-manager": _Addon(
+        namespace="cert-manager",
+        workloads=[
+            _Workload(
+                name=name,
+                labels={
+                    "app.kubernetes.io/instance": "cert-manager",
+                    "app.kubernetes.io/name": component,
+                },
+                images={f"cert-manager-{component}": f"eks/cert-manager-{component}"},
+                replicas=1,
+                tolerations=_EVERYWHERE,
+            )
+            for name, component in _CERT_MANAGER.items()
+        ],
+    ),
+    "metrics-server": _Addon(
+        workloads=[
+            _Workload(
+                name="metrics-server", images={"metrics-server": "eks/metrics-server"}, replicas=2
+            )
+        ],
+    ),
+    TRAINING_OPERATOR: _Addon(
+        namespace="aws-hyperpod",
+        others=[definition()],
+        workloads=[
+            _Workload(
+                name=_TRAINING,
+                labels={"hp-training-control-plane": _TRAINING},
+                images={"manager": "hyperpod-training-operator"},
+                replicas=1,
+                account=_TRAINING,
+            )
+        ],
+    ),
+    "aws-ebs-csi-driver": _Addon(
+        others=[csi_driver("ebs.csi.aws.com", attachRequired=True, fsGroupPolicy="File")],
+        accounts=["ebs-csi-node-sa", "ebs-csi-controller-sa"],
+        workloads=[
+            _Workload(
+                name="ebs-csi-node",
+                labels={"app": "ebs-csi-node"},
+                images={"ebs-plugin": "eks/aws-ebs-csi-driver"},
+            ),
+            _Workload(
+                name="ebs-csi-controller",
+                labels={"app": "ebs-csi-controller"},
+                images={"ebs-plugin": "eks/aws-ebs-csi-driver", "csi-attacher": "eks/csi-attacher"},
+                replicas=2,
+                tolerations=_CRITICAL,
+            ),
+        ],
+    ),
+    # Version 2: https://github.com/awslabs/mountpoint-s3-csi-driver
+    "aws-mountpoint-s3-csi-driver": _Addon(
+        others=[csi_driver("s3.csi.aws.com", attachRequired=False, podInfoOnMount=True)],
+        accounts=["s3-csi-driver-sa", "s3-csi-driver-controller-sa"],
+        workloads=[
+            _Workload(
+                name=name,
+                labels={"app": name},
+                images={"s3-plugin": "eks/aws-s3-csi-driver"},
+                replicas=replicas,
+            )
+            for name, replicas in (("s3-csi-node", None), ("s3-csi-controller", 1))
+        ],
+    ),
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
+    SPACES: _Addon(
+        namespace="jupyter-k8s-system",
+        others=[_definition("Workspace", group="workspace.jupyter.org", version="v1alpha1")],
+        workloads=[
+            _Workload(
+                name=_SPACES,
+                labels={
+                    "control-plane": "controller-manager",
+                    "app.kubernetes.io/name": "jupyter-k8s",
+                },
+                images={"manager": "jupyter-k8s-controller"},
                 replicas=1,
             )
-            for name, container in deployments.items()
-        ),
-        *(
-            _daemon_set(
-                name,
-                {"app.kubernetes.io/name": name},
-                {container: image(f"eks/{METRICS}/{container}")},
-                namespace=namespace,
+        ],
+    ),
+    # Version 1, which brings its own KEDA:
+    # https://github.com/aws/sagemaker-hyperpod-cli/blob/main/helm_chart/HyperPodHelmChart/charts/inference-operator/migration/helm_to_addon.sh
+    INFERENCE: _Addon(
+        namespace="hyperpod-inference-system",
+        others=[
+            _definition(kind, group="inference.sagemaker.aws.amazon.com", version="v1")
+            for kind in ("InferenceEndpointConfig", "JumpStartModel")
+        ],
+        accounts=[
+            "hyperpod-inference-controller-manager",
+            "aws-load-balancer-controller",
+            "keda-operator",
+        ],
+        workloads=[
+            _Workload(name=name, images={name: f"eks/{INFERENCE}/{name}"}, replicas=replicas)
+            for name, replicas in (
+                ("hyperpod-inference-controller-manager", 1),
+                ("hyperpod-inference-alb", 2),
+                ("keda-operator", 1),
+                ("keda-operator-metrics-apiserver", 1),
+                ("keda-admission-webhooks", 1),
             )
-            for name, container in sets.items()
-        ),
-    ]
-
-
-TASK_GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
-
-
-def _task_governance(image: Callable[[str], str]) -> list[Object]:
-    """Return Kueue's controller; namespaces of teams are made with their quotas.
-
-    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html
-    """
-    name, namespace = "kueue-controller-manager", "kueue-system"
-    labels = {"app.kubernetes.io/name": "kueue", "control-plane": "controller-manager"}
-    deployment = _deployment(
-        name,
-        labels,
-        {"manager": image("hyperpod-task-governance")},
-        tolerations=[],
-        namespace=namespace,
-        replicas=1,
-    )
-    return [_account(name, namespace=namespace), deployment]
-
-
-_OBJECTS: Mapping[str, Callable[[Callable[[str], str]], list[Object]]] = {
-    "vpc-cni": _vpc_cni,
-    "kube-proxy": _kube_proxy,
-    "eks-pod-identity-agent": _pod_identity_agent,
-    "coredns": _coredns,
-    "aws-fsx-csi-driver": _fsx_csi_driver,
-    "cert-manager": _cert_manager,
-    "metrics-server": _metrics_server,
-    TRAINING_OPERATOR: _training_operator,
-    "aws-ebs-csi-driver": _ebs_csi_driver,
-    "aws-mountpoint-s3-csi-driver": _s3_csi_driver,
-    SPACES: _spaces,
-    INFERENCE: _inference_operator,
-    CLOUDWATCH: _cloudwatch,
-    METRICS: _metrics,
-    TASK_GOVERNANCE: _task_governance,
-}
-
-
-def _account(name: str, *, namespace: str = _NAMESPACE) -> Object:
-    return _object("v1", "ServiceAccount", name, {}, namespace=namespace)
-
-
-def _daemon_set(
-    name: str,
-    labels: Mapping[str, str],
-    images: Mapping[str, str],
-    *,
-    namespace: str = _NAMESPACE,
-) -> Object:
-    return _workload(
-        "DaemonSet", name, labels, images, tolerations=_EVERYWHERE, namespace=namespace
-    )
-
-
-def _deployment(
-    name: str,
-    labels: Mapping[str, str],
-    images: Mapping[str, str],
-    *,
-    tolerations: list[Object],
-    namespace: str = _NAMESPACE,
-    replicas: int = 2,
-) -> Object:
-    workload = _workload(
-        "Deployment", name, labels, images, tolerations=tolerations, namespace=namespace
-    )
-    return {**workload, "spec": {**workload["spec"], "replicas": replicas}}
-
-
-def _workload(
-    kind: str,
-    name: str,
-    labels: Mapping[str, str],
-    images: Mapping[str, str],
-    *,
-    tolerations: list[Object],
-    namespace: str = _NAMESPACE,
-) -> Object:
-    return {
-        **_object("apps/v1", kind, name, labels, namespace=namespace),
-        "spec": {
-            "selector": {"matchLabels": dict(labels)},
-            "template": {
-                "metadata": {"labels": dict(labels)},
-                "spec": {
-                    "containers": [
-                        {"name": container, "image": image} for container, image in images.items()
-                    ],
-                    "tolerations": tolerations,
+        ],
+    ),
+    CLOUDWATCH: _Addon(
+        namespace="amazon-cloudwatch",
+        workloads=[
+            _Workload(
+                name=f"{CLOUDWATCH}-controller-manager",
+                labels={
+                    "control-plane": "controller-manager",
+                    "app.kubernetes.io/name": CLOUDWATCH,
                 },
-            },
-        },
-    }
-
-
-def _object(
-    api_version: str,
-    kind: str,
-    name: str,
-    labels: Mapping[str, str],
-    *,
-    namespace: str = _NAMESPACE,
-) -> Object:
-    metadata = {"name": name, "namespace": namespace, "labels": dict(labels)}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
-
-
-_GUIDE = " and see the troubleshooting guide for more information."
-_MANAGER = "eks"
-_PLURALS = {
-    "CSIDriver": "csidrivers",
-    "CustomResourceDefinition": "customresourcedefinitions",
-    "DaemonSet": "daemonsets",
-    "Deployment": "deployments",
-    "Namespace": "namespaces",
-    "Service": "services",
-    "ServiceAccount": "serviceaccounts",
-}
-_WORKLOADS = ("DaemonSet", "Deployment")
-_SECONDS = 30
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AddonManager:
-    """The part of EKS that has a hand in a cluster's Kubernetes.
-
-    Attributes:
-        endpoint: URL of the Kubernetes API.
-        ca: Base64 of the PEM certificate authority of that endpoint.
-        token: Bearer token of EKS.
-    """
-
-    endpoint: str
-    ca: str
-    token: str = field(repr=False)
-
-    @classmethod
-    def of(cls, settings: Settings) -> "AddonManager | None":
-        """Return the one of the settings; None without a Kubernetes API."""
-        if not settings.kubernetes_token:
-            return None
-        return cls(
-            endpoint=settings.kubernetes_endpoint,
-            ca=settings.kubernetes_ca,
-            token=settings.kubernetes_token,
-        )
-
-    def ready_nodes(self, group: str) -> int:
-        """Count the nodes of a node group that are ready."""
-        found = self._call("GET", f"/api/v1/nodes?labelSelector={NODE_GROUP}%3D{group}")
-        return sum(
-            condition["type"] == "Ready" and condition["status"] == "True"
-            for node in (found or {}).get("items", ())
-            for condition in node["status"]["conditions"]
-        )
-
-    def install(self, addon_name: str, *, version: str, region: str) -> None:
-        """Make or change the objects of an add-on.
-
-        Args:
-            addon_name: Its name.
-            version: The version of its images.
-            region: Where its images are.
-        """
-        wanted = objects_of(addon_name, version=version, region=region)
-        names = {item["metadata"].get("namespace", _NAMESPACE) for item in wanted}
-        namespaces = [
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-            for name in sorted(names)
-        ]
-        for item in (*namespaces, *wanted):
-            self._call("PATCH", f"{_path(item)}?fieldManager={_MANAGER}&force=true", item)
-
-    def remove(self, addon_name: str) -> None:
-        """Delete the objects of an add-on, but no namespace; those that are gone are none."""
-        for item in objects_of(addon_name, version="", region=""):
-            self._call("DELETE", _path(item))
-
-    def lacks_webhook(self, addon_name: str) -> bool:
-        """Say whether an add-on has a certificate, and cert-manager no webhook that judges it.
-
-        Kubernetes then refuses the certificate, whoever has installed cert-manager.
-        """
-        if addon_name not in (TRAINING_OPERATOR, SPACES, INFERENCE):
-            return False
-        webhook = self._call("GET", _path(_webhook()))
-        return webhook is None or not _has_its_pods(webhook)
-
-    def lacks_dependency(self, addon_name: str) -> str | None:
-        """Return what the inference operator says of a dependency that is not there, if of any.
-
-        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-ts-cli.html
-        """
-        if addon_name != INFERENCE:
-            return None
-        for title, driver in (("S3", "s3.csi.aws.com"), ("FSx", "fsx.csi.aws.com")):
-            if self._call("GET", _path(_csi_driver(driver))) is None:
-                return (
-                    f"{title} CSI driver not installed (missing CSIDriver {driver}). Please "
-                    f"install the required CSI driver{_GUIDE}"
-                )
-        if self._call("GET", _path(_webhook())) is None:
-            return (
-                "Missing required CRD: certificaterequests.cert-manager.io. The cert-manager "
-                f"add-on is not installed. Please install cert-manager{_GUIDE}"
+                images={"manager": "eks/observability/cloudwatch-agent-operator"},
+                replicas=1,
+                tolerations=_EVERYWHERE,
+            ),
+            _Workload(
+                name="cloudwatch-agent",
+                images={"otc-container": "eks/observability/cloudwatch-agent"},
+            ),
+        ],
+    ),
+    METRICS: _Addon(
+        namespace=_OBSERVABILITY,
+        accounts=[f"{_OBSERVABILITY}-operator-otel-collector"],
+        workloads=[
+            _Workload(name=name, images={image: f"eks/{METRICS}/{image}"}, replicas=replicas)
+            for name, image, replicas in (
+                (f"{_OBSERVABILITY}-controller-manager", "manager", 1),
+                (f"{_OBSERVABILITY}-central-collector", "collector", 1),
+                ("hyp-obs-kube-state-metrics", "kube-state-metrics", 1),
+                (f"{_OBSERVABILITY}-node-collector", "collector", None),
+                ("hyp-obs-node-exporter-prometheus-node-exporter", "node-exporter", None),
             )
-        return None
-
-    def lacks_node(self, addon_name: str) -> bool:
-        """Say whether an add-on that needs a node first has none."""
-        if addon_name != METRICS:
-            return False
-        found = self._call("GET", "/api/v1/nodes")
-        return not (found or {}).get("items")
-
-    def is_healthy(self, addon_name: str) -> bool:
-        """Say whether all workloads of an add-on are there, and all their pods ready."""
-        return all(self._healthy(addon_name))
-
-    def _healthy(self, addon_name: str) -> Iterator[bool]:
-        for item in objects_of(addon_name, version="", region=""):
-            if item["kind"] in _WORKLOADS:
-                found = self._call("GET", _path(item))
-                yield found is not None and _has_its_pods(found)
-
-    def _call(self, method: str, path: str, body: Object | None = None) -> Object | None:
-        """Return the answer; None if there is no such object."""
-        # The URL is the emulator's own, on the loopback interface.
-        request = urllib.request.Request(  # noqa: S310
-            f"{self.endpoint}{path}",
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={
-                "Authorization": f"Bearer {self.token}",
-                "Content-Type": "application/apply-patch+yaml",
-            },
-        )
-        context = ssl.create_default_context(cadata=base64.b64decode(self.ca).decode())
-        # As emulator/kubernetes/server/background_server.py says.
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        try:
-            with urllib.request.urlopen(  # noqa: S310
-                request, timeout=_SECONDS, context=context
-            ) as answer:
-                found: Object = json.loads(answer.read())
-        except urllib.error.HTTPError as error:
-            if error.code != HTTPStatus.NOT_FOUND:
-                raise
-            return None
-        return found
-
-
-def _path(item: Mapping[str, Any]) -> str:
-    metadata, version = item["metadata"], item["apiVersion"]
-    root = f"/apis/{version}" if "/" in version else f"/api/{version}"
-    place = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
-    return f"{root}{place}/{_PLURALS[item['kind']]}/{metadata['name']}"
-
-
-def _has_its_pods(workload: Object) -> bool:
-    status = workload.get("status") or {}
-    if workload["kind"] == "DaemonSet":
-        return bool(status.get("numberReady", 0) >= status.get("desiredNumberScheduled", 0))
-    return bool(status.get("readyReplicas", 0) >= workload["spec"]["replicas"])
+        ],
+    ),
+    # Kueue's controller; namespaces of teams are made with their quotas.
+    # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html
+    TASK_GOVERNANCE: _Addon(
+        namespace="kueue-system",
+        workloads=[
+            _Workload(
+                name=_KUEUE,
+                labels={"app.kubernetes.io/name": "kueue", "control-plane": "controller-manager"},
+                images={"manager": "hyperpod-task-governance"},
+                replicas=1,
+            )
+        ],
+    ),
+}

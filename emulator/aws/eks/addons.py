@@ -51,7 +51,8 @@ from emulator.aws.cloudformation.resource_type import (
 )
 from emulator.aws.eks import access as eks_api
 from emulator.aws.eks.access import EksResponse
-from emulator.aws.eks.addon_objects import CLOUDWATCH, METRICS, TRAINING_OPERATOR, AddonManager
+from emulator.aws.eks.addon_manager import AddonManager
+from emulator.aws.eks.addon_objects import CLOUDWATCH, METRICS, TRAINING_OPERATOR
 from emulator.aws.ministack import eks, get_region, provisioners, stacks
 from emulator.aws.settings import Settings
 

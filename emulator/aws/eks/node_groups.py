@@ -23,7 +23,7 @@ from emulator.aws.cloudformation.resource_type import (
 from emulator.aws.eks import access as eks_api
 from emulator.aws.eks import node_launches
 from emulator.aws.eks.access import EksResponse
-from emulator.aws.eks.addon_objects import AddonManager
+from emulator.aws.eks.addon_manager import AddonManager
 from emulator.aws.iam import authorization
 from emulator.aws.ministack import ec2, eks, provisioners
 from emulator.aws.settings import Settings
