@@ -47,7 +47,8 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
     yield f"  {'total':{width}}  {_total(found.usd_an_hour, found.nodes)}"
     yield ""
     page = pricing_pages()["HyperPod"]
-    if any(charge.is_estimate or page in charge.note for charge in found.nodes):
+    of_hyperpod = [charge for charge in found.nodes if " ml." in charge.detail]
+    if any(charge.is_estimate or page in charge.note for charge in of_hyperpod):
         yield "make prices reads HyperPod's prices in the region from AWS's price list."
     yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
 
