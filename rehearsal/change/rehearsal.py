@@ -21,7 +21,7 @@ from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.deploy.announcement import refusals
 from hyperpod_cli.deliver.deploy.bill import month_change
 from hyperpod_cli.inspect.archive.archive import Archive
-from hyperpod_cli.inspect.archive.told import unsettled
+from hyperpod_cli.inspect.archive.deployment import unsettled
 from hyperpod_cli.inspect.critical_path import read_graph, schedule, start_of
 from hyperpod_cli.inspect.permissions.policies import policies_of
 from hyperpod_cli.operate.clusters import Node

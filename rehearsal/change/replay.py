@@ -1,20 +1,29 @@
 """Brings a local AWS into the state of an archive."""
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, load_config
+from hyperpod_cli.aws.cluster_template import Template
 from hyperpod_cli.inspect.archive.archive import Archive
 from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.change.assembly import ArchivedVersion, hide_in
 from rehearsal.change.given_assembly import copied
-from rehearsal.change.named import named_in
 from rehearsal.environment import rehearsal_environment
+from rehearsal.existing_resources import ExistingResource
+from rehearsal.existing_resources.roles import Principal
+from rehearsal.existing_resources.storage import Bucket, KmsKey
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage
 from rehearsal.stand_in_chart import ChartChoice, choose_chart
+
+_PRINCIPAL = re.compile(r"arn:[\w-]+:iam::\d{12}:(?:role|user)/[\w+=,.@/-]+(?![\w*$])")
+_KEY = re.compile(r"arn:[\w-]+:kms:[\w-]+:\d{12}:key/[\w-]+")
+_LINKED = re.compile(r'"DataRepositoryPath": "s3://([a-z0-9.-]+)')
 
 
 class ReplayError(Exception):
@@ -105,3 +114,11 @@ def replayed(
 def _version(archive: Archive, config: Config) -> str:
     found = archive.deployment.control_plane
     return config.eks.version if found is None else str(found["version"])
+
+
+def named_in(templates: Iterable[Template]) -> Iterator[ExistingResource]:
+    """Yield the roles, users, keys and linked buckets that templates name, each once."""
+    text = "\n".join(json.dumps(each) for each in templates)
+    yield from (Principal(arn=arn) for arn in dict.fromkeys(_PRINCIPAL.findall(text)))
+    yield from (KmsKey(key=arn) for arn in dict.fromkeys(_KEY.findall(text)))
+    yield from (Bucket(name=name) for name in dict.fromkeys(_LINKED.findall(text)))

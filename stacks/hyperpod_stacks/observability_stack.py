@@ -14,8 +14,8 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.observability.budget import Budget
 from hyperpod_cdk.observability.cloudwatch import ContainerInsights
 from hyperpod_cdk.observability.notifications import Notifications
-from hyperpod_cdk.panels.cloudwatch import PanelsAndAlarms
 from hyperpod_cdk.panels.definition import watched
+from hyperpod_cdk.panels.resources import PanelsAndAlarms
 from hyperpod_cdk.panels.subjects import shown
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 

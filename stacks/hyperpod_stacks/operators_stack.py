@@ -22,7 +22,7 @@ from hyperpod_cdk.operators.inference import ClusterArnParameter, InferenceSetup
 from hyperpod_cdk.operators.operators import Operators
 from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.grafana import dashboards, reads_cloudwatch
-from hyperpod_cdk.panels.workspace import PrometheusRules
+from hyperpod_cdk.panels.resources import PrometheusRules
 from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
 from hyperpod_stacks.table import cluster_arn_parameter, stack_name
 

@@ -14,8 +14,8 @@ import yaml
 from aws_cdk import App, Stack
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk.panels.cloudwatch import PanelsAndAlarms
 from hyperpod_cdk.panels.definition import watched
+from hyperpod_cdk.panels.resources import PanelsAndAlarms
 from hyperpod_cdk.panels.subjects import shown
 from tests.prometheus.metrics import GPU, NEURON
 from tests.prometheus.server import promtool

@@ -6,7 +6,7 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.hyperpod.node_group import OverrideVpcConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.node_groups.placement import node_group_subnets
+from hyperpod_cdk.node_groups.section import node_group_subnets
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 
 

@@ -10,6 +10,8 @@ from pydantic_core import CoreSchema
 
 from hyperpod_cdk.facts.instance_types import InstanceFacts, ec2_name, ec2_types, instance_facts
 from hyperpod_cdk.hyperpod.node_settings import Labels, TaintConfig
+from hyperpod_cdk.hyperpod.placement import Subnet, subnets_of
+from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.arns import CapacityReservationGroupArn, CapacityReservationId
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, error, refuse
@@ -353,3 +355,15 @@ def group_findings(groups: Sequence[ManagedNodeGroupConfig]) -> Iterator[Finding
             message = f"is already the name of [{names[group.name]}]; names must differ"
             yield Finding(path=(index, "name"), value=group.name, message=message)
         names.setdefault(group.name, index)
+
+
+def node_group_subnets(group: ManagedNodeGroupConfig, network: NetworkConfig) -> Iterator[Subnet]:
+    """Yield the subnets that a group's nodes are in: with EFA or a placement group, one."""
+    zone = group.availability_zone_id
+    fitting = (
+        each for each in subnets_of(network) if zone is None or each.availability_zone_id == zone
+    )
+    if not group.is_in_one_zone:
+        yield from fitting
+    elif (first := next(fitting, None)) is not None:
+        yield first

@@ -10,11 +10,10 @@ from aws_cdk import App, Stack
 from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk.panels.cloudwatch import PanelsAndAlarms
 from hyperpod_cdk.panels.definition import Watched, watched
+from hyperpod_cdk.panels.resources import PanelsAndAlarms, PrometheusRules
 from hyperpod_cdk.panels.rules import rules
 from hyperpod_cdk.panels.subjects import SUBJECTS, alarm_metrics, shown
-from hyperpod_cdk.panels.workspace import PrometheusRules
 from tests.support.configs import configured
 
 GROUPS = [

@@ -20,8 +20,8 @@ def archive(
     """Read what is deployed into a file, without secrets, to rehearse changes on."""
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
+    from hyperpod_cli.inspect.archive.archive import written
     from hyperpod_cli.inspect.archive.reading import archive_of
-    from hyperpod_cli.inspect.archive.told import written
 
     loaded = load_config(config)
     found = archive_of(loaded, session=aws_session(region=region, config=loaded))

@@ -9,7 +9,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Self
 
@@ -95,6 +95,28 @@ class Archive(Model):
         except OSError as error:
             raise ArchiveError(f"{path}: cannot be written ({error.strerror})") from None
         return whole
+
+
+def written(archive: Archive, *, path: Path) -> Iterator[str]:
+    """Write an archive; yield what it has, and what it lacks.
+
+    Args:
+        archive: The archive.
+        path: The file.
+
+    Raises:
+        ArchiveError: It cannot be written.
+    """
+    digest = archive.write(path)
+    manifest, deployment = archive.manifest, archive.deployment
+    yield (
+        f"{path}: {manifest.deployment} in {manifest.account}/{manifest.region}: "
+        f"{len(deployment.stacks)} stacks, {len(deployment.nodes)} nodes; digest {digest[:12]}"
+    )
+    for place in deployment.hidden:
+        yield f"  left out, because it looks like a secret: {place}"
+    for what in deployment.unread:
+        yield f"  not read: {what}"
 
 
 def _text(value: object) -> bytes:

@@ -199,3 +199,35 @@ class Manifest(Model):
     written: str
     digest: str = ""
     files: Mapping[str, str] = {}
+
+
+def unsettled(deployment: Deployment) -> Iterator[tuple[str, str]]:
+    """Yield what of a deployment is not in service, and what AWS or Helm says of it.
+
+    Args:
+        deployment: What is deployed.
+    """
+    cluster, control_plane = deployment.cluster or {}, deployment.control_plane or {}
+    states = [
+        ("the HyperPod cluster", cluster.get("ClusterStatus"), "InService"),
+        ("the EKS cluster", control_plane.get("status"), "ACTIVE"),
+        *(
+            (f"add-on {each.get('addonName')}", each.get("status"), "ACTIVE")
+            for each in deployment.addons
+        ),
+        *(
+            (f"node group {each.get('nodegroupName')}", each.get("status"), "ACTIVE")
+            for each in deployment.node_groups
+        ),
+        *(
+            (f"file system {each.get('FileSystemId')}", each.get("Lifecycle"), "AVAILABLE")
+            for each in deployment.file_systems
+        ),
+        *(
+            (f"release {each.get('namespace')}/{each.get('name')}", each.get("status"), "deployed")
+            for each in deployment.releases
+        ),
+    ]
+    for what, state, settled in states:
+        if state not in (None, settled):
+            yield what, str(state)

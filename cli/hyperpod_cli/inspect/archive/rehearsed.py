@@ -9,9 +9,8 @@ from pathlib import Path
 
 from hyperpod_cdk import load_config
 from hyperpod_cli.aws.session import aws_session
-from hyperpod_cli.inspect.archive.archive import read_archive, refuse_other
+from hyperpod_cli.inspect.archive.archive import read_archive, refuse_other, written
 from hyperpod_cli.inspect.archive.reading import archive_of
-from hyperpod_cli.inspect.archive.told import written
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 
 _REHEARSAL = Path("rehearsal", "__main__.py")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hyperpod_cdk.checks.node_addresses import addresses_of, groups_in_subnets
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.hyperpod.placement import Subnet, subnets_of
-from hyperpod_cdk.node_groups.placement import node_group_subnets
+from hyperpod_cdk.node_groups.section import node_group_subnets
 from hyperpod_cdk.schema.errors import Finding, error
 
 

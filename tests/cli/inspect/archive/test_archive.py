@@ -11,8 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hyperpod_cdk import load_config
-from hyperpod_cli.inspect.archive.archive import ArchiveError, read_archive, refuse_other
-from hyperpod_cli.inspect.archive.told import written
+from hyperpod_cli.inspect.archive.archive import ArchiveError, read_archive, refuse_other, written
 from hyperpod_cli.main import app
 from tests.support.archives import ACCOUNT, archive_with
 from tests.support.configs import CONFIG_FOLDER

@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import load_config
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.inspect.archive.archive import Archive
+from hyperpod_cli.inspect.archive.deployment import unsettled
 from hyperpod_cli.inspect.archive.reading import archive_of
-from hyperpod_cli.inspect.archive.told import unsettled
 from tests.support.archives import ACCOUNT, REGION
 from tests.support.provisioner.fake_s3 import zipped
 from tests.support.stages import DEFAULT

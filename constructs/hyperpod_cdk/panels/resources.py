@@ -1,9 +1,10 @@
-"""CloudWatch's dashboard and alarms."""
+"""What becomes of the panels in AWS: a dashboard and alarms, and rules in a workspace."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from aws_cdk import Duration, Stack
+from aws_cdk import aws_aps as aps
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
@@ -17,6 +18,7 @@ from hyperpod_cdk.panels.definition import (
     Subject,
     Watched,
 )
+from hyperpod_cdk.panels.rules import rules
 from hyperpod_cdk.panels.subjects import shown
 
 # A dashboard's grid has 24 columns.
@@ -138,3 +140,21 @@ def _condition(alarm: Alarm) -> dict[str, Any]:
         # Without nodes there are no metrics, and nothing is wrong.
         "treat_missing_data": cloudwatch.TreatMissingData.NOT_BREACHING,
     }
+
+
+class PrometheusRules(Construct):
+    """What is recorded of a deployment, and when somebody is told, in a workspace.
+
+    Args:
+        watched: What is watched.
+        workspace_arn: ARN of the workspace.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, watched: Watched, workspace_arn: str
+    ) -> None:
+        super().__init__(scope, construct_id)
+        # L1: the CDK has no other.
+        aps.CfnRuleGroupsNamespace(
+            self, "Rules", name=watched.name, workspace=workspace_arn, data=rules(watched)
+        )
