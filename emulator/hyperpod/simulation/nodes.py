@@ -9,7 +9,7 @@ from typing import Protocol
 from emulator.hyperpod.simulation import faults, slurm_nodes
 from emulator.hyperpod.simulation.event_log import record_node
 from emulator.hyperpod.simulation.hooks import ClusterView, NodeView
-from emulator.hyperpod.simulation.slurm_files import files_of_nodes
+from emulator.hyperpod.simulation.slurm_nodes import files_of_nodes
 from emulator.hyperpod.simulation.state import (
     Cluster,
     InstanceGroup,

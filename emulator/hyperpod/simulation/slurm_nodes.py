@@ -1,15 +1,23 @@
-"""The controller, which comes before all other nodes and without which none of them works.
+"""Nodes of Slurm: their files, and the controller, without which no other node works.
 
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html#sagemaker-hyperpod-scaling-slurm-priority
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup
+from emulator.hyperpod.slurm.configuration import (
+    SlurmNode,
+    provisioning_parameters,
+    resource_config,
+)
 
+# Of the files that HyperPod writes on each node before its scripts run.
+_DIRECTORY = "/opt/ml/config"
 CONTROLLER, LOGIN, COMPUTE = "Controller", "Login", "Compute"
 DRIFT = (
     "Partition configuration drift detected. The partitions in slurm.conf on the controller node "
@@ -68,3 +76,30 @@ def _strategy(cluster: Cluster) -> str:
     """
     slurm = cluster.settings.get("Orchestrator", {}).get("Slurm", {})
     return "Merge" if cluster.continuous else str(slurm.get("SlurmConfigStrategy", "Managed"))
+
+
+def files_of_nodes(cluster: Cluster) -> dict[str, str]:
+    """Return the text of each file by its path; without Slurm, or its controller, there is none."""
+    nodes = [
+        SlurmNode(
+            group=node.group_name,
+            instance_id=node.instance_id,
+            address=node.private_ip,
+            instance_type=node.instance_type,
+        )
+        for node in cluster.nodes
+        if node.instance_id is not None and node.private_ip is not None
+    ]
+    specs = {name: group.spec for name, group in cluster.groups.items()}
+    if not any(node_type(specs[node.group]) == CONTROLLER for node in nodes):
+        return {}
+    request = {
+        **cluster.settings,
+        "ClusterName": cluster.name,
+        "InstanceGroups": [*specs.values()],
+    }
+    contents = {
+        "resource_config": resource_config(request, nodes, cluster_arn=cluster.arn),
+        "provisioning_parameters": provisioning_parameters(request),
+    }
+    return {f"{_DIRECTORY}/{name}.json": json.dumps(found) for name, found in contents.items()}

@@ -1,6 +1,6 @@
 """What an archive has of a deployment, and what it is of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import (
