@@ -9,7 +9,7 @@ import json
 import re
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -216,10 +216,36 @@ def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
     problem = _problem(body) or node_launches.release_problem(new["ClusterName"], body)
     if problem is not None:
         raise Refused(f"InvalidParameterException: {problem}")
-    if body != _request(old):
-        group |= {**body, "instanceTypes": _types(body), "status": "UPDATING"}
+    was = _request(old)
+    # What a refused update has not changed, its rollback does not change either.
+    changed = {
+        name
+        for name in body.keys() | was.keys()
+        if body.get(name) != was.get(name) and body.get(name) != group.get(name)
+    }
+    _refuse_together(changed, group)
+    if changed:
+        group |= {name: body.get(name, [] if name == "taints" else {}) for name in changed}
+        group |= {"instanceTypes": _types(group), "status": "UPDATING"}
         eks.tags[group["nodegroupArn"]] = tag_map(new)
     return _settled(new)
+
+
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateNodegroupVersion.html
+_OF_VERSION = {"launchTemplate", "releaseVersion", "version"}
+
+
+def _refuse_together(changed: Collection[str], group: Mapping[str, Any]) -> None:
+    """Refuse what CloudFormation and EKS do not change at once, or while there are nodes."""
+    if _OF_VERSION.isdisjoint(changed):
+        return
+    if not _OF_VERSION.issuperset(changed):
+        # https://github.com/aws/containers-roadmap/issues/1258
+        raise Refused("Version and ReleaseVersion updates cannot be combined with other updates")
+    if group.get("capacityType") == "CAPACITY_BLOCK" and group["scalingConfig"]["desiredSize"]:
+        # https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html; AWS does not
+        # publish its words.
+        raise Refused("InvalidRequestException: A Capacity Block's node group must have size 0")
 
 
 def _delete(_physical_id: str, properties: Properties) -> None:

@@ -22,6 +22,7 @@ from hyperpod_cli.deliver.deploy.changes import (
 )
 from hyperpod_cli.deliver.deploy.consequences import consequences, finding, refused
 from hyperpod_cli.deliver.deploy.held_back import held_back
+from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes, replaced_nodes
 from hyperpod_cli.operate.clusters import HyperPodCluster
 from hyperpod_cli.operate.nodes.ending import ending_lines
 from hyperpod_cli.stack_progress import fixed_values
@@ -98,7 +99,7 @@ def announcement(
             raise LinesError("\n".join(lines))
         refuse_changes(_fixed(stacks, former=former), config=path)
         found = _found(config, former=former, session=session)
-        _refuse_cluster_changes(stacks, former=former, found=found, config=config, path=path)
+        _refuse_changes_of_nodes(stacks, former=former, found=found, config=config, path=path)
         held = held_back(stacks, former=former, config=config, session=session)
         stacks = [stack for stack in stacks if stack.name not in held]
         changes = differences(stacks, former=former)
@@ -111,6 +112,8 @@ def announcement(
         if difference.differs:
             effects = _consequences(stack, former=former, found=found, session=session)
             lines += [f"    {line}" for line in effects]
+            replaced = replaced_nodes(_template(former[stack.name]), stack.template)
+            lines += [f"    {line}" for line in replaced]
     lines += [f"  {line}" for line in held.values()]
     lines += month_change(
         [_template(former[stack.name]) for stack in stacks],
@@ -175,7 +178,7 @@ def _found(
         return None
 
 
-def _refuse_cluster_changes(
+def _refuse_changes_of_nodes(
     stacks: Iterable[Stack],
     *,
     former: Mapping[str, Deployed | None],
@@ -184,10 +187,16 @@ def _refuse_cluster_changes(
     path: Path,
 ) -> None:
     read_yaml(path).refuse(
-        finding(each, former=before, wanted=stack.template, config=config)
+        each
         for stack in stacks
         for before in [_template(former[stack.name])]
-        for each in refused(before, stack.template, found=found)
+        for each in (
+            *(
+                finding(refusal, former=before, wanted=stack.template, config=config)
+                for refusal in refused(before, stack.template, found=found)
+            ),
+            *refused_changes(before, stack.template, config=config),
+        )
     )
 
 

@@ -139,3 +139,64 @@ def test_a_group_that_is_named_does_not_move(aws: LocalAws) -> None:
     with pytest.raises(StackFailedError, match="NodeGroup already exists with name cpu and"):
         deploy(aws, template(Cpu=group("Second")), {}, stack=stack.name)
     delete(aws, stack)
+
+
+def launched(
+    *, size: int = 0, block: bool = False, monitored: bool = False, **more: Any
+) -> Template:
+    """Return a group, in a Capacity Block or not, and its launch template."""
+    data: Template = {"Monitoring": {"Enabled": monitored}}
+    if block:
+        data |= {
+            "InstanceType": "p5.48xlarge",
+            "InstanceMarketOptions": {"MarketType": "capacity-block"},
+        }
+    made = group("First")
+    properties = made["Properties"]
+    properties |= {
+        "LaunchTemplate": {
+            "Id": {"Ref": "Launch"},
+            "Version": {"Fn::GetAtt": ["Launch", "LatestVersionNumber"]},
+        },
+        "ScalingConfig": {"MinSize": 0, "DesiredSize": size, "MaxSize": 4},
+        **more,
+    }
+    if block:
+        del properties["InstanceTypes"]
+        properties["CapacityType"] = "CAPACITY_BLOCK"
+    launch = resource("AWS::EC2::LaunchTemplate", LaunchTemplateData=data)
+    return template(Cpu=made, Launch=launch)
+
+
+@pytest.mark.parametrize(
+    ("block", "steps", "refused", "said"),
+    [
+        (
+            False,
+            [{"size": 1}, {"size": 1, "monitored": True}, {"size": 2, "monitored": True}],
+            {"size": 1},
+            "Version and ReleaseVersion updates cannot be combined with other updates",
+        ),
+        (
+            True,
+            [{"size": 1}, {}, {"monitored": True}, {"size": 1, "monitored": True}],
+            {"size": 1},
+            "must have size 0",
+        ),
+    ],
+)
+def test_a_group_changes_one_thing_after_the_other(
+    aws: LocalAws,
+    *,
+    block: bool,
+    steps: list[dict[str, Any]],
+    refused: dict[str, Any],
+    said: str,
+) -> None:
+    name = ""
+    for step in steps:
+        stack = deploy(aws, launched(**step, block=block), {}, stack=name)
+        name = stack.name
+    with pytest.raises(StackFailedError, match=said):
+        deploy(aws, launched(**refused, block=block), {}, stack=name)
+    delete(aws, stack)

@@ -1,0 +1,180 @@
+"""What a deployment does to the nodes of EKS node groups, and what EKS refuses: pure.
+
+EKS replaces the nodes of a group for another launch template, AMI or version of Kubernetes, and
+CloudFormation takes such a change alone: https://github.com/aws/containers-roadmap/issues/1258. A
+group in a Capacity Block must have no nodes then:
+https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cli.aws.cluster_template import Template, properties_of
+
+_GROUP, _CAPACITY_BLOCK = "AWS::EKS::Nodegroup", "CAPACITY_BLOCK"
+_IN_PLACE = ("Labels", "Taints", "Tags", "ScalingConfig", "UpdateConfig", "NodeRepairConfig")
+# Keys of the configuration, by the member that they become where that has another name.
+_KEYS = {
+    "CapacityReservationSpecification": "capacity_reservation_id",
+    "Enabled": "node_repair",
+    "KmsKeyId": "encryption",
+    "Monitoring": "detailed_monitoring",
+    # `efa` cannot change.
+    "NetworkInterfaces": "network.security_group_id",
+    "Placement": "placement_group",
+    "SecurityGroupIds": "network.security_group_id",
+    "TagSpecifications": "tags",
+    "Tags": "operators.cluster_autoscaler",
+    "UserData": "raid0",
+    "Version": "eks.version",
+    "VolumeSize": "volume_size_gib",
+}
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Change:
+    """What changes of a group that stays.
+
+    Attributes:
+        name: Its name.
+        replacing: The members for which EKS replaces the nodes.
+        in_place: The others.
+        former: Its former properties.
+    """
+
+    name: str
+    replacing: Sequence[str]
+    in_place: Sequence[str]
+    former: Values
+
+    @property
+    def needs_no_nodes(self) -> bool:
+        """Whether it is in a Capacity Block, whose nodes are not replaced."""
+        return bool(self.replacing) and self.former.get("CapacityType") == _CAPACITY_BLOCK
+
+
+def replaced_nodes(former: Template, wanted: Template) -> Iterator[str]:
+    """Yield a line for each node group whose nodes EKS replaces.
+
+    Args:
+        former: The template that the stack has; empty without a stack.
+        wanted: The template that is deployed.
+    """
+    for each in _changes(former, wanted):
+        if each.replacing and not each.needs_no_nodes:
+            keys = ", ".join(map(_key, each.replacing))
+            yield f"node group {each.name}: its nodes are replaced, for {keys}"
+
+
+def refused_changes(former: Template, wanted: Template, *, config: Config) -> Iterator[Finding]:
+    """Yield what EKS refuses to change in one deployment, or while a group has nodes.
+
+    Args:
+        former: The template that the stack has; empty without a stack.
+        wanted: The template that is deployed.
+        config: The configuration that it is of.
+    """
+    for each in _changes(former, wanted):
+        replacing, in_place = (
+            [_key(name) for name in names] for names in (each.replacing, each.in_place)
+        )
+        size = each.former["ScalingConfig"]["DesiredSize"]
+        if replacing and in_place:
+            alone, rest = ", ".join(replacing), ", ".join(in_place)
+            # After an update that has failed, CloudFormation has the launch template as another
+            # version, which goes with the first change of the group.
+            first, then = (rest, alone) if each.needs_no_nodes else (alone, rest)
+            yield _finding(
+                each.name,
+                in_place[0],
+                f"changes together with {alone}, which replaces the nodes and which EKS takes "
+                f"alone; deploy {first} first, with the former {then}, and then {then}",
+                config=config,
+            )
+        # A size that is looked up, where the Cluster Autoscaler decides, is not known here.
+        elif each.needs_no_nodes and isinstance(size, int) and size:
+            yield _finding(
+                each.name,
+                replacing[0],
+                f"changes while the group has nodes ({size}), which EKS refuses in a Capacity "
+                f"Block; deploy desired_size: 0 first, with the former {', '.join(replacing)}, "
+                "then this, then the former size",
+                config=config,
+            )
+
+
+def _finding(name: str, key: str, message: str, *, config: Config) -> Finding:
+    [index] = [i for i, each in enumerate(config.node_groups) if each.name == name]
+    group = config.node_groups[index]
+    if key in type(group).model_fields:
+        return error(("node_groups", index, key), getattr(group, key), message)
+    return error(("node_groups", index, "name"), name, f"{key} {message}")
+
+
+def _key(member: str) -> str:
+    """Return the key of the configuration that becomes a member of a group or its template."""
+    return _KEYS.get(member, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", member).lower())
+
+
+def _changes(former: Template, wanted: Template) -> Iterator[_Change]:
+    before = _groups(former)
+    for name, group in _groups(wanted).items():
+        if name in before:
+            had = before[name]
+            yield _Change(
+                name=name,
+                replacing=_differing(_replacing(had, former), _replacing(group, wanted)),
+                in_place=_differing(_in_place(had, former), _in_place(group, wanted)),
+                former=had,
+            )
+
+
+def _differing(had: Values, has: Values) -> list[str]:
+    return [name for name in {**had, **has} if had.get(name) != has.get(name)]
+
+
+def _groups(template: Template) -> dict[str, Values]:
+    return {
+        str(each.get("NodegroupName")): each
+        for kind, each in properties_of(template)
+        if kind == _GROUP
+    }
+
+
+def _replacing(group: Values, template: Template) -> Values:
+    """Return the data of the launch template, the AMI's release, and Kubernetes' version."""
+    version = group.get("LaunchTemplate", {}).get("Version")
+    data = {**_referred(version, template).get("LaunchTemplateData", {})}
+    [volume] = data.pop("BlockDeviceMappings", [{}])
+    own = {name: group.get(name) for name in ("ReleaseVersion", "Version")}
+    return {**data, **volume.get("Ebs", {}), **own}
+
+
+def _in_place(group: Values, template: Template) -> Values:
+    values: dict[str, Any] = {}
+    for name in _IN_PLACE:
+        value = group.get(name)
+        values |= value if name.endswith("Config") and isinstance(value, Mapping) else {name: value}
+    return {**values, "DesiredSize": _size(group, template)}
+
+
+def _size(group: Values, template: Template) -> int:
+    """Return the wanted size of a group; one that is looked up is what it was to be at first."""
+    size = group.get("ScalingConfig", {}).get("DesiredSize", 0)
+    looked_up = _referred(size, template)
+    return int(json.loads(looked_up["Scaling"])["DesiredSize"] if looked_up else size)
+
+
+def _referred(value: object, template: Template) -> Values:
+    """Return the properties of the resource of which a value is an attribute; empty of others."""
+    match value:
+        case {"Fn::GetAtt": [str(name), _]}:
+            return dict(template["Resources"][name]["Properties"])
+    return {}

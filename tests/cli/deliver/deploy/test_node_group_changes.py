@@ -1,0 +1,138 @@
+"""What a deployment does to nodes of EKS node groups, and what EKS refuses, from real templates."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes, replaced_nodes
+from tests.conftest import Assemble, Configure
+
+Group = dict[str, Any]
+BLOCK = {
+    "instance_types": ["p5.48xlarge"],
+    "capacity": "CapacityBlock",
+    "capacity_reservation_id": "cr-0123456789abcdef0",
+}
+ALONE: list[Group] = [
+    {"desired_size": 2},
+    {"max_size": 7},
+    {"min_size": 1},
+    {"labels": {"team": "a"}},
+    {"taints": [{"key": "team", "effect": "NoExecute"}]},
+    {"node_repair": False},
+    {"max_unavailable": 2},
+    {"update_strategy": "MINIMAL"},
+    {"detailed_monitoring": True},
+    {"placement_group": True},
+    {"release_version": "1.34.2-20251112"},
+]
+REPLACING = {
+    "detailed_monitoring": "detailed_monitoring",
+    "placement_group": "placement_group",
+    "release_version": "release_version",
+}
+
+
+class Deployments:
+    """Templates of node groups."""
+
+    def __init__(self, configure: Configure, assemble: Assemble) -> None:
+        self._configure, self._assemble = configure, assemble
+
+    def compared(
+        self,
+        former: list[Group],
+        wanted: list[Group],
+        *,
+        tags: Mapping[str, str] | None = None,
+        is_scaled: bool = True,
+    ) -> tuple[list[str], list[str]]:
+        """Return what is said of replaced nodes, and the refusals."""
+        before, after = (
+            {**_document(each), "operators": {"cluster_autoscaler": is_scaled}}
+            for each in (former, wanted)
+        )
+        config = self._configure({**after, "tags": tags or {}})
+        templates = [
+            self._assemble(each).templates()["ml-node-groups"]
+            for each in (self._configure(before), config)
+        ]
+        return (
+            [*replaced_nodes(*templates)],
+            [str(each) for each in refused_changes(*templates, config=config)],
+        )
+
+
+def _document(groups: list[Group]) -> dict[str, Any]:
+    listed = [
+        {
+            "name": f"n{i}",
+            "instance_types": ["c5.2xlarge"],
+            "desired_size": 1,
+            "max_size": 4,
+            "availability_zone_id": "usw2-az2",
+        }
+        | each
+        for i, each in enumerate(groups)
+    ]
+    return {
+        "cluster": None,
+        "node_groups": listed,
+    }
+
+
+@pytest.fixture
+def deployments(configure: Configure, assemble: Assemble) -> Deployments:
+    return Deployments(configure, assemble)
+
+
+def test_each_key_alone_is_taken(deployments: Deployments) -> None:
+    replaced, refused = deployments.compared([{} for _ in ALONE], ALONE)
+    assert refused == []
+    assert replaced == [
+        f"node group n{i}: its nodes are replaced, for {key}"
+        for i, each in enumerate(ALONE)
+        for key in each
+        if key in REPLACING
+    ]
+
+
+def test_tags_alone_are_taken_and_replace_nodes_outside_of_capacity_blocks(
+    deployments: Deployments,
+) -> None:
+    replaced, refused = deployments.compared([{}, BLOCK], [{}, BLOCK], tags={"team": "b"})
+    assert refused == []
+    assert replaced == ["node group n0: its nodes are replaced, for tags"]
+
+
+def test_what_eks_takes_one_after_the_other_is_refused_by_both_keys(
+    deployments: Deployments,
+) -> None:
+    groups = [
+        {"detailed_monitoring": True, "labels": {"team": "a"}},
+        {"release_version": "1.34.2-20251112", "desired_size": 2},
+    ]
+    _, refused = deployments.compared([{}, {}], groups)
+    first, second = refused
+    assert first.startswith("node_groups[0].labels: ")
+    assert (
+        "changes together with detailed_monitoring, which replaces the nodes and which EKS takes "
+        "alone; deploy detailed_monitoring first, with the former labels, and then labels"
+    ) in first
+    assert second.startswith("node_groups[1].desired_size: 2 changes together with release")
+
+
+def test_a_capacity_block_with_nodes_keeps_its_launch_template(
+    deployments: Deployments,
+) -> None:
+    with_nodes, without = (
+        deployments.compared([former], [{**former, "detailed_monitoring": True}], is_scaled=False)[
+            1
+        ]
+        for former in (BLOCK, {**BLOCK, "desired_size": 0})
+    )
+    assert without == []
+    (line,) = with_nodes
+    assert line.startswith("node_groups[0].detailed_monitoring: ")
+    assert "deploy desired_size: 0 first" in line
