@@ -8,6 +8,7 @@ from hyperpod_cdk import Config
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import HyperPodCluster, Node
+from hyperpod_cli.operate.node_groups import ManagedNodeGroupState, node_groups_of
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
 from hyperpod_cli.operate.nodes.health import RUNNING, Health, health_of_nodes, pods_on
 from hyperpod_cli.operate.nodes.named import NumberedNode
@@ -51,6 +52,15 @@ class Orchestrator(Protocol):
         """
         ...
 
+    def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:
+        """Return the nodes that it has beside the cluster's, by group.
+
+        Raises:
+            ClientError: AWS refused to say.
+            BotoCoreError: AWS could not be asked.
+        """
+        ...
+
     def pods(
         self, session: AwsSession, nodes: Sequence[NumberedNode]
     ) -> Mapping[str, Sequence[str]]:
@@ -89,6 +99,9 @@ class _Eks:
         with kubernetes_api(session, eks_cluster=self.eks_cluster_name()) as api:
             return health_of_nodes(api, cluster=self.cluster.name)
 
+    def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:
+        return node_groups_of(session, eks_cluster=self.eks_cluster_name())
+
     def pods(
         self, session: AwsSession, nodes: Sequence[NumberedNode]
     ) -> Mapping[str, Sequence[str]]:
@@ -119,6 +132,9 @@ class _Slurm:
 
     def health(self, session: AwsSession, nodes: Sequence[Node]) -> Mapping[str, Health]:  # noqa: ARG002 - asks nobody
         return {node.kubernetes_name: Health() for node in nodes if node.status == RUNNING}
+
+    def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:  # noqa: ARG002 - there are none
+        return ()
 
     def pods(
         self,

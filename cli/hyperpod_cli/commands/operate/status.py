@@ -24,6 +24,8 @@ from hyperpod_cli.terminal.options import (
         "sagemaker:ListClusterEvents",
         "sagemaker:DescribeClusterEvent",
         "eks:DescribeCluster",
+        "eks:ListNodegroups",
+        "eks:DescribeNodegroup",
     ],
     in_kubernetes="list nodes",
 )
@@ -37,7 +39,7 @@ def status(
     nodes: Annotated[bool, typer.Option("--nodes", help="List all nodes.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the state of the cluster, its groups and nodes.
+    """Show the state of the cluster, its groups and nodes, and EKS node groups.
 
     Of nodes, those that do not work, and why.
     """

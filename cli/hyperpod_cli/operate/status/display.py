@@ -15,6 +15,7 @@ from rich.table import Table
 
 from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.operate.events.history import ClusterEvent, event_lines
+from hyperpod_cli.operate.node_groups import ManagedNodeGroupState
 from hyperpod_cli.operate.status.snapshot import (
     GroupState,
     NodeState,
@@ -49,8 +50,10 @@ def _parts(snapshot: Snapshot, *, most_nodes: int, every_node: bool) -> Iterator
     yield styled(f"{snapshot.cluster} in {snapshot.region}: {snapshot.status}, {snapshot.time} UTC")
     for note in snapshot.notes:
         yield styled(note, style="yellow")
-    yield styled("")
-    yield _Groups(snapshot=snapshot)
+    if snapshot.groups:
+        yield styled("")
+        yield _Groups(snapshot=snapshot)
+    yield from _of_node_groups(snapshot.node_groups)
     if every_node and snapshot.nodes:
         yield styled("")
         yield _AllNodes(nodes=snapshot.nodes)
@@ -64,11 +67,23 @@ def _parts(snapshot: Snapshot, *, most_nodes: int, every_node: bool) -> Iterator
     if snapshot.requested:
         yield styled(f"\n{_counted(len(snapshot.requested))} without an instance yet:")
         yield _waiting(snapshot.requested, most=most_nodes)
-    yield styled("\n" + _others(snapshot, troubled=len(troubled)))
+    if snapshot.groups:
+        yield styled("\n" + _others(snapshot, troubled=len(troubled)))
+    elif not snapshot.node_groups:
+        yield styled("\nThere are no nodes.")
     if snapshot.events:
         yield styled("\nWarnings and errors of the last hour, newest first:")
         for event in snapshot.events:
             yield from event_lines(event)
+
+
+def _of_node_groups(groups: Sequence[ManagedNodeGroupState]) -> Iterator[RenderableType]:
+    if groups:
+        yield styled("")
+        yield _node_groups(groups)
+    for group in groups:
+        for issue, step in group.issues.items():
+            yield styled(f"{group.name}: {issue}. {step}", style="yellow")
 
 
 def counted_nodes(nodes: list[NodeState]) -> str:
@@ -127,6 +142,20 @@ def _groups(snapshot: Snapshot, *, types: bool) -> Table:
         row = [group.name, *kind, counts, healthy]
         table.add_row(*row, *([checked(group)] if checks else []), group.status)
     return table
+
+
+def _node_groups(groups: Sequence[ManagedNodeGroupState]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in ("node group", "type", "nodes", "status"):
+        table.add_column(name, overflow="fold")
+    for group in groups:
+        types = ", ".join(group.instance_types) or "-"
+        table.add_row(group.name, types, _size(group), group.status)
+    return table
+
+
+def _size(group: ManagedNodeGroupState) -> str:
+    return f"{group.desired:,} wanted, {group.minimum:,} to {group.maximum:,}"
 
 
 def checked(group: GroupState) -> str:
@@ -242,7 +271,7 @@ def watch(
 
 
 def _screen(last: Snapshot, console: Console, trouble: str) -> Group:
-    room = console.height - len(last.groups) - _OTHER_LINES
+    room = console.height - len(last.groups) - len(last.node_groups) - _OTHER_LINES
     lines = [styled(trouble, style="red")] if trouble else []
     return Group(*lines, display(last, most_nodes=max(room, _FEWEST_NODES)))
 
@@ -285,6 +314,8 @@ def _facts(found: Snapshot) -> Facts:
         parts = [f"{group.current:,} of {group.target:,} nodes, {healthy}"]
         parts += [f"deep checks: {checked(group)}"] if group.deep_health_checks else []
         facts["group", group.name] = ", ".join([*parts, group.status])
+    for each in found.node_groups:
+        facts["node group", each.name] = ", ".join([_size(each), each.status, *each.issues])
     for node in found.nodes:
         if node.trouble:
             facts["node", f"{node.group} {node.id}"] = node.trouble

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from hyperpod_cli.aws.kubernetes_api import described_eks_cluster
 from hyperpod_cli.operate.clusters import (
     Chosen,
     HyperPodCluster,
@@ -15,6 +16,7 @@ from hyperpod_cli.operate.clusters import (
 )
 from hyperpod_cli.operate.events.faults import Level, is_scaling_warning
 from hyperpod_cli.operate.events.history import ClusterEvent, each_kind, events_of
+from hyperpod_cli.operate.node_groups import ManagedNodeGroupState, node_groups_of
 from hyperpod_cli.operate.nodes.health import ABSENT, RUNNING, Health, trouble_of
 from hyperpod_cli.operate.nodes.named import numbered
 from hyperpod_cli.operate.orchestrators import orchestrator_of
@@ -103,7 +105,7 @@ class Snapshot:
     """A cluster at one moment.
 
     Attributes:
-        cluster: Its name.
+        cluster: Its name; that of the EKS cluster for `cluster: null`.
         region: Its region.
         status: Its status.
         time: When it was looked at, in UTC.
@@ -113,6 +115,7 @@ class Snapshot:
         requested: Nodes that have no instance yet; SageMaker lists those of clusters with
             continuous provisioning alone.
         events: The newest warning or error of each kind of the last hour.
+        node_groups: The EKS node groups beside its groups.
     """
 
     cluster: str
@@ -124,6 +127,7 @@ class Snapshot:
     nodes: Sequence[NodeState]
     requested: Sequence[RequestedNode]
     events: Sequence[ClusterEvent]
+    node_groups: Sequence[ManagedNodeGroupState] = ()
 
 
 def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = None) -> Snapshot:
@@ -139,6 +143,8 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         ClientError: AWS refused to say; that events may not be listed is a note.
         BotoCoreError: AWS could not be asked.
     """
+    if chosen.config is not None and not chosen.config.cluster.exists:
+        return _of_node_groups(chosen, eks_cluster=chosen.config.eks_cluster_name, now=now)
     cluster = chosen.found()
     listed = nodes_of(chosen.sagemaker, cluster.name, requested=cluster.is_continuous)
     nodes = [node for node in listed if node.id]
@@ -161,6 +167,13 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
         if not is_denied(error):
             raise
         notes.append(f"Events are not known. {explanation(error)}")
+    node_groups: Sequence[ManagedNodeGroupState] = ()
+    try:
+        node_groups = orchestrator.node_groups(chosen.session)
+    except ClientError as error:
+        if not is_denied(error):
+            raise
+        notes.append(f"EKS node groups are not known. {explanation(error)}")
     # What was warned of while a cluster was scaled is over once every node works.
     events = [each for each in events if troubled or not is_scaling_warning(each.description)]
     return Snapshot(
@@ -182,6 +195,22 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
             if not node.id
         ],
         events=each_kind(events)[:_MOST_EVENTS],
+        node_groups=node_groups,
+    )
+
+
+def _of_node_groups(chosen: Chosen, *, eks_cluster: str, now: datetime) -> Snapshot:
+    return Snapshot(
+        cluster=eks_cluster,
+        region=chosen.session.region,
+        status=described_eks_cluster(chosen.session, eks_cluster)["status"],
+        time=in_utc(now),
+        notes=["cluster: is null, so there is no HyperPod cluster."],
+        groups=(),
+        nodes=(),
+        requested=(),
+        events=(),
+        node_groups=node_groups_of(chosen.session, eks_cluster=eks_cluster),
     )
 
 
