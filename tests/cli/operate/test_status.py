@@ -3,11 +3,14 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from io import StringIO
 
 import pytest
+from botocore.stub import Stubber
 from rich.console import Console
 
+from hyperpod_cdk import load_config
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.operate.events.history import ClusterEvent
@@ -19,10 +22,12 @@ from hyperpod_cli.operate.status.snapshot import (
     Snapshot,
     group_state,
     node_states,
+    snapshot,
 )
 from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import described, node
+from tests.support.configs import CONFIG_FOLDER
 
 GROUPS = {"a-group-whose-name-has-as-many-letters-as-hyperpod-allows-63char": 500, "b": 500}
 CAPACITY = ClusterEvent(
@@ -165,6 +170,73 @@ def test_json_has_every_node() -> None:
 
     assert len(found["nodes"]) == 1000
     assert [each["healthy"] for each in found["groups"]] == [499, 500]
+
+
+SHORT = {
+    "nodegroupName": "spot",
+    "status": "DEGRADED",
+    "instanceTypes": ["g5.12xlarge", "g6.12xlarge"],
+    "scalingConfig": {"minSize": 0, "desiredSize": 2, "maxSize": 4},
+    "health": {
+        "issues": [
+            {
+                "code": "AsgInstanceLaunchFailures",
+                "message": "Could not launch Spot Instances. UnfulfillableCapacity - No capacity. "
+                "Launching EC2 instance failed.",
+                "resourceIds": ["eks-spot"],
+            }
+        ]
+    },
+}
+WHOLE = {
+    "nodegroupName": "a100",
+    "status": "ACTIVE",
+    "scalingConfig": {"minSize": 0, "desiredSize": 0, "maxSize": 1},
+}
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsSession]:
+    """Of an account whose EKS cluster has two node groups; a third is deleted while it is read."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    session = AwsSession(region="us-west-2")
+    eks = session.client("eks")
+    monkeypatch.setattr(AwsSession, "client", lambda *_: eks)
+    with Stubber(eks) as stubber:
+        found = {"status": "ACTIVE", "endpoint": "https://eks"}
+        stubber.add_response("describe_cluster", {"cluster": found}, {"name": "ml-eks"})
+        names = {"nodegroups": ["spot", "gone", "a100"]}
+        stubber.add_response("list_nodegroups", names, {"clusterName": "ml-eks"})
+        stubber.add_response("describe_nodegroup", {"nodegroup": SHORT})
+        stubber.add_client_error("describe_nodegroup", "ResourceNotFoundException")
+        stubber.add_response("describe_nodegroup", {"nodegroup": WHOLE})
+        yield session
+        stubber.assert_no_pending_responses()
+
+
+def test_node_groups_are_shown_without_a_hyperpod_cluster(session: AwsSession) -> None:
+    config = load_config(CONFIG_FOLDER / "examples" / "eks-p4d.yaml")
+    named = config.model_copy(update={"name": "ml"})
+    chosen = Chosen(name="ml-cluster", session=session, config=named)
+    found = snapshot(chosen, now=datetime(2026, 11, 1, tzinfo=UTC))
+    lines = printed(found, width=200)
+
+    assert lines[:2] == [
+        "ml-eks in us-west-2: ACTIVE, 2026-11-01 00:00:00 UTC",
+        "cluster: is null, so there is no HyperPod cluster.",
+    ]
+    assert [line.split() for line in lines if line.startswith(("spot  ", "a100  "))] == [
+        ["a100", "-", "0", "wanted,", "0", "to", "1", "ACTIVE"],
+        ["spot", "g5.12xlarge,", "g6.12xlarge", "2", "wanted,", "0", "to", "4", "DEGRADED"],
+    ]
+    assert lines[-1].startswith("spot: Spot: Could not launch Spot Instances. Unfulfillable")
+    assert lines[-1].endswith("or take capacity: OnDemand.")
+    whole = replace(found, node_groups=[found.node_groups[0]])
+    assert [*changes(found, replace(found, node_groups=whole.node_groups))] == [
+        "2026-11-01 00:00:00 spot: healthy, or gone"
+    ]
+    assert "There are no nodes." in printed(replace(found, node_groups=[]))
 
 
 def test_changes_are_lines() -> None:

@@ -664,7 +664,8 @@ def test_the_page_names_what_the_commands_call(on_call: Operator) -> None:
         "each command of the page is run by a test of a module above"
     )
     unknown_cluster = {"sagemaker:ListClusters", "sagemaker:ListTags"}
-    # No group draws on a training plan.
+    # There is no EKS node group, and no group draws on a training plan.
+    CALLS["status"].add("eks:DescribeNodegroup")
     CALLS["calendar"].add("sagemaker:DescribeTrainingPlan")
     for command, called in CALLS.items():
         needed = called - (unknown_cluster if command != "list" else set())
