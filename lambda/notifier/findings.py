@@ -22,6 +22,7 @@ Event = Mapping[str, Any]
 # "N node(s) lost orchestration-ready status. Current: X/Y orchestration-ready [...]":
 # awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
 _READINESS = re.compile(r"lost orchestration-ready")
+_COUNTS = re.compile(r"(?P<lost>\d+) node\(s\) lost .*Current: (?P<ready>\d+)/(?P<all>\d+) ")
 _MILLISECONDS = 1000
 
 
@@ -55,6 +56,7 @@ class Finding:
         repair: What HyperPod does about a faulty node: Replace, Reboot or None.
         plan: ARN of the training plan.
         changed_lately: Whether other events tell of nodes that come or go at that time.
+        was_whole: Whether all nodes were ready before they were lost, so an earlier loss is over.
         waits: How often events of the same fault, and its cause, have had the time to arrive.
     """
 
@@ -70,6 +72,7 @@ class Finding:
     repair: str = ""
     plan: str = ""
     changed_lately: bool = False
+    was_whole: bool = False
     waits: int = 0
 
 
@@ -102,7 +105,13 @@ def _of_cluster_event(event: Event) -> Finding | None:
         event_id=details["EventId"],
         group=details.get("InstanceGroupName") or None,
         instance=details.get("InstanceId") or None,
+        was_whole=_was_whole(description),
     )
+
+
+def _was_whole(description: str) -> bool:
+    counts = _COUNTS.search(description)
+    return counts is not None and int(counts["lost"]) + int(counts["ready"]) >= int(counts["all"])
 
 
 def _of_state_change(event: Event) -> Finding:

@@ -134,7 +134,11 @@ class Notifier:
             said = self._said(finding, described, memory)
             if said is None:
                 _log.info("Nothing to tell of: %s", finding)
-            elif not memory.claim(said.fault, invocation=uuid4().hex, happened=finding.time):
+                continue
+            if finding.was_whole:
+                # No event says that nodes are ready again. Losses in quick succession are one.
+                memory.over(said.fault, at=finding.time - _LATELY_SECONDS)
+            if not memory.claim(said.fault, invocation=uuid4().hex, happened=finding.time):
                 _log.info("Told before: %s", said.fault)
             else:
                 self._publish(said, described, happened=finding.time)

@@ -10,7 +10,7 @@ from notifier.findings import Finding, What
 
 PLAN_WARNING_SECONDS = 24 * 3600
 _WATCH = "watch/"
-_NODE, _STILL = fault_of_node(""), "still/"
+_NODE = fault_of_node("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

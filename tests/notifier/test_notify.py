@@ -196,6 +196,40 @@ def test_nodes_that_are_not_ready_are_told_when_none_come_or_go(
     assert _tell(cluster, dynamodb, event, event) == told
 
 
+def _loss(lost: int, ready: int, minute: float) -> dict[str, Any]:
+    description = (
+        f"{lost} node(s) lost orchestration-ready status. Current: {ready}/4 orchestration-ready "
+        "across 1 instance group(s)."
+    )
+    return cluster_event(level="Warn", description=description, group=None, time=NOW + 60 * minute)
+
+
+FIRST, MORE, AGAIN = _loss(1, 3, 0), _loss(2, 1, 30), _loss(1, 3, 120)
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ([FIRST, FIRST], 1),
+        ([FIRST, _loss(1, 3, 0.01)], 1),  # the second event of one fault
+        ([FIRST, MORE], 1),  # 3 were ready before it: the first one lasts
+        ([FIRST, AGAIN], 2),  # all were ready before it
+        ([FIRST, AGAIN, AGAIN, FIRST], 2),
+        ([AGAIN, FIRST, AGAIN], 1),  # the first comes late
+        ([FIRST, MORE, AGAIN, MORE], 2),
+        ([FIRST, _loss(1, 3, 10)], 1),  # it comes and goes
+    ],
+)
+def test_a_loss_of_readiness_is_told_again_once_all_nodes_were_ready(
+    dynamodb: object, events: list[dict[str, Any]], told: int
+) -> None:
+    cluster = Cluster()
+    for event in events:
+        cluster.now = max(cluster.now, event["detail"]["EventDetails"]["EventTime"] / 1000)
+        _tell(cluster, dynamodb, event)
+    assert cluster.told == ["nodes-lost: readiness"] * told
+
+
 @pytest.mark.parametrize(
     ("cluster", "event", "told"),
     [

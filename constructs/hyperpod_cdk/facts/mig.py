@@ -114,8 +114,3 @@ def partitioned(instance_type: str, layout: str) -> Mapping[str, int]:
 def resource(profile: str) -> str:
     """Return the resource that pods request for a partition: `nvidia.com/mig-1g.10gb`."""
     return f"nvidia.com/mig-{profile}"
-
-
-def quota_type(profile: str) -> str:
-    """Return what a compute quota calls a partition: `mig-1g.10gb`."""
-    return f"mig-{profile}"
