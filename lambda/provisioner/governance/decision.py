@@ -43,12 +43,12 @@ WEBHOOK = re.compile(
 _AT_WORK = frozenset(
     {GovernanceStatus.CREATING, GovernanceStatus.UPDATING, GovernanceStatus.DELETING}
 )
+_NOT_DELETED = frozenset({GovernanceStatus.DELETE_FAILED, GovernanceStatus.DELETE_ROLLBACK_FAILED})
 _NOT_MADE = frozenset(
     {
         GovernanceStatus.CREATE_FAILED,
         GovernanceStatus.CREATE_ROLLBACK_FAILED,
-        GovernanceStatus.DELETE_FAILED,
-        GovernanceStatus.DELETE_ROLLBACK_FAILED,
+        *_NOT_DELETED,
     }
 )
 _NOT_CHANGED = frozenset({GovernanceStatus.UPDATE_FAILED, GovernanceStatus.UPDATE_ROLLBACK_FAILED})
@@ -274,10 +274,23 @@ def _state(item: Item) -> str:
 
 def _failure(item: Item, wanted: Wanted) -> ProvisioningError:
     about = "policy" if item.noun is Noun.POLICY else f"quota of the team {item.team}"
+    kueue = "kubectl -n kueue-system get pods shows Kueue"
+    again = "delete the stack again" if wanted.deletes else "deploy again"
+    command = f"{item.noun.command} --{item.noun.command}-id {item.identifier}"
+    if item.status in _NOT_DELETED:
+        # Each of these deletes it again; while it cannot be deleted, they fail as this one did.
+        step = (
+            f"Fix what the message names ({kueue}), then: aws sagemaker delete-{command}. Once "
+            f"it is gone, {again}. If it stays {item.status}, ask AWS Support to remove it."
+        )
+    else:
+        step = (
+            f"Change the {about} in the section governance, or fix what the message names "
+            f"({kueue}), then {again}."
+        )
     return ProvisioningError(
         f"The {item.noun.words} {item.name} of the HyperPod cluster {wanted.cluster_name} is "
         f"{item.status}",
         detail=item.reason,
-        next_step=f"Change the {about} in the section governance, or fix what the message names "
-        f"(kubectl -n kueue-system get pods shows Kueue), then deploy again.",
+        next_step=step,
     )

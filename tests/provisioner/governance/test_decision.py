@@ -206,3 +206,27 @@ def test_refusal_names_what_is_in_the_way(found: Found, parts: list[str]) -> Non
 
     assert isinstance(step, Refuse)
     assert all(part in str(step.error) for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("status", "deletes", "parts"),
+    [
+        ("CreateFailed", False, ["Change the quota of the team research", "then deploy again."]),
+        ("UpdateFailed", False, ["Change the quota of the team research", "then deploy again."]),
+        (
+            "DeleteFailed",
+            False,
+            ["delete-compute-quota --compute-quota-id id-ml-research", "gone, deploy again."],
+        ),
+        ("DeleteRollbackFailed", True, ["delete-compute-quota", "gone, delete the stack again."]),
+        ("DeleteFailed", True, ["If it stays DeleteFailed, ask AWS Support"]),
+    ],
+)
+def test_a_failure_says_what_mends_it(status: str, deletes: bool, parts: list[str]) -> None:
+    item = _there(_RESEARCH, status, changed_at=_SENT_AT + 1, reason="It is so")
+    found = _found(_P, item, waited=PATIENCE_SECONDS + 1)
+    step = decide(found, _wanted(_RESEARCH, deletes=deletes))
+
+    assert isinstance(step, Fail)
+    assert all(part in str(step.error) for part in parts)
+    assert deletes == ("deploy again" not in str(step.error))
