@@ -17,7 +17,7 @@ from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
-    acknowledge_inline_policies,
+    inline_policy,
     statement,
     wildcard_nag_id,
 )
@@ -173,10 +173,10 @@ class ClusterAutoscaler(Construct):
         node_groups = stack.format_arn(
             service="eks", resource="nodegroup", resource_name=f"{cluster_name}/*"
         )
-        policy = iam.Policy(
+        inline_policy(
             self,
             "Policy",
-            roles=[role],
+            role=role,
             statements=[
                 statement(
                     self,
@@ -217,13 +217,9 @@ class ClusterAutoscaler(Construct):
                     resources=[node_groups],
                 ),
             ],
-        )
-        acknowledge_inline_policies(policy)
-        acknowledge(
-            policy,
-            {
-                wildcard_nag_id(self, groups): "EKS draws their names; their tag limits it.",
-                wildcard_nag_id(self, node_groups): "EKS draws the ends of their ARNs.",
-                wildcard_nag_id(self, "*"): "They only read, and AWS takes no resource for them.",
+            wildcards={
+                groups: "EKS draws their names; their tag limits it.",
+                node_groups: "EKS draws the ends of their ARNs.",
+                "*": "They only read, and AWS takes no resource for them.",
             },
         )

@@ -2,7 +2,6 @@
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_eks_v2 as eks
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
@@ -11,7 +10,7 @@ from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.observability.section import CLOUDWATCH_ADDON, CloudWatchConfig
 from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
-from hyperpod_cdk.synthesis.reasons import acknowledge, managed_policy_nag_id
+from hyperpod_cdk.synthesis.reasons import attach_managed_policy
 
 # Fluent Bit, which sends the logs, has the account of the agent too.
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/install-CloudWatch-Observability-EKS-addon.html
@@ -60,17 +59,7 @@ class ContainerInsights(Construct):
             service_account=_SERVICE_ACCOUNT,
             description="Sends metrics and logs of the nodes to CloudWatch",
         )
-        role.role.add_managed_policy(
-            iam.ManagedPolicy.from_aws_managed_policy_name(_MANAGED_POLICY)
-        )
-        acknowledge(
-            role.role,
-            {
-                managed_policy_nag_id(_MANAGED_POLICY): (
-                    "AWS documents this managed policy as that of the agent, and keeps it."
-                )
-            },
-        )
+        attach_managed_policy(role.role, _MANAGED_POLICY, whose="that of the agent")
         made = add_addons(
             self,
             [CLOUDWATCH_ADDON],

@@ -16,7 +16,10 @@ from hyperpod_cdk.observability.grafana_section import RELEASE, GrafanaConfig
 from hyperpod_cdk.observability.prometheus import Grafana, Workspace, endpoint_of
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cdk.synthesis.reasons import acknowledge, acknowledge_inline_policies, statement
+from hyperpod_cdk.synthesis.reasons import (
+    inline_policy,
+    statement,
+)
 
 # The newest that AWS names in its API, which signs queries by its own data source of Prometheus.
 # https://docs.aws.amazon.com/grafana/latest/APIReference/API_CreateWorkspace.html
@@ -201,17 +204,14 @@ class GrafanaInCluster(Construct):
 def _policy(
     scope: Construct, role: iam.Role, *, prometheus: Workspace, cloudwatch: bool
 ) -> iam.Policy:
-    policy = iam.Policy(
+    reason = "Metrics of CloudWatch are no resources: a role that reads some can read all."
+    return inline_policy(
         scope,
         "Policy",
-        roles=[role],
+        role=role,
         statements=[*_statements(scope, prometheus=prometheus, cloudwatch=cloudwatch)],
+        wildcards={"*": reason} if cloudwatch else None,
     )
-    acknowledge_inline_policies(policy)
-    if cloudwatch:
-        reason = "Metrics of CloudWatch are no resources: a role that reads some can read all."
-        acknowledge(policy, {"AwsSolutions-IAM5[Resource::*]": reason})
-    return policy
 
 
 def _statements(

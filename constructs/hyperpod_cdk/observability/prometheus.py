@@ -15,10 +15,8 @@ from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.observability.alert_manager import alert_manager
 from hyperpod_cdk.observability.section import METRICS_ADDON, PrometheusConfig
 from hyperpod_cdk.synthesis.reasons import (
-    acknowledge,
-    acknowledge_inline_policies,
+    inline_policy,
     statement,
-    wildcard_nag_id,
 )
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-troubleshooting.html
@@ -211,6 +209,7 @@ class HyperPodMetrics(Construct):
                 resources=[workspace.workspace_arn],
             )
         ]
+        wildcards: dict[str, str] = {}
         if prometheus.container_logs:
             stack = Stack.of(self)
             groups = stack.format_arn(
@@ -234,10 +233,8 @@ class HyperPodMetrics(Construct):
                     resources=[groups, f"{groups}:log-stream:*"],
                 )
             )
-        policy = iam.Policy(self, "Policy", roles=[role.role], statements=statements)
-        acknowledge_inline_policies(policy)
-        if prometheus.container_logs:
             reason = "HyperPod draws the last part of the names of its clusters' log groups."
-            streams = f"{groups}:log-stream:*"
-            acknowledge(policy, {wildcard_nag_id(self, each): reason for each in (groups, streams)})
-        return policy
+            wildcards = dict.fromkeys((groups, f"{groups}:log-stream:*"), reason)
+        return inline_policy(
+            self, "Policy", role=role.role, statements=statements, wildcards=wildcards
+        )

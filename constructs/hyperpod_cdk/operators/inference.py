@@ -12,36 +12,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from aws_cdk import Aws, Fn, RemovalPolicy, Stack
-from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.eks.service_account_role import ServiceAccountRole, TokenIssuer
-from hyperpod_cdk.hyperpod.node_permissions import (
-    data_bucket_acknowledgments,
-    data_bucket_statements,
-)
-from hyperpod_cdk.hyperpod.section import DataBucketConfig
+from hyperpod_cdk.operators.load_balancers import SWITCH, load_balancer_statements
 from hyperpod_cdk.synthesis.logs import access_log_bucket
 from hyperpod_cdk.synthesis.reasons import (
     NIST,
     acknowledge,
-    acknowledge_inline_policies,
-    managed_policy_nag_id,
+    attach_managed_policy,
+    inline_policy,
     skip_checkov,
     statement,
-    wildcard_nag_id,
 )
 
 _NAMESPACE = "hyperpod-inference-system"
 _POLICY = "AmazonSageMakerHyperPodInferenceAccess"
-_SWITCH = "`operators.inference_operator`"
-_MODELS_SWITCH = "`operators.s3_csi_driver`"
-# The load balancer controller's tag of what it makes.
-_OWN = "elbv2.k8s.aws/cluster"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,9 +74,7 @@ class InferenceAccess(Construct):
             description="Serves models of a HyperPod cluster",
             services=["sagemaker.amazonaws.com"],
         )
-        execution.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name(_POLICY))
-        reason = "AWS documents this managed policy as the inference operator's, and keeps it."
-        acknowledge(execution, {managed_policy_nag_id(_POLICY): reason})
+        attach_managed_policy(execution, _POLICY, whose="the inference operator's")
         passing = statement(
             self,
             sid="PassOwnRole",
@@ -95,7 +82,7 @@ class InferenceAccess(Construct):
                 "The operator gives HyperPod its own role; AWS's policy lets it pass only roles "
                 "whose names begin with SageMakerHyperPodInference."
             ),
-            added_by=_SWITCH,
+            added_by=SWITCH,
             actions=["iam:PassRole"],
             resources=[execution.role_arn],
             conditions={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
@@ -109,7 +96,7 @@ class InferenceAccess(Construct):
         self._grant(
             "LoadBalancersPolicy",
             role=balancers,
-            statements=[*_load_balancer_statements(self, vpc_id=setup.vpc_id)],
+            statements=[*load_balancer_statements(self, vpc_id=setup.vpc_id)],
         )
         scaling = self._role(
             "Keda", service_account="keda-operator", description="Scales endpoints by metrics"
@@ -150,14 +137,18 @@ class InferenceAccess(Construct):
     def _grant(
         self, construct_id: str, *, role: iam.Role, statements: Sequence[iam.PolicyStatement]
     ) -> None:
-        policy = iam.Policy(self, construct_id, roles=[role], statements=statements)
-        acknowledge_inline_policies(policy)
         reason = (
             "AWS takes no resource for it, or names it only when it is made; a tag of the "
             "controller's or the VPC limits what it changes."
         )
         wildcards = {arn for each in statements for arn in each.resources if "*" in arn}
-        acknowledge(policy, {wildcard_nag_id(self, arn): reason for arn in sorted(wildcards)})
+        inline_policy(
+            self,
+            construct_id,
+            role=role,
+            statements=statements,
+            wildcards=dict.fromkeys(sorted(wildcards), reason),
+        )
 
     def _bucket(self) -> s3.Bucket:
         # AWS's policy names buckets that begin so. One that was kept of a former stack keeps its
@@ -231,77 +222,13 @@ class ClusterArnParameter(Construct):
         return ssm.StringParameter.value_for_string_parameter(scope, name)
 
 
-class ModelsRole(Construct):
-    """The role of the CSI driver of Mountpoint for Amazon S3, by EKS Pod Identity; it only reads.
-
-    https://github.com/awslabs/mountpoint-s3-csi-driver/blob/main/docs/CONFIGURATION.md
-
-    Args:
-        cluster: The EKS cluster.
-        data_buckets: What pods mount. Default: nothing but the models of SageMaker JumpStart.
-    """
-
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        cluster: eks.ICluster,
-        data_buckets: Sequence[DataBucketConfig] = (),
-    ) -> None:
-        super().__init__(scope, construct_id)
-        role = PodRole(
-            self,
-            "Driver",
-            cluster=cluster,
-            namespace="kube-system",
-            service_account="s3-csi-driver-sa",
-            description="Reads models that pods mount from S3",
-        ).role
-        # https://docs.aws.amazon.com/sagemaker/latest/dg/jumpstart-foundation-models-use-python-sdk.html
-        jumpstart = f"arn:{Aws.PARTITION}:s3:::jumpstart-cache-prod-{Stack.of(self).region}"
-        models = f"{jumpstart}/*"
-        policy = iam.Policy(
-            self,
-            "Policy",
-            roles=[role],
-            statements=[
-                statement(
-                    self,
-                    sid="FindModels",
-                    why="It finds the models of SageMaker JumpStart, in a bucket of AWS.",
-                    added_by=_MODELS_SWITCH,
-                    actions=["s3:ListBucket"],
-                    resources=[jumpstart],
-                ),
-                statement(
-                    self,
-                    sid="ReadModels",
-                    why="It reads the models of SageMaker JumpStart, in a bucket of AWS.",
-                    added_by=_MODELS_SWITCH,
-                    actions=["s3:GetObject"],
-                    resources=[models],
-                ),
-                *data_bucket_statements(self, data_buckets),
-            ],
-        )
-        acknowledge_inline_policies(policy)
-        acknowledge(
-            policy,
-            {
-                wildcard_nag_id(self, models): "Models that AWS publishes; read only.",
-                **data_bucket_acknowledgments(self, data_buckets),
-            },
-        )
-
-
 def _keda_statements(scope: Construct) -> Iterator[iam.PolicyStatement]:
     workspaces = Stack.of(scope).format_arn(service="aps", resource="workspace", resource_name="*")
     yield statement(
         scope,
         sid="ReadMetrics",
         why="KEDA scales an endpoint by metrics of CloudWatch.",
-        added_by=_SWITCH,
+        added_by=SWITCH,
         actions=[
             "cloudwatch:GetMetricData",
             "cloudwatch:GetMetricStatistics",
@@ -313,7 +240,7 @@ def _keda_statements(scope: Construct) -> Iterator[iam.PolicyStatement]:
         scope,
         sid="QueryPrometheus",
         why="KEDA scales an endpoint by metrics of a workspace of Prometheus, which it names.",
-        added_by=_SWITCH,
+        added_by=SWITCH,
         actions=[
             "aps:GetLabels",
             "aps:GetMetricMetadata",
@@ -321,216 +248,4 @@ def _keda_statements(scope: Construct) -> Iterator[iam.PolicyStatement]:
             "aps:QueryMetrics",
         ],
         resources=[workspaces],
-    )
-
-
-def _load_balancer_statements(scope: Construct, *, vpc_id: str) -> Iterator[iam.PolicyStatement]:
-    """Yield what the load balancer controller may do.
-
-    As the controller documents it for version 2.13, without rights to change AWS WAF, AWS Shield
-    and Amazon Cognito, which no endpoint asks it for, and in the deployment's VPC alone.
-    https://kubernetes-sigs.github.io/aws-load-balancer-controller/v2.13/deploy/installation/
-    """
-
-    def arns(service: str, *resources: str) -> list[str]:
-        # Those of a load balancer, a target group and a listener end in what AWS draws.
-        region, account = Stack.of(scope).region, Aws.ACCOUNT_ID
-        place = f"arn:{Aws.PARTITION}:{service}:{region}:{account}"
-        return [f"{place}:{resource}" for resource in resources]
-
-    groups = arns("ec2", "security-group/*")
-    (vpc,) = arns("ec2", f"vpc/{vpc_id}")
-    in_vpc = {"ArnEquals": {"ec2:Vpc": vpc}}
-    kinds = ("app", "net")
-    balancers = arns("elasticloadbalancing", *(f"loadbalancer/{kind}/*/*" for kind in kinds))
-    targets = arns("elasticloadbalancing", "targetgroup/*/*")
-    listeners = arns(
-        "elasticloadbalancing",
-        *(f"listener/{kind}/*/*/*" for kind in kinds),
-        *(f"listener-rule/{kind}/*/*/*/*" for kind in kinds),
-    )
-    made, making = f"aws:ResourceTag/{_OWN}", f"aws:RequestTag/{_OWN}"
-    own = {"Null": {made: "false"}}
-    retagged = {"Null": {making: "true", made: "false"}}
-
-    def allow(
-        sid: str,
-        why: str,
-        actions: Sequence[str],
-        resources: Sequence[str],
-        conditions: Mapping[str, Any] | None = None,
-    ) -> iam.PolicyStatement:
-        return statement(
-            scope,
-            sid=sid,
-            why=why,
-            added_by=_SWITCH,
-            actions=actions,
-            resources=resources,
-            conditions=conditions,
-        )
-
-    def elb(*names: str) -> list[str]:
-        return [f"elasticloadbalancing:{name}" for name in names]
-
-    yield allow(
-        "CreateServiceLinkedRole",
-        "The first load balancer of an account makes Elastic Load Balancing's role.",
-        ["iam:CreateServiceLinkedRole"],
-        [
-            f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/aws-service-role/"
-            "elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing"
-        ],
-        {"StringEquals": {"iam:AWSServiceName": "elasticloadbalancing.amazonaws.com"}},
-    )
-    yield allow(
-        "LookForLoadBalancers",
-        "The controller of load balancers looks at the network, at certificates, and at what "
-        "protects load balancers.",
-        [
-            "acm:DescribeCertificate",
-            "acm:ListCertificates",
-            "ec2:DescribeAccountAttributes",
-            "ec2:DescribeAddresses",
-            "ec2:DescribeAvailabilityZones",
-            "ec2:DescribeInstances",
-            "ec2:DescribeInternetGateways",
-            "ec2:DescribeNetworkInterfaces",
-            "ec2:DescribeRouteTables",
-            "ec2:DescribeSecurityGroups",
-            "ec2:DescribeSubnets",
-            "ec2:DescribeTags",
-            "ec2:DescribeVpcPeeringConnections",
-            "ec2:DescribeVpcs",
-            "ec2:GetSecurityGroupsForVpc",
-            *elb(
-                "DescribeCapacityReservation",
-                "DescribeListenerAttributes",
-                "DescribeListenerCertificates",
-                "DescribeListeners",
-                "DescribeLoadBalancerAttributes",
-                "DescribeLoadBalancers",
-                "DescribeRules",
-                "DescribeSSLPolicies",
-                "DescribeTags",
-                "DescribeTargetGroupAttributes",
-                "DescribeTargetGroups",
-                "DescribeTargetHealth",
-                "DescribeTrustStores",
-            ),
-            "iam:GetServerCertificate",
-            "iam:ListServerCertificates",
-            "shield:DescribeProtection",
-            "shield:GetSubscriptionState",
-            "waf-regional:GetWebACL",
-            "waf-regional:GetWebACLForResource",
-            "wafv2:GetWebACL",
-            "wafv2:GetWebACLForResource",
-        ],
-        ["*"],
-    )
-    yield allow(
-        "CreateSecurityGroups",
-        "Each load balancer of an endpoint has a security group.",
-        ["ec2:CreateSecurityGroup"],
-        [*groups, vpc],
-    )
-    yield allow(
-        "TagNewSecurityGroups",
-        "The controller tags the security groups that it makes as its own.",
-        ["ec2:CreateTags"],
-        groups,
-        {
-            "StringEquals": {"ec2:CreateAction": "CreateSecurityGroup"},
-            "Null": {making: "false"},
-        },
-    )
-    yield allow(
-        "TagOwnSecurityGroups",
-        "The controller changes other tags of its own security groups.",
-        ["ec2:CreateTags", "ec2:DeleteTags"],
-        groups,
-        retagged,
-    )
-    yield allow(
-        "OpenSecurityGroups",
-        "The controller lets load balancers reach pods: in the security groups of the VPC, the "
-        "nodes' among them.",
-        ["ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupIngress"],
-        groups,
-        in_vpc,
-    )
-    yield allow(
-        "DeleteOwnSecurityGroups",
-        "The controller deletes its own security groups.",
-        ["ec2:DeleteSecurityGroup"],
-        groups,
-        own,
-    )
-    yield allow(
-        "CreateLoadBalancers",
-        "The controller makes load balancers and target groups, tagged as its own.",
-        elb("CreateLoadBalancer", "CreateTargetGroup"),
-        [*balancers, *targets],
-        {"Null": {making: "false"}},
-    )
-    yield allow(
-        "TagNewLoadBalancers",
-        "The controller tags them as its own when it makes them.",
-        elb("AddTags"),
-        [*balancers, *targets],
-        {
-            "StringEquals": {
-                "elasticloadbalancing:CreateAction": ["CreateLoadBalancer", "CreateTargetGroup"]
-            },
-            "Null": {making: "false"},
-        },
-    )
-    yield allow(
-        "TagOwnLoadBalancers",
-        "The controller changes other tags of its own ones.",
-        elb("AddTags", "RemoveTags"),
-        [*balancers, *targets],
-        retagged,
-    )
-    yield allow(
-        "ChangeOwnLoadBalancers",
-        "The controller changes and deletes its own ones.",
-        elb(
-            "DeleteLoadBalancer",
-            "DeleteTargetGroup",
-            "ModifyLoadBalancerAttributes",
-            "ModifyTargetGroup",
-            "ModifyTargetGroupAttributes",
-            "SetIpAddressType",
-            "SetSecurityGroups",
-            "SetSubnets",
-        ),
-        [*balancers, *targets],
-        own,
-    )
-    yield allow(
-        "ListenOnLoadBalancers",
-        "The controller makes, changes and deletes listeners and their rules, and tags them.",
-        elb(
-            "AddListenerCertificates",
-            "AddTags",
-            "CreateListener",
-            "CreateRule",
-            "DeleteListener",
-            "DeleteRule",
-            "ModifyListener",
-            "ModifyListenerAttributes",
-            "ModifyRule",
-            "RemoveListenerCertificates",
-            "RemoveTags",
-            "SetRulePriorities",
-        ),
-        [*balancers, *listeners],
-    )
-    yield allow(
-        "RegisterPods",
-        "The controller registers the pods of an endpoint as targets.",
-        elb("DeregisterTargets", "RegisterTargets"),
-        targets,
     )

@@ -16,10 +16,10 @@ from hyperpod_cdk.facts.operator_addons import (
     TRAINING_OPERATOR,
 )
 from hyperpod_cdk.hyperpod.section import DataBucketConfig
-from hyperpod_cdk.operators.inference import InferenceAccess, InferenceSetup, ModelsRole
+from hyperpod_cdk.operators.inference import InferenceAccess, InferenceSetup
+from hyperpod_cdk.operators.pod_roles import ModelsRole, SpacesRole, VolumesRole
 from hyperpod_cdk.operators.section import OperatorsConfig
-from hyperpod_cdk.operators.spaces import SpacesRole, VolumesRole
-from hyperpod_cdk.synthesis.reasons import acknowledge, managed_policy_nag_id
+from hyperpod_cdk.synthesis.reasons import attach_managed_policy
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html
 _NAMESPACE, _SERVICE_ACCOUNT = "aws-hyperpod", "hp-training-operator-controller-manager"
@@ -114,16 +114,8 @@ class TrainingOperatorRole(Construct):
             "Role",
             description="Looks at the nodes of training jobs",
             assumed_by=iam.SessionTagsPrincipal(iam.ServicePrincipal("pods.eks.amazonaws.com")),
-            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(_MANAGED_POLICY)],
         )
-        acknowledge(
-            self.role,
-            {
-                managed_policy_nag_id(_MANAGED_POLICY): (
-                    "AWS documents this managed policy as the training operator's, and keeps it."
-                )
-            },
-        )
+        attach_managed_policy(self.role, _MANAGED_POLICY, whose="the training operator's")
         # L1: the L2 service account would be made in addition to that of the add-on.
         eks.CfnPodIdentityAssociation(
             self,

@@ -19,7 +19,7 @@ from hyperpod_cdk.storage.section import PROVISIONED_TAG, HomeDirectoriesConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
-    acknowledge_inline_policies,
+    inline_policy,
     statement,
     wildcard_nag_id,
 )
@@ -114,15 +114,16 @@ class FsxCsiDriverRole(Construct):
             ),
             *([] if encryption_key is None else self._use(encryption_key)),
         ]
-        policy = iam.Policy(self, "Policy", roles=[self.role], statements=statements)
-        acknowledge_inline_policies(policy)
-        acknowledge(
-            policy,
-            {
-                wildcard_nag_id(self, file_systems): (
+        inline_policy(
+            self,
+            "Policy",
+            role=self.role,
+            statements=statements,
+            wildcards={
+                file_systems: (
                     "FSx draws the IDs of file systems; a tag of the cluster limits which."
                 ),
-                wildcard_nag_id(self, "*"): "It only reads, and AWS takes no resource for it.",
+                "*": "It only reads, and AWS takes no resource for it.",
             },
         )
         # L1: the L2 service account would be made in addition to that of the add-on.

@@ -124,6 +124,44 @@ def managed_policy_nag_id(policy: str) -> str:
     return f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{policy}]"
 
 
+def inline_policy(
+    scope: Construct,
+    construct_id: str,
+    *,
+    role: iam.IRole,
+    statements: Sequence[iam.PolicyStatement],
+    wildcards: Mapping[str, str] | None = None,
+) -> iam.Policy:
+    """Give a role a policy of its own, with its findings accepted.
+
+    Args:
+        scope: Parent.
+        construct_id: Its id.
+        role: The role.
+        statements: What it allows.
+        wildcards: Why each resource with a wildcard has one. Default: there is none.
+    """
+    policy = iam.Policy(scope, construct_id, roles=[role], statements=list(statements))
+    acknowledge_inline_policies(policy)
+    acknowledge(
+        policy, {wildcard_nag_id(scope, arn): reason for arn, reason in (wildcards or {}).items()}
+    )
+    return policy
+
+
+def attach_managed_policy(role: iam.Role, policy: str, *, whose: str) -> None:
+    """Attach the managed policy that AWS documents for such a role.
+
+    Args:
+        role: The role.
+        policy: Name of the policy.
+        whose: What AWS documents it as, such as "that of the agent".
+    """
+    role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name(policy))
+    reason = f"AWS documents this managed policy as {whose}, and keeps it."
+    acknowledge(role, {managed_policy_nag_id(policy): reason})
+
+
 def _flattened(value: Any) -> str:  # noqa: ANN401 - a resolved CloudFormation value is any JSON
     match value:
         case {"Ref": name}:

@@ -1,0 +1,166 @@
+"""The roles that pods of SageMaker Spaces and of CSI drivers have by EKS Pod Identity."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Aws, Stack
+from aws_cdk import aws_eks_v2 as eks
+from constructs import Construct
+
+from hyperpod_cdk.eks.pod_identity import PodRole
+from hyperpod_cdk.hyperpod.node_permissions import (
+    data_bucket_acknowledgments,
+    data_bucket_statements,
+)
+from hyperpod_cdk.hyperpod.section import DataBucketConfig
+from hyperpod_cdk.synthesis.reasons import (
+    acknowledge,
+    attach_managed_policy,
+    inline_policy,
+    statement,
+)
+
+_CONTROLLER_POLICY = "AmazonSageMakerSpacesControllerPolicy"
+_EBS_POLICY = "service-role/AmazonEBSCSIDriverPolicy"
+
+
+class SpacesRole(Construct):
+    """The role of the controller of SageMaker Spaces, by EKS Pod Identity.
+
+    AWS documents it as always required. Its rights are for remote access and the web UI, which are
+    off.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/permission-setup.html
+
+    Args:
+        cluster: The EKS cluster.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, cluster: eks.ICluster) -> None:
+        super().__init__(scope, construct_id)
+        role = PodRole(
+            self,
+            "Controller",
+            cluster=cluster,
+            namespace="jupyter-k8s-system",
+            service_account="jupyter-k8s-controller-manager",
+            description="Manages SageMaker Spaces",
+        ).role
+        attach_managed_policy(
+            role, _CONTROLLER_POLICY, whose="that of the controller of SageMaker Spaces"
+        )
+
+
+class VolumesRole(Construct):
+    """The role of the CSI driver of EBS, by EKS Pod Identity.
+
+    HyperPod's nodes are not instances of the account, so volumes are attached by HyperPod's API.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-ebs.html
+
+    Args:
+        cluster: The EKS cluster.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, cluster: eks.ICluster) -> None:
+        super().__init__(scope, construct_id)
+        role = PodRole(
+            self,
+            "Driver",
+            cluster=cluster,
+            namespace="kube-system",
+            service_account="ebs-csi-controller-sa",
+            description="Makes EBS volumes and attaches them to nodes",
+        ).role
+        attach_managed_policy(role, _EBS_POLICY, whose="that of the CSI driver of EBS")
+        clusters = Stack.of(self).format_arn(
+            service="sagemaker", resource="cluster", resource_name="*"
+        )
+        switch = "`operators.ebs_csi_driver`"
+        inline_policy(
+            self,
+            "Policy",
+            role=role,
+            statements=[
+                statement(
+                    self,
+                    sid="AttachVolumes",
+                    why="HyperPod attaches volumes of claims to its nodes, and takes them off.",
+                    added_by=switch,
+                    actions=[
+                        "sagemaker:AttachClusterNodeVolume",
+                        "sagemaker:DetachClusterNodeVolume",
+                    ],
+                    resources=[clusters],
+                ),
+                statement(
+                    self,
+                    sid="DescribeCluster",
+                    why="HyperPod looks at the EKS cluster on behalf of who attaches a volume.",
+                    added_by=switch,
+                    actions=["eks:DescribeCluster"],
+                    resources=[cluster.cluster_arn],
+                ),
+            ],
+            wildcards={
+                clusters: (
+                    "HyperPod draws the ID of its cluster, and another one when it is replaced."
+                )
+            },
+        )
+
+
+class ModelsRole(Construct):
+    """The role of the CSI driver of Mountpoint for Amazon S3, by EKS Pod Identity; it only reads.
+
+    https://github.com/awslabs/mountpoint-s3-csi-driver/blob/main/docs/CONFIGURATION.md
+
+    Args:
+        cluster: The EKS cluster.
+        data_buckets: What pods mount. Default: nothing but the models of SageMaker JumpStart.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        data_buckets: Sequence[DataBucketConfig] = (),
+    ) -> None:
+        super().__init__(scope, construct_id)
+        role = PodRole(
+            self,
+            "Driver",
+            cluster=cluster,
+            namespace="kube-system",
+            service_account="s3-csi-driver-sa",
+            description="Reads models that pods mount from S3",
+        ).role
+        # https://docs.aws.amazon.com/sagemaker/latest/dg/jumpstart-foundation-models-use-python-sdk.html
+        jumpstart = f"arn:{Aws.PARTITION}:s3:::jumpstart-cache-prod-{Stack.of(self).region}"
+        models = f"{jumpstart}/*"
+        switch = "`operators.s3_csi_driver`"
+        policy = inline_policy(
+            self,
+            "Policy",
+            role=role,
+            statements=[
+                statement(
+                    self,
+                    sid="FindModels",
+                    why="It finds the models of SageMaker JumpStart, in a bucket of AWS.",
+                    added_by=switch,
+                    actions=["s3:ListBucket"],
+                    resources=[jumpstart],
+                ),
+                statement(
+                    self,
+                    sid="ReadModels",
+                    why="It reads the models of SageMaker JumpStart, in a bucket of AWS.",
+                    added_by=switch,
+                    actions=["s3:GetObject"],
+                    resources=[models],
+                ),
+                *data_bucket_statements(self, data_buckets),
+            ],
+            wildcards={models: "Models that AWS publishes; read only."},
+        )
+        acknowledge(policy, data_bucket_acknowledgments(self, data_buckets))
