@@ -1,15 +1,12 @@
 """Each fault is told once, with its cause, whatever EventBridge, Lambda and HyperPod do."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import permutations
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 
 from tests.support.notifier import (
     ARN,
@@ -31,24 +28,6 @@ NOISE = (
     "1 node(s) lost orchestration-ready status. Current: 1/2 orchestration-ready across 1 instance "
     "group(s)."
 )
-
-
-@pytest.fixture
-def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A client, with the table."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    keys = {"cluster_arn": "HASH", "fault": "RANGE"}
-    with mock_aws():
-        client = boto3.client("dynamodb", region_name="us-west-2")
-        client.create_table(
-            TableName="told",
-            KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
-            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        yield client
 
 
 def _tell(cluster: Cluster, dynamodb: object, *events: Any) -> list[str]:
