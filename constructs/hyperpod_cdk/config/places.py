@@ -1,0 +1,113 @@
+"""Zones and ARNs that are not where the deployment is."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
+from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
+from hyperpod_cdk.schema.arns import arn_findings
+from hyperpod_cdk.schema.availability_zones import (
+    NamedZone,
+    foreign_zone_findings,
+    form_findings,
+    is_zone_name,
+    region_findings,
+)
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cdk.storage.section import StorageConfig
+
+
+def location_findings(
+    value: object, *, network: NetworkConfig | None, region: str | None
+) -> Iterator[Finding]:
+    """Find zones and ARNs in a section that are not of the deployment's network or region.
+
+    Args:
+        value: The section; what is none has no place.
+        network: The deployment's; None when it is itself refused.
+        region: The configured region, if any.
+    """
+    for named in named_resources(value):
+        for finding in arn_findings(named.value, region=region):
+            yield finding.under(*named.path)
+    if network is None:
+        return
+    zones = network.hyperpod_zone_ids
+    match value:
+        case ClusterConfig():
+            yield from _group_findings(value, zones=zones)
+        case StorageConfig():
+            yield from _storage_findings(value, zones=zones)
+        case tuple():
+            yield from _node_group_findings(value, zones=zones)
+        case _:
+            pass
+
+
+def network_findings(network: object, *, region: str | None) -> Iterator[Finding]:
+    """Find zones of another region, or written in two ways, in a network that may be malformed.
+
+    Args:
+        network: The section, or what is to become one.
+        region: The configured region; None leaves the zones to agree with each other.
+    """
+    zones = list(_zones_of(network))
+    foreign = list(region_findings(zones, region=region))
+    yield from foreign or form_findings(zones)
+
+
+def unnamed_zone_findings(network: NetworkConfig, *, region: str | None) -> Iterator[Finding]:
+    """Find zones of EKS subnets by name where one of them may be a zone that EKS refuses."""
+    refused = [zone for zone, home in ZONES_WITHOUT_EKS.items() if home == region]
+    eks_zones = network.zones[: len(network.eks_subnet_cidrs)]
+    if refused and any(zone is None or is_zone_name(zone) for zone in eks_zones):
+        message = (
+            f"is missing: name zones of {region} by ID, because EKS takes no subnet in "
+            f"{refused[0]}, whose name differs from account to account"
+        )
+        yield Finding(path=("availability_zone_ids",), value=None, message=message)
+
+
+def _storage_findings(storage: StorageConfig, *, zones: Sequence[str | None]) -> Iterator[Finding]:
+    for path, files in storage.placed_files:
+        zone = files.availability_zone_id
+        if zone is not None:
+            why = ", for traffic between zones is billed"
+            for finding in foreign_zone_findings(zone, zones=zones, why=why):
+                yield finding.under(*path)
+
+
+def _group_findings(cluster: ClusterConfig, *, zones: Sequence[str | None]) -> Iterator[Finding]:
+    for path, group in cluster.groups_with_paths():
+        zone = group.availability_zone_id
+        if zone is not None:
+            for finding in foreign_zone_findings(zone, zones=zones, why="; or add a subnet there"):
+                yield finding.under(*path[1:])
+
+
+def _node_group_findings(
+    groups: Sequence[object], *, zones: Sequence[str | None]
+) -> Iterator[Finding]:
+    for index, group in enumerate(groups):
+        zone = group.availability_zone_id if isinstance(group, ManagedNodeGroupConfig) else None
+        if zone is not None:
+            for finding in foreign_zone_findings(zone, zones=zones, why="; or add a subnet there"):
+                yield finding.under(index)
+
+
+def _zones_of(network: object) -> Iterator[NamedZone]:
+    sections: Any = network.model_dump() if isinstance(network, NetworkConfig) else network
+    if not isinstance(sections, dict):
+        return
+    zones = sections.get("availability_zone_ids")
+    for index, zone in enumerate(zones if isinstance(zones, list | tuple) else ()):
+        if isinstance(zone, str):
+            yield ("availability_zone_ids", index), zone
+    subnets = sections.get("hyperpod_subnets")
+    for index, subnet in enumerate(subnets if isinstance(subnets, list | tuple) else ()):
+        zone = subnet.get("availability_zone_id") if isinstance(subnet, dict) else None
+        if isinstance(zone, str):
+            yield ("hyperpod_subnets", index, "availability_zone_id"), zone
