@@ -273,7 +273,7 @@ def trust_of(role: Mapping[str, Value]) -> Sequence[Mapping[str, Value]]:
     return statements
 
 
-def text(value: Value) -> str:
+def text(value: Value) -> str:  # noqa: PLR0911 - one for each function of CloudFormation
     """Return a property as a reader would write it; what only AWS knows as `<Name>`."""
     match value:
         case {"Fn::Join": [separator, parts]}:
@@ -286,6 +286,8 @@ def text(value: Value) -> str:
             return f"<{name}.{attribute}>"
         case {"Fn::ImportValue": name}:
             return f"<{text(name)}>"
+        case {"Fn::Select": [_, Mapping() as part]} | {"Fn::Split": [_, part]}:
+            return text(part)
         case _:
             return str(value)
 

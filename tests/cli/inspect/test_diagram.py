@@ -233,6 +233,19 @@ def test_another_configuration_gives_another_picture(
     assert lost in _words(drawn)
 
 
+def test_what_a_topic_and_a_budget_are_is_said(configure: Configure, assemble: Assemble) -> None:
+    emails = {"emails": ["a@example.com"]}
+    parts = {"notifications": emails, "budget": {"monthly_usd": 900, **emails}, "cloudwatch": {}}
+    shown = _words(picture(assemble(configure({"observability": parts})).directory))
+    for words in (
+        "Budget 900 USD a month",
+        "SNS topic ml-observability-NotificationsTopic",
+        "DynamoDB table",
+        "CloudWatch dashboard ml-observability",
+    ):
+        assert words in shown
+
+
 def test_no_box_overlaps_another(drawn: str) -> None:
     boxes = [
         tuple(float(box.get(name, "0")) for name in ("x", "y", "width", "height"))
@@ -298,8 +311,16 @@ def test_groups_are_what_is_connected() -> None:
 def test_each_configuration_is_drawn(config: Config, assemble: Assemble) -> None:
     folder = assemble(config).directory
     title = f"HyperPod cluster {config.cluster.name}"
-    assert (title in _words(picture(folder))) is config.cluster.exists
+    words = _words(picture(folder))
+    assert (title in words) is config.cluster.exists
+    assert ("HyperPod" in words) is config.cluster.exists
+    assert "Fn::" not in words
+    for group in config.node_groups:
+        assert f"EKS node group {group.name} {group.min_size} to " in words
     for stack in pictured(folder):
+        for name, card in stack.cards.items():
+            # It has a name of AWS or none; that of what exists is where it is, too.
+            assert name not in card.title or card.kind.startswith("Existing"), card.title
         # Fails where cards need each other.
         assert {*TopologicalSorter(stack.needs).static_order()} == stack.cards.keys()
 

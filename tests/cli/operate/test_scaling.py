@@ -110,6 +110,11 @@ def test_what_cannot_be_changed_is_told_and_left(file: Path) -> None:
         count_change(file, group="b", count=3)
     with pytest.raises(OpsError, match=r"group: 'c' is not there; it has b, a"):
         count_change(file, group="c", count=3)
+    nodes = "node_groups: [{name: ng, instance_types: [m5.large], desired_size: 1}]\n"
+    file.write_text(text + nodes, "utf-8")
+    with pytest.raises(OpsError, match=r"group: 'ng' is an EKS node group; change its desired"):
+        count_change(file, group="ng", count=3)
+    file.write_text(text, "utf-8")
     with pytest.raises(ConfigError, match=r"mine\.yaml:6: .*instance_count: 99999999 must be"):
         count_change(file, group="a", count=99999999)
     change = count_change(file, group="a", count=2)

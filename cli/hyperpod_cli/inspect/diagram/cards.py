@@ -1,6 +1,7 @@
 """What the picture says of each resource."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,12 +15,19 @@ _KEPT = ("Retain", "RetainExceptOnCreate")
 
 
 def card(resource: Resource, surroundings: Surroundings) -> Card:
-    """Return what the picture says of a resource; of an unknown type, its name alone."""
+    """Return what the picture says of a resource; of a type without a card, its name alone."""
     make = _CARDS.get(resource.type)
     if make is not None:
         return make(resource, surroundings)
-    _, _, kind = resource.type.partition("::")
-    return Card(kind=kind.replace("::", " "), name=resource.address.logical_id)
+    *service, kind = resource.type.split("::")[1:]
+    words = [
+        word if word.isupper() else word.lower()
+        for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+", kind)
+    ]
+    given = (resource.properties.get(key) for key in (f"{kind}Name", "Name", "Alias"))
+    name = next((text(each) for each in given if each is not None), "")
+    title = " ".join((*service, *words))
+    return Card(kind=title[0].upper() + title[1:], name=name)
 
 
 def subnets_of_clusters(stacks: Sequence[Stack]) -> frozenset[Address]:
@@ -84,7 +92,8 @@ def _deletion_check(_: Resource, __: Surroundings) -> Card:
 def _function(function: Resource, around: Surroundings) -> Card:
     machines = around.of_type("AWS::StepFunctions::StateMachine")
     if not machines:
-        return Card(kind="Lambda function", name=function.address.logical_id)
+        described = function.properties.get("Description")
+        return Card(kind="Lambda function", lines=() if described is None else (text(described),))
     functions = around.of_type("AWS::Lambda::Function")
     return Card(
         kind="Provisioner",
@@ -206,6 +215,24 @@ def _instance_group(group: Mapping[str, Any]) -> Card:
     )
 
 
+def _node_group(group: Resource, _: Surroundings) -> Card:
+    given = group.properties
+    sizes = given["ScalingConfig"]
+    types = " or ".join(text(each) for each in given["InstanceTypes"])
+    capacity = text(given["CapacityType"]).replace("_", " ").lower()
+    least, most = (text(sizes[key]) for key in ("MinSize", "MaxSize"))
+    return Card(
+        kind="EKS node group",
+        name=text(given["NodegroupName"]),
+        lines=(f"{least} to {most} of {types}, {capacity}",),
+    )
+
+
+def _budget(budget: Resource, _: Surroundings) -> Card:
+    limit = budget.properties["Budget"]["BudgetLimit"]
+    return Card(kind="Budget", lines=(f"{text(limit['Amount'])} {text(limit['Unit'])} a month",))
+
+
 def _kind_of_group(group: Mapping[str, Any]) -> str:
     names = partitions_of(group)
     if names:
@@ -214,10 +241,12 @@ def _kind_of_group(group: Mapping[str, Any]) -> str:
 
 
 _CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
+    "AWS::Budgets::Budget": _budget,
     "AWS::EC2::SecurityGroup": security_group_card,
     "AWS::EC2::VPC": vpc_card,
     "AWS::EKS::Addon": _addon,
     "AWS::EKS::Cluster": _eks_cluster,
+    "AWS::EKS::Nodegroup": _node_group,
     "AWS::FSx::FileSystem": _file_system,
     "AWS::IAM::Role": _role,
     "AWS::KMS::Key": _key,

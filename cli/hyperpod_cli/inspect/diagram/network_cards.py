@@ -195,10 +195,12 @@ def security_group_card(group: Resource, around: Surroundings) -> Card:
     if existing is not None:
         added = (f"in, from itself, added: {'; '.join(inbound)}",) if inbound else ()
         return Card(kind="Existing security group", name=text(existing), lines=added)
+    members = text(group.properties["GroupDescription"])
     return Card(
         kind="Security group",
         lines=(
-            text(group.properties["GroupDescription"]),
+            # It cannot change once a HyperPod cluster comes or goes.
+            members if around.hyperpod_subnets else members.replace("HyperPod nodes", "nodes"),
             f"in, from itself: {'; '.join(sorted(set(inbound)))}",
         ),
     )

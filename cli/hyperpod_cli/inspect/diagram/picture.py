@@ -98,7 +98,7 @@ def _is_installed(family: str, resvg: Any) -> bool:  # noqa: ANN401 - a module
     return bool(blank != letter)
 
 
-_TITLE = "HyperPod on EKS"
+_TITLE, _WITHOUT_HYPERPOD = "HyperPod on EKS", "EKS"
 
 
 def picture(assembly: Path) -> str:
@@ -144,8 +144,9 @@ def drawn(stacks: Sequence[StackPicture], *, file_format: str) -> bytes:
 
 def _title(stacks: Sequence[StackPicture]) -> str:
     """Return what the stacks say they are, before the colon."""
-    said = (each.description.partition(":")[0] for each in stacks)
-    return next((each for each in said if each.startswith("HyperPod ")), _TITLE)
+    said = [each.description.partition(":")[0] for each in stacks]
+    default = f"{_WITHOUT_HYPERPOD} node groups" if _WITHOUT_HYPERPOD in said else _TITLE
+    return next((each for each in said if each.startswith("HyperPod ")), default)
 
 
 def _svg(stacks: Sequence[StackPicture]) -> str:

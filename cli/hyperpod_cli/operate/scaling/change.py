@@ -151,6 +151,11 @@ def count_change(path: Path, *, group: str, count: int) -> CountChange:
     config = load_config(path)
     groups = config.cluster.all_groups
     names = [each.name for each in groups]
+    if group in [each.name for each in config.node_groups] and group not in names:
+        raise OpsError(
+            f"{path}: group: {group!r} is an EKS node group; change its desired_size in the file, "
+            "then run make deploy"
+        )
     if group not in names:
         known = ", ".join(names) or "none"
         raise OpsError(f"{path}: group: {group!r} is not there; it has {known}")
