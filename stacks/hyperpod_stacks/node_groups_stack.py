@@ -34,6 +34,7 @@ class NodeGroupsStack(cdk.Stack):
             "NodeGroups",
             cluster=platform.eks_cluster,
             groups=config.node_groups,
+            kubernetes_version=config.eks.version,
             vpc=platform.network.vpc,
             subnets=platform.network.node_subnets,
             security_group=platform.security_group,

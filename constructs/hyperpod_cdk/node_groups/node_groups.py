@@ -59,6 +59,8 @@ class NodeGroups(Construct):
     Args:
         cluster: The EKS cluster.
         groups: The groups.
+        kubernetes_version: Of the EKS cluster, such as `1.34`; another one replaces the nodes.
+            Default: a group keeps the version that the cluster has when the group is made.
         vpc: Its VPC.
         subnets: The private subnets of nodes.
         security_group: That of control plane and nodes.
@@ -83,12 +85,14 @@ class NodeGroups(Construct):
         vpc: ec2.IVpc,
         subnets: NodeSubnets,
         security_group: ec2.ISecurityGroup,
+        kubernetes_version: str | None = None,
         volume_key: kms.IKey | None = None,
         instance_tags: Mapping[str, str] | None = None,
         autoscaled_with: Provisioner | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         self._provisioner, self._tags = autoscaled_with, instance_tags or {}
+        self._version = kubernetes_version
         self.role = NodeRole(
             self, "NodeRole", vpc=vpc, subnets=subnets.subnets, security_group=security_group
         ).role
@@ -156,6 +160,8 @@ class NodeGroups(Construct):
             nodegroup_name=group.name,
             node_role=self.role.role_arn,
             ami_type=_AMIS[group.facts[0].architecture, group.accelerator_kind],
+            # With a release, too, which EKS otherwise takes for one of the group's former version.
+            version=self._version,
             release_version=group.release_version,
             capacity_type=_CAPACITIES[group.capacity],
             # The launch template of a Capacity Block must have it, and EKS takes it from one.

@@ -86,7 +86,8 @@ def _problems(body: Mapping[str, Any]) -> Iterator[str]:
         if subnet not in ec2.subnets:
             yield f"The subnet ID '{subnet}' does not exist"
     for label in body.get("labels") or {}:
-        if label.rpartition("/")[0].endswith(_RESERVED):
+        domain = label.rpartition("/")[0]
+        if any(f".{domain}".endswith(f".{each}") for each in _RESERVED):
             listed = ", ".join(f"{each}/" for each in _RESERVED)
             yield f"Label cannot contain reserved prefixes [{listed}]"
 

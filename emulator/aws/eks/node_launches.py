@@ -21,12 +21,15 @@ Group = dict[str, Any]
 
 
 def release_problem(cluster_name: str, body: Mapping[str, Any]) -> str | None:
-    """Return why EKS refuses the release of the AMI that a group asks for; None if it has it.
+    """Return why EKS refuses the version or release that a group asks for; None if it has it.
 
     https://repost.aws/knowledge-center/eks-resolve-node-group-errors-cluster
+    https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
     """
     release = body.get("releaseVersion")
     version = eks.clusters.get(cluster_name, {}).get("version", "")
+    if (asked := body.get("version", version)) != version:
+        return f"Requested Kubernetes version {asked} is not that of the cluster, {version}."
     if not release:
         return None
     date = release.rpartition("-")[2]

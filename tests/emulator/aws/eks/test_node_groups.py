@@ -109,6 +109,7 @@ def asked(stack: Stack, **changes: Any) -> dict[str, Any]:
         ),
         ({"labels": {"node.kubernetes.io/a": "b"}}, "Label cannot contain reserved prefixes"),
         ({"releaseVersion": "1.33.5-20251112"}, "is not valid for kubernetes version 1.34."),
+        ({"version": "1.33"}, "Kubernetes version 1.33 is not that of the cluster, 1.34."),
         ({"releaseVersion": "1.34.2-29991231"}, "release version 1.34.2-29991231 is not valid"),
         ({"capacityType": "CAPACITY_BLOCK"}, "needs the market type capacity-block"),
         ({"launchTemplate": {"id": "lt-0123456789abcdef0"}}, "Launch template was not found"),
