@@ -40,6 +40,8 @@ _MOST_UNAVAILABLE = 100
 
 # EKS refuses labels of these: https://github.com/eksctl-io/eksctl/issues/4007
 _RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
+# https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html#API_CreateNodegroup_RequestSyntax
+_MOST_TAINTS = 50
 
 _HARDWARE, _CAPACITY = Task("add EKS node groups"), Task("use a capacity reservation")
 
@@ -85,11 +87,23 @@ def _type_findings(types: Sequence[str]) -> Iterator[Finding]:
 
 
 def _label_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
-    for key, value in labels.items():
-        if key.rpartition("/")[0].endswith(_RESERVED):
+    for key in labels:
+        domain = key.rpartition("/")[0]
+        if any(f".{domain}".endswith(f".{each}") for each in _RESERVED):
             listed = ", ".join(_RESERVED)
             message = f"has a domain that EKS keeps for itself ({listed}); take your own"
-            yield Finding(path=(key,), value=value, message=message)
+            yield Finding(path=(key,), value=key, message=message)
+
+
+def _taint_findings(taints: Sequence[TaintConfig]) -> Iterator[Finding]:
+    if len(taints) > _MOST_TAINTS:
+        yield Finding(value=len(taints), message=f"must be at most {_MOST_TAINTS} taints")
+    # https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
+    pairs = [(each.key, each.effect) for each in taints]
+    for index, pair in enumerate(pairs):
+        if pair in pairs[:index]:
+            message = "is a taint of this key and effect again; Kubernetes takes one of them"
+            yield Finding(path=(index, "key"), value=pair[0], message=message)
 
 
 class ManagedNodeGroupConfig(Section):
@@ -194,10 +208,11 @@ class ManagedNodeGroupConfig(Section):
 
     taints: Annotated[
         Listed[TaintConfig],
+        judged(_taint_findings),
         Field(examples=[[{"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}]]),
     ] = ()
-    """Kubernetes taints of the nodes; pods then need tolerations, which those of this project have
-    for nvidia.com/gpu and aws.amazon.com/neuron. Default: none."""
+    """Kubernetes taints of the nodes, at most 50; pods then need tolerations, which those of this
+    project have for nvidia.com/gpu and aws.amazon.com/neuron. Default: none."""
 
     detailed_monitoring: bool = False
     """Whether CloudWatch has metrics of each instance by the minute, which it bills. Default:

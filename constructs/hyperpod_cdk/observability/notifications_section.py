@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from hyperpod_cdk.schema.arns import SnsTopicArn
-from hyperpod_cdk.schema.limits import EachOnce, EmailAddress, Matching
+from hyperpod_cdk.schema.limits import Between, EachOnce, EmailAddress, Matching
 from hyperpod_cdk.schema.section import Listed, Section, Task
 
 # https://docs.aws.amazon.com/chatbot/latest/APIReference/API_SlackChannelConfiguration.html allows
@@ -26,7 +26,7 @@ SlackChannelId = Annotated[
         "details; its name is none",
     ),
 ]
-Minutes = Annotated[int, Field(ge=10, le=24 * 60)]
+Minutes = Annotated[int, Between(10, 24 * 60)]
 
 
 class SlackConfig(Section):

@@ -237,6 +237,10 @@ def test_nodes_may_use_network_interfaces_of_the_vpc_alone(made: Make, view: Vie
     assert all("sagemaker" not in json.dumps(each) for each in by_sid.values())
 
 
+def test_a_domain_that_ends_alike_is_nobody_elses() -> None:
+    assert _section(["c5.2xlarge"], labels={"mykubernetes.io/x": "y"}).labels
+
+
 @pytest.mark.parametrize(
     ("types", "changes", "message"),
     [
@@ -266,7 +270,16 @@ def test_nodes_may_use_network_interfaces_of_the_vpc_alone(made: Make, view: Vie
             {"capacity_reservation_id": RESERVATION},
             "must be one type with capacity_reservation_id",
         ),
-        (["c5.2xlarge"], {"labels": {"node.kubernetes.io/x": "y"}}, "EKS keeps for itself"),
+        *(
+            (["c5.2xlarge"], {"labels": {f"{domain}/x": "y"}}, "/x' has a domain that EKS keeps")
+            for domain in ("kubernetes.io", "node.kubernetes.io")
+        ),
+        (["c5.2xlarge"], {"taints": [{"key": "a", "effect": "NoExecute"}] * 2}, "and effect again"),
+        (
+            ["c5.2xlarge"],
+            {"taints": [{"key": f"a{n}", "effect": "NoExecute"} for n in range(51)]},
+            "51 must be at most 50 taints",
+        ),
         (["c5.2xlarge"], {"name": "-gpu"}, "must be 1 to 63 letters, digits"),
         (["c5.2xlarge"], {"release_version": "v20251112"}, "must be a release of EKS's AMIs"),
         (["c5.2xlarge"], {"max_size": 451}, "must be 1 to 450"),

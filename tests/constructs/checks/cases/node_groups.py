@@ -6,6 +6,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.checks.any_nodes import any_nodes
 from hyperpod_cdk.checks.efa_zones import efa_zones
 from hyperpod_cdk.checks.eks.node_group_addresses import node_group_addresses
+from hyperpod_cdk.checks.eks.node_group_count import node_group_count
 from hyperpod_cdk.checks.eks.node_group_release import node_group_release
 from hyperpod_cdk.checks.eks.node_group_volume_key import node_group_volume_key
 from hyperpod_cdk.checks.eks.reservation_zone import reservation_zone
@@ -50,6 +51,13 @@ CASES = [
         "none yet",
         _with(_group(_CPU, desired_size=0, max_size=2)),
         (WARNING, "node_groups", "without taints have no nodes: CoreDNS"),
+    ),
+    one(node_group_count, "as many as EKS takes", _with(*(_group(_CPU, n) for n in range(30)))),
+    one(
+        node_group_count,
+        "one more",
+        _with(*(_group(_CPU, n) for n in range(31))),
+        (WARNING, "node_groups", "more than EKS's quota of 30 a cluster"),
     ),
     one(
         node_group_release, "of the version", _with(_group(_CPU, release_version="1.34.2-20251120"))
