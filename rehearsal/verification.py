@@ -29,7 +29,6 @@ from rehearsal.environment import RehearsalEnvironment
 from rehearsal.report import ClusterReport, Fact, ReleaseReport, StackReport
 
 _LONGEST_SECONDS = 600.0
-_PAUSE_SECONDS = 0.2
 _PRIVATE = 0o600
 # Made by `cdk bootstrap`, which destroying an app does not undo.
 _BOOTSTRAP = "cdk-hnb659fds-"
@@ -84,11 +83,21 @@ def _node_states(config: Config, *, clients: AwsClients) -> list[str]:
 
 def wait_for_nodes(config: Config, *, clients: AwsClients) -> None:
     """Return when the nodes run and no other is there, or in the end: checks then say more."""
+    running = ["Running"] * wanted_nodes(config)
+    comes_true(lambda: _node_states(config, clients=clients) == running)
+
+
+def comes_true(is_so: Callable[[], bool], *, pause_seconds: float = 0.2) -> bool:
+    """Wait up to ten minutes until something is so; return whether it is.
+
+    Args:
+        is_so: Tells.
+        pause_seconds: Between two looks.
+    """
     deadline = time.monotonic() + _LONGEST_SECONDS
-    while _node_states(config, clients=clients) != ["Running"] * wanted_nodes(config):
-        if time.monotonic() > deadline:
-            return
-        time.sleep(_PAUSE_SECONDS)
+    while not (it_is := is_so()) and time.monotonic() < deadline:
+        time.sleep(pause_seconds)
+    return it_is
 
 
 def cluster_tools(environment: RehearsalEnvironment, *, directory: Path) -> ClusterTools:

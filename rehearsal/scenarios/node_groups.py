@@ -1,6 +1,5 @@
 """Scenarios in which EC2 does not have the instances of an EKS node group, or takes one back."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -16,8 +15,8 @@ from rehearsal.existing_resources.capacity import CapacityReservation, capacity_
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import Scenario, has_status, is_refused, succeeds
 from rehearsal.stage import Stage
+from rehearsal.verification import comes_true
 
-_LONGEST_SECONDS, _PAUSE_SECONDS = 120.0, 0.2
 _NODE_GROUP = "eks.amazonaws.com/nodegroup"
 _STACK: StackKind = "node-groups"
 Wanted = Callable[[ManagedNodeGroupConfig], bool]
@@ -152,10 +151,7 @@ def _names(stage: Stage, group: ManagedNodeGroupConfig) -> set[str]:
 
 
 def _comes(what: str, is_so: Callable[[], bool]) -> Fact:
-    deadline = time.monotonic() + _LONGEST_SECONDS
-    while not is_so() and time.monotonic() < deadline:
-        time.sleep(_PAUSE_SECONDS)
-    return Fact(check=what, ok=is_so())
+    return Fact(check=what, ok=comes_true(is_so))
 
 
 SCENARIOS = (

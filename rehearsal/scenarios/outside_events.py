@@ -1,6 +1,5 @@
 """Scenarios in which a user, or HyperPod itself, acts on the cluster outside CloudFormation."""
 
-import time
 from collections.abc import Collection, Iterator
 
 from emulator.hyperpod import Caller
@@ -13,9 +12,7 @@ from rehearsal.scenarios.scenario import (
     succeeds,
 )
 from rehearsal.stage import Stage
-
-_LONGEST_SECONDS = 600.0
-_PAUSE_SECONDS = 0.1
+from rehearsal.verification import comes_true
 
 
 def _node_ids(stage: Stage, *, groups: Collection[str] = ()) -> set[str]:
@@ -39,9 +36,7 @@ def _node_replaced(stage: Stage) -> Iterator[Fact]:
         instance_id=faulty,
         caller=Caller(account=stage.environment.aws.account, region=stage.environment.region),
     )
-    deadline = time.monotonic() + _LONGEST_SECONDS
-    while faulty in _node_ids(stage) and time.monotonic() < deadline:
-        time.sleep(_PAUSE_SECONDS)
+    comes_true(lambda: faulty not in _node_ids(stage))
     yield all_nodes_run(stage)
     yield Fact(check="one node is a new one", ok=len(_node_ids(stage) - before) == 1)
     yield succeeds("a deployment without a change leaves it alone", stage.deploy())
@@ -67,9 +62,7 @@ def _deleted_outside(stage: Stage) -> Iterator[Fact]:
     yield all_nodes_run(stage)
     name = stage.config.cluster.name
     stage.environment.clients("sagemaker").delete_cluster(ClusterName=name)
-    deadline = time.monotonic() + _LONGEST_SECONDS
-    while not cluster_is(stage, "gone").ok and time.monotonic() < deadline:
-        time.sleep(_PAUSE_SECONDS)
+    comes_true(lambda: cluster_is(stage, "gone").ok)
     yield cluster_is(stage, "gone")
 
     def grown(document: dict[str, dict[str, list[dict[str, int]]]]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +18,7 @@ from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_stacks.table import StackKind
 from rehearsal.report import Fact
 from rehearsal.stage import Stage
-from rehearsal.verification import running_nodes, wait_for_nodes
+from rehearsal.verification import comes_true, running_nodes, wait_for_nodes
 
 ON_EKS = {"cluster.orchestrator": EKS}
 """What a scenario needs that acts on the control plane, on Helm or on pods."""
@@ -42,12 +41,8 @@ def deploy_and_cancel(stage: Stage) -> bool:
 
 def _cancel(stage: Stage, known: set[str]) -> None:
     cloudformation = stage.environment.clients("cloudformation")
-    deadline = time.monotonic() + _LONGEST_SECONDS
-    while time.monotonic() < deadline:
-        if _script_events(stage) - known:
-            cloudformation.cancel_update_stack(StackName=stage.stack("platform"))
-            return
-        time.sleep(_PAUSE_SECONDS)
+    if comes_true(lambda: bool(_script_events(stage) - known), pause_seconds=_PAUSE_SECONDS):
+        cloudformation.cancel_update_stack(StackName=stage.stack("platform"))
 
 
 def _script_events(stage: Stage) -> set[str]:
