@@ -32,10 +32,10 @@ from emulator.aws.ec2 import (
     vpc_endpoints,
     zones,
 )
-from emulator.aws.eks import access, addons, cluster, cluster_updates, node_groups
+from emulator.aws.eks import access, addon_versions, addons, cluster, cluster_updates, node_groups
 from emulator.aws.fsx import api as fsx_api
 from emulator.aws.fsx import file_system
-from emulator.aws.iam import evaluation
+from emulator.aws.iam import evaluation, simulation
 from emulator.aws.sagemaker import api as sagemaker_api
 from emulator.aws.sagemaker import cluster as sagemaker_cluster
 from emulator.aws.settings import Settings
@@ -70,7 +70,7 @@ def install(*, settings: Settings) -> None:
     evaluation.install_managed_policies()
     evaluation.install_principal_arn()
     evaluation.install_resource_arn()
-    evaluation.install_simulation()
+    simulation.install_simulation()
     evaluation.install_read_policies()
     evaluation.install_allowed_calls(file=settings.allowed_calls)
     zones.install_availability_zones()
@@ -135,7 +135,7 @@ def _install_eks(settings: Settings) -> None:
     cluster_updates.install_cluster_subnets()
     cluster_updates.install_cluster_version()
     access.install_authentication_mode()
-    addons.install_addon_versions()
+    addon_versions.install_addon_versions()
     addons.install_addon_health(settings=settings)
     launches.install_interface_types()
     node_groups.install(settings=settings)

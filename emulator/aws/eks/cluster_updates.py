@@ -18,6 +18,7 @@ from typing import Any
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.eks import addons
 from emulator.aws.eks.access import EksResponse
+from emulator.aws.eks.addon_versions import version_problem
 from emulator.aws.ministack import cloudformation, ec2, eks, provisioners
 
 _MIN_ZONES = 2
@@ -204,7 +205,7 @@ def _addons_unfit(cluster_name: str, wanted: str) -> list[str]:
     return [
         f"{addon['addonName']} {addon['addonVersion']}"
         for addon in own
-        if addons.version_problem(addon, addon_name=addon["addonName"], kubernetes_version=wanted)
+        if version_problem(addon, addon_name=addon["addonName"], kubernetes_version=wanted)
     ]
 
 
