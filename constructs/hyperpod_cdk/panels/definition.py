@@ -15,6 +15,13 @@ from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.facts.prices import estimate_of, price_of
 
 CONTAINER_INSIGHTS, FSX = "ContainerInsights", "AWS/FSx"
+INSIGHTS = (
+    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
+    "Container-Insights-metrics-enhanced-EKS.html"
+)
+"""AWS's page of what Container Insights measures."""
+KUBE_STATE = "https://github.com/kubernetes/kube-state-metrics/blob/main/docs/metrics"
+"""The pages of what kube-state-metrics tells."""
 PERIOD_MINUTES = 5
 """What a point of CloudWatch's graphs and alarms is taken over."""
 

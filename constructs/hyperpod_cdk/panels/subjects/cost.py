@@ -1,21 +1,23 @@
 """What the nodes cost now, at list prices."""
 
-from hyperpod_cdk.panels.definition import Alarm, Line, Panel, Query, Subject, Unit
+from hyperpod_cdk.panels.definition import (
+    INSIGHTS,
+    KUBE_STATE,
+    Alarm,
+    Line,
+    Panel,
+    Query,
+    Subject,
+    Unit,
+)
 from hyperpod_cdk.panels.shares import NODES_WITHOUT_WORK, SHARES, by_team
 
-_NODES = (
-    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
-    "Container-Insights-metrics-enhanced-EKS.html"
-)
 # The add-on gives the labels of a node to its kubelet's metrics, as AWS's own dashboard reads them.
 _KUBELET = (
     "https://github.com/aws/sagemaker-hyperpod-cluster-setup: eks/cloudformation/resources/"
     "observability-assets-creation/dashboards/templates/cluster.json"
 )
-_REQUESTS = (
-    "https://github.com/kubernetes/kube-state-metrics/blob/main/docs/metrics/workload/"
-    "pod-metrics.md"
-)
+_REQUESTS = f"{KUBE_STATE}/workload/pod-metrics.md"
 
 SUBJECT = Subject(
     title="Cost",
@@ -27,7 +29,7 @@ SUBJECT = Subject(
             unit=Unit.DOLLARS_AN_HOUR,
             why="Nodes are nearly the whole bill, with or without jobs.",
             to_do="Scale down groups that have nothing to do: hyperpod-ops scale.",
-            sources=(_NODES, _KUBELET),
+            sources=(INSIGHTS, _KUBELET),
             cloudwatch=(
                 Line(label="GPU nodes", expression="$gpu_nodes * $gpu_price"),
                 Line(label="Neuron nodes", expression="$neuron_nodes * $neuron_price"),

@@ -1,6 +1,7 @@
 """The Elastic Fabric Adapter: traffic between nodes, and what is sent twice."""
 
 from hyperpod_cdk.panels.definition import (
+    INSIGHTS,
     Alarm,
     Line,
     Metric,
@@ -10,10 +11,7 @@ from hyperpod_cdk.panels.definition import (
     Unit,
 )
 
-_INSIGHTS = (
-    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
-    "Container-Insights-metrics-enhanced-EKS.html#Container-Insights-metrics-EFA"
-)
+_INSIGHTS = f"{INSIGHTS}#Container-Insights-metrics-EFA"
 # node_efa_retrans_bytes and node_efa_retrans_timeout_events, which that page leaves out.
 _AGENT = "https://github.com/aws/amazon-cloudwatch-agent-test: test/efa/efa_metrics_helper.go"
 _EXPORTER = (

@@ -1,6 +1,7 @@
 """The GPUs: how busy, how full and how hot they are, and which stand idle."""
 
 from hyperpod_cdk.panels.definition import (
+    INSIGHTS,
     Alarm,
     Line,
     Metric,
@@ -10,10 +11,7 @@ from hyperpod_cdk.panels.definition import (
     Unit,
 )
 
-_INSIGHTS = (
-    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
-    "Container-Insights-metrics-enhanced-EKS.html#Container-Insights-metrics-EKS-GPU"
-)
+_INSIGHTS = f"{INSIGHTS}#Container-Insights-metrics-EKS-GPU"
 _DCGM = "https://github.com/NVIDIA/dcgm-exporter/blob/main/etc/default-counters.csv"
 _XID = "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html"
 

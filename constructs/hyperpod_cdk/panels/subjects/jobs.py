@@ -1,6 +1,8 @@
 """Jobs and pods: what waits, and what fails again and again."""
 
 from hyperpod_cdk.panels.definition import (
+    INSIGHTS,
+    KUBE_STATE,
     Alarm,
     Line,
     Metric,
@@ -10,14 +12,7 @@ from hyperpod_cdk.panels.definition import (
     Unit,
 )
 
-_INSIGHTS = (
-    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
-    "Container-Insights-metrics-enhanced-EKS.html"
-)
-_PODS = (
-    "https://github.com/kubernetes/kube-state-metrics/blob/main/docs/metrics/workload/"
-    "pod-metrics.md"
-)
+_PODS = f"{KUBE_STATE}/workload/pod-metrics.md"
 _KUEUE = "https://kueue.sigs.k8s.io/docs/reference/metrics/"
 
 SUBJECT = Subject(
@@ -29,7 +24,7 @@ SUBJECT = Subject(
             unit=Unit.COUNT,
             why="After an hour it is no longer the pull of an image: nodes, EFA or a volume lack.",
             to_do="Read why: kubectl describe pod; add nodes: hyperpod-ops scale.",
-            sources=(_INSIGHTS, _PODS),
+            sources=(INSIGHTS, _PODS),
             cloudwatch=(
                 Line(
                     label="pending",
@@ -50,7 +45,7 @@ SUBJECT = Subject(
             unit=Unit.COUNT,
             why="A job that starts again and again holds its nodes and gets nowhere.",
             to_do="Read the log of the run before: kubectl logs --previous; end the job.",
-            sources=(_INSIGHTS, _PODS),
+            sources=(INSIGHTS, _PODS),
             cloudwatch=(
                 Line(
                     label="crashing",

@@ -1,6 +1,7 @@
 """The AWS Trainium chips: how busy and how full they are, and what failed on them."""
 
 from hyperpod_cdk.panels.definition import (
+    INSIGHTS,
     Alarm,
     Line,
     Metric,
@@ -10,10 +11,7 @@ from hyperpod_cdk.panels.definition import (
     Unit,
 )
 
-_INSIGHTS = (
-    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
-    "Container-Insights-metrics-enhanced-EKS.html#Container-Insights-metrics-EKS-Neuron"
-)
+_INSIGHTS = f"{INSIGHTS}#Container-Insights-metrics-EKS-Neuron"
 _MONITOR = (
     "https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/"
     "neuron-monitor-user-guide.html#neuron-monitor-prometheus-py"

@@ -1,6 +1,8 @@
 """The nodes: how many there are, and how HyperPod and Kubernetes judge them."""
 
 from hyperpod_cdk.panels.definition import (
+    INSIGHTS,
+    KUBE_STATE,
     Alarm,
     Line,
     Metric,
@@ -10,14 +12,7 @@ from hyperpod_cdk.panels.definition import (
     Unit,
 )
 
-_INSIGHTS = (
-    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
-    "Container-Insights-metrics-enhanced-EKS.html"
-)
-_NODES = (
-    "https://github.com/kubernetes/kube-state-metrics/blob/main/docs/metrics/cluster/"
-    "node-metrics.md"
-)
+_NODES = f"{KUBE_STATE}/cluster/node-metrics.md"
 _HEALTH = (
     "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels"
     ".html"
@@ -33,7 +28,7 @@ SUBJECT = Subject(
             why="Unschedulable runs deep health checks; pending ones wait to be rebooted or "
             "replaced.",
             to_do="Wait for HyperPod; without automatic recovery: hyperpod-ops replace.",
-            sources=(_INSIGHTS, _HEALTH),
+            sources=(INSIGHTS, _HEALTH),
             cloudwatch=(Line(label="nodes", metrics=(Metric(name="cluster_node_count"),)),),
             prometheus=Query(
                 text="count by (cluster_id, sagemaker_amazonaws_com_node_health_status) "
@@ -48,7 +43,7 @@ SUBJECT = Subject(
             why="HyperPod recovers a node within minutes, and its event tells the cause; after "
             "half an hour it has not.",
             to_do="Read hyperpod-ops status, then replace the node: hyperpod-ops replace.",
-            sources=(_INSIGHTS, _NODES),
+            sources=(INSIGHTS, _NODES),
             cloudwatch=(
                 Line(
                     label="failed",
@@ -68,7 +63,7 @@ SUBJECT = Subject(
             unit=Unit.PERCENT,
             why="A node without memory ends pods, data loaders first.",
             to_do="Lower the number of data loaders, or the shared memory of the job.",
-            sources=(_INSIGHTS, "https://github.com/prometheus/node_exporter"),
+            sources=(INSIGHTS, "https://github.com/prometheus/node_exporter"),
             cloudwatch=(
                 Line(
                     label="fullest",
