@@ -1,11 +1,12 @@
 """What is said of a finding, and whether anything is: a table, and nothing that calls out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_shared.clusters import ClusterStatus, Described, present_groups
 from hyperpod_shared.failures import UNKNOWN, Cause, ReportedFailure, own_message
+from hyperpod_shared.node_group_health import Issue, causing, issues_of
 from notifier.findings import Finding, What
 
 # HyperPod's words when it says nothing of a cause: hyperpod-mental-model.md.
@@ -35,6 +36,7 @@ class Kind:
 NODES_FAIL, CLUSTER_FAILS, CHANGE_UNDONE = "nodes-fail", "cluster-fails", "change-undone"
 NODE_FAULTY, STILL_FAULTY = "node-faulty", "node-still-faulty"
 NODES_LOST, NODES_MISSING, PLAN_ENDS = "nodes-lost", "nodes-missing", "plan-ends"
+NODE_GROUP_DEGRADED = "node-group-degraded"
 _STATUS = "hyperpod-ops status --cluster {cluster} --region {region}"
 KINDS: Mapping[str, Kind] = {
     NODES_FAIL: Kind(
@@ -87,6 +89,12 @@ KINDS: Mapping[str, Kind] = {
         "the plan ends.",
         look=_STATUS,
     ),
+    NODE_GROUP_DEGRADED: Kind(
+        when="an EKS node group is DEGRADED",
+        subject="EKS node {group} is degraded: {cause}",
+        next_step=None,
+        look=_STATUS,
+    ),
 }
 """By name, in the order of the documentation."""
 
@@ -133,6 +141,28 @@ def decide(
     if described["ClusterStatus"] == ClusterStatus.DELETING:
         return None
     return _DECIDERS[finding.what](finding, described, told)
+
+
+def of_node_group(group: Described, *, cluster: str) -> Iterator[Message]:
+    """Yield what to say of an EKS node group: each issue while it is DEGRADED.
+
+    Args:
+        group: The group as DescribeNodegroup has it.
+        cluster: Name of the HyperPod cluster beside it.
+    """
+    if group["status"] != "DEGRADED":
+        return
+    unknown = Issue(code="DEGRADED", message="EKS names no cause", resources="")
+    for issue in causing(issues_of(group)) or [unknown]:
+        yield _message(
+            NODE_GROUP_DEGRADED,
+            {"ClusterName": cluster, "ClusterArn": group["nodegroupArn"]},
+            fault=f"{group['nodegroupArn']}/{issue.cause}",
+            group=group["nodegroupName"],
+            cause=issue.cause,
+            happened=f"{issue.code}: {issue.words}.",
+            next_step=issue.next_step,
+        )
 
 
 def fault_of(*, group: str | None, cause: Cause) -> str:

@@ -4,10 +4,10 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError
 from hyperpod_shared.aws_errors import code, is_denied, is_not_found, is_transient
 from hyperpod_shared.clusters import Described, present_groups
 from hyperpod_shared.failures import UNKNOWN, cause_of, failure_message
-from notifier.decision import MOST_WAITS, Message, Wait, decide, fault_of_node
+from notifier.decision import MOST_WAITS, Message, Wait, decide, fault_of_node, of_node_group
 from notifier.findings import Event, Finding, What, finding_of
 from notifier.memory import DynamoDbApi, Memory
 from notifier.review import nodes_told, review
@@ -56,6 +56,13 @@ class SageMakerApi(Protocol):
         """See AWS."""
 
 
+class EksApi(Protocol):
+    """The call of EKS that is made."""
+
+    def describe_nodegroup(self, **request: object) -> Mapping[str, Any]:
+        """See AWS."""
+
+
 class SnsApi(Protocol):
     """The call of SNS that is made."""
 
@@ -69,39 +76,41 @@ class Notifier:
 
     Attributes:
         sagemaker: Client of SageMaker.
+        eks: Client of EKS.
         dynamodb: Client of DynamoDB.
         sns: Client of SNS.
         cluster: Name of the cluster.
         table: Name of the table in which it remembers.
         topic_arn: The topic.
         patience: How many seconds nodes may be missing or faulty before that is told.
+        node_groups: The EKS node groups beside the cluster, each with its EKS cluster. Default:
+            none.
         clock: Returns the time in seconds since the epoch.
         sleep: Waits.
     """
 
     sagemaker: SageMakerApi
+    eks: EksApi
     dynamodb: DynamoDbApi
     sns: SnsApi
     cluster: str
     table: str
     topic_arn: str
     patience: float
+    node_groups: Sequence[tuple[str, str]] = ()
     clock: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
 
     def handle(self, event: Event) -> None:
         """Tell what an event of HyperPod says, or what a look at the cluster finds."""
         began = self.clock()
+        if event["detail-type"] == SCHEDULED:
+            self._look_at_node_groups(began=began)
         described = self._described()
         if described is None:
             _log.info("The cluster %s does not exist", self.cluster)
             return
-        memory = Memory(
-            dynamodb=self.dynamodb,
-            table=self.table,
-            cluster_arn=described["ClusterArn"],
-            clock=self.clock,
-        )
+        memory = self._memory(described["ClusterArn"])
         if event["detail-type"] == SCHEDULED:
             self._look(described, memory, began=began)
             return
@@ -112,6 +121,28 @@ class Notifier:
             memory.over(fault_of_node(finding.instance), at=finding.time)
             return
         self._tell([finding], described, memory)
+
+    def _memory(self, arn: str) -> Memory:
+        return Memory(dynamodb=self.dynamodb, table=self.table, cluster_arn=arn, clock=self.clock)
+
+    def _look_at_node_groups(self, *, began: float) -> None:
+        """Tell what is wrong with EKS node groups, of which no event says anything."""
+        for eks_cluster, name in self.node_groups:
+            answer = _or_none(
+                partial(self.eks.describe_nodegroup, clusterName=eks_cluster, nodegroupName=name)
+            )
+            if answer is None:
+                continue
+            arn = answer["nodegroup"]["nodegroupArn"]
+            memory = self._memory(arn)
+            messages = {
+                each.fault: each
+                for each in of_node_group(answer["nodegroup"], cluster=self.cluster)
+            }
+            for fault in {*memory.known()} - {*messages}:
+                memory.over(fault, at=began)
+            for message in messages.values():
+                self._tell_once(message, memory, place=f"EKS node group {arn}", happened=began)
 
     def _look(self, described: Described, memory: Memory, *, began: float) -> None:
         known = memory.known()
@@ -138,12 +169,16 @@ class Notifier:
             if finding.was_whole:
                 # No event says that nodes are ready again. Losses in quick succession are one.
                 memory.over(said.fault, at=finding.time - _LATELY_SECONDS)
-            if not memory.claim(said.fault, invocation=uuid4().hex, happened=finding.time):
-                _log.info("Told before: %s", said.fault)
-            else:
-                self._publish(said, described, happened=finding.time)
-                memory.told(said.fault)
-                _log.info("Told: %s", said.fault)
+            place = f"Cluster {described['ClusterName']}, {described['ClusterArn']}"
+            self._tell_once(said, memory, place=place, happened=finding.time)
+
+    def _tell_once(self, message: Message, memory: Memory, *, place: str, happened: float) -> None:
+        if not memory.claim(message.fault, invocation=uuid4().hex, happened=happened):
+            _log.info("Told before: %s", message.fault)
+            return
+        self._publish(message, place=place, happened=happened)
+        memory.told(message.fault)
+        _log.info("Told: %s", message.fault)
 
     def _said(self, finding: Finding, described: Described, memory: Memory) -> Message | None:
         """Return what to say of a finding, once its cause is known, or has not come."""
@@ -223,8 +258,7 @@ class Notifier:
                 ends[arn] = plan["EndTime"].timestamp()
         return ends
 
-    def _publish(self, message: Message, described: Described, *, happened: float) -> None:
-        place = f"Cluster {described['ClusterName']}, {described['ClusterArn']}"
+    def _publish(self, message: Message, *, place: str, happened: float) -> None:
         lines = [
             f"What happened: {message.happened}",
             f"When: {datetime.fromtimestamp(happened, tz=UTC):%Y-%m-%d %H:%M} UTC",
@@ -283,12 +317,14 @@ def _notifier() -> Notifier:
     session = boto3.Session()
     return Notifier(
         sagemaker=session.client("sagemaker", config=_CONFIG),
+        eks=session.client("eks", config=_CONFIG),
         dynamodb=session.client("dynamodb", config=_CONFIG),
         sns=session.client("sns", config=_CONFIG),
         cluster=os.environ["CLUSTER_NAME"],
         table=os.environ["TABLE_NAME"],
         topic_arn=os.environ["TOPIC_ARN"],
         patience=60 * float(os.environ["PATIENCE_MINUTES"]),
+        node_groups=[tuple(each) for each in json.loads(os.environ.get("NODE_GROUPS", "[]"))],
     )
 
 

@@ -12,6 +12,7 @@ from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_stacks.table import StackKind
 from rehearsal.existing_resources.capacity import CapacityReservation, capacity_reservations
+from rehearsal.messages import Listener
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import Scenario, has_status, is_refused, succeeds
 from rehearsal.stage import Stage
@@ -124,6 +125,7 @@ def _spot_taken_away(stage: Stage) -> Iterator[Fact]:
     [issue] = _described(stage, group)["health"]["issues"]
     told = f"{issue['code']}: {issue['message']}"
     yield Fact(check=f"EKS says: {told}", ok="UnfulfillableCapacity" in told)
+    Listener(stage).look()
     yield Fact(check="no node has joined", ok=len(_names(stage, group)) == len(before) - 1)
     stage.environment.aws.set_scarcity(Scarcity())
     yield _comes(
@@ -173,6 +175,7 @@ SCENARIOS = (
         name="spot-taken-away",
         summary="EC2 takes a Spot Instance of an EKS node group back, twice",
         play=_spot_taken_away,
+        messages=("node-group-degraded: Spot",),
         on_a_deployment=True,
         of_cluster=False,
         also_lacking=_lacks(_is_spot, "of Spot capacity"),

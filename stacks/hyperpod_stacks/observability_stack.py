@@ -52,6 +52,7 @@ class ObservabilityStack(cdk.Stack):
                 notifications=notifications,
                 cluster_name=config.cluster.name,
                 training_plan_arns=config.cluster.training_plan_arns,
+                node_groups=[(config.eks_cluster_name, each.name) for each in config.node_groups],
                 log_groups=platform.log_groups,
             )
             topic = made.topic

@@ -57,6 +57,7 @@ class _Local:
         self.events = []
         notifier = Notifier(
             sagemaker=self,
+            eks=self,
             dynamodb=dynamodb,
             sns=self.topic,
             cluster=NAME,

@@ -11,7 +11,7 @@ from hyperpod_shared.clusters import CLUSTER_EVENT, NODE_HEALTH, STATE_CHANGE
 from notifier.handler import SCHEDULED, Notifier
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12"
-NAME, NODE = "ml-cluster", "i-0123456789abcdef0"
+NAME, NODE, EKS = "ml-cluster", "i-0123456789abcdef0", "ml-eks"
 NOW = 1_800_000_000.0
 CAPACITY = (
     "We currently do not have sufficient capacity to launch new ml.p5.48xlarge instances. Please "
@@ -121,6 +121,7 @@ class Cluster:
     nodes: set[str] = field(default_factory=lambda: {NODE})
     log: list[dict[str, Any]] = field(default_factory=list)
     plan_end: Any = None
+    node_groups: dict[str, dict[str, Any]] = field(default_factory=dict)
     has_events: bool = True
     refusals: Iterator[str] = field(default_factory=lambda: iter(()))
     now: float = NOW
@@ -156,6 +157,12 @@ class Cluster:
             raise refused(self.plan_end)
         return {"TrainingPlanName": TrainingPlanName, "EndTime": self.plan_end}
 
+    def describe_nodegroup(self, *, clusterName: str, nodegroupName: str) -> Mapping[str, Any]:
+        assert clusterName == EKS
+        if nodegroupName not in self.node_groups:
+            raise refused("ResourceNotFoundException")
+        return {"nodegroup": self.node_groups[nodegroupName]}
+
     def publish(self, **request: Any) -> Mapping[str, Any]:
         if next(self.breaks, False):
             raise refused("InternalError")
@@ -180,6 +187,8 @@ def notifier(cluster: Cluster, dynamodb: Any, *, table: str = "told") -> Notifie
     """Return a notifier of a cluster that remembers in a table."""
     return Notifier(
         sagemaker=cluster,  # type: ignore[arg-type] # its arguments are narrower
+        eks=cluster,  # type: ignore[arg-type]
+        node_groups=[(EKS, "spot"), (EKS, "gone")],
         dynamodb=dynamodb,
         sns=cluster,
         cluster=NAME,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hyperpod_cli.aws.session import AwsSession, answer_of, listed
-from hyperpod_cli.stack_progress.node_groups import health_told
+from hyperpod_shared.node_group_health import health_told
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

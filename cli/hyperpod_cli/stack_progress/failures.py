@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.stack_progress import node_groups
 from hyperpod_cli.stack_progress.progress import progress_of
+from hyperpod_shared import node_group_health as node_groups
 
 # What CloudFormation says of resources that another one's failure stopped.
 _CONSEQUENCES = re.compile(

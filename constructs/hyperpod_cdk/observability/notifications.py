@@ -28,6 +28,8 @@ class Notifications(Construct):
         notifications: Who is told.
         cluster_name: The HyperPod cluster, which need not exist yet.
         training_plan_arns: Names or ARNs of the plans that it draws on. Default: none.
+        node_groups: The EKS node groups beside the cluster, each with its EKS cluster. Default:
+            none.
         log_groups: How the log group of the function is made. Default: encrypted by AWS.
 
     Attributes:
@@ -42,6 +44,7 @@ class Notifications(Construct):
         notifications: NotificationsConfig,
         cluster_name: str,
         training_plan_arns: Sequence[str] = (),
+        node_groups: Sequence[tuple[str, str]] = (),
         log_groups: LogGroups = OWNED_BY_AWS,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -79,6 +82,7 @@ class Notifications(Construct):
             cluster_name=cluster_name,
             training_plan_arns=training_plan_arns,
             patience_minutes=notifications.patience_minutes,
+            node_groups=node_groups,
             log_groups=log_groups,
         )
 

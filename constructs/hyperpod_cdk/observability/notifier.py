@@ -1,5 +1,6 @@
 """The function that tells a topic what happens to the cluster, and what it needs."""
 
+import json
 from collections.abc import Sequence
 
 from aws_cdk import Duration, RemovalPolicy
@@ -43,6 +44,7 @@ class Notifier(Construct):
         cluster_name: The cluster.
         training_plan_arns: Names or ARNs of the plans that it draws on.
         patience_minutes: After how long missing nodes and faulty ones are told.
+        node_groups: The EKS node groups to look at, each with its EKS cluster.
         log_groups: How its log group is made.
     """
 
@@ -56,6 +58,7 @@ class Notifier(Construct):
         cluster_name: str,
         training_plan_arns: Sequence[str],
         patience_minutes: int,
+        node_groups: Sequence[tuple[str, str]],
         log_groups: LogGroups,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -80,6 +83,8 @@ class Notifier(Construct):
             topic_key=topic_key,
             training_plan_arns=training_plan_arns,
         )
+        if node_groups:
+            self._let_look_at(node_groups, role)
         function = lambda_.Function(
             self,
             "Function",
@@ -97,6 +102,7 @@ class Notifier(Construct):
                 "TABLE_NAME": table.table_name,
                 "TOPIC_ARN": topic.topic_arn,
                 "PATIENCE_MINUTES": str(patience_minutes),
+                **({"NODE_GROUPS": json.dumps(node_groups)} if node_groups else {}),
             },
         )
         self._call(function, cluster_name=cluster_name)
@@ -219,6 +225,24 @@ class Notifier(Construct):
                 ),
             },
         )
+
+    def _let_look_at(self, node_groups: Sequence[tuple[str, str]], role: iam.Role) -> None:
+        arns = [arn_of(self, "eks", "nodegroup", f"{'/'.join(each)}/*") for each in node_groups]
+        role.add_to_policy(
+            statement(
+                self,
+                sid="LookAtNodeGroups",
+                why=(
+                    "It asks for the health of EKS node groups, of which no event tells. The ARN "
+                    "of one ends in an id that EKS draws."
+                ),
+                added_by="`observability.notifications` with `node_groups`",
+                actions=["eks:DescribeNodegroup"],
+                resources=arns,
+            )
+        )
+        reason = "The ARN of an EKS node group ends in an id that is drawn when it is created."
+        acknowledge(role, {wildcard_nag_id(self, arn): reason for arn in arns})
 
     def _call(self, function: lambda_.Function, *, cluster_name: str) -> None:
         """Call the function for the cluster's events, and by a schedule."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hyperpod_cdk.checks import ALL_RULES
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
-from hyperpod_cli.stack_progress import node_groups
+from hyperpod_shared import node_group_health as node_groups
 from hyperpod_shared.failures import CAUSES
 from tools.generate import REPOSITORY
 from tools.generate.message_texts import ErrorText, Scope, scopes

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, is_ready, labels_of
-from hyperpod_cli.stack_progress.node_groups import health_told
+from hyperpod_shared.node_group_health import health_told
 
 _NONE = "ResourceNotFoundException"
 

@@ -97,6 +97,27 @@ class Issue:
     message: str
     resources: str
 
+    @property
+    def words(self) -> str:
+        """EKS's words, without what follows from them."""
+        where = f" ({self.resources})" if self.code == _CONSEQUENCE else ""
+        return f"{_FAILED.sub('', self.message).rstrip('.')}{where}"
+
+    @property
+    def cause(self) -> str:
+        """A few words of ours; EKS's code for a cause that is not known."""
+        return self.code if self._known is None else self._known.name
+
+    @property
+    def next_step(self) -> str:
+        """What to do."""
+        return _OTHER if self._known is None else self._known.next_step
+
+    @property
+    def _known(self) -> Cause | None:
+        text = f"{self.code}: {self.words}"
+        return next((each for each in CAUSES if each.signs.search(text)), None)
+
 
 def explained(message: str) -> str:
     """Return EKS's issues of a node group with the next step, or a message without any as it is.
@@ -114,16 +135,19 @@ def health_told(described: Mapping[str, Any]) -> dict[str, str]:
     Args:
         described: The group as DescribeNodegroup has it.
     """
-    return told(
-        [
-            Issue(
-                code=str(each.get("code", "")),
-                message=str(each.get("message", "")),
-                resources=", ".join(each.get("resourceIds") or ()),
-            )
-            for each in (described.get("health") or {}).get("issues") or ()
-        ]
-    )
+    return told(issues_of(described))
+
+
+def issues_of(described: Mapping[str, Any]) -> list[Issue]:
+    """Return the issues of a node group as DescribeNodegroup has it."""
+    return [
+        Issue(
+            code=str(each.get("code", "")),
+            message=str(each.get("message", "")),
+            resources=", ".join(each.get("resourceIds") or ()),
+        )
+        for each in (described.get("health") or {}).get("issues") or ()
+    ]
 
 
 def told(issues: Sequence[Issue]) -> dict[str, str]:
@@ -132,13 +156,9 @@ def told(issues: Sequence[Issue]) -> dict[str, str]:
     Args:
         issues: The issues; what follows from others is left out.
     """
-    causes = [each for each in issues if each.code != _CONSEQUENCE] or issues
-    return dict(_told(each) for each in causes)
+    return {f"{each.cause}: {each.words}": each.next_step for each in causing(issues)}
 
 
-def _told(issue: Issue) -> tuple[str, str]:
-    code, words = issue.code, _FAILED.sub("", issue.message).rstrip(".")
-    cause = next((each for each in CAUSES if each.signs.search(f"{code}: {words}")), None)
-    name, step = (code, _OTHER) if cause is None else (cause.name, cause.next_step)
-    where = f" ({issue.resources})" if code == _CONSEQUENCE else ""
-    return f"{name}: {words}{where}", step
+def causing(issues: Sequence[Issue]) -> Sequence[Issue]:
+    """Return the issues without those that follow from others."""
+    return [each for each in issues if each.code != _CONSEQUENCE] or issues
