@@ -90,7 +90,7 @@ KINDS: Mapping[str, Kind] = {
         look=_STATUS,
     ),
     NODE_GROUP_DEGRADED: Kind(
-        when="an EKS node group is DEGRADED",
+        when="an EKS node group is DEGRADED, once for each issue that EKS names",
         subject="EKS node {group} is degraded: {cause}",
         next_step=None,
         look=_STATUS,

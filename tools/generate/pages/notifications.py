@@ -1,6 +1,7 @@
 """The kinds of messages, in the page about observability."""
 
 import sys
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +11,13 @@ from tools.generate.marks import table, with_part
 TARGET = REPOSITORY / "docs" / "observability.md"
 # The folder is no package: the function's own code begins in it.
 _FUNCTIONS = str(REPOSITORY / "lambda")
+
+
+# The sections of docs/messages.md, where they are not the usual one.
+_CAUSES = defaultdict(
+    lambda: "causes-of-missing-nodes",
+    {"node-group-degraded": "causes-of-failed-eks-node-groups"},
+)
 
 
 def render() -> Mapping[Path, str]:
@@ -23,7 +31,7 @@ def render() -> Mapping[Path, str]:
             f"`{name}`",
             kind.when,
             f"HyperPod CLUSTER: {_shown(kind.subject)}",
-            _shown(kind.next_step or "what [the cause](messages.md#causes-of-missing-nodes) says"),
+            _shown(kind.next_step or f"what [the cause](messages.md#{_CAUSES[name]}) says"),
         )
         for name, kind in KINDS.items()
     ]
