@@ -15,7 +15,7 @@ EFA=32
 
 fail() {
   scontrol update nodename="$SLURMD_NODENAME" state=drain reason="prolog: $1"
-  # Else Slurm holds the job until somebody releases it.
+  # Else Slurm holds the job until an administrator releases it.
   scontrol requeue "$SLURM_JOB_ID"
   exit
 }

@@ -77,7 +77,7 @@ def test_a_resource_is_called_as_its_construct() -> None:
     }
 
 
-WARNING = "WARNING eks.admins: [] lets nobody into the Kubernetes cluster"
+WARNING = "WARNING eks.admins: [] gives no one access to the Kubernetes cluster"
 BELOW = [
     "   ml-hyperpod aws-cdk-lib.Stack",
     "   Acknowledge with 'Annotation::hyperpod-cdk:no_admins'",

@@ -50,8 +50,9 @@ class HelmRelease(Construct):
             definitions. Default: no, deleting is refused while there are any.
         wait_for_ready: How long an update waits for the workloads, if there are nodes; a release is
             installed before. Default: not at all.
-        needs_definitions: Names of CustomResourceDefinitions that somebody else brings, and that
-            are waited for. Where they are gone, so are the objects of the release. Default: none.
+        needs_definitions: Names of CustomResourceDefinitions that another release or add-on brings,
+            and that are waited for. Where they are gone, so are the objects of the release.
+            Default: none.
         depends_on: What else the release needs. Default: nothing.
 
     Attributes:

@@ -1,1 +1,1 @@
-"""EKS managed node groups, beside HyperPod's nodes or without any."""
+"""EKS managed node groups, next to HyperPod's nodes or without them."""

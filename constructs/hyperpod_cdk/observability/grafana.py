@@ -50,7 +50,7 @@ class GrafanaWorkspace(Construct):
     """A workspace of Amazon Managed Grafana, whose users sign in by IAM Identity Center.
 
     Without Identity Center in the account or its organization, its creation fails. It is kept when
-    its stack is deleted, with what users have made in it. Nobody has rights in it until you assign
+    its stack is deleted, with what users have made in it. No one has rights in it until you assign
     them: https://docs.aws.amazon.com/grafana/latest/userguide/AMG-manage-users-and-groups-AMG.html
 
     Args:
@@ -141,10 +141,10 @@ def grafana_of(
 
 
 class GrafanaInCluster(Construct):
-    """A Grafana in the Kubernetes cluster, with dashboards that nobody changes.
+    """A Grafana in the Kubernetes cluster, with dashboards that are read-only.
 
-    It listens within its pod alone and asks nobody who they are, so that Kubernetes decides who
-    sees it: whoever may forward a port of its pod. There is no password, and nothing to keep.
+    It listens within its pod alone and has no sign-in, so that Kubernetes decides who sees it:
+    those who may forward a port of its pod. There is no password, and nothing to keep.
 
     Args:
         cluster: The EKS cluster; with the add-on eks-pod-identity-agent.

@@ -26,7 +26,7 @@ _LOG_GROUPS = "/aws/sagemaker/Clusters/*"
 
 
 class Workspace(Protocol):
-    """A workspace of Prometheus, whoever has made it."""
+    """A workspace of Prometheus, new or existing."""
 
     @property
     def workspace_arn(self) -> str:
@@ -40,7 +40,7 @@ class Workspace(Protocol):
 
 
 class Grafana(Protocol):
-    """A workspace of Amazon Managed Grafana, whoever has made it."""
+    """A workspace of Amazon Managed Grafana, new or existing."""
 
     @property
     def workspace_arn(self) -> str:

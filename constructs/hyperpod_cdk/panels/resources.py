@@ -32,7 +32,7 @@ class PanelsAndAlarms(Construct):
     Args:
         watched: What is watched.
         topic: What gets the alarms; it lets CloudWatch publish. Default: they change their state,
-            and tell nobody.
+            and send no message.
 
     Attributes:
         alarms: The alarms.

@@ -57,8 +57,8 @@ class HomeDirectoriesConfig(MaintainedFiles):
     """Data compression: LZ4, ZSTD or NONE. It cannot be changed later."""
 
     root_squash: bool = False
-    """Whether root in a pod is nobody on the file system. It cannot be changed later. Default:
-    false, so that a pod can create the directories of users."""
+    """Whether root in a pod is the user nobody on the file system. It cannot be changed later.
+    Default: false, so that a pod can create the directories of users."""
 
     availability_zone_id: AvailabilityZone | None = None
     """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed

@@ -41,7 +41,7 @@ def test_it_lists_stacks_groups_and_warnings(
     assert "retained" in lines[3]
     assert lines[5].strip() == "- worker-group-1: 1 x ml.g5.12xlarge"
     assert lines[7].startswith("Cost at list prices of ")
-    warning = "WARNING eks.admins: [] lets nobody into the Kubernetes cluster"
+    warning = "WARNING eks.admins: [] gives no one access to the Kubernetes cluster"
     assert any(line.startswith(warning) for line in lines[8:])
 
 

@@ -100,7 +100,7 @@ def _parts(found: Mapping[str, Any]) -> Iterator[str]:
     ends = sum(each["ends"] for each in found["nodes"])
     pods = {pod for each in found["nodes"] for node in each["of"] for pod in node["pods"]}
     if ends:
-        runs = f", on or beside which {len(pods)} pods run" if pods else ""
+        runs = f", of groups on which {len(pods)} pods run" if pods else ""
         yield f"{ends} nodes end{runs}"
     if found["minutes"] is not None:
         yield f"{found['minutes']} minutes at the most"

@@ -7,7 +7,7 @@ from hyperpod_cdk.schema.errors import Finding, error
 
 
 def cluster_autoscaler(config: Config) -> Iterator[Finding]:
-    """Find a Cluster Autoscaler without node groups, or beside HyperPod's nodes.
+    """Find a Cluster Autoscaler without node groups, or with a HyperPod cluster.
 
     It stops at a node whose provider ID it does not know, which HyperPod's have, and scales nothing
     any more: https://github.com/kubernetes/autoscaler/issues/7540, and the open change 8195 there.

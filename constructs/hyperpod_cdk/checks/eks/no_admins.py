@@ -19,7 +19,7 @@ def no_admins(config: Config) -> Iterator[Finding]:
         yield warning(
             ("eks", "admins"),
             [],
-            "lets nobody into the Kubernetes cluster, you included; list ARNs of IAM roles or "
-            "users, or grant access later with the command in the platform stack's output "
+            "gives no one access to the Kubernetes cluster, including you; list ARNs of IAM roles "
+            "or users, or grant access later with the command in the platform stack's output "
             "GrantAdminCommand",
         )

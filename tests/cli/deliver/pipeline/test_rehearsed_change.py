@@ -41,7 +41,7 @@ def rehearsed(
         ({"code": 1}, "Rehearsed: IT WOULD FAIL."),
         (
             {"code": 4, "nodes": [{"ends": 1, "of": [NODE, NODE]}], "minutes": 21},
-            "Rehearsed: DATA OR RUNNING PODS WOULD BE LOST; 1 nodes end, on or beside which 1 pods "
+            "Rehearsed: DATA OR RUNNING PODS WOULD BE LOST; 1 nodes end, of groups on which 1 pods "
             "run; 21 minutes at the most.",
         ),
         (

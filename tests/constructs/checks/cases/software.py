@@ -83,7 +83,7 @@ DEEP_HEALTH_CHECK_COMPONENT = [
 
 ADMINS = [
     one(no_admins, "a role", config(eks={"admins": ["arn:aws:iam::111122223333:role/Admin"]})),
-    one(no_admins, "nobody", config(), (WARNING, "eks.admins", "lets nobody into the Kubernetes")),
+    one(no_admins, "none", config(), (WARNING, "eks.admins", "gives no one access to the")),
     one(
         no_admins,
         "nobody, written out",

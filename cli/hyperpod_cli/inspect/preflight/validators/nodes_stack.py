@@ -19,7 +19,7 @@ _RELEASE = "Custom::HelmRelease"
     reads=["cloudformation:ListStackResources"],
 )
 def nodes_stack(config: Config, target: Target) -> Iterator[Problem]:
-    """Find a HyperPod cluster that comes or goes beside the stack that has the Helm releases.
+    """Find a HyperPod cluster that comes or goes while another stack has the Helm releases.
 
     Two stacks cannot have one release, and the HyperPod stack takes the role and the bucket of the
     platform, which go without a cluster.
