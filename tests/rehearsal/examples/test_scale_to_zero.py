@@ -16,6 +16,11 @@ def larger(document: dict[str, Any]) -> None:
     document["node_groups"][1] |= {"min_size": 1, "desired_size": 1, "max_size": 6}
 
 
+def larger_and_tagged(document: dict[str, Any]) -> None:
+    larger(document)
+    document["tags"] = {"team": "research"}
+
+
 def sizes(stage: Stage, group: str) -> dict[str, int]:
     found = stage.environment.clients("eks").describe_nodegroup(
         clusterName=stage.config.eks_cluster_name, nodegroupName=group
@@ -47,3 +52,20 @@ def test_a_deployment_keeps_the_size_that_the_autoscaler_has_given(stage: Stage)
 
     assert stage.deploy() is None
     assert sizes(stage, "gpu") == {"minSize": 1, "maxSize": 6, "desiredSize": 2}
+
+
+@pytest.mark.slow(seconds=5)
+def test_other_tags_replace_nodes_and_send_no_size(stage: Stage) -> None:
+    stage.environment.clients("eks").update_nodegroup_config(
+        clusterName=stage.config.eks_cluster_name,
+        nodegroupName="gpu",
+        scalingConfig={"desiredSize": 3},
+    )
+    stage.change(larger_and_tagged)
+
+    assert stage.deploy() is None
+    assert sizes(stage, "gpu")["desiredSize"] == 3
+    group = {"clusterName": stage.config.eks_cluster_name, "nodegroupName": "gpu"}
+    found = stage.environment.clients("eks").describe_nodegroup(**group)["nodegroup"]
+    assert found["launchTemplate"]["version"] == "2"
+    assert "team" not in found["tags"]
