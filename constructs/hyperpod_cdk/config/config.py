@@ -312,6 +312,7 @@ class Config(Section):
             endpoint_services(
                 storage=self.storage is not None,
                 builds=self.builds_in_network,
+                hyperpod=self.cluster.exists,
                 kubernetes=self.control_plane is not None,
                 accounting=self.cluster.accounting is not None,
                 autoscaler=self.operators.cluster_autoscaler,

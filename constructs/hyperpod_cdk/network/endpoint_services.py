@@ -35,6 +35,7 @@ IMAGE_PUSHES = (
 
 NEEDS = {
     "for_storage": "with a file system",
+    "for_hyperpod": "with a HyperPod cluster",
     "for_kubernetes": "with EKS",
     "for_accounting": "with Slurm's accounting",
     "for_autoscaler": "with the Cluster Autoscaler",
@@ -56,6 +57,8 @@ class EndpointService:
         actions: What the endpoint lets through, of principals of the deployment's account.
         is_by_principals: Whether principals of IAM call it. Default: they do.
         for_storage: Whether only deployments with a file system need it. Default: all do.
+        for_hyperpod: Whether only deployments with a HyperPod cluster need it, whose nodes have
+            sessions. Default: all do.
         for_kubernetes: Whether only deployments with a Kubernetes control plane need it. Default:
             all do.
         for_accounting: Whether only deployments with a database of Slurm's accounting need it.
@@ -76,6 +79,7 @@ class EndpointService:
     actions: tuple[str, ...]
     is_by_principals: bool = True
     for_storage: bool = False
+    for_hyperpod: bool = False
     for_kubernetes: bool = False
     for_accounting: bool = False
     for_autoscaler: bool = False
@@ -128,6 +132,7 @@ ENDPOINT_SERVICES = (
         why="sessions on nodes, with SSM Agents before 3.3.40",
         source=_SSM_GUIDE,
         actions=("ec2messages:*",),
+        for_hyperpod=True,
     ),
     EndpointService(
         name="ecr.api",
@@ -201,6 +206,7 @@ ENDPOINT_SERVICES = (
         source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
         "API_AttachClusterNodeNetworkInterface.html",
         actions=("sagemaker:*",),
+        for_hyperpod=True,
     ),
     EndpointService(
         name="secretsmanager",
@@ -217,6 +223,7 @@ ENDPOINT_SERVICES = (
         why="sessions on nodes",
         source=_SSM_GUIDE,
         actions=("ssm:*",),
+        for_hyperpod=True,
     ),
     EndpointService(
         name="ssmmessages",
@@ -224,6 +231,7 @@ ENDPOINT_SERVICES = (
         why="sessions on nodes",
         source=_NODE_POLICY,
         actions=("ssmmessages:*",),
+        for_hyperpod=True,
     ),
     EndpointService(
         name="sts",
@@ -239,6 +247,7 @@ def endpoint_services(
     *,
     storage: bool,
     builds: bool = False,
+    hyperpod: bool = True,
     kubernetes: bool = True,
     accounting: bool = False,
     autoscaler: bool = False,
@@ -253,6 +262,7 @@ def endpoint_services(
     Args:
         storage: Whether it has a file system.
         builds: Whether images are built in the network. Default: they are not.
+        hyperpod: Whether it has a HyperPod cluster. Default: it has.
         kubernetes: Whether it has a Kubernetes control plane. Default: it has.
         accounting: Whether it has a database of Slurm's accounting. Default: it has none.
         autoscaler: Whether it has the Cluster Autoscaler. Default: it has none.
@@ -261,6 +271,7 @@ def endpoint_services(
     """
     left_out = {
         "for_storage": not storage,
+        "for_hyperpod": not hyperpod,
         "for_kubernetes": not kubernetes,
         "for_accounting": not accounting,
         "for_autoscaler": not autoscaler,

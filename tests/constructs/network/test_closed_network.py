@@ -246,3 +246,24 @@ def test_a_zone_without_eks_subnets_has_one_endpoint_too(stack: cdk.Stack) -> No
     network = Network(stack, "Network", network=NetworkConfig.model_validate(config))
 
     assert network.endpoint_subnets == network.node_subnets.subnets[:1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected", "lost"),
+    [
+        ({}, {"sagemaker.api", "ssm"}, {"autoscaling"}),
+        (
+            {"cluster": None, "operators": {"cluster_autoscaler": True}},
+            {"autoscaling", "ec2", "ecr.api", "eks", "eks-auth", "sts"},
+            {"sagemaker.api", "ssm", "ssmmessages", "ec2messages"},
+        ),
+    ],
+)
+def test_what_a_deployment_calls_has_endpoints(
+    *, changes: dict[str, Any], expected: set[str], lost: set[str]
+) -> None:
+    nodes = [{"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}]
+    config = configured({"node_groups": nodes, **changes})
+    names = {service.name for service in config.endpoint_services}
+    assert expected <= names
+    assert not lost & names
