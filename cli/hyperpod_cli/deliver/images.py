@@ -136,8 +136,7 @@ def _rendered(config: Config, *, chart: HyperPodChart, region: str | None) -> li
             release=config.helm.release,
             namespace=config.helm.namespace,
         )
-    registry, autoscaler = config.helm.image_registry, autoscaler_image(config.eks.version)
-    own = autoscaler if registry is None else mirrored(autoscaler, registry=registry)
+    own = mirrored(autoscaler_image(config.eks.version), registry=config.helm.image_registry)
     return [
         *images(parse_objects(manifest)),
         *([own] if config.operators.cluster_autoscaler else []),

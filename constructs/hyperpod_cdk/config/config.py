@@ -14,14 +14,11 @@ from pydantic import (
     model_validator,
 )
 
-from hyperpod_cdk.config.places import (
-    location_findings,
-    network_findings,
-    unnamed_zone_findings,
-)
+from hyperpod_cdk.config.places import location_findings, network_findings, unnamed_zone_findings
 from hyperpod_cdk.config.slurm_scripts import slurm_scripts
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, EksConfig
 from hyperpod_cdk.encryption.section import EncryptionConfig
+from hyperpod_cdk.facts.service_limits import LOG_RETENTION_DAYS
 from hyperpod_cdk.governance.section import GovernanceConfig
 from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.images import image_of_chart, mirrored
@@ -34,11 +31,7 @@ from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig, group_findings
 from hyperpod_cdk.node_health.section import NodeHealthConfig
 from hyperpod_cdk.observability.grafana_section import IN_CLUSTER, MANAGED
-from hyperpod_cdk.observability.section import (
-    CLOUDWATCH_ADDON,
-    METRICS_ADDON,
-    ObservabilityConfig,
-)
+from hyperpod_cdk.observability.section import CLOUDWATCH_ADDON, METRICS_ADDON, ObservabilityConfig
 from hyperpod_cdk.operators.section import OperatorsConfig
 from hyperpod_cdk.schema.arns import DeploymentName, Region
 from hyperpod_cdk.schema.errors import refuse
@@ -63,11 +56,6 @@ from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
 
 SAGEMAKER = "sagemaker"
 """Not in the name of a deployment."""
-# https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
-LOG_RETENTION_DAYS = (
-    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
-    3288, 3653,
-)  # fmt: skip
 
 
 def _or_null(schema: dict[str, Any]) -> None:
@@ -325,11 +313,10 @@ class Config(Section):
     @property
     def grafana_image(self) -> str | None:
         """The image of the Grafana in the cluster, as it is pulled; None without one."""
-        grafana, registry = self.observability.grafana, self.helm.image_registry
+        grafana = self.observability.grafana
         if grafana is None or grafana.kind != IN_CLUSTER:
             return None
-        image = image_of_chart("grafana")
-        return image if registry is None else mirrored(image, registry=registry)
+        return mirrored(image_of_chart("grafana"), registry=self.helm.image_registry)
 
     @property
     def repository_name(self) -> str | None:

@@ -14,6 +14,13 @@ from typing import Any
 
 from pydantic_core import SchemaValidator, core_schema
 
+# https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
+LOG_RETENTION_DAYS = (
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
+    3288, 3653,
+)  # fmt: skip
+"""Days for which CloudWatch Logs keeps a log group; botocore's model has any number."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shape:

@@ -41,9 +41,9 @@ def split_image(image: str) -> tuple[str, str]:
     return _DOCKER_HUB, image if rest else f"{_OFFICIAL}/{image}"
 
 
-def mirrored(image: str, *, registry: str) -> str:
-    """Return what an image is called in a registry that mirrors it."""
-    if image.startswith(f"{registry}/"):
+def mirrored(image: str, *, registry: str | None) -> str:
+    """Return what an image is called in a registry that mirrors it, if there is one."""
+    if registry is None or image.startswith(f"{registry}/"):
         return image
     return f"{registry}/{split_image(image)[1]}"
 

@@ -146,7 +146,6 @@ class ClusterAutoscaler(Construct):
             description="Adds nodes to node groups and takes idle ones away",
         )
         self._allow(role.role, cluster_name=cluster.cluster_name)
-        image = autoscaler_image(kubernetes_version)
         HelmRelease(
             self,
             "Release",
@@ -156,7 +155,7 @@ class ClusterAutoscaler(Construct):
             release=RELEASE,
             namespace=NAMESPACE,
             values={
-                "image": image if registry is None else mirrored(image, registry=registry),
+                "image": mirrored(autoscaler_image(kubernetes_version), registry=registry),
                 "clusterName": cluster.cluster_name,
                 "region": Stack.of(self).region,
             },
