@@ -23,7 +23,7 @@ from hyperpod_cli.inspect.preflight.validators.eks.failed_creation import lift_c
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_cli.terminal.options import make_command
-from hyperpod_stacks.table import STACKS, release_stack, stack_name
+from hyperpod_stacks.table import NODES, STACKS, release_stack, stack_name
 
 # The function's own check, which no installation puts on the path.
 sys.path.append(str(asset_directory("lambda")))
@@ -79,8 +79,13 @@ def check(config: Config) -> None:
         BotoCoreError: AWS could not be asked.
     """
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
-    stack = _stack(clients, release_stack(config))
-    if stack is None or config.control_plane is None:
+    if config.control_plane is None:
+        return
+    # Without the stack of the releases, there may be node groups, on whose nodes jobs run.
+    kinds = [kind for kind in NODES if STACKS[kind].exists(config)]
+    names = dict.fromkeys([release_stack(config), *(stack_name(config, kind) for kind in kinds)])
+    stack = next(filter(None, (_stack(clients, name) for name in names)), None)
+    if stack is None:
         return
     refuse_losses(
         DeletionCheckProperties(

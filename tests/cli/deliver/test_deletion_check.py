@@ -14,11 +14,12 @@ from hyperpod_shared.errors import ProvisioningError
 from provisioner.deletion_check import UnknownLossError
 from provisioner.framework import log
 from tests.support.commands import run as run_command
-from tests.support.configs import EXISTING_CONTROL_PLANE
+from tests.support.configs import CONFIG_FOLDER, EXISTING_CONTROL_PLANE
 from tests.support.provisioner.fake_s3 import client_error
 
 STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
 
+NODE_STACKS = ["ml-hyperpod"]
 STORAGE_STACK: dict[str, Any] = {"StackStatus": "CREATE_COMPLETE"}
 PLATFORM_STACK: dict[str, Any] = {"StackStatus": "CREATE_COMPLETE"}
 EKS_CLUSTER: dict[str, Any] = {"deletionProtection": False}
@@ -42,10 +43,13 @@ class Clients:
 
     def describe_stacks(self, *, StackName: str) -> Mapping[str, Any]:
         stacks = {
-            "ml-hyperpod": {"StackId": STACK_ID},
+            **{name: {"StackId": STACK_ID.replace("ml-hyperpod", name)} for name in NODE_STACKS},
             "ml-platform": PLATFORM_STACK,
             "ml-storage": STORAGE_STACK,
         }
+        if StackName not in stacks:
+            message = f"Stack with id {StackName} does not exist"
+            raise client_error("ValidationError", "DescribeStacks", message)
         return {"Stacks": [stacks[StackName]]}
 
 
@@ -86,6 +90,30 @@ def test_nothing_to_lose_is_no_word(run: Run) -> None:
     ]
     assert not seen["properties"].delete_user_objects
     assert seen["owner"].stack_id == STACK_ID
+
+
+@pytest.mark.parametrize(
+    ("example", "there", "looked_for"),
+    [
+        ("node-groups", ["mixed-hyperpod", "mixed-node-groups"], "mixed-hyperpod"),
+        ("node-groups", ["mixed-node-groups"], "mixed-node-groups"),
+        ("node-groups", [], None),
+        ("eks-p4d", ["eks-p4d-node-groups"], "eks-p4d-node-groups"),
+        ("eks-p4d", [], None),
+    ],
+)
+def test_jobs_on_node_groups_are_looked_for_too(
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    example: str,
+    there: list[str],
+    looked_for: str | None,
+) -> None:
+    monkeypatch.setattr(f"{__name__}.NODE_STACKS", there)
+    code, said, seen = run(None, "--config", str(CONFIG_FOLDER / "examples" / f"{example}.yaml"))
+    assert (code, said) == (0, "")
+    owner = seen.get("owner")
+    assert (owner and owner.stack_id.split("/")[1]) == looked_for
 
 
 def test_all_stacks_are_not_deleted_while_one_is_protected(
