@@ -19,6 +19,7 @@ from emulator.aws.ministack import ec2, get_region, provisioners
 # https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
 _SERVICES = (
     "aps-workspaces",
+    "autoscaling",
     "cloudformation",
     "ec2",
     "ec2messages",

@@ -18,6 +18,7 @@ from emulator.hyperpod import ApiError, Caller, HyperPodService, Timings
 from emulator.hyperpod.server import HyperPodApi
 from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cdk import Config
+from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas, instance_usage, type_quota
 from hyperpod_cli.inspect.preflight.run import Status, results
@@ -187,6 +188,12 @@ def test_endpoint_services(
     for line in found:
         assert line.endswith("usw2-az1 (us-west-2a), usw2-az2 (us-west-2b), usw2-az3 (us-west-2c)")
     assert lines(endpoint_services, configure({}), target) == []
+
+
+def test_the_local_aws_has_each_service_that_a_closed_network_may_need(target: Target) -> None:
+    found = target.client("ec2").describe_vpc_endpoint_services()["ServiceDetails"]
+    names = {each["ServiceName"].removeprefix(f"com.amazonaws.{REGION}.") for each in found}
+    assert {service.name for service in ENDPOINT_SERVICES} <= names
 
 
 def test_a_region_without_an_endpoint_service(configure: Configure, target: Target) -> None:
