@@ -15,12 +15,7 @@ from emulator.aws import (
     rds,
     service_quotas,
 )
-from emulator.aws.cloudformation import (
-    express_mode,
-    service_role,
-    templates,
-    updates,
-)
+from emulator.aws.cloudformation import express_mode, failures, service_role, templates, updates
 from emulator.aws.ec2 import (
     capacity,
     dns_firewall,
@@ -100,17 +95,17 @@ def install(*, settings: Settings) -> None:
     templates.install_stored_parameters()
     templates.install_exports()
     templates.install_condition_values()
-    updates.install_cancelled_update()
+    failures.install_cancelled_update()
     traffic.install_default_groups()
     rds.install()
     network_dependencies.install(settings=settings)
     own_network.install()
-    updates.install_custom_resource_rollback()
+    failures.install_custom_resource_rollback()
     functions.install_execution_input()
-    updates.install_failed_deletion()
-    updates.install_failed_rollback()
+    failures.install_failed_deletion()
+    failures.install_failed_rollback()
     express_mode.install(settings=settings)
-    updates.install_failing_step(settings=settings)
+    failures.install_failing_step(settings=settings)
     functions.install_lambda_layers(copies=settings.archives)
     functions.install_vpc_functions()
     messages.install(file=settings.messages)

@@ -1,44 +1,23 @@
-"""Updates of stacks: replacements as the resource schemas say, cancellations, failed rollbacks.
-
-A step can be made to fail (`install_failing_step`). Otherwise:
+"""Updates of stacks: replacements as the resource schemas say.
 
 - MiniStack knows the create-only properties of some types; the schemas know those of all. It
   creates a replacement first and deletes the old resource in the cleanup, as AWS does:
   https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
-- MiniStack looks for a cancellation before each resource, and misses a later one. CloudFormation
-  takes it as long as the stack is UPDATE_IN_PROGRESS:
-  https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CancelUpdateStack.html
-- A custom resource whose creation failed is deleted in the rollback. MiniStack forgets it, so what
-  a handler half made, or kept on purpose, would never get its Delete.
-- Resources whose rollback failed say so, and stay in their stack until they are skipped. MiniStack
-  shows what they were before, and forgets those of a creation. Custom resources stay forgotten:
-  its rollback goes on, and deletes the rights that their own deletion would take.
-  https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-continueupdaterollback.html
 - A resource that is new in an update is being created; MiniStack's events say that it is updated:
   https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
-- What a resource that was not deleted depends on is not deleted either: "retains dependencies of
-  those resources", where MiniStack goes on with everything:
-  https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-console-delete-stack.html
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from aws_reference.resource_schemas import schema_of
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.ministack import (
     cloudformation,
-    custom_resource,
-    handlers,
     provisioners,
-    responses,
     stacks,
 )
-from emulator.aws.settings import FailingStep, Settings
 
-_REHEARSED = "Internal failure, which is rehearsed"
 _DeletedFirst = dict[tuple[str, str], tuple[str, Mapping[str, Any]]]
 
 
@@ -208,200 +187,3 @@ def _require_free_name(resource_type: str, properties: Properties) -> None:
             if (resource["ResourceType"], resource["PhysicalResourceId"]) == (resource_type, name):
                 # https://repost.aws/knowledge-center/cloudformation-resource-already-exists
                 raise Refused(f"{name} already exists in stack {stack['StackId']}")
-
-
-def install_cancelled_update() -> None:
-    """Look for a cancellation once more, when every resource has been changed."""
-    resolve = stacks.resolve_stack_outputs
-
-    def resolve_stack_outputs(*arguments: Any) -> tuple[list[Any], dict[str, Any]]:
-        stack_name = arguments[-2]
-        if cloudformation.stacks[stack_name].pop("_cancel_requested", False):
-            raise Refused("User Initiated")
-        outputs: tuple[list[Any], dict[str, Any]] = resolve(*arguments)
-        return outputs
-
-    stacks.resolve_stack_outputs = resolve_stack_outputs
-
-
-_Failed = dict[tuple[str, str], dict[str, Any]]
-
-
-def install_custom_resource_rollback() -> None:
-    """Remember failed creations, and hand them to the rollback."""
-    failed: _Failed = {}
-    ids: dict[tuple[str, str], str] = {}
-    deliver, invoke = custom_resource.deliver_response, custom_resource.invoke_custom_resource
-    roll_back = stacks.roll_back_operation
-
-    def deliver_response(token: str, response: Mapping[str, Any]) -> bool:
-        ids[_key(response)] = str(response.get("PhysicalResourceId") or "")
-        return bool(deliver(token, response))
-
-    def invoke_custom_resource(
-        request_type: str, logical_id: str, props: dict[str, Any], *stack: str, **identity: Any
-    ) -> tuple[str, dict[str, Any]]:
-        _stack_name, stack_id, resource_type = stack
-        try:
-            result: tuple[str, dict[str, Any]] = invoke(
-                request_type, logical_id, props, *stack, **identity
-            )
-        except RuntimeError:
-            # Its handler answered FAILED; anything else means that nothing was invoked.
-            if request_type == "Create":
-                failed[stack_id, logical_id] = {
-                    "PhysicalResourceId": ids[stack_id, logical_id],
-                    "ResourceType": resource_type,
-                    "LogicalResourceId": logical_id,
-                    "Properties": props,
-                    "Attributes": {},
-                }
-            raise
-        return result
-
-    async def roll_back_operation(
-        stack_name: str,
-        stack_id: str,
-        stack: dict[str, Any],
-        operation: dict[str, Any],
-        **options: Any,
-    ) -> None:
-        for key in [key for key in failed if key[0] == stack_id]:
-            record = failed.pop(key)
-            stack.setdefault("_resources", {})[key[1]] = record
-            operation["created"] = [*operation.get("created", []), key[1]]
-        await roll_back(stack_name, stack_id, stack, operation, **options)
-
-    custom_resource.deliver_response = deliver_response
-    custom_resource.invoke_custom_resource = invoke_custom_resource
-    stacks.roll_back_operation = roll_back_operation
-
-
-def _key(response: Mapping[str, Any]) -> tuple[str, str]:
-    return str(response.get("StackId")), str(response.get("LogicalResourceId"))
-
-
-def install_failed_rollback() -> None:
-    """Mark them at the end of a rollback, and of one that is continued."""
-    roll_back = stacks.roll_back_operation
-    continue_rollback = handlers.continue_update_rollback_async
-
-    async def roll_back_operation(
-        stack_name: str, stack_id: str, stack: dict[str, Any], *rest: Any, **options: Any
-    ) -> None:
-        before = dict(stack.get("_resources", {}))
-        await roll_back(stack_name, stack_id, stack, *rest, **options)
-        failed = stack.get("_rollback_failed", {})
-        if stack["StackStatus"] == "ROLLBACK_FAILED":
-            left = {name: each for name, each in failed.items() if not _is_custom(each)}
-            for logical_id, record in left.items():
-                known = before.get(logical_id, {})
-                stack["_resources"][logical_id] = {
-                    **known,
-                    **record,
-                    "Timestamp": responses.now_iso(),
-                }
-            _mark(stack, left, "DELETE_FAILED")
-        else:
-            _mark(stack, failed, "UPDATE_FAILED")
-
-    async def continue_update_rollback(
-        stack_name: str, stack_id: str, skipped: Iterable[str]
-    ) -> None:
-        await continue_rollback(stack_name, stack_id, skipped)
-        stack = handlers.resolve_stack(stack_name)
-        if stack is not None:
-            _mark(stack, skipped, "UPDATE_COMPLETE")
-
-    stacks.roll_back_operation = roll_back_operation
-    handlers.continue_update_rollback_async = continue_update_rollback
-
-
-def _is_custom(record: dict[str, Any]) -> bool:
-    return str(record["ResourceType"]).startswith(("Custom::", "AWS::CloudFormation::Custom"))
-
-
-def _mark(stack: dict[str, Any], logical_ids: Iterable[str], status: str) -> None:
-    for logical_id in logical_ids:
-        if logical_id in stack["_resources"]:
-            stack["_resources"][logical_id]["ResourceStatus"] = status
-
-
-_Resources = dict[str, dict[str, Any]]
-
-
-def install_failed_deletion() -> None:
-    """Withhold the dependencies of what failed from the rest of a stack's deletion."""
-    withheld: dict[str, _Resources] = {}
-    delete_resource, delete_stack = stacks.delete_resource, stacks.delete_stack_async
-
-    def withhold_dependencies(stack_name: str, logical_id: str) -> None:
-        if stack_name in withheld:
-            withheld[stack_name] |= _without_dependencies(
-                cloudformation.stacks[stack_name], logical_id
-            )
-
-    def delete_unless_it_fails(
-        resource_type: str, physical_id: str, props: dict[str, Any], *place: str
-    ) -> None:
-        with ExitStack() as failed:
-            failed.callback(withhold_dependencies, *place)
-            delete_resource(resource_type, physical_id, props, *place)
-            failed.pop_all()
-
-    async def delete_stack_async(stack_name: str, *arguments: Any, **options: Any) -> None:
-        withheld[stack_name] = {}
-        try:
-            await delete_stack(stack_name, *arguments, **options)
-        finally:
-            kept = withheld.pop(stack_name)
-            if kept:
-                cloudformation.stacks[stack_name]["_resources"] |= kept
-
-    stacks.delete_resource = delete_unless_it_fails
-    stacks.delete_stack_async = handlers.delete_stack_async = delete_stack_async
-
-
-def _without_dependencies(stack: dict[str, Any], logical_id: str) -> _Resources:
-    """Take what a resource depends on from the stack's resources, and return it."""
-    resources: _Resources = stack["_resources"]
-    # A stack whose creation failed has none.
-    defined = stack["_template"].get("Resources", {})
-    names = stacks.with_dependencies([logical_id], defined, set(resources)) - {logical_id}
-    return {name: resources.pop(name) for name in names}
-
-
-def install_failing_step(*, settings: Settings) -> None:
-    """Let a step fail that the rehearsal has named: before its service does anything.
-
-    The function of a custom resource does what it is asked to, and then answers that it failed.
-    """
-    provision, update = stacks.provision_resource, stacks.update_resource
-    deliver = custom_resource.deliver_response
-
-    def fails(stack_name: str, logical_id: str) -> bool:
-        return FailingStep.take(Path(settings.scratch), stack=stack_name, logical_id=logical_id)
-
-    def refuse(resource_type: str, stack_name: str, logical_id: str) -> None:
-        is_custom = _is_custom({"ResourceType": resource_type})
-        if not is_custom and fails(stack_name, logical_id):
-            raise Refused(_REHEARSED)
-
-    def provision_resource(*arguments: Any) -> Created:
-        refuse(arguments[0], arguments[3], arguments[1])
-        created: Created = provision(*arguments)
-        return created
-
-    def update_resource(*arguments: Any) -> Created:
-        refuse(arguments[0], arguments[4], arguments[5])
-        updated: Created = update(*arguments)
-        return updated
-
-    def deliver_response(token: str, response: Mapping[str, Any]) -> bool:
-        stack_id, logical_id = _key(response)
-        if fails(stack_id.split("/")[1], logical_id):
-            response = {**response, "Status": "FAILED", "Reason": _REHEARSED}
-        return bool(deliver(token, response))
-
-    stacks.provision_resource, stacks.update_resource = provision_resource, update_resource
-    custom_resource.deliver_response = deliver_response
