@@ -211,8 +211,10 @@ def lines(graph: Graph, *, name: str, express: bool = False) -> Iterator[str]:
     yield from _sources(graph, chain)
     if express:
         yield f"A call that CloudFormation does not wait for takes {CALL_SECONDS} seconds; assumed."
-    yield "Not counted: deep health checks, a shortage of instances, what a retry takes."
-    if any(kind in CLUSTER_TYPES for kind in graph.types.values()):
+    has_hyperpod = any(kind in CLUSTER_TYPES for kind in graph.types.values())
+    checks = "deep health checks, " if has_hyperpod else ""
+    yield f"Not counted: {checks}a shortage of instances, what a retry takes."
+    if has_hyperpod:
         yield "The HyperPod cluster takes as long as with cluster.wait_for: nodes."
 
 

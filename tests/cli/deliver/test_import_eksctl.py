@@ -103,6 +103,12 @@ def test_a_published_sample_becomes_a_configuration(
     ]
     assert "Not carried:" not in said
     assert "availabilityZones: ['us-west-2b'] is by name" in said
+    # Each comment is above what it is about.
+    lines = (tmp_path / "mine.yaml").read_text("utf-8").splitlines()
+    for about, key in (("# eksctl makes no file", "storage:"), ("# No HyperPod", "cluster:")):
+        [at] = [number for number, line in enumerate(lines) if line.startswith(about)]
+        below = next(line for line in lines[at:] if not line.startswith("#"))
+        assert below.startswith(key)
 
 
 @pytest.mark.parametrize(
@@ -454,6 +460,10 @@ def test_a_value_of_another_type_is_told_apart_from_a_key_that_is_unknown(
         (
             {"managedNodeGroups": {"a": {}}},
             ["managedNodeGroups: {'a': {}} is not carried: it must be a list", "no group can be"],
+        ),
+        (
+            {"managedNodeGroups": [{"name": "a", "minSize": -1}]},
+            ["(a).minSize: -1 must be 0 to 450", "(a): {", "no group can be carried"],
         ),
         ({"managedNodeGroups": []}, ["managedNodeGroups: no group can be carried; list one"]),
         (

@@ -97,10 +97,14 @@ def _add_defaults(draft: Draft, group: Mapping[str, Any], *, index: int) -> None
         "desired_size": desired,
         "max_size": desired if most is None else most,
     }
-    origins = {"min_size": "minSize", "desired_size": "desiredCapacity", "max_size": "maxSize"}
+    origins = {
+        "min_size": ("minSize", "desiredCapacity"),
+        "desired_size": ("desiredCapacity", "minSize"),
+        "max_size": ("maxSize", "desiredCapacity", "minSize"),
+    }
     for key, size in sizes.items():
-        path = (_GROUPS, index, origins[key])
-        draft.set(("node_groups", index, key), size, origin=path)
+        given = next((each for each in origins[key] if each in group), origins[key][0])
+        draft.set(("node_groups", index, key), size, origin=(_GROUPS, index, given))
     if sizes["max_size"] == 0:
         # EKS refuses it, and an autoscaler may then add none.
         draft.document["node_groups"][index]["max_size"] = 1
@@ -133,7 +137,7 @@ def _add_endpoint_access(draft: Draft, endpoints: Mapping[str, Any]) -> None:
 def _add_new_network(draft: Draft, source: Mapping[str, Any]) -> None:
     """Add a subnet for nodes in each zone, and the way out that eksctl makes."""
     origin: KeyPath = ("vpc",)
-    if "nat" not in _mapping(source, "vpc"):
+    if not _mapping(source, "vpc", "nat"):
         draft.set(("network", "nat_gateways"), "single", origin=origin)
     given = _list(source.get("availabilityZones"))
     zones = [*given] or [*_zones_of_groups(source)]

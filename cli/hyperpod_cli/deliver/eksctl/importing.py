@@ -190,9 +190,14 @@ def _at(source: object, path: KeyPath) -> object:
 
 def _there(document: object, path: KeyPath) -> KeyPath:
     """Return the nearest place of a document to write a comment at."""
-    while path and _at(document, path) is None and path[-1:] != _NAME:
-        path = path[:-1]
-    return path or _NAME
+    found: KeyPath = ()
+    for step in path:
+        inside = _at(document, found)
+        is_there = step in inside if isinstance(inside, Mapping) else isinstance(inside, list)
+        if not is_there:
+            break
+        found = (*found, step)
+    return found or _NAME
 
 
 def _text(draft: Draft, *, file: YamlFile, path: Path) -> str:
