@@ -116,7 +116,8 @@ def _pods(config: Config) -> dict[str, int]:
     pods = dict(_DNS_PODS)
     for component, of_it in _COMPONENT_PODS.items():
         pods |= of_it if on[component] else {}
-    pods |= {addon.says: sum(addon.deployments.values()) for addon in config.operators.addons}
+    for addon in config.operators.addons:
+        pods |= {addon.says: sum(addon.deployments.values())} if addon.deployments else {}
     pods |= {} if config.governance is None else {"Kueue": 1}
     pods |= {} if config.grafana_image is None else {"Grafana": 1}
     return pods | (_STORAGE_PODS if config.needs_fsx_csi_driver else {})
