@@ -7,6 +7,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.eks.addons import add_addons
+from hyperpod_cdk.eks.pod_identity import pods_principal
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.operator_addons import (
     EBS_CSI_DRIVER,
@@ -113,7 +114,7 @@ class TrainingOperatorRole(Construct):
             self,
             "Role",
             description="Looks at the nodes of training jobs",
-            assumed_by=iam.SessionTagsPrincipal(iam.ServicePrincipal("pods.eks.amazonaws.com")),
+            assumed_by=pods_principal(cluster),
         )
         attach_managed_policy(self.role, _MANAGED_POLICY, whose="the training operator's")
         # L1: the L2 service account would be made in addition to that of the add-on.

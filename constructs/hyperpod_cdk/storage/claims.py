@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from hyperpod_cdk.eks.pod_identity import pods_principal
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import KeyPath
@@ -60,7 +61,7 @@ class FsxCsiDriverRole(Construct):
             self,
             "Role",
             description="Creates and deletes file systems for claims of the cluster",
-            assumed_by=iam.SessionTagsPrincipal(iam.ServicePrincipal("pods.eks.amazonaws.com")),
+            assumed_by=pods_principal(cluster),
         )
         statements = [
             statement(
