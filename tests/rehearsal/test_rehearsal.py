@@ -210,7 +210,7 @@ def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str,
 @pytest.mark.slow(seconds=0)
 def test_warnings_of_the_synthesis_are_shown(rehearsed: tuple[int, str, dict[str, Any]]) -> None:
     _, output, _ = rehearsed
-    (warning,) = [line for line in output.splitlines() if "WARNING eks.admins: [] lets" in line]
+    (warning,) = [line for line in output.splitlines() if "WARNING eks.admins: [] gives" in line]
     assert warning.endswith("the platform stack's output GrantAdminCommand")
 
 

@@ -157,6 +157,8 @@ def test_the_longest_chain_is_that_of_the_nodes(path: Path, assemble: Assemble) 
     # A driver's rights come before it, and Spaces or the inference operator after it.
     drivers = config.operators.ebs_csi_driver or config.operators.s3_csi_driver
     volumes = ["AWS::IAM::Policy"] if drivers else []
+    addons = config.operators.addons
+    one_after_another = [ADDON, ADDON] if any(each.needs for each in addons) else [ADDON]
     # The collectors are told of Amazon's Grafana; the one in the cluster is beside them.
     grafana = config.observability.grafana
     shown = {None: [ADDON], "in_cluster": ["Custom::HelmRelease"]}.get(
@@ -176,7 +178,7 @@ def test_the_longest_chain_is_that_of_the_nodes(path: Path, assemble: Assemble) 
         *(["AWS::SSM::Parameter"] if config.operators.inference_operator else []),
         "Custom::DeletionCheck",
         # Operators and collectors follow the nodes.
-        *([STACK, *volumes, ADDON, ADDON] if config.operators.addons else []),
+        *([STACK, *volumes, *one_after_another] if addons else []),
         *([STACK, ADDON, "Custom::TaskGovernance"] if config.governance is not None else []),
         *(
             [STACK, "AWS::APS::Workspace", "AWS::IAM::Policy", *shown]

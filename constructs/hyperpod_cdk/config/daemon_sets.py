@@ -48,7 +48,12 @@ def daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
     return (
         *ADD_ON_DAEMON_SETS.values(),
         *(STORAGE_ADD_ON_DAEMON_SETS.values() if config.needs_fsx_csi_driver else ()),
-        *(name for addon in config.operators.addons for name in addon.daemon_sets),
+        *(
+            name
+            for addon in config.operators.addons
+            if not (addon.leaves_out_hyperpod and is_of_hyperpod(facts.instance_type))
+            for name in addon.daemon_sets
+        ),
         *(name for name in _of_components(facts, config=config) if name not in unlisted),
         *((_NODE_HEALTH,) if has_script and facts.accelerator else ()),
     )

@@ -29,6 +29,7 @@ class OperatorAddon:
         is_preserved: Whether it stays in the cluster when the add-on is deleted: deleting a
             definition deletes what users have made of its kind.
         tolerates_all: Whether its pods run on nodes with any taint.
+        leaves_out_hyperpod: Whether its DaemonSets run on no node of HyperPod.
         values: Its configuration values. Default: the add-on's own.
     """
 
@@ -44,6 +45,7 @@ class OperatorAddon:
     definition: str | None = None
     is_preserved: bool = False
     tolerates_all: bool = False
+    leaves_out_hyperpod: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -106,6 +108,20 @@ S3_CSI_DRIVER: Final = OperatorAddon(
     daemon_sets=("s3-csi-node",),
     values={"node": {"tolerateAllTaints": True}},
 )
+# https://docs.aws.amazon.com/eks/latest/userguide/node-health.html; where it runs:
+# https://github.com/aws/eks-node-monitoring-agent/blob/main/charts/eks-node-monitoring-agent/values.yaml
+NODE_MONITORING_AGENT: Final = OperatorAddon(
+    name="eks-node-monitoring-agent",
+    key="node_monitoring_agent",
+    says="the EKS node monitoring agent",
+    without="EKS repairs no node of a node group for a faulty GPU without it. ",
+    # The latest whose version as an add-on is published:
+    # https://github.com/zalando-incubator/kubernetes-on-aws/pull/10794
+    versions={"1.30": "v1.6.1-eksbuild.1"},
+    daemon_sets=("eks-node-monitoring-agent",),
+    tolerates_all=True,
+    leaves_out_hyperpod=True,
+)
 # https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
 SPACES: Final = OperatorAddon(
     name="amazon-sagemaker-spaces",
@@ -155,5 +171,6 @@ OPERATOR_ADDONS: Final[tuple[OperatorAddon, ...]] = (
     S3_CSI_DRIVER,
     SPACES,
     INFERENCE_OPERATOR,
+    NODE_MONITORING_AGENT,
 )
 """In the order in which they are installed."""

@@ -181,8 +181,8 @@ class ManagedNodeGroupConfig(Section):
     space of pods. Default: true for types that have any."""
 
     node_repair: bool = True
-    """Whether EKS replaces or reboots a node that is not healthy for half an hour, at the latest.
-    Default: true."""
+    """Whether EKS replaces or reboots a node that is not healthy for half an hour, at the latest;
+    faulty hardware is seen with operators.node_monitoring_agent. Default: true."""
 
     release_version: Annotated[
         Annotated[

@@ -15,6 +15,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.h
 _SPACES = Task("give people notebooks and editors on the nodes")
 _INFERENCE = Task("serve models on the nodes")
 _TASK = Task("run training jobs with the HyperPod training operator")
+_NODE_GROUPS = Task("add EKS node groups")
 
 
 class OperatorsConfig(Section):
@@ -50,7 +51,12 @@ class OperatorsConfig(Section):
     with its load balancer controller and KEDA, a role for each, and a bucket for certificates,
     which is retained. Default: false."""
 
-    cluster_autoscaler: Annotated[bool, Task("add EKS node groups")] = False
+    node_monitoring_agent: Annotated[bool, _NODE_GROUPS] = False
+    """The EKS node monitoring agent, which looks at the hardware of node groups' nodes, GPUs and
+    Neuron devices included, so that EKS repairs one whose hardware is faulty; HyperPod's nodes have
+    an agent of their own. Default: false, and EKS repairs only nodes that are not ready."""
+
+    cluster_autoscaler: Annotated[bool, _NODE_GROUPS] = False
     """The Cluster Autoscaler: adds nodes to node_groups, up to max_size, while pods wait for one,
     and takes away nodes on which nothing has run for ten minutes, down to min_size. Then
     desired_size is the size at first, and a later deployment keeps what there is. Not with a

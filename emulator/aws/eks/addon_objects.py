@@ -165,6 +165,7 @@ _DNS: Object = {
         ],
     },
 }
+_MONITORING = "eks-node-monitoring-agent"
 _AGENT = "eks-pod-identity-agent"
 _CERT_MANAGER = {
     "cert-manager": "controller",
@@ -305,6 +306,9 @@ _ADDONS: Mapping[str, _Addon] = {
             )
             for name, replicas in (("s3-csi-node", None), ("s3-csi-controller", 1))
         ],
+    ),
+    _MONITORING: _Addon(
+        workloads=[_Workload(name=_MONITORING, images={_MONITORING: f"eks/{_MONITORING}"})]
     ),
     # https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
     SPACES: _Addon(

@@ -38,6 +38,9 @@ def operator_needs(config: Config) -> Iterator[Finding]:
         )
     if operators.inference_operator:
         yield from _inference_operator(config)
+    if operators.node_monitoring_agent and not (config.node_groups or config.eks.is_existing):
+        message = "must be false without node_groups: it runs on no node of HyperPod"
+        yield error(("operators", "node_monitoring_agent"), True, message)
 
 
 def _training_operator(config: Config) -> Iterator[Finding]:

@@ -44,6 +44,25 @@ CASES = [
     one(operator_needs, "beside an existing one's", config(**_EXISTING, **_TRAINING_ALONE)),
     one(
         operator_needs,
+        "an agent for node groups without any",
+        config(operators={"node_monitoring_agent": True}),
+        (ERROR, "operators.node_monitoring_agent", "must be false without node_groups: it runs on"),
+    ),
+    one(
+        operator_needs,
+        "an agent for node groups",
+        config(
+            operators={"node_monitoring_agent": True},
+            node_groups=[{"name": "g", "instance_types": ["g5.2xlarge"], "desired_size": 1}],
+        ),
+    ),
+    one(
+        operator_needs,
+        "an agent for node groups that the deployment does not make",
+        config(**_EXISTING, operators={"node_monitoring_agent": True}),
+    ),
+    one(
+        operator_needs,
         "a training operator without cert-manager",
         config(**_TRAINING_ALONE),
         (
