@@ -18,6 +18,7 @@ from hyperpod_cdk.facts.instance_types import (
     InstanceFacts,
     default_threads_per_core,
     ec2_types,
+    has_accelerators,
     instance_facts,
     instance_types,
     is_accelerated,
@@ -202,6 +203,23 @@ def test_accelerators_go_by_family() -> None:
     ]
 
     assert [name for name in instance_types() if is_accelerated(name)] == of_such_families
+
+
+@pytest.mark.parametrize(
+    ("name", "has"),
+    [
+        ("ml.p5.48xlarge", True),
+        ("p4d.24xlarge", True),
+        (UNDESCRIBED, True),
+        ("ml.m5.2xlarge", False),
+        ("c5.2xlarge", False),
+        ("ml.p5.huge", False),
+        ("p5.huge", False),
+        ("", False),
+    ],
+)
+def test_a_node_of_any_type_has_accelerators_or_not(name: str, has: bool) -> None:
+    assert has_accelerators(name) is has
 
 
 def test_regions_are_those_with_a_schema() -> None:

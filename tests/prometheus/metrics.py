@@ -14,6 +14,8 @@ BEGIN = datetime(2026, 1, 15, 6, tzinfo=UTC)
 HOURS, STEP_SECONDS = 6, 60
 CLUSTER = "l1ovezrcgn3w"
 GPU, NEURON, PLAIN = "ml.p5.48xlarge", "ml.trn1.32xlarge", "ml.m5.2xlarge"
+EC2 = "p4d.24xlarge"
+"""A type of a node group, of which there is no node yet."""
 TYPES = {
     "hyperpod-i-0a11": GPU,
     "hyperpod-i-0b22": GPU,

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 from hyperpod_cdk.panels.definition import Watched, watched
 from hyperpod_cdk.panels.rules import rules
-from tests.prometheus.metrics import BEGIN, GPU, HOURS, NEURON, PLAIN, open_metrics
+from tests.prometheus.metrics import BEGIN, EC2, GPU, HOURS, NEURON, PLAIN, open_metrics
 from tests.support.configs import configured
 from tests.support.patience import eventually
 
@@ -32,7 +32,16 @@ def everything() -> Watched:
         {"name": kind, "instance_type": name, "instance_count": 1}
         for kind, name in (("gpu", GPU), ("neuron", NEURON), ("system", PLAIN))
     ]
-    return watched(configured({"region": "us-west-2", "cluster": {"instance_groups": groups}}))
+    of_ec2 = {"name": "ec2", "instance_types": [EC2], "desired_size": 1}
+    return watched(
+        configured(
+            {
+                "region": "us-west-2",
+                "cluster": {"instance_groups": groups},
+                "node_groups": [of_ec2],
+            }
+        )
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import pytest
 from hyperpod_cdk.panels.definition import Query
 from hyperpod_cdk.panels.rules import filled
 from hyperpod_cdk.panels.subjects import SUBJECTS
-from tests.prometheus.metrics import CLUSTER, GPU, HOURS, NEURON, PLAIN
+from tests.prometheus.metrics import CLUSTER, EC2, GPU, HOURS, NEURON, PLAIN
 from tests.prometheus.server import STEP_SECONDS, Prometheus, everything
 
 ALL = HOURS * 3600 // STEP_SECONDS + 1
@@ -47,7 +47,7 @@ def test_dollars_are_those_of_the_price_list(prometheus: Prometheus) -> None:
     prices = {name: float(usd) for name, usd in everything().prices.items()}
     dollars = last(prometheus, "Dollars an hour")
 
-    assert set(prices) <= {GPU, NEURON, PLAIN}
+    assert set(prices) <= {GPU, NEURON, PLAIN, EC2}
     assert dollars == pytest.approx({GPU: 3 * prices[GPU], PLAIN: prices[PLAIN]})
     # The node that failed has no pod.
     without_work = last(prometheus, "Dollars an hour of nodes without work")

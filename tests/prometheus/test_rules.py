@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from hyperpod_cdk.panels.rules import rules
-from tests.prometheus.metrics import GPU
+from tests.prometheus.metrics import EC2, GPU
 from tests.prometheus.server import everything, promtool
 
 GPU_NODE, OTHER_NODE = "hyperpod-i-0a11", "hyperpod-i-0b22"
@@ -53,6 +53,10 @@ _NODE = (
     f'kubelet_node_name{{cluster_id="c",node="n",node_kubernetes_io_instance_type="{GPU}",'
     'sagemaker_amazonaws_com_instance_group_name="gpu"}'
 )
+_EC2_NODE = (
+    f'kubelet_node_name{{cluster_id="c",node="n",node_kubernetes_io_instance_type="{EC2}",'
+    'eks_amazonaws_com_nodegroup="ec2"}'
+)
 _GPUS = 'kube_node_status_allocatable{cluster_id="c",node="n",resource="nvidia_com_gpu"}'
 _ASKED = (
     'kube_pod_container_resource_requests{cluster_id="c",namespace="a",pod="p",container="t",'
@@ -72,6 +76,12 @@ CASES = {
         right={_NODE: "1+0x300", _GPUS: "8+0x300", _ASKED: "1+0x300"},
         labels={"cluster_id": "c", "instance_group": "gpu"},
         value=f"{everything().prices[GPU]:.4g}",
+    ),
+    "GroupIdle of a node group": Case(
+        wrong={_EC2_NODE: "1+0x300", _GPUS: "8+0x300"},
+        right={_EC2_NODE: "1+0x300", _GPUS: "8+0x300", _ASKED: "1+0x300"},
+        labels={"cluster_id": "c", "instance_group": "ec2"},
+        value=f"{everything().prices[EC2]:.4g}",
     ),
     "GpuTooHot": Case(
         wrong={_TEMPERATURE: "86+0x300"},
@@ -126,6 +136,10 @@ def _alerts(file: Path) -> dict[str, dict[str, object]]:
     return {each["alert"]: each for each in groups["hyperpod-alarms"]["rules"]}
 
 
+def _alert(case: str) -> str:
+    return case.partition(" ")[0]
+
+
 def test_promtool_accepts_the_rules(file: Path) -> None:
     count = sum(len(each["rules"]) for each in yaml.safe_load(file.read_text("utf-8"))["groups"])
 
@@ -133,12 +147,13 @@ def test_promtool_accepts_the_rules(file: Path) -> None:
 
 
 def test_each_alarm_is_tried(file: Path) -> None:
-    assert set(CASES) == set(_alerts(file))
+    assert {_alert(name) for name in CASES} == set(_alerts(file))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_an_alarm_comes_in_time_and_not_before(name: str, file: Path, tmp_path: Path) -> None:
-    case, alert = CASES[name], _alerts(file)[name]
+    case, name = CASES[name], _alert(name)
+    alert = _alerts(file)[name]
     minutes = int(str(alert["for"]).removesuffix("m"))
     annotations = {
         key: re.sub(

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, charge_of
-from hyperpod_cdk.facts.instance_types import instance_types, is_accelerated
+from hyperpod_cdk.facts.instance_types import has_accelerators
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node, nodes_of
 from hyperpod_cli.operate.nodes.health import RUNNING, DeviceUse, device_use
@@ -80,7 +80,7 @@ def idle_groups(
     """
     running: dict[str, list[Node]] = {}
     for node in nodes:
-        if node.status == RUNNING and _has_accelerators(node):
+        if node.status == RUNNING and has_accelerators(node.instance_type):
             running.setdefault(node.group, []).append(node)
     found = [
         _idle_group(cluster.groups[name], idle, members, use=use, region=region, chosen=chosen)
@@ -93,10 +93,6 @@ def idle_groups(
         for each in found
     ]
     return sorted(shown, key=lambda each: (-Decimal(each.usd_an_hour or 0), each.group))
-
-
-def _has_accelerators(node: Node) -> bool:
-    return node.instance_type in instance_types() and is_accelerated(node.instance_type)
 
 
 def _names(node: Node) -> set[str]:

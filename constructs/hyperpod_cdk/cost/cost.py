@@ -19,7 +19,7 @@ from hyperpod_cdk.facts.kubernetes_support import (
     END_OF_EXTENDED_SUPPORT,
     END_OF_STANDARD_SUPPORT,
 )
-from hyperpod_cdk.facts.prices import price_of
+from hyperpod_cdk.facts.prices import biller_of, price_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.node_groups.section import (
@@ -219,7 +219,6 @@ def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
         group.name,
         types=group.possible_instance_types,
         count=group.instance_count,
-        service="HyperPod",
         region=region,
         paid_otherwise="" if group.training_plan_arn is None else _PLAN,
         is_spot=isinstance(group, InstanceGroupConfig) and group.is_spot,
@@ -232,7 +231,6 @@ def _instances(group: ManagedNodeGroupConfig, *, region: str | None) -> Charge:
         group.name,
         types=group.instance_types,
         count=group.desired_size,
-        service="EC2",
         region=region,
         paid_otherwise=_BLOCK if group.capacity == CAPACITY_BLOCK else "",
         is_spot=group.capacity == SPOT,
@@ -248,7 +246,6 @@ def _of_group(
     *,
     types: Sequence[str],
     count: int,
-    service: str,
     region: str | None,
     paid_otherwise: str,
     is_spot: bool,
@@ -259,7 +256,7 @@ def _of_group(
             name,
             detail=f"{count} x {' or '.join(types)}",
             quantity=count,
-            service=service,
+            service=biller_of(item),
             item=item,
             region=region,
         )

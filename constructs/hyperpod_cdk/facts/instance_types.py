@@ -161,15 +161,19 @@ def instance_facts(instance_type: str) -> InstanceFacts | None:
 
 def facts_of_any(name: str) -> InstanceFacts | None:
     """Return what is known of a type by any name, such as a node's label; None for nothing."""
-    known = name in instance_types() or f"{_PREFIX}{name}" in instance_types()
-    return instance_facts(name) if known else None
+    return instance_facts(name) if _is_known(name) else None
+
+
+def has_accelerators(name: str) -> bool:
+    """Tell whether a type by any name is known to have GPUs or Trainium chips."""
+    return _is_known(name) and is_accelerated(name)
 
 
 def is_accelerated(instance_type: str) -> bool:
     """Tell whether the instance type has GPUs or AWS Trainium chips.
 
     Args:
-        instance_type: A HyperPod instance type, with its `ml.` prefix.
+        instance_type: A HyperPod instance type, with its `ml.` prefix, or EC2's name of one.
 
     Raises:
         ValueError: HyperPod has no such instance type.
@@ -218,6 +222,10 @@ def regions_known() -> frozenset[str]:
 def training_plan_types() -> frozenset[str]:
     """Return the instance types that SageMaker training plans reserve."""
     return frozenset(_data()["training_plan_types"])
+
+
+def _is_known(name: str) -> bool:
+    return name in instance_types() or f"{_PREFIX}{name}" in instance_types()
 
 
 def _row(instance_type: str) -> dict[str, Any]:

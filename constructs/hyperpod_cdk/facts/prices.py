@@ -15,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from hyperpod_cdk.facts.instance_types import is_of_hyperpod
 from hyperpod_cdk.facts.service_limits import regions
 
 
@@ -78,6 +79,11 @@ def price_of(service: str, item: str, *, region: str | None) -> Price | None:
     return next(
         (price for price in _of(service, item) if price.region in (region, partition)), None
     )
+
+
+def biller_of(instance_type: str) -> str:
+    """Return the service that bills a node: HyperPod its own types, EC2 those without `ml.`."""
+    return "HyperPod" if is_of_hyperpod(instance_type) else "EC2"
 
 
 # The same instances for notebooks and training, for 0 to 5 % less where both prices are known.

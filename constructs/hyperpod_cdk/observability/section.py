@@ -133,7 +133,10 @@ class ObservabilityConfig(Section):
     amazon-sagemaker-hyperpod-observability; needs a node of a 4xlarge or larger. Default: none."""
 
     grafana: Annotated[
-        GrafanaConfig | None, OrchestratedBy(EKS), Field(examples=[{"kind": "managed"}])
+        GrafanaConfig | None,
+        OrchestratedBy(EKS),
+        OfHyperPod(),
+        Field(examples=[{"kind": "managed"}]),
     ] = None
     """Dashboards in Grafana; needs prometheus. Default: none."""
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import instance_facts
-from hyperpod_cdk.facts.prices import estimate_of, price_of
+from hyperpod_cdk.facts.prices import biller_of, estimate_of, price_of
 
 CONTAINER_INSIGHTS, FSX = "ContainerInsights", "AWS/FSx"
 INSIGHTS = (
@@ -277,8 +277,8 @@ def watched(
         if facts is not None and facts.accelerator is not None:
             kind = facts.accelerator.kind
         has |= {kind, *(("EFA",) if facts is not None and facts.efa_interfaces else ())}
-        known = price_of("HyperPod", item, region=region)
-        price = known or estimate_of("HyperPod", item, region=region)
+        known = price_of(biller_of(item), item, region=region)
+        price = known or estimate_of(biller_of(item), item, region=region)
         if price is not None:
             prices[item] = price.usd
             dearest[kind] = max(price.usd, dearest.get(kind, Decimal(0)))

@@ -8,9 +8,13 @@ import yaml
 from hyperpod_cdk.panels.definition import Alarm, Panel, Query, Watched
 from hyperpod_cdk.panels.subjects import SUBJECTS
 
+# What HyperPod's nodes say, and what those of EKS node groups do.
 _LABELS = {
-    "instance_type": "node_kubernetes_io_instance_type",
-    "instance_group": "sagemaker_amazonaws_com_instance_group_name",
+    "instance_type": ("node_kubernetes_io_instance_type",),
+    "instance_group": (
+        "sagemaker_amazonaws_com_instance_group_name",
+        "eks_amazonaws_com_nodegroup",
+    ),
 }
 
 
@@ -49,7 +53,7 @@ def _cost(watched: Watched) -> Iterator[dict[str, Any]]:
             "labels": {"instance_type": instance_type},
         }
     named = "kubelet_node_name"
-    for label, of_node in _LABELS.items():
+    for label, of_node in ((label, each) for label, all_ in _LABELS.items() for each in all_):
         named = f'label_replace({named}, "{label}", "$1", "{of_node}", "(.+)")'
     # Rules of a group are evaluated in turn: the prices are there.
     yield {

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from hyperpod_cdk.facts.prices import price_of
 from hyperpod_cli.inspect.actual_cost.query import Series
 from hyperpod_cli.inspect.actual_cost.usage import month_of
 from tests.support.commands import run
@@ -22,6 +23,8 @@ _EXAMPLES = CONFIG_FOLDER / "examples"
 _EXAMPLE = _EXAMPLES / "observability-prometheus.yaml"
 _TYPE = "node_kubernetes_io_instance_type"
 G5, M5 = "ml.g5.12xlarge", "ml.m5.4xlarge"
+P5, P4D = "ml.p5.48xlarge", "p4d.24xlarge"
+PRICED = [("HyperPod", P5), ("EC2", P4D)]
 
 
 def series(value: float, **labels: str) -> Series:
@@ -47,6 +50,29 @@ def test_dollars_are_divided_by_what_pods_have() -> None:
     dollars = [part.usd or 0 for part in found.parts]
     assert sum(dollars[:4]) == pytest.approx(dollars[4], abs=0.03)
     assert dollars[0] == pytest.approx(6 * dollars[1], abs=0.03)
+
+
+def test_nodes_of_ec2_have_accelerators_and_the_prices_of_ec2() -> None:
+    nodes = [series(1, **{_TYPE: P5}), series(2, **{_TYPE: P4D}), series(1, **{_TYPE: M5[3:]})]
+    used = [
+        series(1, namespace="hyperpod-ns-research", **{_TYPE: P5}),
+        series(1, namespace="hyperpod-ns-research", **{_TYPE: P4D}),
+    ]
+    found = month_of(nodes, used, step_seconds=3600, region="us-east-1")
+
+    assert found is not None
+    research, idle, plain, everything = found.parts
+    assert [(part.name, part.node_hours, part.share) for part in found.parts] == [
+        ("research", 8, 0.6667),
+        ("idle", 4, 0.3333),
+        ("nodes without accelerators", 4, None),
+        ("all nodes", 16, None),
+    ]
+    prices = {name: price_of(*name, region="us-east-1") for name in PRICED}
+    hourly = {name: float(price.usd) for name, price in prices.items() if price is not None}
+    assert idle.usd == pytest.approx(4 * hourly["EC2", P4D], abs=0.01)
+    assert research.usd == pytest.approx(4 * sum(hourly.values()), abs=0.01)
+    assert plain.usd is not None and everything.usd is not None
 
 
 def test_a_type_without_a_price_is_not_counted_as_nothing() -> None:
@@ -138,6 +164,8 @@ def test_without_metrics_it_says_what_to_switch_on(
 ) -> None:
     deployed_with_metrics(monkeypatch, endpoint=None, cluster_id="abc")
     refused("has no output PrometheusEndpoint", "--actual", config=_EXAMPLE, capsys=capsys)
+    without = _EXAMPLES / "eks-p4d.yaml"
+    refused(r"has no HyperPod cluster \(cluster: null\)", "--actual", config=without, capsys=capsys)
     plain = _EXAMPLES / "names.yaml"
     refused("switch on observability.prometheus", "--actual", config=plain, capsys=capsys)
     slurm = _EXAMPLES / "slurm-p5.yaml"

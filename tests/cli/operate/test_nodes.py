@@ -1,6 +1,7 @@
 """Nodes: which one is meant, how healthy it is, what is done to it, and when that is over."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -11,9 +12,12 @@ from botocore.client import BaseClient
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
+from kubernetes.client import ApiClient
 
+from emulator.kubernetes import KubernetesApi
+from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import Node
-from hyperpod_cli.operate.nodes import command
+from hyperpod_cli.operate.nodes import command, ending
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
 from hyperpod_cli.operate.nodes.health import Health, trouble_of
 from hyperpod_cli.operate.nodes.named import named_nodes
@@ -110,6 +114,37 @@ def test_a_name_means_one_node(name: str, number: int) -> None:
 def test_a_name_that_means_none_or_several_is_refused(name: str, told: str) -> None:
     with pytest.raises(OpsError, match=told):
         named_nodes(NODES, [name], cluster="ml", groups=GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("ends", "lines"),
+    [
+        (2, ["  ng-0", "    ends pod default/train", "  ng-1"]),
+        (1, ["EKS chooses 1 of these 2:", "  ng-0", "    runs pod default/train", "  ng-1"]),
+    ],
+)
+def test_what_ends_with_nodes_of_a_node_group_is_named(
+    ends: int,
+    lines: list[str],
+    kubernetes: KubernetesApi,
+    api: ApiClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, group in (("ng-0", "ng"), ("ng-1", "ng"), ("other", "other")):
+        labels = {"eks.amazonaws.com/nodegroup": group}
+        kubernetes.put_node(name, instance_type="p4d.24xlarge", labels=labels)
+    for name, on in (("train", "ng-0"), ("serve", "other")):
+        kubernetes.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": name, "namespace": "default"},
+                "spec": {"nodeName": on, "containers": [{"name": "main", "image": "x"}]},
+            }
+        )
+    monkeypatch.setattr(ending, "kubernetes_api", lambda *_given, **_named: nullcontext(api))
+    session = AwsSession(region="us-west-2")
+    assert [*ending.node_group_lines(session, "ml-eks", group="ng", ends=ends)] == lines
 
 
 def test_a_node_that_is_named_twice_is_meant_once() -> None:

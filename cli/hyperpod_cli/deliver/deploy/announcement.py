@@ -22,9 +22,10 @@ from hyperpod_cli.deliver.deploy.changes import (
 )
 from hyperpod_cli.deliver.deploy.consequences import consequences, finding, refused
 from hyperpod_cli.deliver.deploy.held_back import held_back
-from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes, replaced_nodes
+from hyperpod_cli.deliver.deploy.node_group_changes import consequences as of_node_groups
+from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes
 from hyperpod_cli.operate.clusters import HyperPodCluster
-from hyperpod_cli.operate.nodes.ending import ending_lines
+from hyperpod_cli.operate.nodes.ending import ending_lines, node_group_lines
 from hyperpod_cli.stack_progress import fixed_values
 from hyperpod_cli.stack_progress.failures import Situation, next_step
 from hyperpod_cli.stack_progress.fixed_values import FixedValueChange, refuse_changes
@@ -110,10 +111,11 @@ def announcement(
     for stack, difference in zip(stacks, changes, strict=True):
         lines += [f"  {line}" for line in described(difference)]
         if difference.differs:
-            effects = _consequences(stack, former=former, found=found, session=session)
-            lines += [f"    {line}" for line in effects]
-            replaced = replaced_nodes(_template(former[stack.name]), stack.template)
-            lines += [f"    {line}" for line in replaced]
+            for effects in (
+                _consequences(stack, former=former, found=found, session=session),
+                _of_node_groups(stack, former=former, config=config, session=session),
+            ):
+                lines += [f"    {line}" for line in effects]
     lines += [f"  {line}" for line in held.values()]
     lines += month_change(
         [_template(former[stack.name]) for stack in stacks],
@@ -213,4 +215,19 @@ def _consequences(
         if each.ends and found:
             cluster = HyperPodCluster(described=found)
             lines = ending_lines(session, cluster, group=each.group, ends=each.ends)
+            yield from (f"  {line}" for line in lines)
+
+
+def _of_node_groups(
+    stack: Stack,
+    *,
+    former: Mapping[str, Deployed | None],
+    config: Config,
+    session: AwsSession,
+) -> Iterator[str]:
+    for each in of_node_groups(_template(former[stack.name]), stack.template):
+        yield each.text
+        if each.ends:
+            name = config.eks_cluster_name
+            lines = node_group_lines(session, name, group=each.group, ends=each.ends)
             yield from (f"  {line}" for line in lines)

@@ -10,6 +10,7 @@ from typing import Any
 
 from hyperpod_cdk.cost.charges import Charge, charge_of, dearest, month_of, unpriced
 from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
+from hyperpod_cdk.facts.prices import biller_of
 from hyperpod_cli.aws.cluster_template import Template, cluster_of, properties_of
 from hyperpod_cli.inspect.cost import known
 from hyperpod_shared.clusters import COUNT, Group, groups_of, types_of
@@ -113,7 +114,7 @@ def _of_group(name: str, group: Group, *, region: str) -> Charge:
         group.get("CapacityRequirements") or {}
     )
     types = types_of(group) if is_fixed else ()
-    return _of_nodes(name, "HyperPod", types, count=group[COUNT], region=region)
+    return _of_nodes(name, types, count=group[COUNT], region=region)
 
 
 def _of_node_group(properties: Mapping[str, Any], *, template: Template, region: str) -> Charge:
@@ -126,22 +127,19 @@ def _of_node_group(properties: Mapping[str, Any], *, template: Template, region:
             count = json.loads(size.get("Scaling") or "{}").get("DesiredSize")
     types = properties.get("InstanceTypes") or () if is_fixed else ()
     name = str(properties.get("NodegroupName"))
-    return _of_nodes(name, "EC2", types, count=count, region=region)
+    return _of_nodes(name, types, count=count, region=region)
 
 
-def _of_nodes(
-    name: str, service: str, types: Iterable[str], *, count: object, region: str
-) -> Charge:
+def _of_nodes(name: str, types: Iterable[str], *, count: object, region: str) -> Charge:
     """Return what nodes cost: by the dearest of their types, as `cost` does.
 
     Args:
         name: Their group.
-        service: What bills them.
         types: What they may be; none for nodes that are paid otherwise.
         count: How many there are.
         region: Where.
     """
-    charges = [_charge(name, service, item, count, region=region) for item in types]
+    charges = [_charge(name, biller_of(item), item, count, region=region) for item in types]
     if charges:
         return dearest(charges)
     return Charge(name=name, quantity=int(str(count)) if str(count).isdecimal() else 1, price=None)

@@ -61,7 +61,7 @@ class Consequence:
 
     Attributes:
         text: One line.
-        group: The instance group whose nodes are terminated; empty without.
+        group: The group whose nodes are terminated; empty without.
         ends: How many of them.
     """
 
@@ -188,18 +188,37 @@ def _of_groups(
         before = former.get(name)
         now = _count(present[name])
         if before is None or asked.is_native or int(before[COUNT]) != count:
-            yield from _of_count(name, now, count)
+            yield from of_count(f"group {name}", name, now, count)
         yield from _changed_values(f"group {name}: ", before or {}, group, without=(COUNT,))
     for name in former.keys() & present.keys() - wanted.keys():
         ends = _count(present[name])
-        yield Consequence(text=f"group {name}: removed{_ending(ends)}", group=name, ends=ends)
+        yield of_removal(f"group {name}", name, ends)
 
 
-def _of_count(name: str, now: int, wanted: int) -> Iterator[Consequence]:
-    text = f"group {name}: {now} -> {wanted} nodes"
+def of_removal(what: str, group: str, ends: int) -> Consequence:
+    """Return what becomes of a group that is removed.
+
+    Args:
+        what: The group, as it is told.
+        group: Its name.
+        ends: How many nodes it has.
+    """
+    return Consequence(text=f"{what}: removed{_ending(ends)}", group=group, ends=ends)
+
+
+def of_count(what: str, group: str, now: int, wanted: int) -> Iterator[Consequence]:
+    """Yield what another number of nodes does, if it is another.
+
+    Args:
+        what: The group, as it is told.
+        group: Its name.
+        now: How many nodes it has.
+        wanted: How many it is to have.
+    """
+    text = f"{what}: {now} -> {wanted} nodes"
     if wanted < now:
         ends = now - wanted
-        yield Consequence(text=text + _ending(ends), group=name, ends=ends)
+        yield Consequence(text=text + _ending(ends), group=group, ends=ends)
     elif wanted > now:
         yield Consequence(text=text)
 

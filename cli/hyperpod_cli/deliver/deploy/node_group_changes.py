@@ -15,6 +15,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cli.aws.cluster_template import Template, properties_of
+from hyperpod_cli.deliver.deploy.consequences import Consequence, of_count, of_removal
 
 _GROUP, _CAPACITY_BLOCK = "AWS::EKS::Nodegroup", "CAPACITY_BLOCK"
 _IN_PLACE = ("Labels", "Taints", "Tags", "ScalingConfig", "UpdateConfig", "NodeRepairConfig")
@@ -60,17 +61,58 @@ class _Change:
         return bool(self.replacing) and self.former.get("CapacityType") == _CAPACITY_BLOCK
 
 
-def replaced_nodes(former: Template, wanted: Template) -> Iterator[str]:
-    """Yield a line for each node group whose nodes EKS replaces.
+def consequences(former: Template, wanted: Template) -> Iterator[Consequence]:
+    """Yield what a deployment does to the nodes of EKS node groups.
 
     Args:
         former: The template that the stack has; empty without a stack.
         wanted: The template that is deployed.
     """
+    before, after = _groups(former), _groups(wanted)
+    for name, group in after.items():
+        what = f"node group {name}"
+        if name in before:
+            yield from _of_sizes(what, name, before[name], group, templates=(former, wanted))
+        else:
+            # In a Capacity Block, the launch template has the type.
+            types = " or ".join(
+                group.get("InstanceTypes") or [_replacing(group, wanted).get("InstanceType", "")]
+            )
+            yield Consequence(text=f"{what}: new, {_size(group, wanted)} x {types}")
     for each in _changes(former, wanted):
         if each.replacing and not each.needs_no_nodes:
             keys = ", ".join(map(_key, each.replacing))
-            yield f"node group {each.name}: its nodes are replaced, for {keys}"
+            text = f"node group {each.name}: its nodes are replaced, for {keys}"
+            yield Consequence(text=text)
+    for name, group in before.items():
+        what = f"node group {name}"
+        if name in after:
+            continue
+        if _is_autoscaled(group):
+            most = group["ScalingConfig"]["MaxSize"]
+            text = f"{what}: removed, and all its nodes are terminated, with all their volumes"
+            yield Consequence(text=text, group=name, ends=most)
+        else:
+            yield of_removal(what, name, _size(group, former))
+
+
+def _of_sizes(
+    what: str, name: str, had: Values, has: Values, *, templates: tuple[Template, Template]
+) -> Iterator[Consequence]:
+    """Yield what other sizes do; those that the Cluster Autoscaler has given are not known here."""
+    before, after = had["ScalingConfig"], has["ScalingConfig"]
+    wanted = _size(has, templates[1])
+    if not _is_autoscaled(had) and not _is_autoscaled(has):
+        yield from of_count(what, name, _size(had, templates[0]), wanted)
+    elif not _is_autoscaled(has):
+        yield Consequence(text=f"{what}: the Cluster Autoscaler's size -> {wanted} nodes")
+    elif after["MaxSize"] < before["MaxSize"]:
+        text = f"{what}: at most {before['MaxSize']} -> {after['MaxSize']} nodes; others terminate"
+        yield Consequence(text=text)
+
+
+def _is_autoscaled(group: Values) -> bool:
+    return isinstance(group["ScalingConfig"]["DesiredSize"], Mapping)
 
 
 def refused_changes(former: Template, wanted: Template, *, config: Config) -> Iterator[Finding]:

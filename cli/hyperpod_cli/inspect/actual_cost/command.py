@@ -88,6 +88,11 @@ def _require_metrics(config: Config, path: Path) -> None:
             "cluster.slurm.accounting, run `sreport cluster AccountUtilizationByUser` on the "
             "controller"
         )
+    if not config.cluster.exists:
+        raise OpsError(
+            f"--actual: {path} has no HyperPod cluster (cluster: null), and its metrics come with "
+            "one; AWS's Cost Explorer has costs by tag (docs/cost.md)"
+        )
     if config.observability.prometheus is None:
         raise OpsError(
             f"--actual: nothing records who uses the nodes of {path}; switch on "

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from hyperpod_cdk.cost.charges import charge_of
-from hyperpod_cdk.facts.instance_types import instance_types, is_accelerated
+from hyperpod_cdk.facts.instance_types import has_accelerators
+from hyperpod_cdk.facts.prices import biller_of
 from hyperpod_cdk.panels.definition import Query
 from hyperpod_cdk.panels.rules import filled
 from hyperpod_cdk.panels.shares import SHARES
@@ -89,7 +90,7 @@ def month_of(
         hours = by_owner.setdefault(_owner(each.labels["namespace"]), {})
         instance_type = each.labels[_TYPE]
         hours[instance_type] = hours.get(instance_type, 0) + step * _sum(each)
-    fast = {name: hours for name, hours in there.items() if _has_accelerators(name)}
+    fast = {name: hours for name, hours in there.items() if has_accelerators(name)}
     plain = {name: hours for name, hours in there.items() if name not in fast}
     idle = {
         name: max(0.0, hours - sum(each.get(name, 0) for each in by_owner.values()))
@@ -122,10 +123,6 @@ def _owner(namespace: str) -> str:
     return team if team != namespace else f"namespace {namespace}"
 
 
-def _has_accelerators(instance_type: str) -> bool:
-    return instance_type in instance_types() and is_accelerated(instance_type)
-
-
 def _part(
     name: str, hours: Mapping[str, float], *, whole: float | None, region: str | None
 ) -> Part:
@@ -133,7 +130,11 @@ def _part(
     is_estimate = False
     for instance_type, amount in hours.items():
         charge = charge_of(
-            instance_type, quantity=1, service="HyperPod", item=instance_type, region=region
+            instance_type,
+            quantity=1,
+            service=biller_of(instance_type),
+            item=instance_type,
+            region=region,
         )
         is_estimate |= charge.is_estimate
         usd = None if usd is None or charge.usd is None else usd + charge.usd * Decimal(amount)

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import HyperPodCluster, nodes_of
+from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labelled_nodes, pods_on
 from hyperpod_cli.operate.nodes.named import NumberedNode, numbered
 from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.terminal.errors import OpsError
@@ -34,14 +36,47 @@ def node_lines(
         unknown = explanation(error)
     for each in nodes:
         yield f"  {each}, {each.node.instance_type}, {each.node.status}"
-        on_it = pods.get(each.node.id, ())
-        for pod in on_it[:_MOST_PODS]:
-            yield f"    {verb} pod {pod}"
-        if len(on_it) > _MOST_PODS:
-            yield f"    and {len(on_it) - _MOST_PODS} more pods"
+        yield from _pod_lines(pods.get(each.node.id, ()), verb=verb)
     if unknown:
         yield f"The pods on them are not known. {unknown}"
     yield from orchestrator.jobs(nodes)
+
+
+def _pod_lines(pods: Sequence[str], *, verb: str) -> Iterator[str]:
+    for pod in pods[:_MOST_PODS]:
+        yield f"    {verb} pod {pod}"
+    if len(pods) > _MOST_PODS:
+        yield f"    and {len(pods) - _MOST_PODS} more pods"
+
+
+def node_group_lines(
+    session: AwsSession, eks_cluster: str, *, group: str, ends: int
+) -> Iterator[str]:
+    """Yield which nodes of an EKS node group end, or may, with the pods on each; or why not known.
+
+    Args:
+        session: The account and the region.
+        eks_cluster: Name of the EKS cluster.
+        group: Name of the node group.
+        ends: How many of its nodes are terminated.
+    """
+    try:
+        with kubernetes_api(session, eks_cluster=eks_cluster) as api:
+            found = labelled_nodes(api, f"{NODE_GROUP_LABEL}={group}")
+            names = [str(each["metadata"]["name"]) for each in found]
+            pods = {name: pods_on(api, name) for name in names[:_MOST_NODES]}
+    except (OpsError, BotoCoreError, ClientError) as error:
+        yield f"Which pods run on them is not known. {explanation(error)}"
+        return
+    verb = "ends"
+    if len(names) > ends:
+        verb = "runs"
+        yield f"EKS chooses {ends} of these {len(names)}:"
+    for name, on_it in pods.items():
+        yield f"  {name}"
+        yield from _pod_lines(on_it, verb=verb)
+    if len(names) > _MOST_NODES:
+        yield f"  and {len(names) - _MOST_NODES} more nodes"
 
 
 def ending_lines(

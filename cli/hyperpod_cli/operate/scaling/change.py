@@ -152,8 +152,11 @@ def count_change(path: Path, *, group: str, count: int) -> CountChange:
     groups = config.cluster.all_groups
     names = [each.name for each in groups]
     if group in [each.name for each in config.node_groups] and group not in names:
+        key, why = "desired_size", ""
+        if config.operators.cluster_autoscaler:
+            key, why = "min_size", ", whose size is the Cluster Autoscaler's from min_size on"
         raise OpsError(
-            f"{path}: group: {group!r} is an EKS node group; change its desired_size in the file, "
+            f"{path}: group: {group!r} is an EKS node group{why}; change its {key} in the file, "
             "then run make deploy"
         )
     if group not in names:

@@ -207,16 +207,18 @@ def _of_nodes(api: ApiClient, request: JobRequest, *, cluster: str) -> Iterator[
         return
     idle = len(nodes.keys() - busy.keys())
     there = f"{request.group.name} has {len(nodes)} healthy of type {request.instance_type}"
-    if request.nodes > len(nodes):
+    if request.nodes > max(len(nodes), request.grows_to):
         name, wanted = request.group.name, request.nodes
         more = (
             f"`hyperpod-ops scale {name} {wanted}`"
             if is_of_hyperpod(request.instance_type)
-            else f"set desired_size: {wanted} of {name} and deploy"
+            else f"set {'max_size' if request.grows_to else 'desired_size'}: {wanted} of {name} "
+            "and deploy"
         )
         raise OpsError(
             f"nodes: {wanted} are asked for, and {there}, {idle} of them idle; give --nodes, or "
             f"{more}"
         )
     if request.nodes > idle:
-        yield f"{there}, and {idle} of them are idle: the job waits for {request.nodes}."
+        added = "" if request.nodes <= len(nodes) else ", which the Cluster Autoscaler adds"
+        yield f"{there}, and {idle} of them are idle: the job waits for {request.nodes}{added}."

@@ -12,7 +12,7 @@ from kubernetes.client import ApiException
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import charge_of
-from hyperpod_cdk.facts.instance_types import is_of_hyperpod
+from hyperpod_cdk.facts.prices import biller_of
 from hyperpod_cdk.workloads.images import base_images
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
@@ -195,7 +195,7 @@ def cost_of_nodes(group: str, nodes: int, instance_type: str, *, region: str) ->
     charge = charge_of(
         group,
         quantity=nodes,
-        service="HyperPod" if is_of_hyperpod(instance_type) else "EC2",
+        service=biller_of(instance_type),
         item=instance_type,
         region=region,
     )

@@ -100,11 +100,13 @@ class JobRequest:
         group: Its instance group, as configured.
         added: The values that are not in the user's files, but come from options and configuration.
         objects: The objects of the chart.
+        grows_to: The size to which the Cluster Autoscaler may grow the group; 0 without it.
     """
 
     group: AnyGroup
     added: Mapping[str, Any]
     objects: Sequence[Object]
+    grows_to: int
 
     @property
     def job(self) -> Object:
@@ -190,7 +192,7 @@ def requested(
         "image": None if named else built_image(of_group["instanceType"]),
         "name": files[-1].stem,
     }
-    options |= _of_team(given, config)
+    options |= _of_team(given, config, group=group)
     added = {
         **{key: value for key, value in configured.items() if key not in said and value},
         **{key: value for key, value in options.items() if value is not None},
@@ -206,10 +208,12 @@ def requested(
         settings=given.settings,
         where=partial(_where, given=given, files=files),
     )
-    return JobRequest(group=group, added=added, objects=objects)
+    grows = config.operators.cluster_autoscaler and isinstance(group, ManagedNodeGroupConfig)
+    grows_to = group.most_nodes if grows else 0
+    return JobRequest(group=group, added=added, objects=objects, grows_to=grows_to)
 
 
-def _of_team(given: Given, config: Config) -> dict[str, Any]:
+def _of_team(given: Given, config: Config, *, group: AnyGroup) -> dict[str, Any]:
     """Return the queue of a team's job, and its priority there; nothing without a team."""
     if given.team is None:
         if given.priority is not None:
@@ -223,6 +227,11 @@ def _of_team(given: Given, config: Config) -> dict[str, Any]:
     if given.namespace is not None:
         raise OpsError(
             f"--namespace: must be left out with --team: the job goes to {namespace_of(given.team)}"
+        )
+    if isinstance(group, ManagedNodeGroupConfig):
+        raise OpsError(
+            f"--team: {group.name} is an EKS node group, of which no team has a quota; leave out "
+            "--team, or name an instance group with --group"
         )
     names = [each.name for each in governance.priority_classes]
     priority = given.priority or (_PRIORITY_CLASS if _PRIORITY_CLASS in names else None)

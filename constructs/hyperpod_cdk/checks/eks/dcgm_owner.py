@@ -27,7 +27,7 @@ def dcgm_owner(config: Config) -> Iterator[Finding]:
     observability = config.observability
     cloudwatch = observability.cloudwatch
     has = (
-        observability.prometheus is not None,
+        observability.prometheus is not None and config.cluster.exists,
         cloudwatch is not None and cloudwatch.accelerators,
         bool(config.components.gpu_operator)
         and value_at(config.helm.values, keys=_GPU_OPERATOR) is True,

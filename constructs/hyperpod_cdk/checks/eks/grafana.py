@@ -16,7 +16,7 @@ def grafana(config: Config) -> Iterator[Finding]:
     https://docs.aws.amazon.com/general/latest/gr/grafana-service.html
     """
     observability = config.observability
-    if observability.grafana is None:
+    if observability.grafana is None or not config.cluster.exists:
         return
     kind, regions = observability.grafana.kind, managed_grafana_regions()
     if observability.prometheus is None:

@@ -61,7 +61,8 @@ SUBJECT = Subject(
             what="The part of that for nodes with accelerators on which no pod asks for one.",
             unit=Unit.DOLLARS_AN_HOUR,
             why="It is what scaling down would save now.",
-            to_do="Scale down these groups: hyperpod-ops idle has the commands.",
+            to_do="Scale down these groups: hyperpod-ops idle has the commands; an EKS node group "
+            "by its desired_size.",
             sources=(_KUBELET, _REQUESTS),
             prometheus=Query(
                 text="sum by (cluster_id, instance_group) "

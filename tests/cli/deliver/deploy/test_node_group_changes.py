@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes, replaced_nodes
+from hyperpod_cli.deliver.deploy.node_group_changes import consequences, refused_changes
 from tests.conftest import Assemble, Configure
 
 Group = dict[str, Any]
@@ -27,6 +27,7 @@ ALONE: list[Group] = [
     {"placement_group": True},
     {"release_version": "1.34.2-20251112"},
 ]
+FIXED = (False, False)
 REPLACING = {
     "detailed_monitoring": "detailed_monitoring",
     "placement_group": "placement_group",
@@ -46,12 +47,12 @@ class Deployments:
         wanted: list[Group],
         *,
         tags: Mapping[str, str] | None = None,
-        is_scaled: bool = True,
+        is_scaled: tuple[bool, bool] = (True, True),
     ) -> tuple[list[str], list[str]]:
-        """Return what is said of replaced nodes, and the refusals."""
+        """Return what is said of nodes, with how many of a group end, and the refusals."""
         before, after = (
-            {**_document(each), "operators": {"cluster_autoscaler": is_scaled}}
-            for each in (former, wanted)
+            {**_document(each), "operators": {"cluster_autoscaler": scaled}}
+            for each, scaled in zip((former, wanted), is_scaled, strict=True)
         )
         config = self._configure({**after, "tags": tags or {}})
         templates = [
@@ -59,7 +60,10 @@ class Deployments:
             for each in (self._configure(before), config)
         ]
         return (
-            [*replaced_nodes(*templates)],
+            [
+                f"{each.text} ({each.group}: {each.ends})" if each.ends else each.text
+                for each in consequences(*templates)
+            ],
             [str(each) for each in refused_changes(*templates, config=config)],
         )
 
@@ -127,7 +131,7 @@ def test_a_capacity_block_with_nodes_keeps_its_launch_template(
     deployments: Deployments,
 ) -> None:
     with_nodes, without = (
-        deployments.compared([former], [{**former, "detailed_monitoring": True}], is_scaled=False)[
+        deployments.compared([former], [{**former, "detailed_monitoring": True}], is_scaled=FIXED)[
             1
         ]
         for former in (BLOCK, {**BLOCK, "desired_size": 0})
@@ -136,3 +140,41 @@ def test_a_capacity_block_with_nodes_keeps_its_launch_template(
     (line,) = with_nodes
     assert line.startswith("node_groups[0].detailed_monitoring: ")
     assert "deploy desired_size: 0 first" in line
+
+
+TWO, NONE = {"desired_size": 2}, {"desired_size": 0}
+END = "nodes are terminated, with all their volumes"
+
+
+@pytest.mark.parametrize(
+    ("former", "wanted", "is_scaled", "said"),
+    [
+        ([TWO], [TWO], FIXED, []),
+        ([{}], [{"desired_size": 3}], FIXED, ["n0: 1 -> 3 nodes"]),
+        ([TWO], [NONE], FIXED, [f"n0: 2 -> 0 nodes, 2 {END} (n0: 2)"]),
+        ([{}, TWO], [{}], FIXED, [f"n1: removed, 2 {END} (n1: 2)"]),
+        ([{}, NONE], [{}], FIXED, ["n1: removed"]),
+        ([{}], [{}, TWO], FIXED, ["n1: new, 2 x c5.2xlarge"]),
+        ([{}], [{}, BLOCK], FIXED, ["n1: new, 1 x p5.48xlarge"]),
+        # The Cluster Autoscaler decides.
+        ([TWO], [NONE], (True, True), []),
+        ([TWO], [NONE], (False, True), []),
+        ([TWO], [NONE], (True, False), ["n0: the Cluster Autoscaler's size -> 0 nodes"]),
+        ([{}], [{"max_size": 2}], (True, True), ["n0: at most 4 -> 2 nodes; others terminate"]),
+        (
+            [{}, {}],
+            [{}],
+            (True, True),
+            [f"n1: removed, and all its {END} (n1: 4)"],
+        ),
+    ],
+)
+def test_other_sizes_are_told(
+    former: list[Group],
+    wanted: list[Group],
+    is_scaled: tuple[bool, bool],
+    said: list[str],
+    deployments: Deployments,
+) -> None:
+    told, _ = deployments.compared(former, wanted, is_scaled=is_scaled)
+    assert told == [f"node group {line}" for line in said]

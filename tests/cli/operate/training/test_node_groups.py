@@ -54,6 +54,22 @@ def test_a_job_tolerates_the_taints_of_the_group() -> None:
     )
 
 
+def test_no_team_has_a_quota_of_it() -> None:
+    group = {"name": "g5", "instance_type": "ml.g5.12xlarge", "instance_count": 1}
+    quota = {"instance_type": "ml.g5.12xlarge", "nodes": 1}
+    teams = [{"name": "research", "quota": [quota]}]
+    config = configured(
+        {
+            "cluster": {"instance_groups": [group]},
+            "node_groups": [GROUP],
+            "governance": {"teams": teams},
+        }
+    )
+    assert asked_of_group(config).namespace == "default"
+    with pytest.raises(OpsError, match="--team: p4d is an EKS node group, of which no team has a"):
+        asked_of_group(config, team="research")
+
+
 @pytest.mark.usefixtures("joined")
 def test_a_job_whose_nodes_are_there_runs(api: ApiClient) -> None:
     assert notes(api, asked_of_group(of_node_groups())) == []
@@ -76,3 +92,15 @@ def test_more_nodes_than_the_group_has_are_refused(api: ApiClient) -> None:
         "nodes: 3 are asked for, and p4d has 2 healthy of type p4d.24xlarge, 2 of them idle; give "
         "--nodes, or set desired_size: 3 of p4d and deploy"
     )
+
+
+@pytest.mark.usefixtures("joined")
+def test_the_cluster_autoscaler_adds_nodes_for_a_job(api: ApiClient) -> None:
+    scaled = {"operators": {"cluster_autoscaler": True}, "cluster": None, "node_groups": [GROUP]}
+    config = configured(scaled)
+    assert notes(api, asked_of_group(config, nodes=4)) == [
+        "p4d has 2 healthy of type p4d.24xlarge, and 2 of them are idle: the job waits for 4, "
+        "which the Cluster Autoscaler adds."
+    ]
+    with pytest.raises(OpsError, match="give --nodes, or set max_size: 5 of p4d and deploy"):
+        notes(api, asked_of_group(config, nodes=5))

@@ -5,7 +5,9 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks.any_nodes import any_nodes
 from hyperpod_cdk.checks.eks.cluster_autoscaler import cluster_autoscaler
+from hyperpod_cdk.checks.eks.dcgm_owner import dcgm_owner
 from hyperpod_cdk.checks.eks.governance_quotas import governance_quotas
+from hyperpod_cdk.checks.eks.grafana import grafana
 from hyperpod_cdk.checks.eks.operator_nodes import operator_nodes
 from hyperpod_cdk.checks.eks.system_pods import system_pods
 from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
@@ -41,7 +43,7 @@ _ALL_OF_HYPERPOD = _without(
     helm={"components": {"health_monitoring_agent": True, "mpi_operator": True}},
     operators={"metrics_server": True, "training_operator": True, "spaces": True},
     governance={"teams": [{"name": "research", "quota": [_QUOTA]}]},
-    observability={"cloudwatch": {}, "prometheus": {}, "notifications": {}},
+    observability={"cloudwatch": {}, "prometheus": {}, "grafana": {}, "notifications": {}},
     node_health={"recurring": {"schedule": "0 3 * * *"}},
     storage={"stop_nodes_without_lustre": True},
     encryption={"lifecycle_bucket": False},
@@ -68,9 +70,12 @@ CASES = [
         (ERROR, "operators.spaces", _WHY),
         (ERROR, "governance", _WHY),
         (ERROR, "observability.prometheus", _WHY),
+        (ERROR, "observability.grafana", _WHY),
         (ERROR, "observability.notifications", _WHY),
         (ERROR, "node_health", _WHY),
     ),
+    one(dcgm_owner, "CloudWatch, where Prometheus cannot be", _ALL_OF_HYPERPOD),
+    one(grafana, "none where Prometheus cannot be", _without(observability={"grafana": {}})),
     one(cluster_autoscaler, "off", _without(**_NODES)),
     one(cluster_autoscaler, "a group that grows", _scaled(max_size=2)),
     one(
