@@ -208,8 +208,8 @@ def requested(
         settings=given.settings,
         where=partial(_where, given=given, files=files),
     )
-    grows = config.operators.cluster_autoscaler and isinstance(group, ManagedNodeGroupConfig)
-    grows_to = group.most_nodes if grows else 0
+    scales = config.operators.cluster_autoscaler
+    grows_to = group.most_nodes if scales and isinstance(group, ManagedNodeGroupConfig) else 0
     return JobRequest(group=group, added=added, objects=objects, grows_to=grows_to)
 
 
