@@ -114,8 +114,8 @@ def test_what_cannot_be_changed_is_told_and_left(file: Path) -> None:
     file.write_text(text + nodes, "utf-8")
     with pytest.raises(OpsError, match=r"group: 'ng' is an EKS node group; change its desired"):
         count_change(file, group="ng", count=3)
-    text_of_scaled = "cluster: null\noperators: {cluster_autoscaler: true}\n" + nodes
-    file.write_text(text_of_scaled.replace("1}]", "1, max_size: 2}]"), "utf-8")
+    scaled = "name: ml\ncluster: null\noperators: {cluster_autoscaler: true}\n" + nodes
+    file.write_text(scaled.replace("1}]", "1, max_size: 2}]"), "utf-8")
     with pytest.raises(OpsError, match=r"Cluster Autoscaler's from min_size on; change its min_s"):
         count_change(file, group="ng", count=3)
     file.write_text(text, "utf-8")

@@ -19,7 +19,7 @@ _NODES: dict[str, Any] = {
 }
 _AUTOSCALER = "operators.cluster_autoscaler"
 _WHY = "must be left out: it is for a HyperPod cluster, and cluster is null"
-_METRICS = {"metrics_server": True}
+_METRICS, _GRAFANA = {"metrics_server": True}, {"kind": "in_cluster"}
 _TAINTED = {"taints": [TAINT]}
 _QUOTA = {"instance_type": "ml.g5.12xlarge", "nodes": 1}
 
@@ -43,7 +43,7 @@ _ALL_OF_HYPERPOD = _without(
     helm={"components": {"health_monitoring_agent": True, "mpi_operator": True}},
     operators={"metrics_server": True, "training_operator": True, "spaces": True},
     governance={"teams": [{"name": "research", "quota": [_QUOTA]}]},
-    observability={"cloudwatch": {}, "prometheus": {}, "grafana": {}, "notifications": {}},
+    observability={"cloudwatch": {}, "prometheus": {}, "grafana": _GRAFANA, "notifications": {}},
     node_health={"recurring": {"schedule": "0 3 * * *"}},
     storage={"stop_nodes_without_lustre": True},
     encryption={"lifecycle_bucket": False},
@@ -75,7 +75,7 @@ CASES = [
         (ERROR, "node_health", _WHY),
     ),
     one(dcgm_owner, "CloudWatch, where Prometheus cannot be", _ALL_OF_HYPERPOD),
-    one(grafana, "none where Prometheus cannot be", _without(observability={"grafana": {}})),
+    one(grafana, "none where Prometheus cannot be", _without(observability={"grafana": _GRAFANA})),
     one(cluster_autoscaler, "off", _without(**_NODES)),
     one(cluster_autoscaler, "a group that grows", _scaled(max_size=2)),
     one(
