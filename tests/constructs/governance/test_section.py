@@ -52,7 +52,7 @@ def _quota(**amounts: Any) -> dict[str, Any]:
         ),
         (
             {"teams": [_TEAM], "priority_classes": [{"name": "a", "weight": 1}] * 2},
-            "governance.priority_classes[1]: 'a' is listed twice; list each once",
+            "governance.priority_classes[1]: {'name': 'a', 'weight': 1} is listed twice; list each",
         ),
         (
             {
