@@ -59,8 +59,9 @@ class NodeGroups(Construct):
     Args:
         cluster: The EKS cluster.
         groups: The groups.
-        kubernetes_version: Of the EKS cluster, such as `1.34`; another one replaces the nodes.
-            Default: a group keeps the version that the cluster has when the group is made.
+        kubernetes_version: Of the EKS cluster, such as `1.34`; another one replaces the nodes, but
+            of groups in Capacity Blocks, which keep theirs. Default: a group keeps the version that
+            the cluster has when the group is made.
         vpc: Its VPC.
         subnets: The private subnets of nodes.
         security_group: That of control plane and nodes.
@@ -161,7 +162,8 @@ class NodeGroups(Construct):
             node_role=self.role.role_arn,
             ami_type=_AMIS[group.facts[0].architecture, group.accelerator_kind],
             # With a release, too, which EKS otherwise takes for one of the group's former version.
-            version=self._version,
+            # In a Capacity Block, EKS takes none while there are nodes, with whatever else changes.
+            version=None if group.capacity == CAPACITY_BLOCK else self._version,
             release_version=group.release_version,
             capacity_type=_CAPACITIES[group.capacity],
             # The launch template of a Capacity Block must have it, and EKS takes it from one.

@@ -197,8 +197,8 @@ class ManagedNodeGroupConfig(Section):
         Field(examples=["1.33.5-20251112"]),
     ] = None
     """Release of the AMI, of Amazon Linux 2023 with what the hardware needs, such as
-    1.33.5-20251112, of the Kubernetes version of the cluster. Default: the latest when the group
-    is made, or updated."""
+    1.33.5-20251112, of the Kubernetes version of the cluster; in a Capacity Block, which keeps its
+    version, of that. Default: the latest when the group is made, or updated."""
 
     labels: Annotated[
         Labels, judged(_label_findings), Field(examples=[{"example.com/team": "other"}])

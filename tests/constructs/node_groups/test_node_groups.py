@@ -41,6 +41,7 @@ def made(stack: cdk.Stack, eks_cluster: eks.ICluster, view: View) -> Make:
             "NodeGroups",
             cluster=eks_cluster,
             groups=[_section(types, **changes)],
+            kubernetes_version="1.34",
             vpc=vpc,
             subnets=NodeSubnets(
                 subnets=[ec2.Subnet.from_subnet_id(stack, name, name) for name in ids],
@@ -87,7 +88,7 @@ def test_p4d_has_efa_on_each_card_a_placement_group_and_joined_disks(made: Make)
     }
     assert data["MetadataOptions"] == {"HttpTokens": "required", "HttpPutResponseHopLimit": 2}
     assert "strategy: RAID0" in data["UserData"]["Fn::Base64"]
-    assert group["AmiType"] == "AL2023_x86_64_NVIDIA"
+    assert (group["AmiType"], group["Version"]) == ("AL2023_x86_64_NVIDIA", "1.34")
     assert group["ScalingConfig"] == {"MinSize": 0, "DesiredSize": 2, "MaxSize": 4}
     assert group["Subnets"] == ["subnet-0123456789abcdef0"]
     assert group["NodeRepairConfig"] == {"Enabled": True}
@@ -163,6 +164,8 @@ def test_a_capacity_block_has_its_type_in_the_launch_template(made: Make) -> Non
     assert (group["CapacityType"], data["InstanceType"]) == ("CAPACITY_BLOCK", "p5.48xlarge")
     assert data["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
     assert "InstanceTypes" not in group
+    # With another one EKS would refuse whatever changes while it has nodes.
+    assert "Version" not in group
     assert "Placement" not in data
 
 

@@ -3,21 +3,29 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK
 from hyperpod_cdk.schema.errors import Finding, error
 
 
 def node_group_release(config: Config) -> Iterator[Finding]:
     """Find releases of EKS's AMIs of another Kubernetes version than the control plane's.
 
-    EKS updates a group to the version of its cluster, and refuses a release of another one.
+    EKS updates a group to the version of its cluster, and refuses a release of another one. A group
+    in a Capacity Block keeps the version that it is of when the control plane gets a later one.
 
     https://docs.aws.amazon.com/eks/latest/userguide/update-managed-node-group.html
     """
     for index, group in enumerate(config.node_groups):
         release, version = group.release_version, config.eks.version
-        if release is not None and not release.startswith(f"{version}."):
+        if release is None or release.startswith(f"{version}."):
+            continue
+        if group.capacity != CAPACITY_BLOCK or _minor(release) > _minor(version):
             yield error(
                 ("node_groups", index, "release_version"),
                 release,
                 f"must be of Kubernetes {version}, as eks.version is, such as {version}.0-20251112",
             )
+
+
+def _minor(version: str) -> int:
+    return int(version.split(".")[1])

@@ -18,6 +18,7 @@ from tests.support.rule_cases import ERROR, OTHER_ZONE, TAINT, WARNING, ZONE, on
 
 _P4D, _CPU = ["p4d.24xlarge"], ["c5.2xlarge"]
 _RESERVED: dict[str, Any] = {"capacity_reservation_id": "cr-0123456789abcdef0"}
+_BLOCK = {"instance_types": ["p5.48xlarge"], "capacity": "CapacityBlock", **_RESERVED}
 _TWO_ZONES = {
     "availability_zone_ids": [ZONE, OTHER_ZONE],
     "hyperpod_subnets": [
@@ -66,6 +67,17 @@ CASES = [
         node_group_release,
         "of another",
         _with(_group(_CPU, release_version="1.33.5-20251112")),
+        (ERROR, "node_groups[0].release_version", "must be of Kubernetes 1.34"),
+    ),
+    one(
+        node_group_release,
+        "that a Capacity Block keeps",
+        _with(_group(_CPU, release_version="1.33.5-20251112") | _BLOCK),
+    ),
+    one(
+        node_group_release,
+        "that no control plane had",
+        _with(_group(_CPU, release_version="1.35.0-20251112") | _BLOCK),
         (ERROR, "node_groups[0].release_version", "must be of Kubernetes 1.34"),
     ),
     one(reservation_zone, "one zone", _with(_group(_P4D, **_RESERVED))),
