@@ -1,6 +1,6 @@
 """What is said of a finding, and whether anything is: a table, and nothing that calls out."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +90,7 @@ KINDS: Mapping[str, Kind] = {
         look=_STATUS,
     ),
     NODE_GROUP_DEGRADED: Kind(
-        when="an EKS node group is DEGRADED, once for each issue that EKS names",
+        when="an EKS node group that is to have nodes is DEGRADED, for each issue that EKS names",
         subject="EKS node {group} is degraded: {cause}",
         next_step=None,
         look=_STATUS,
@@ -143,18 +143,24 @@ def decide(
     return _DECIDERS[finding.what](finding, described, told)
 
 
-def of_node_group(group: Described, *, cluster: str) -> Iterator[Message]:
-    """Yield what to say of an EKS node group: each issue while it is DEGRADED.
+def of_node_group(group: Described, *, cluster: str) -> Sequence[Message] | None:
+    """Return what to say of an EKS node group: each issue while it is DEGRADED.
+
+    None for one that is to have no nodes: EKS keeps the state and its issues until a launch
+    succeeds, so it says nothing of now.
+    https://github.com/aws/containers-roadmap/issues/2326
 
     Args:
         group: The group as DescribeNodegroup has it.
         cluster: Name of the HyperPod cluster beside it.
     """
     if group["status"] != "DEGRADED":
-        return
+        return []
+    if group["scalingConfig"]["desiredSize"] == 0:
+        return None
     unknown = Issue(code="DEGRADED", message="EKS names no cause", resources="")
-    for issue in causing(issues_of(group)) or [unknown]:
-        yield _message(
+    return [
+        _message(
             NODE_GROUP_DEGRADED,
             {"ClusterName": cluster, "ClusterArn": group["nodegroupArn"]},
             fault=f"{group['nodegroupArn']}/{issue.cause}",
@@ -163,6 +169,8 @@ def of_node_group(group: Described, *, cluster: str) -> Iterator[Message]:
             happened=f"{issue.code}: {issue.words}.",
             next_step=issue.next_step,
         )
+        for issue in causing(issues_of(group)) or [unknown]
+    ]
 
 
 def fault_of(*, group: str | None, cause: Cause) -> str:

@@ -13,9 +13,9 @@ from uuid import uuid4
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_shared.aws_errors import code, is_denied, is_not_found, is_transient
+from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_denied, is_not_found, is_transient
 from hyperpod_shared.clusters import Described, present_groups
 from hyperpod_shared.failures import UNKNOWN, cause_of, failure_message
 from notifier.decision import MOST_WAITS, Message, Wait, decide, fault_of_node, of_node_group
@@ -32,7 +32,12 @@ _LATELY_SECONDS = 15 * 60
 _LONGEST_SUBJECT = 100  # https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
 _LONGEST_LOOK = 100  # events
 
-_CONFIG = Config(retries={"mode": "standard", "total_max_attempts": 4}, read_timeout=20)
+_CONFIG = Config(
+    retries={"mode": "standard", "total_max_attempts": 3}, connect_timeout=2, read_timeout=7
+)
+# A look at the cluster ends at an API that does not answer, and one at node groups does: both have
+# to do so within LONGEST_RUN_SECONDS.
+_EKS_CONFIG = _CONFIG.merge(Config(retries={"mode": "standard", "total_max_attempts": 2}))
 _log = logging.getLogger(__name__)
 _log.setLevel(logging.INFO)
 
@@ -102,18 +107,19 @@ class Notifier:
     sleep: Callable[[float], None] = time.sleep
 
     def handle(self, event: Event) -> None:
-        """Tell what an event of HyperPod says, or what a look at the cluster finds."""
-        began = self.clock()
+        """Tell what an event of HyperPod says, or what a look at the cluster finds.
+
+        Raises:
+            ClientError: AWS refused something.
+            BotoCoreError: AWS did not answer.
+        """
         if event["detail-type"] == SCHEDULED:
-            self._look_at_node_groups(began=began)
+            self._look()
+            return
         described = self._described()
         if described is None:
-            _log.info("The cluster %s does not exist", self.cluster)
             return
         memory = self._memory(described["ClusterArn"])
-        if event["detail-type"] == SCHEDULED:
-            self._look(described, memory, began=began)
-            return
         finding = finding_of(event)
         if finding is None or finding.cluster_arn != described["ClusterArn"]:
             return
@@ -125,26 +131,56 @@ class Notifier:
     def _memory(self, arn: str) -> Memory:
         return Memory(dynamodb=self.dynamodb, table=self.table, cluster_arn=arn, clock=self.clock)
 
-    def _look_at_node_groups(self, *, began: float) -> None:
-        """Tell what is wrong with EKS node groups, of which no event says anything."""
-        for eks_cluster, name in self.node_groups:
-            answer = _or_none(
-                partial(self.eks.describe_nodegroup, clusterName=eks_cluster, nodegroupName=name)
-            )
-            if answer is None:
-                continue
-            arn = answer["nodegroup"]["nodegroupArn"]
-            memory = self._memory(arn)
-            messages = {
-                each.fault: each
-                for each in of_node_group(answer["nodegroup"], cluster=self.cluster)
-            }
-            for fault in {*memory.known()} - {*messages}:
-                memory.over(fault, at=began)
-            for message in messages.values():
-                self._tell_once(message, memory, place=f"EKS node group {arn}", happened=began)
+    def _look(self) -> None:
+        """Tell what no event says: of the cluster, then of each node group.
 
-    def _look(self, described: Described, memory: Memory, *, began: float) -> None:
+        What fails for one of them does so after a look at the others, so that each is looked at and
+        the alarm comes all the same.
+        """
+        began = self.clock()
+        looks: Sequence[tuple[str, Callable[..., None]]] = [
+            (self.cluster, self._look_at_cluster),
+            *(
+                (name, partial(self._look_at_node_group, eks_cluster, name))
+                for eks_cluster, name in self.node_groups
+            ),
+        ]
+        failures: list[Exception] = []
+        for name, look in looks:
+            try:
+                look(began=began)
+            except AWS_ERRORS as error:
+                _log.warning("Nothing is known of %s: %s", name, error)
+                failures.append(error)
+                # An API that does not answer for one group does not for the next one.
+                if isinstance(error, BotoCoreError) and look != self._look_at_cluster:
+                    break
+        if failures:
+            raise failures[0]
+
+    def _look_at_node_group(self, eks_cluster: str, name: str, *, began: float) -> None:
+        """Tell what is wrong with an EKS node group, of which no event says anything."""
+        answer = _or_none(
+            lambda: self.eks.describe_nodegroup(clusterName=eks_cluster, nodegroupName=name)
+        )
+        if answer is None:
+            return
+        arn = answer["nodegroup"]["nodegroupArn"]
+        said = of_node_group(answer["nodegroup"], cluster=self.cluster)
+        if said is None:
+            return
+        memory = self._memory(arn)
+        messages = {each.fault: each for each in said}
+        for fault in {*memory.known()} - {*messages}:
+            memory.over(fault, at=began)
+        for message in messages.values():
+            self._tell_once(message, memory, place=f"EKS node group {arn}", happened=began)
+
+    def _look_at_cluster(self, *, began: float) -> None:
+        described = self._described()
+        if described is None:
+            return
+        memory = self._memory(described["ClusterArn"])
         known = memory.known()
         found = review(
             described,
@@ -233,7 +269,10 @@ class Notifier:
         )
 
     def _described(self) -> Described | None:
-        return _or_none(lambda: self.sagemaker.describe_cluster(ClusterName=self.cluster))
+        described = _or_none(lambda: self.sagemaker.describe_cluster(ClusterName=self.cluster))
+        if described is None:
+            _log.info("The cluster %s does not exist", self.cluster)
+        return described
 
     def _node(self, instance: str) -> Mapping[str, Any] | None:
         answer = _or_none(
@@ -317,7 +356,7 @@ def _notifier() -> Notifier:
     session = boto3.Session()
     return Notifier(
         sagemaker=session.client("sagemaker", config=_CONFIG),
-        eks=session.client("eks", config=_CONFIG),
+        eks=session.client("eks", config=_EKS_CONFIG),
         dynamodb=session.client("dynamodb", config=_CONFIG),
         sns=session.client("sns", config=_CONFIG),
         cluster=os.environ["CLUSTER_NAME"],

@@ -112,16 +112,22 @@ def refused(code: str) -> ClientError:
     return ClientError({"Error": {"Code": code, "Message": code}}, "Operation")
 
 
+def _answered(what: dict[str, Any] | Exception) -> dict[str, Any]:
+    if isinstance(what, Exception):
+        raise what
+    return what
+
+
 @dataclass
 class Cluster:
     """A cluster, as the function's clients see it; AWS's answers, and what was published."""
 
-    cluster: dict[str, Any] | None = field(default_factory=described)
+    cluster: dict[str, Any] | Exception | None = field(default_factory=described)
     causes: dict[str, str] = field(default_factory=dict)
     nodes: set[str] = field(default_factory=lambda: {NODE})
     log: list[dict[str, Any]] = field(default_factory=list)
     plan_end: Any = None
-    node_groups: dict[str, dict[str, Any]] = field(default_factory=dict)
+    node_groups: dict[str, dict[str, Any] | Exception] = field(default_factory=dict)
     has_events: bool = True
     refusals: Iterator[str] = field(default_factory=lambda: iter(()))
     now: float = NOW
@@ -132,7 +138,7 @@ class Cluster:
     def describe_cluster(self, **_request: object) -> Mapping[str, Any]:
         if self.cluster is None:
             raise refused("ResourceNotFound")
-        return self.cluster
+        return _answered(self.cluster)
 
     def describe_cluster_event(self, *, ClusterName: str, EventId: str) -> Mapping[str, Any]:
         assert ClusterName == NAME
@@ -161,7 +167,7 @@ class Cluster:
         assert clusterName == EKS
         if nodegroupName not in self.node_groups:
             raise refused("ResourceNotFoundException")
-        return {"nodegroup": self.node_groups[nodegroupName]}
+        return {"nodegroup": _answered(self.node_groups[nodegroupName])}
 
     def publish(self, **request: Any) -> Mapping[str, Any]:
         if next(self.breaks, False):
@@ -188,7 +194,7 @@ def notifier(cluster: Cluster, dynamodb: Any, *, table: str = "told") -> Notifie
     return Notifier(
         sagemaker=cluster,  # type: ignore[arg-type] # its arguments are narrower
         eks=cluster,  # type: ignore[arg-type]
-        node_groups=[(EKS, "spot"), (EKS, "gone")],
+        node_groups=[(EKS, name) for name in ("gone", *cluster.node_groups)],
         dynamodb=dynamodb,
         sns=cluster,
         cluster=NAME,
