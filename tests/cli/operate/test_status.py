@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from io import StringIO
+from unittest.mock import Mock
 
 import pytest
+from botocore.exceptions import NoRegionError
 from botocore.stub import Stubber
 from rich.console import Console
 
@@ -28,6 +30,7 @@ from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import described, node
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.notifier import refused
 
 GROUPS = {"a-group-whose-name-has-as-many-letters-as-hyperpod-allows-63char": 500, "b": 500}
 CAPACITY = ClusterEvent(
@@ -237,6 +240,31 @@ def test_node_groups_are_shown_without_a_hyperpod_cluster(session: AwsSession) -
         "2026-11-01 00:00:00 spot: healthy, or gone"
     ]
     assert "There are no nodes." in printed(replace(found, node_groups=[]))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [refused("ResourceNotFoundException"), refused("ThrottlingException"), NoRegionError()],
+)
+def test_node_groups_that_are_not_known_are_a_note(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    sagemaker, eks = Mock(), Mock()
+    sagemaker.describe_cluster.return_value = described(
+        {"b": (0, 0)}, Orchestrator={"Eks": {"ClusterArn": "arn:aws:eks:r:a:cluster/ml-eks"}}
+    ).described
+    sagemaker.get_paginator.return_value.paginate.return_value = []
+    eks.describe_cluster.side_effect = refused("ResourceNotFoundException")
+    eks.get_paginator.return_value.paginate.side_effect = error
+    clients = {"sagemaker": sagemaker, "eks": eks}
+    monkeypatch.setattr(AwsSession, "client", lambda _session, name: clients[name])
+    chosen = Chosen(name="ml-cluster", session=AwsSession(region="us-west-2"), config=None)
+    found = snapshot(chosen, now=datetime(2026, 11, 1, tzinfo=UTC))
+    assert [note.partition(". ")[0] for note in found.notes] == [
+        "Health is not known",
+        "EKS node groups are not known",
+    ]
+    assert (found.status, found.node_groups) == ("InService", ())
 
 
 def test_changes_are_lines() -> None:

@@ -140,7 +140,8 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
 
     Raises:
         OpsError: There is no such cluster.
-        ClientError: AWS refused to say; that events may not be listed is a note.
+        ClientError: AWS refused to say; that events may not be listed, or nothing is known of EKS
+            node groups, is a note.
         BotoCoreError: AWS could not be asked.
     """
     if chosen.config is not None and not chosen.config.cluster.exists:
@@ -170,9 +171,7 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
     node_groups: Sequence[ManagedNodeGroupState] = ()
     try:
         node_groups = orchestrator.node_groups(chosen.session)
-    except ClientError as error:
-        if not is_denied(error):
-            raise
+    except (BotoCoreError, ClientError) as error:
         notes.append(f"EKS node groups are not known. {explanation(error)}")
     # What was warned of while a cluster was scaled is over once every node works.
     events = [each for each in events if troubled or not is_scaling_warning(each.description)]
