@@ -8,9 +8,11 @@ from typing import Any
 from hyperpod_shared.failures import Cause
 
 TYPE = "AWS::EKS::Nodegroup"
-# As CloudFormation words EKS's issues, in its present handler and the former one.
+# As CloudFormation words EKS's issues, in its present handler and the former one, and the errors of
+# an update: https://github.com/aws/containers-roadmap/issues/1282.
 _ISSUE = re.compile(
-    r"(?:Issue\(|\{)Code[=:] ?(?P<code>\w+), ?Message[=:] ?(?P<message>.*?), ?"
+    r"(?:Issue\(|ErrorDetail\(|\{)(?:Error)?Code[=:] ?(?P<code>\w+), ?"
+    r"(?:Error)?Message[=:] ?(?P<message>.*?), ?"
     r"ResourceIds[=:] ?\[(?P<resources>[^\]]*)\]",
     re.DOTALL,
 )
@@ -28,6 +30,13 @@ def _cause(name: str, signs: str, next_step: str) -> Cause:
 # https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html
 CAUSES = (
+    # https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html
+    _cause(
+        "eviction",
+        r"PodEvictionFailure",
+        "A pod stays on a node that is to go: see by `kubectl get pdb -A` which "
+        "PodDisruptionBudget keeps it, end or move that pod, then deploy again.",
+    ),
     _cause(
         "reservation",
         r"ReservationCapacityExceeded|sufficient compatible and available capacity|"

@@ -90,6 +90,20 @@ NODE_GROUPS = {
     "ReservationCapacityExceeded - No,ResourceIds: [eks-a]}]": (
         "reservation: ReservationCapacityExceeded - No. Compare the capacity reservation"
     ),
+    **dict.fromkeys(
+        (
+            # https://github.com/aws/containers-roadmap/issues/1282
+            "Update failed due to [{ErrorCode: PodEvictionFailure,ErrorMessage: Reached max "
+            "retries while trying to evict pods from nodes in node group gpu,ResourceIds: "
+            "[ip-10-1-0-1.ec2.internal]}]",
+            _AROUND.format(
+                "ErrorDetail(ErrorCode=PodEvictionFailure, ErrorMessage=Reached max retries while "
+                "trying to evict pods from nodes in node group gpu, ResourceIds=[ip-10-1-0-1])"
+            ),
+        ),
+        "eviction: Reached max retries while trying to evict pods from nodes in node group gpu. A "
+        "pod stays on a node that is to go: see by `kubectl get pdb -A`",
+    ),
     'Resource handler returned message: "Not valid. (Service: Eks, Status Code: 400, Request ID: '
     '1)" (RequestToken: 1-2, HandlerErrorCode: InvalidRequest)': "Not valid.",
 }
