@@ -314,7 +314,11 @@ def test_where_every_group_is_tainted_one_is_not(
 
 SAID = {
     "iam": {"withOIDC": True, "serviceAccounts": [{"metadata": {"name": "a"}}]},
-    "addons": [{"name": "aws-fsx-csi-driver", "version": "latest"}, {"name": "adot"}],
+    "addons": [
+        {"name": "aws-fsx-csi-driver", "version": "latest"},
+        {"name": "adot"},
+        {"name": "aws-mountpoint-s3-csi-driver"},
+    ],
     "cloudWatch": {"clusterLogging": {"enableTypes": ["*"]}},
     "nodeGroups": [{"name": "old", "instancesDistribution": {"maxPrice": 0.5}}],
     "privateCluster": {"enabled": True},
@@ -345,6 +349,7 @@ def test_every_key_that_is_not_carried_is_told(
     keys = [
         *("iam.withOIDC", "iam.serviceAccounts", "addons[0] (aws-fsx-csi-driver).name"),
         *("addons[0] (aws-fsx-csi-driver).version", "addons[1] (adot).name"),
+        "addons[2] (aws-mountpoint-s3-csi-driver).name",
         *("cloudWatch.clusterLogging.enableTypes", "nodeGroups", "privateCluster.enabled"),
         *("karpenter", "bogus", "kubernetesNetworkConfig.ipFamily"),
         *(
@@ -372,6 +377,8 @@ def test_every_key_that_is_not_carried_is_told(
         assert f"{key}: " in comments, key
     assert "did you mean capacityReservationID?" in said
     assert "capacity_reservation_id" not in written["node_groups"][0]
+    # Its role here reads no bucket of theirs.
+    assert "s3_csi_driver" not in written.get("operators", {})
 
 
 PLACEHOLDERS = {

@@ -7,7 +7,7 @@ https://docs.aws.amazon.com/eks/latest/eksctl/schema.html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS, S3_CSI_DRIVER
 from hyperpod_cdk.operators.section import OperatorsConfig
 from hyperpod_cdk.schema.section import OfHyperPod
 from hyperpod_cli.deliver.eksctl.row import UNREAD, Row, constant
@@ -49,6 +49,8 @@ def _addons() -> Sequence[Row]:
         addon.name: f"operators.{addon.key}"
         for addon in OPERATOR_ADDONS
         if OfHyperPod() not in fields[addon.key].metadata
+        # Its role reads the buckets of HyperPod's configuration, and none of those of pods here.
+        and addon is not S3_CSI_DRIVER
     }
     key = "addons[].name"
     return (
