@@ -179,8 +179,8 @@ class EksConfig(Section):
     )
     """ARN of an EKS cluster of your own, of this account and region, instead; it cannot be changed
     later. Needs network.vpc_id and network.security_group_id, those of the cluster. version,
-    endpoint_access and public_access_cidrs then say what it has, and change nothing. Default: a
-    cluster is made."""
+    endpoint_access and public_access_cidrs then say what it has, and change nothing of it;
+    node_groups follow version: their nodes are replaced. Default: a cluster is made."""
 
     set_authentication_mode: Annotated[bool, Task("deploy to an EKS cluster that exists")] = False
     """Whether to change the authentication mode of cluster_arn from CONFIG_MAP to

@@ -101,6 +101,13 @@ def test_what_is_otherwise_is_told_with_what_to_write(
     assert line.startswith(said)
 
 
+def test_another_version_replaces_the_nodes_of_node_groups(config: Config, target: Target) -> None:
+    group, *_ = load_config(CONFIG_FOLDER / "examples" / "node-groups.yaml").node_groups
+    with_nodes = config.model_copy(update={"node_groups": (group,)})
+    (line,) = lines(changed(with_nodes, "eks", version="1.33"), target)
+    assert line.endswith("; node_groups follow it: their nodes are replaced")
+
+
 def test_an_eks_cluster_serves_one_hyperpod_cluster(
     config: Config, target: Target, hyperpod: HyperPodApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,9 +91,11 @@ class _Look:
             message = f"has Kubernetes {found}, and HyperPod supports {known}; update the cluster"
             yield self.problem(message, path=_ARN, value=self._config.eks.cluster_arn)
         elif found != said:
+            follow = "; node_groups follow it: their nodes are replaced"
             message = (
                 f'is not the version of {self._name}: write "{found}"; the deployment does not '
                 "update a cluster that it did not make"
+                f"{follow if self._config.node_groups else ''}"
             )
             yield self.problem(message, path=("eks", "version"), value=said)
 
