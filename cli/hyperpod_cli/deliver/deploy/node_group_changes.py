@@ -79,11 +79,14 @@ def consequences(former: Template, wanted: Template) -> Iterator[Consequence]:
                 group.get("InstanceTypes") or [_replacing(group, wanted).get("InstanceType", "")]
             )
             yield Consequence(text=f"{what}: new, {_size(group, wanted)} x {types}")
-    for each in _changes(former, wanted):
-        if each.replacing and not each.needs_no_nodes:
-            keys = ", ".join(map(_key, each.replacing))
-            text = f"node group {each.name}: its nodes are replaced, for {keys}"
-            yield Consequence(text=text)
+    found = [each for each in _changes(former, wanted) if each.replacing]
+    replaced = [each for each in found if not each.needs_no_nodes]
+    for each in replaced:
+        keys = ", ".join(map(_key, each.replacing))
+        text = f"node group {each.name}: its nodes are replaced, for {keys}"
+        yield Consequence(text=text)
+    if len(replaced) > 1:
+        yield Consequence(text="if one of these node groups fails, the others are rolled back")
     for name, group in before.items():
         what = f"node group {name}"
         if name in after:

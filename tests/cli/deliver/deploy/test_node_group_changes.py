@@ -95,10 +95,13 @@ def test_each_key_alone_is_taken(deployments: Deployments) -> None:
     replaced, refused = deployments.compared([{} for _ in ALONE], ALONE)
     assert refused == []
     assert replaced == [
-        f"node group n{i}: its nodes are replaced, for {key}"
-        for i, each in enumerate(ALONE)
-        for key in each
-        if key in REPLACING
+        *(
+            f"node group n{i}: its nodes are replaced, for {key}"
+            for i, each in enumerate(ALONE)
+            for key in each
+            if key in REPLACING
+        ),
+        "if one of these node groups fails, the others are rolled back",
     ]
 
 
