@@ -120,8 +120,10 @@ class ManagedNodes:
         instance_type = group["instanceTypes"][0]
         hardware = self.hardware(instance_type)
         capacity = {**node_capacity(hardware), EFA: str(self._efa_interfaces(group))}
-        # An update of the launch template, which EKS makes node by node, leaves none of them.
-        version = (group.get("launchTemplate") or {}).get("version", "")
+        # An update of any of these, which EKS makes node by node, leaves none of them.
+        # https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateNodegroupVersion.html
+        template = (group.get("launchTemplate") or {}).get("version")
+        versions = f"{template}/{group.get('releaseVersion')}/{group.get('version')}"
         taken = self._taken[group["nodegroupName"]]
         for index in range(taken, taken + group["scalingConfig"]["desiredSize"]):
             subnet = subnets[index % len(subnets)]
@@ -136,7 +138,7 @@ class ManagedNodes:
                 "topology.k8s.aws/zone-id": subnet["AvailabilityZoneId"],
             }
             yield (
-                _name(f"{group['nodegroupArn']}/{version}/{index}", subnet),
+                _name(f"{group['nodegroupArn']}/{versions}/{index}", subnet),
                 {
                     "instance_type": instance_type,
                     "labels": labels,

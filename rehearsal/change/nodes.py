@@ -1,6 +1,7 @@
 """Which nodes a deployment ended, and what of an archive ends with them."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import AwsClients
 from emulator.kubernetes.control_plane import ControlPlane
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from hyperpod_cli.inspect.archive.kubernetes_objects import NODE_GROUP_LABEL, managed_node
@@ -33,16 +35,18 @@ class EndingNodes:
         ends: How many end.
         added: How many are there anew.
         nodes: Those of which they are, with the pods on them, as the archive has them.
+        is_managed: Whether it is an EKS node group.
     """
 
     group: str
     ends: int
     added: int
     nodes: tuple[ArchivedNode, ...] = ()
+    is_managed: bool = False
 
     @property
     def are_chosen(self) -> bool:
-        """Whether HyperPod chooses which of the nodes end."""
+        """Whether AWS chooses which of the nodes end."""
         return self.ends < len(self.nodes)
 
 
@@ -90,11 +94,21 @@ def _managed(kubernetes: ControlPlane) -> list[Node]:
     ]
 
 
-def set_counts(clients: AwsClients, archive: Archive) -> Iterator[str]:
+def set_counts(clients: AwsClients, kubernetes: ControlPlane, *, archive: Archive) -> Iterator[str]:
     """Give each group the nodes that it has; yield what differed from the templates.
 
-    People scale groups without a deployment, and AWS may be short of instances.
+    People and autoscalers scale groups without a deployment, and AWS may be short of instances.
+
+    Args:
+        clients: Clients of the local AWS.
+        kubernetes: The control plane that nodes of EKS node groups join.
+        archive: What is deployed.
     """
+    yield from _set_counts(clients, archive)
+    yield from _set_sizes(clients, kubernetes, archive)
+
+
+def _set_counts(clients: AwsClients, archive: Archive) -> Iterator[str]:
     cluster = archive.deployment.cluster
     if cluster is None:
         return
@@ -125,6 +139,30 @@ def set_counts(clients: AwsClients, archive: Archive) -> Iterator[str]:
     sagemaker.update_cluster(**asked)
 
 
+def _set_sizes(clients: AwsClients, kubernetes: ControlPlane, archive: Archive) -> Iterator[str]:
+    sizes: dict[str, int] = {}
+    for group in archive.deployment.node_groups:
+        name, scaling = group["nodegroupName"], group["scalingConfig"]
+        asked = {"clusterName": group["clusterName"], "nodegroupName": name}
+        found = answer_of(clients("eks").describe_nodegroup, **asked)
+        if found is None:  # others have made it, so it is not here
+            continue
+        sizes[name], former = scaling["desiredSize"], found["nodegroup"]["scalingConfig"]
+        if former != scaling:
+            clients("eks").update_nodegroup_config(**asked, scalingConfig=scaling)
+        if former["desiredSize"] != sizes[name]:
+            yield f"node group {name} has size {sizes[name]}, not {former['desiredSize']}"
+        there = sum(each.group == name for each in archive.deployment.nodes)
+        if there != sizes[name]:
+            yield f"node group {name} has {there} nodes, and {sizes[name]} here, its size"
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    while time.monotonic() < deadline:
+        nodes = Counter(each.group for each in _managed(kubernetes))
+        if all(nodes[name] == size for name, size in sizes.items()):
+            return
+        time.sleep(_PAUSE_SECONDS)
+
+
 def ending(before: list[Node], after: list[Node], *, archive: Archive) -> list[EndingNodes]:
     """Return the groups whose nodes are others than before.
 
@@ -134,6 +172,7 @@ def ending(before: list[Node], after: list[Node], *, archive: Archive) -> list[E
         archive: What is deployed, whose nodes are meant.
     """
     was, now = _by_group(before), _by_group(after)
+    managed_groups = {each["nodegroupName"] for each in archive.deployment.node_groups}
     found = []
     for group in sorted(was.keys() | now.keys()):
         left, come = was.get(group, set()), now.get(group, set())
@@ -146,6 +185,7 @@ def ending(before: list[Node], after: list[Node], *, archive: Archive) -> list[E
                     ends=ends,
                     added=len(come - left),
                     nodes=tuple(nodes) if ends else (),
+                    is_managed=group in managed_groups,
                 )
             )
     return found

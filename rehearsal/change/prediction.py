@@ -138,10 +138,12 @@ class Prediction:
             come = f", {each.added} new" if each.added else ""
             yield f"group {each.group}: {ends}{come}"
             if each.are_chosen:
-                yield (
-                    f"  HyperPod chooses {each.ends} of these {len(each.nodes)}; `hyperpod-ops "
-                    "delete` terminates those that you name:"
+                who, instead = (
+                    ("EKS", "")
+                    if each.is_managed
+                    else ("HyperPod", "; `hyperpod-ops delete` terminates those that you name")
                 )
+                yield f"  {who} chooses {each.ends} of these {len(each.nodes)}{instead}:"
             for node in each.nodes[:_MOST_NODES]:
                 yield f"  {node.id}, {node.instance_type}, {node.status}"
                 verb = "runs" if each.are_chosen else "ends"

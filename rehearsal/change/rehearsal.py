@@ -13,6 +13,8 @@ from typing import Any
 import boto3
 
 from emulator.aws.settings import FailingStep
+from hyperpod_cdk.schema.errors import ConfigError
+from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Address, stacks_in
 from hyperpod_cli.aws.cluster_template import properties_of
@@ -20,6 +22,7 @@ from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.deploy.announcement import refusals
 from hyperpod_cli.deliver.deploy.bill import month_change
+from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import unsettled
 from hyperpod_cli.inspect.critical_path import read_graph, schedule, start_of
@@ -98,11 +101,6 @@ class ChangeRehearsal:
             yield f"taken as unchanged, because it looks like a secret: {place}"
         for what in self.archive.deployment.unread:
             yield f"not in the archive: {what}"
-        for group in self.archive.deployment.node_groups:
-            count, name = group.get("scalingConfig", {}).get("desiredSize"), group["nodegroupName"]
-            there = sum(each.group == name for each in self.archive.deployment.nodes)
-            if there != count:
-                yield f"node group {name} has {there} nodes, and {count} here, which EKS shall have"
         for what, state in unsettled(self.archive.deployment):
             yield f"{what} is {state} in the archive, and works here"
 
@@ -142,13 +140,16 @@ class ChangeRehearsal:
         """Rehearse the deployment and note what it does; return its steps."""
         with self._replayed() as stage:
             prediction.notes += [*self._stand_ins(stage), *self._absent(stage)]
-            prediction.notes += set_counts(stage.environment.clients, self.archive)
+            prediction.notes += self._set_counts(stage)
             prediction.missing = self._missing(stage)
             # What `make deploy` looks at first.
             code, told = stage.look("account", "--for-deployment")
             if code != 0:
                 lines = told.strip().splitlines()
                 prediction.error = "\n".join(x for x in lines if not x.startswith("WARNING"))
+                return []
+            if refused := self._refused_changes(stage):
+                prediction.error = refused
                 return []
             attempt = _Attempt.of(stage, archive=self.archive)
             prediction.error = reason(attempt.error)
@@ -167,6 +168,24 @@ class ChangeRehearsal:
                 )
             )
             return steps(attempt.changes, events=attempt.events)
+
+    def _set_counts(self, stage: Stage) -> list[str]:
+        local = stage.environment
+        return [*set_counts(local.clients, local.kubernetes, archive=self.archive)]
+
+    def _refused_changes(self, stage: Stage) -> str:
+        """Return what `make deploy` refuses to change of EKS node groups; empty if nothing."""
+        try:
+            read_yaml(self.config_path).refuse(
+                each
+                for stack in stacks_in(stage.assembly)
+                for each in refused_changes(
+                    self.archive.templates.get(stack.name, {}), stack.template, config=stage.config
+                )
+            )
+        except ConfigError as error:
+            return str(error)
+        return ""
 
     def _missing(self, stage: Stage) -> list[MissingPermission]:
         manifest = self.archive.manifest
@@ -190,8 +209,7 @@ class ChangeRehearsal:
         step = done[-2:][0]
         self.progress.say(f"Once more, and {step.stack}: {step.name} fails")
         with self._replayed(is_again=True) as stage:
-            for _ in set_counts(stage.environment.clients, self.archive):
-                pass
+            self._set_counts(stage)
             step_that_fails = FailingStep(stack=step.stack, logical_id=step.logical_id)
             stage.environment.aws.fail_step(step_that_fails)
             attempt = _Attempt.of(stage, archive=self.archive)

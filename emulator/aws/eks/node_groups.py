@@ -31,6 +31,8 @@ from emulator.aws.settings import Settings
 _PAUSE_SECONDS = 0.2
 _UNSETTLED, _DEGRADED = ("CREATING", "UPDATING"), "DEGRADED"
 _MANAGERS: list[AddonManager] = []
+# What a group has of a member that is left out, where that is no object.
+_NOTHING: Mapping[str, Any] = {"taints": [], "releaseVersion": ""}
 _NUMBERS = ("minSize", "maxSize", "desiredSize", "maxUnavailable")
 
 
@@ -226,7 +228,7 @@ def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
     }
     _refuse_together(changed, group)
     if changed:
-        group |= {name: body.get(name, [] if name == "taints" else {}) for name in changed}
+        group |= {name: body.get(name, _NOTHING.get(name, {})) for name in changed}
         group |= {"instanceTypes": _types(group), "status": "UPDATING"}
         eks.tags[group["nodegroupArn"]] = tag_map(new)
     return _settled(new)

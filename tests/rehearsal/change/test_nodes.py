@@ -4,12 +4,26 @@ from collections.abc import Mapping
 from typing import Any
 
 import boto3
-import botocore.client
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 
+from emulator.kubernetes import InProcessControlPlane
+from hyperpod_cli.inspect.archive.deployment import ArchivedNode
+from hyperpod_cli.inspect.archive.kubernetes_objects import NODE_GROUP_LABEL
 from hyperpod_cli.operate.clusters import Node
 from rehearsal.change.nodes import ending, set_counts
 from tests.support.archives import REGION, archive_with
+
+
+@pytest.fixture
+def kubernetes() -> InProcessControlPlane:
+    return InProcessControlPlane(kubernetes_version="1.34")
+
+
+def local(service: str) -> BaseClient:
+    client: BaseClient = boto3.Session(region_name=REGION).client(service)
+    return client
 
 
 def described(*counts: int) -> dict[str, Any]:
@@ -35,6 +49,7 @@ def test_groups_get_the_nodes_that_they_have(
     archived: dict[str, Any] | None,
     told: list[str],
     asked: list[int] | None,
+    kubernetes: InProcessControlPlane,
 ) -> None:
     updated: list[Mapping[str, Any]] = []
 
@@ -43,12 +58,64 @@ def test_groups_get_the_nodes_that_they_have(
             updated.append(request)
         return described(1, 2)
 
-    monkeypatch.setattr(botocore.client.BaseClient, "_make_api_call", answer)
-    sagemaker = boto3.client("sagemaker", region_name=REGION)
+    monkeypatch.setattr(BaseClient, "_make_api_call", answer)
 
-    assert [*set_counts(lambda _: sagemaker, archive_with(cluster=archived))] == told
+    archive = archive_with(cluster=archived)
+    assert [*set_counts(local, kubernetes, archive=archive)] == told
     counts = [[group["InstanceCount"] for group in each["InstanceGroups"]] for each in updated]
     assert counts == ([] if asked is None else [asked])
+
+
+def sized(size: int, name: str = "gpu") -> dict[str, Any]:
+    scaling = {"minSize": 0, "maxSize": 4, "desiredSize": size}
+    return {"clusterName": "ml", "nodegroupName": name, "scalingConfig": scaling}
+
+
+@pytest.mark.parametrize(
+    ("archived", "joined", "told", "asked"),
+    [
+        (sized(3), 3, ["node group gpu has size 3, not 0"], [3]),
+        (sized(0), 0, [], []),
+        (sized(0), 1, ["node group gpu has 1 nodes, and 0 here, its size"], []),
+        # Others have made it, and it is not here.
+        (sized(3, "theirs"), 3, [], []),
+    ],
+)
+def test_node_groups_get_the_size_that_they_have(
+    monkeypatch: pytest.MonkeyPatch,
+    kubernetes: InProcessControlPlane,
+    *,
+    archived: dict[str, Any],
+    joined: int,
+    told: list[str],
+    asked: list[int],
+) -> None:
+    updated: list[int] = []
+
+    def answer(_client: object, operation: str, request: Mapping[str, Any]) -> object:
+        if request["nodegroupName"] != "gpu":
+            raise ClientError({"Error": {"Code": "ResourceNotFoundException"}}, operation)
+        if operation == "UpdateNodegroupConfig":
+            updated.append(request["scalingConfig"]["desiredSize"])
+            for number in range(updated[-1]):
+                labels = {NODE_GROUP_LABEL: "gpu"}
+                kubernetes.put_node(f"n{number}", instance_type="p4d.24xlarge", labels=labels)
+        return {"nodegroup": sized(0)}
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", answer)
+    there = tuple(
+        ArchivedNode(id=f"n{i}", group="gpu", instance_type="p4d.24xlarge", status="Ready")
+        for i in range(joined)
+    )
+    archive = archive_with(node_groups=(archived,), nodes=there)
+    assert [*set_counts(local, kubernetes, archive=archive)] == told
+    assert updated == asked
+
+
+def test_nodes_of_an_eks_node_group_are_known_as_such() -> None:
+    archive = archive_with(node_groups=(sized(2),))
+    (found,) = ending([node("gpu", 1), node("gpu", 2)], [node("gpu", 1)], archive=archive)
+    assert found.is_managed
 
 
 def node(group: str, number: int) -> Node:

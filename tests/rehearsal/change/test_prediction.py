@@ -24,7 +24,7 @@ def change(action: Action, type: str = FILES, *, holds_data: bool = True) -> Cha
     return Change("ml-storage", action, type, "Files1", "Files", holds_data)
 
 
-def nodes(*pods: str) -> EndingNodes:
+def nodes(*pods: str, is_managed: bool = False) -> EndingNodes:
     of = tuple(
         ArchivedNode(
             id=f"i-{number}",
@@ -35,7 +35,7 @@ def nodes(*pods: str) -> EndingNodes:
         )
         for number in range(2)
     )
-    return EndingNodes(group="workers", ends=1, added=0, nodes=of)
+    return EndingNodes(group="workers", ends=1, added=0, nodes=of, is_managed=is_managed)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,8 @@ def nodes(*pods: str) -> EndingNodes:
         ({"changes": [change(Action.KEPT)]}, 0, "stays, without a stack Files"),
         ({"new": ["ml-storage"], "changes": [change(Action.CREATED)]}, 0, "new, 1 resources"),
         ({"staying": ["ml-operators"]}, 0, "ml-operators: stays as it is"),
-        ({"nodes": [nodes()]}, 0, "HyperPod chooses 1 of these 2"),
+        ({"nodes": [nodes()]}, 0, "  HyperPod chooses 1 of these 2; `hyperpod-ops delete`"),
+        ({"nodes": [nodes(is_managed=True)]}, 0, "  EKS chooses 1 of these 2:\n"),
         ({"nodes": [nodes("default/train")]}, 4, "    runs pod default/train"),
         ({"error": "ml-storage: no"}, 1, "  ml-storage: no"),
         ({"missing": [MissingPermission("deployer", "fsx:X", "*")]}, 1, "  deployer: fsx:X on *"),

@@ -16,6 +16,7 @@ import yaml
 
 from emulator.aws.local_aws import aws_clients
 from emulator.aws.settings import FailingStep
+from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cli.inspect.archive.archive import Archive, read_archive
 from rehearsal.change.nodes import ending, managed, settled
 from rehearsal.change.outcome import Change, changes, snapshot
@@ -38,10 +39,10 @@ Ends = list[tuple[str, int, int]]
 
 
 def base() -> Document:
-    """Return what is deployed: the default configuration, and an EKS node group."""
+    """Return what is deployed: the default configuration, and EKS node groups."""
     document: Document = yaml.safe_load(DEFAULT.read_text("utf-8"))
     system = {"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1, "max_size": 3}
-    return {**document, "node_groups": [system]}
+    return {**document, "node_groups": [system, {**system, "name": "spare"}]}
 
 
 def scaled(document: Document) -> None:
@@ -54,8 +55,10 @@ def scaled_everywhere(document: Document) -> None:
 
 
 def with_other_nodes(document: Document) -> None:
-    """Give the nodes of the EKS group other disks: EKS replaces each."""
-    document["node_groups"][0]["volume_size_gib"] = 200
+    """Give the nodes of an EKS group other disks, and of one another AMI: EKS replaces each."""
+    system, spare = document["node_groups"]
+    system["volume_size_gib"] = 200
+    spare["release_version"] = f"{EksConfig().version}.2-20251112"
 
 
 def changed(document: Document) -> None:
@@ -66,7 +69,7 @@ def changed(document: Document) -> None:
 
 
 def without_a_group(document: Document) -> None:
-    del document["cluster"]["instance_groups"][1]
+    del document["cluster"]["instance_groups"][1], document["node_groups"][1]
 
 
 # What may become of a resource, by keys whose changes are reviewed in `tests/changes`; changes that
@@ -144,7 +147,17 @@ def stage(folder: Path) -> Iterator[Stage]:
     with bootstrapped_stage(work, path) as made:
         assert made.deploy() is None
         settled(made.environment.clients, made.config.cluster.name)
+        scale_by_hand(made)
         yield made
+
+
+def scale_by_hand(stage: Stage) -> None:
+    """Give `spare` another node than its template does, as an autoscaler would."""
+    clients, name = aws_clients(stage.environment.aws), stage.config.eks_cluster_name
+    asked = {"clusterName": name, "nodegroupName": "spare"}
+    clients("eks").update_nodegroup_config(**asked, scalingConfig={"desiredSize": 2})
+    while len(managed(stage.environment.kubernetes)) != 3:
+        pass
 
 
 def run_a_pod(stage: Stage, folder: Path) -> None:
@@ -165,7 +178,7 @@ def archive(stage: Stage, folder: Path) -> Archive:
     path = folder / "deployed.zip"
     operator = Operator(stage=stage, home=folder, credentials=operator_credentials(stage))
     told = operator.output("archive", str(path))
-    assert "5 stacks, 3 nodes; digest" in told
+    assert "5 stacks, 5 nodes; digest" in told
     assert told.count("\n") == 1
     return read_archive(path)
 
@@ -195,6 +208,7 @@ def done(stage: Stage, edit: Edit, archive: Archive) -> tuple[list[Change], Ends
     clients, cluster = aws_clients(stage.environment.aws), stage.config.cluster.name
     stage.restore()
     assert stage.deploy_first() is None
+    scale_by_hand(stage)
     stage.change(edit)
     code, told = stage.look("account", "--for-deployment")
     if code != 0:
@@ -247,7 +261,7 @@ def test_a_rollback_that_is_predicted_is_what_happens(
     assert [*rollback.changes] == found == []
     assert rollback.statuses == {"ml-hyperpod": "UPDATE_ROLLBACK_COMPLETE"}
     assert ends == []
-    assert (rollback.nodes, rollback.ended) == (3, 0)
+    assert (rollback.nodes, rollback.ended) == (5, 0)
     # It failed once; now it does what was predicted.
     compare(prediction, done(stage, changed, archive))
     tally.right += 1
@@ -272,7 +286,9 @@ def test_what_is_predicted_is_what_happens(
         text = "\n".join(prediction.lines())
         assert "group worker-group-2: 1 of its nodes end" in text
         assert "    ends pod default/train" in text
+        assert "group spare: 2 of its nodes end" in text
     if edit is with_other_nodes:
         assert [(each.group, each.ends, each.added) for each in prediction.nodes] == [
-            ("system", 1, 1)
+            ("spare", 2, 2),
+            ("system", 1, 1),
         ]

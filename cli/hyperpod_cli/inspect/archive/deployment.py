@@ -51,6 +51,18 @@ class _ControlPlane(_Answer):
     version: str
 
 
+class _Scaling(_Answer):
+    least: NonNegativeInt = Field(alias="minSize")
+    most: NonNegativeInt = Field(alias="maxSize")
+    wanted: NonNegativeInt = Field(alias="desiredSize")
+
+
+class _NodeGroup(_Answer):
+    name: str = Field(alias="nodegroupName")
+    cluster: str = Field(alias="clusterName")
+    scaling: _Scaling = Field(alias="scalingConfig")
+
+
 class _Policy(_Answer):
     statement: Mapping[str, Any] | Sequence[Mapping[str, Any]] = Field(alias="Statement")
 
@@ -167,7 +179,7 @@ class Deployment(Model):
     nodes: tuple[ArchivedNode, ...] = ()
     control_plane: Annotated[Mapping[str, Any], AfterValidator(_ControlPlane.of)] | None = None
     addons: tuple[Mapping[str, Any], ...] = ()
-    node_groups: tuple[Mapping[str, Any], ...] = ()
+    node_groups: tuple[Annotated[Mapping[str, Any], AfterValidator(_NodeGroup.of)], ...] = ()
     file_systems: tuple[Mapping[str, Any], ...] = ()
     releases: tuple[Mapping[str, Any], ...] = ()
     claims: tuple[Mapping[str, Any], ...] = ()

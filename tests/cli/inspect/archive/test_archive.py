@@ -110,6 +110,11 @@ def crafted(
 
 
 STACK = {"name": "ml-platform", "status": "UPDATE_COMPLETE"}
+NODE_GROUP = {
+    "clusterName": "a",
+    "nodegroupName": "a",
+    "scalingConfig": {"minSize": 0, "desiredSize": 1},
+}
 CLUSTER = {"ClusterName": "a", "InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": -1}]}
 TEMPLATE = "templates/ml-platform.json"
 
@@ -127,6 +132,7 @@ TEMPLATE = "templates/ml-platform.json"
         ({"deployment": {"stacks": []}}, "stacks: there are none"),
         ({"deployment": {"cluster": CLUSTER}}, "InstanceGroups.0.TargetCount: "),
         ({"deployment": {"control_plane": {"name": "ml-eks"}}}, "version: Field required"),
+        ({"deployment": {"node_groups": [NODE_GROUP]}}, "scalingConfig.maxSize: Field required"),
         ({"deployment": {"cloudformation": {"a": {}}}}, "cloudformation.a: Statement"),
         ({"manifest": {"account": "ml"}}, "account: 'ml' must be the 12 digits"),
         ({"manifest": {"region": "mars-1"}}, "region: is not an AWS region"),

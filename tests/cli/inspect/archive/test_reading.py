@@ -36,7 +36,12 @@ EKS = {
     "tags": {"api-token": "s3cret"},
 }
 ADDON = {"addonName": "a", "status": "DEGRADED", "configurationValues": "password: s3cret"}
-GROUP = {"nodegroupName": "system", "status": "ACTIVE", "scalingConfig": {"desiredSize": 2}}
+GROUP = {
+    "clusterName": "ml-eks",
+    "nodegroupName": "system",
+    "status": "ACTIVE",
+    "scalingConfig": {"minSize": 0, "maxSize": 3, "desiredSize": 2},
+}
 NODE = {"InstanceId": "i-1", "InstanceGroupName": "workers", "InstanceType": "ml.m5.large"}
 TEMPLATE = {
     "Resources": {
