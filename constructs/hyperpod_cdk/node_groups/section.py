@@ -228,7 +228,8 @@ class ManagedNodeGroupConfig(Section):
         Field(examples=["MINIMAL"]),
     ] = None
     """DEFAULT: an update adds nodes before it ends others, so it needs capacity for them. MINIMAL:
-    it ends them first. Default: MINIMAL with a reservation, else DEFAULT."""
+    it ends them first, which a reservation without free instances needs. Default: MINIMAL for types
+    with accelerators, else DEFAULT."""
 
     @cached_property
     def facts(self) -> tuple[InstanceFacts, ...]:
@@ -300,8 +301,11 @@ class ManagedNodeGroupConfig(Section):
 
     @property
     def stated_update_strategy(self) -> str:
-        """The strategy of an update."""
-        return self.update_strategy or ("MINIMAL" if self.reservation else "DEFAULT")
+        """The strategy of an update; its default stays as long as the group.
+
+        https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupUpdateConfig.html
+        """
+        return self.update_strategy or ("MINIMAL" if self.accelerator_kind else "DEFAULT")
 
     def _findings(self) -> Iterator[Finding]:
         if self.min_size > self.desired_size:

@@ -114,6 +114,7 @@ def test_cpu_nodes_are_plain_and_in_every_subnet(made: Make) -> None:
     assert not {"NetworkInterfaces", "Placement", "UserData"} & data.keys()
     assert data["SecurityGroupIds"] == ["sg-0123456789abcdef0"]
     assert group["AmiType"] == "AL2023_x86_64_STANDARD"
+    assert group["UpdateConfig"]["UpdateStrategy"] == "DEFAULT"
     assert len(group["Subnets"]) == 2
     assert group["Taints"] == [{"Key": "team", "Effect": "NO_EXECUTE"}]
 
@@ -134,7 +135,7 @@ def test_ami_fits_the_hardware(made: Make, instance_type: str, ami: str) -> None
 @pytest.mark.parametrize(
     ("changes", "target", "strategy"),
     [
-        ({}, None, "DEFAULT"),
+        ({}, None, "MINIMAL"),
         (
             {"capacity_reservation_id": RESERVATION},
             {"CapacityReservationId": RESERVATION},

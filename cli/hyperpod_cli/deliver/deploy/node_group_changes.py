@@ -21,7 +21,6 @@ _GROUP, _CAPACITY_BLOCK = "AWS::EKS::Nodegroup", "CAPACITY_BLOCK"
 _IN_PLACE = ("Labels", "Taints", "Tags", "ScalingConfig", "UpdateConfig", "NodeRepairConfig")
 # Keys of the configuration, by the member that they become where that has another name.
 _KEYS = {
-    "CapacityReservationSpecification": "capacity_reservation_id",
     "Enabled": "node_repair",
     "KmsKeyId": "encryption",
     "Monitoring": "detailed_monitoring",
@@ -198,8 +197,14 @@ def _replacing(group: Values, template: Template) -> Values:
     version = group.get("LaunchTemplate", {}).get("Version")
     data = {**_referred(version, template).get("LaunchTemplateData", {})}
     [volume] = data.pop("BlockDeviceMappings", [{}])
+    reserved = data.pop("CapacityReservationSpecification", {})
     own = {name: group.get(name) for name in ("ReleaseVersion", "Version")}
-    return {**data, **volume.get("Ebs", {}), **own}
+    return {
+        **data,
+        **volume.get("Ebs", {}),
+        **reserved.get("CapacityReservationTarget", {}),
+        **own,
+    }
 
 
 def _in_place(group: Values, template: Template) -> Values:

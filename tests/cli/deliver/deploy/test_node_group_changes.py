@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cli.deliver.deploy.node_group_changes import consequences, refused_changes
+from hyperpod_cli.stack_progress import fixed_values
 from tests.conftest import Assemble, Configure
 
 Group = dict[str, Any]
@@ -14,6 +16,17 @@ BLOCK = {
     "capacity": "CapacityBlock",
     "capacity_reservation_id": "cr-0123456789abcdef0",
 }
+GROUP_ARN = "arn:aws:resource-groups:us-west-2:111122223333:group/reservations"
+REPLACING: list[Group] = [
+    {"detailed_monitoring": True},
+    {"placement_group": True},
+    {"raid0": False},
+    {"release_version": "1.34.2-20251112"},
+    {"capacity_reservation_id": "cr-0123456789abcdef0"},
+    {"capacity_reservation_resource_group_arn": GROUP_ARN},
+]
+# With the autoscaler, the size of the volume stays.
+VOLUME: Group = {"volume_size_gib": 200}
 ALONE: list[Group] = [
     {"desired_size": 2},
     {"max_size": 7},
@@ -23,16 +36,9 @@ ALONE: list[Group] = [
     {"node_repair": False},
     {"max_unavailable": 2},
     {"update_strategy": "MINIMAL"},
-    {"detailed_monitoring": True},
-    {"placement_group": True},
-    {"release_version": "1.34.2-20251112"},
+    *REPLACING,
 ]
 FIXED = (False, False)
-REPLACING = {
-    "detailed_monitoring": "detailed_monitoring",
-    "placement_group": "placement_group",
-    "release_version": "release_version",
-}
 
 
 class Deployments:
@@ -72,7 +78,7 @@ def _document(groups: list[Group]) -> dict[str, Any]:
     listed = [
         {
             "name": f"n{i}",
-            "instance_types": ["c5.2xlarge"],
+            "instance_types": ["i3en.2xlarge"],
             "desired_size": 1,
             "max_size": 4,
             "availability_zone_id": "usw2-az2",
@@ -91,18 +97,45 @@ def deployments(configure: Configure, assemble: Assemble) -> Deployments:
     return Deployments(configure, assemble)
 
 
-def test_each_key_alone_is_taken(deployments: Deployments) -> None:
-    replaced, refused = deployments.compared([{} for _ in ALONE], ALONE)
-    assert refused == []
-    assert replaced == [
-        *(
-            f"node group n{i}: its nodes are replaced, for {key}"
-            for i, each in enumerate(ALONE)
-            for key in each
-            if key in REPLACING
-        ),
-        "if one of these node groups fails, the others are rolled back",
+@pytest.mark.parametrize(
+    ("alone", "replacing", "is_scaled"),
+    [
+        (ALONE, REPLACING, (True, True)),
+        ([VOLUME, *ALONE], [VOLUME, *REPLACING], FIXED),
+    ],
+)
+def test_each_key_alone_is_taken_and_taken_out_again(
+    deployments: Deployments,
+    alone: list[Group],
+    replacing: list[Group],
+    is_scaled: tuple[bool, bool],
+) -> None:
+    none: list[Group] = [{} for _ in alone]
+    lines = [
+        f"node group n{i}: its nodes are replaced, for {key}"
+        for i, each in enumerate(alone)
+        if each in replacing
+        for key in each
     ]
+    for former, wanted in ((none, alone), (alone, none)):
+        told, refused = deployments.compared(former, wanted, is_scaled=is_scaled)
+        assert refused == []
+        assert [each for each in told if "its nodes are replaced" in each] == lines
+        assert told[-1] == "if one of these node groups fails, the others are rolled back"
+
+
+def test_each_key_of_a_group_is_tried_above_or_stays_as_it_is(
+    configure: Configure, assemble: Assemble
+) -> None:
+    config = configure(_document([{"instance_types": ["p4d.24xlarge"]}]))
+    template = assemble(config).templates()["ml-node-groups"]
+    others = dict.fromkeys(template["Parameters"], "another")
+    staying = {
+        each.key.rpartition(".")[2] for each in fixed_values.changes(template, parameters=others)
+    }
+    tried = {key for each in (VOLUME, *ALONE) for key in each}
+    assert {"name", *tried, *staying} == {*ManagedNodeGroupConfig.model_fields}
+    assert tried.isdisjoint(staying)
 
 
 def test_tags_alone_are_taken_and_replace_nodes_outside_of_capacity_blocks(
