@@ -90,7 +90,8 @@ KINDS: Mapping[str, Kind] = {
         look=_STATUS,
     ),
     NODE_GROUP_DEGRADED: Kind(
-        when="an EKS node group that is to have nodes is DEGRADED, for each issue that EKS names",
+        when="an EKS node group that is to have nodes is DEGRADED, once for each cause, and "
+        "again once a day if that lasts",
         subject="EKS node {group} is degraded: {cause}",
         next_step=None,
         look=_STATUS,
@@ -144,7 +145,7 @@ def decide(
 
 
 def of_node_group(group: Described, *, cluster: str) -> Sequence[Message] | None:
-    """Return what to say of an EKS node group: each issue while it is DEGRADED.
+    """Return what to say of an EKS node group: each cause while it is DEGRADED.
 
     None for one that is to have no nodes: EKS keeps the state and its issues until a launch
     succeeds, so it says nothing of now.
@@ -167,7 +168,7 @@ def of_node_group(group: Described, *, cluster: str) -> Sequence[Message] | None
             group=group["nodegroupName"],
             cause=issue.cause,
             happened=f"{issue.code}: {issue.words}.",
-            next_step=issue.next_step,
+            next_step=issue.once_there,
         )
         for issue in causing(issues_of(group)) or [unknown]
     ]

@@ -22,8 +22,25 @@ _CONSEQUENCE = "NodeCreationFailure"
 _SIGNS = re.IGNORECASE | re.DOTALL
 
 
-def _cause(name: str, signs: str, next_step: str) -> Cause:
-    return Cause(name=name, signs=re.compile(signs, _SIGNS), next_step=next_step)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroupCause(Cause):
+    """One kind of failure of node groups.
+
+    Attributes:
+        once_there: What to do for a group that exists, of which types, capacity and subnets are
+            fixed, and which EKS goes on with by itself.
+    """
+
+    once_there: str
+
+
+def _cause(name: str, signs: str, next_step: str, *, once_there: str = "") -> NodeGroupCause:
+    return NodeGroupCause(
+        name=name,
+        signs=re.compile(signs, _SIGNS),
+        next_step=next_step,
+        once_there=once_there or next_step,
+    )
 
 
 # What EC2 Auto Scaling says, which EKS passes on:
@@ -54,12 +71,16 @@ CAUSES = (
         r"UnfulfillableCapacity|no Spot capacity|MaxSpotInstanceCountExceeded",
         "Name more types in instance_types, let the group be in more zones, or take capacity: "
         "OnDemand.",
+        once_there="Wait: a node joins when EC2 has one. Or list a group of another name, with "
+        "more instance_types, more zones or capacity: OnDemand, and remove this one later.",
     ),
     _cause(
         "capacity",
         r"Insufficient\w*Capacity|sufficient \S+ capacity",
         "Wait and deploy again, set availability_zone_id to another zone, or reserve capacity and "
         "name it in capacity_reservation_id.",
+        once_there="Wait: nodes join when EC2 has capacity. Or list a group of another name in "
+        "another zone, or reserve capacity in this zone and name it in capacity_reservation_id.",
     ),
     _cause(
         "quota",
@@ -70,11 +91,15 @@ CAUSES = (
         "zone",
         r"not supported in your requested Availability Zone",
         "Set availability_zone_id to a zone that has the type; `make preflight` names them.",
+        once_there="List a group of another name in a zone that has the type; `make preflight` "
+        "names them.",
     ),
     _cause(
         "addresses",
         r"InsufficientFreeAddresses|free addresses",
         "Give the nodes a larger HyperPod subnet.",
+        once_there="Free addresses of the subnet, or list a group of another name in another "
+        "HyperPod subnet.",
     ),
     _cause(
         "key",
@@ -90,6 +115,7 @@ CAUSES = (
     ),
 )
 _OTHER = "Fix the cause that the message names, then deploy again."
+_OTHER_ONCE_THERE = "Fix the cause that the message names."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,32 +145,40 @@ class Issue:
 
     @property
     def next_step(self) -> str:
-        """What to do."""
+        """What to do for a group that is not there yet."""
         return _OTHER if self._known is None else self._known.next_step
 
     @property
-    def _known(self) -> Cause | None:
+    def once_there(self) -> str:
+        """What to do for a group that exists."""
+        return _OTHER_ONCE_THERE if self._known is None else self._known.once_there
+
+    @property
+    def _known(self) -> NodeGroupCause | None:
         text = f"{self.code}: {self.words}"
         return next((each for each in CAUSES if each.signs.search(text)), None)
 
 
-def explained(message: str) -> str:
+def explained(message: str, *, exists: bool) -> str:
     """Return EKS's issues of a node group with the next step, or a message without any as it is.
 
     Args:
         message: What CloudFormation tells of the group.
+        exists: Whether the group stays, after a change that failed.
     """
     issues = [Issue(**found.groupdict()) for found in _ISSUE.finditer(message)]
-    return " ".join(f"{words}. {step}" for words, step in told(issues).items()) or message
+    lines = [f"{words}. {step}" for words, step in told(issues, exists=exists).items()]
+    again = ["Deploy again then."] if exists else []
+    return " ".join([*lines, *again]) if lines else message
 
 
 def health_told(described: Mapping[str, Any]) -> dict[str, str]:
-    """Return the issues of a node group, each with its next step; see `told`.
+    """Return the issues of a node group that exists, each with its next step; see `told`.
 
     Args:
         described: The group as DescribeNodegroup has it.
     """
-    return told(issues_of(described))
+    return told(issues_of(described), exists=True)
 
 
 def issues_of(described: Mapping[str, Any]) -> list[Issue]:
@@ -159,13 +193,17 @@ def issues_of(described: Mapping[str, Any]) -> list[Issue]:
     ]
 
 
-def told(issues: Sequence[Issue]) -> dict[str, str]:
+def told(issues: Sequence[Issue], *, exists: bool) -> dict[str, str]:
     """Return the next step of each issue, by its cause and EKS's own words.
 
     Args:
         issues: The issues; what follows from others is left out.
+        exists: Whether the group is there, and stays.
     """
-    return {f"{each.cause}: {each.words}": each.next_step for each in causing(issues)}
+    return {
+        f"{each.cause}: {each.words}": each.once_there if exists else each.next_step
+        for each in causing(issues)
+    }
 
 
 def causing(issues: Sequence[Issue]) -> Sequence[Issue]:

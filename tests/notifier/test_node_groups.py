@@ -58,7 +58,7 @@ _OF_SPOT, _OF_QUOTA = "node-group-degraded: Spot", "node-group-degraded: quota"
     ],
 )
 @pytest.mark.parametrize("exists", [True, False])
-def test_each_issue_of_a_degraded_node_group_is_told_once(
+def test_each_cause_in_a_degraded_node_group_is_told_once(
     dynamodb: object, exists: bool, groups: list[dict[str, Any]], told: list[str]
 ) -> None:
     cluster = Cluster() if exists else Cluster(cluster=None)
@@ -69,6 +69,14 @@ def test_each_issue_of_a_degraded_node_group_is_told_once(
     assert cluster.told == told
 
 
+def test_a_cause_that_lasts_is_told_again_after_a_day(dynamodb: object) -> None:
+    cluster = Cluster(node_groups={"spot": _SHORT})
+    for _ in range(25):
+        notifier(cluster, dynamodb).handle(LOOK)
+        cluster.now += 3600
+    assert cluster.told == [_OF_SPOT, _OF_SPOT]
+
+
 def test_a_message_of_a_node_group_says_what_eks_says_and_what_to_do(dynamodb: object) -> None:
     cluster = Cluster(node_groups={"spot": _SHORT})
     notifier(cluster, dynamodb).handle(LOOK)
@@ -76,7 +84,7 @@ def test_a_message_of_a_node_group_says_what_eks_says_and_what_to_do(dynamodb: o
     assert sent["Subject"] == "HyperPod ml-cluster: EKS node group spot is degraded: Spot"
     text = json.loads(sent["Message"])["default"]
     assert "What happened: AsgInstanceLaunchFailures: Could not launch Spot Instances." in text
-    assert "What to do: Name more types in instance_types" in text
+    assert "What to do: Wait: a node joins when EC2 has one. Or list a group" in text
     assert "hyperpod-ops status --cluster ml-cluster --region us-west-2" in text
 
 

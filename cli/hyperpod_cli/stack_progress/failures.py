@@ -87,7 +87,8 @@ def _causes(events: Iterable[StackEvent]) -> list[StackEvent]:
 def _failure(event: StackEvent, stack: str) -> Failure:
     message, log_group = plain(event.reason)
     if event.type == node_groups.TYPE:
-        message = node_groups.explained(message)
+        exists = not event.status.startswith("CREATE")
+        message = node_groups.explained(message, exists=exists)
     return Failure(
         stack=stack,
         logical_id=event.logical_id,

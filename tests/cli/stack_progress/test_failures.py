@@ -117,6 +117,25 @@ def test_the_issues_of_a_node_group_are_told_as_cause_and_next_step(reason: str)
     assert "ResourceIds" not in failure.message
 
 
+@pytest.mark.parametrize(
+    ("cause", "step"),
+    [
+        ("UnfulfillableCapacity - No", "Wait: a node joins when EC2 has one. Or list a group of "),
+        ("InsufficientInstanceCapacity - No", "Wait: nodes join when EC2 has capacity. Or list"),
+        ("Not supported in your requested Availability Zone", "List a group of another name in a"),
+        ("InsufficientFreeAddresses - No", "Free addresses of the subnet, or list a group of"),
+        ("VcpuLimitExceeded - More", "Request the quota of vCPUs that `make preflight` names."),
+        ("New - It is new", "Fix the cause that the message names."),
+    ],
+)
+def test_a_group_that_stays_is_told_nothing_that_it_cannot_change(cause: str, step: str) -> None:
+    reason = _AROUND.format(_LAUNCH.format(cause))
+    group = event("Group", "UPDATE_FAILED", 1, reason=reason, type="AWS::EKS::Nodegroup")
+    [failure] = failures_of({"ml-node-groups": [group]})
+    assert f". {step}" in failure.message
+    assert failure.message.endswith(" Deploy again then.")
+
+
 def failed(logical_id: str, seconds: float, reason: str, **options: str) -> StackEvent:
     return event(logical_id, "CREATE_FAILED", seconds, reason=reason, **options)  # type: ignore[arg-type]
 

@@ -63,8 +63,10 @@ AWS's own words, such as `capacity: We currently do not have sufficient capacity
 """
 _NODE_GROUPS = """## Causes of failed EKS node groups
 
-A deployment whose EKS node group fails ends with the cause before EKS's own words.
+A deployment whose EKS node group fails ends with the cause before EKS's own words. `make verify`,
+`hyperpod-ops status` and messages name the cause of a group that exists and lacks nodes.
 """
+_NODE_GROUP_COLUMNS = ("cause", "what to do", "for a group that exists")
 _DEPLOYMENT = """## In a deployment
 
 You find these at the end of `make deploy`, and in the events of the stack as the reason of a
@@ -84,7 +86,7 @@ def render() -> Mapping[Path, str]:
     parts = (
         [_HEADER],
         [_CAUSES, *_table(("cause", "what to do"), _causes())],
-        [_NODE_GROUPS, *_table(("cause", "what to do"), _of_node_groups())],
+        [_NODE_GROUPS, *_table(_NODE_GROUP_COLUMNS, _of_node_groups())],
         [_DEPLOYMENT, *_deployment()],
         [_COMMANDS, *_commands()],
         [_PREFLIGHT, *_table(("validator", "finds", "says"), _validators())],
@@ -101,7 +103,8 @@ def _causes() -> Iterator[tuple[str, ...]]:
 
 def _of_node_groups() -> Iterator[tuple[str, ...]]:
     for cause in node_groups.CAUSES:
-        yield cause.name, cause.next_step
+        once_there = "the same" if cause.once_there == cause.next_step else cause.once_there
+        yield cause.name, cause.next_step, once_there
 
 
 def _deployment() -> Iterator[str]:
