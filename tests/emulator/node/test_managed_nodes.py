@@ -30,7 +30,7 @@ SUBNET = {
     "AvailabilityZone": "us-west-2a",
     "AvailabilityZoneId": "usw2-az1",
 }
-TEMPLATES = {"LaunchTemplateVersions": [{"LaunchTemplateData": {}}]}
+TEMPLATES: Group = {"LaunchTemplateVersions": [{"LaunchTemplateData": {}}]}
 
 
 def clients(group: Group) -> Callable[[str], Any]:

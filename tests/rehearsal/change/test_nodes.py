@@ -22,7 +22,8 @@ def kubernetes() -> InProcessControlPlane:
 
 
 def local(service: str) -> BaseClient:
-    client: BaseClient = boto3.Session(region_name=REGION).client(service)
+    session: Any = boto3.Session(region_name=REGION)
+    client: BaseClient = session.client(service)
     return client
 
 

@@ -32,7 +32,9 @@ def test_what_eks_takes_alone_is_told_as_make_deploy_tells_it(
         assembly=assemble(wanted).directory,
         chart=SimpleNamespace(path=tmp_path),
         config=wanted,
-        environment=SimpleNamespace(clients=None, kubernetes=None),
+        environment=SimpleNamespace(
+            clients=None, kubernetes=SimpleNamespace(objects=lambda *_: [])
+        ),
         look=lambda *_: (0, ""),
     )
 
