@@ -190,7 +190,7 @@ END = "nodes are terminated, with all their volumes"
         ([TWO], [NONE], FIXED, [f"n0: 2 -> 0 nodes, 2 {END} (n0: 2)"]),
         ([{}, TWO], [{}], FIXED, [f"n1: removed, 2 {END} (n1: 2)"]),
         ([{}, NONE], [{}], FIXED, ["n1: removed"]),
-        ([{}], [{}, TWO], FIXED, ["n1: new, 2 x c5.2xlarge"]),
+        ([{}], [{}, TWO], FIXED, ["n1: new, 2 x i3en.2xlarge"]),
         ([{}], [{}, BLOCK], FIXED, ["n1: new, 1 x p5.48xlarge"]),
         # The Cluster Autoscaler decides.
         ([TWO], [NONE], (True, True), []),
