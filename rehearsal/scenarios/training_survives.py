@@ -179,7 +179,8 @@ def _report(said: list[Said], *, fault: float, failed: str, new: str) -> Trainin
     steps = [each for each in said if each.name == "step"]
     begun = steps[0].time
     last = max((each for each in steps if each.time < resumed.time), key=lambda each: each.step)
-    back = next(e for e in steps if e.time > resumed.time and e.step == last.step)
+    # Processes that are told to end save where they are, and then no step is repeated.
+    back = next(e for e in steps if e.time > resumed.time and e.step >= last.step)
     return TrainingReport(
         nodes=_NODES,
         points=[(round(e.time - begun, 2), e.step, float(e.fields["loss"])) for e in steps],
