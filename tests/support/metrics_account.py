@@ -1,4 +1,4 @@
-"""An account with a deployment that has metrics, whose workspace is a server of the test."""
+"""Accounts that answer what tests say; one has metrics, whose workspace is a server of the test."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +27,16 @@ def deployed_with_metrics(
         "DescribeStacks": {"Stacks": [{"Outputs": outputs}]},
         "DescribeCluster": {"ClusterName": "measured-cluster", "ClusterArn": arn},
     }
+    answering(monkeypatch, answers)
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, answers: Mapping[str, Any]) -> None:
+    """Let AWS answer operations, by their names, and refuse nobody.
+
+    Args:
+        monkeypatch: Of the test.
+        answers: What each operation answers.
+    """
 
     def answer(_client: object, operation: str, _asked: object) -> object:
         return answers[operation]

@@ -1,7 +1,6 @@
 """Groups whose accelerators nothing has, what they cost, and the command that ends that."""
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -18,7 +17,7 @@ from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node, nodes_of
 from hyperpod_cli.operate.nodes.health import RUNNING, DeviceUse, device_use
 from hyperpod_cli.operate.orchestrators import orchestrator_of
-from hyperpod_cli.terminal.console import console, in_utc, print_json, rounded
+from hyperpod_cli.terminal.console import console, in_utc, print_json, read_given, rounded
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.clusters import Group
 
@@ -231,7 +230,7 @@ def run(chosen: Chosen, *, sinfo: Path | None, as_json: bool) -> None:
                 f"`{SINFO}` on a login node, and give its output to `{chosen.command('idle')} "
                 "--sinfo -`"
             )
-        use = slurm_use(_read(sinfo), nodes=nodes)
+        use = slurm_use(read_given(sinfo, option="--sinfo"), nodes=nodes)
     groups = idle_groups(
         cluster, nodes, use, region=chosen.session.region, config=chosen.config, chosen=chosen
     )
@@ -241,15 +240,6 @@ def run(chosen: Chosen, *, sinfo: Path | None, as_json: bool) -> None:
     out = console()
     for part in _display(groups, use, now=datetime.now(UTC)):
         out.print(part)
-
-
-def _read(path: Path) -> str:
-    if str(path) == "-":
-        return sys.stdin.read()
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise OpsError(f"--sinfo: {path} cannot be read ({error})") from None
 
 
 def _display(groups: Sequence[IdleGroup], use: DeviceUse, *, now: datetime) -> Iterator[Any]:

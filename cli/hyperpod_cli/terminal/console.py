@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
 from typing import IO, Any, cast
 
 import typer
@@ -129,6 +130,22 @@ def shown(rows: Sequence[Any], *, as_json: bool, empty: str) -> None:
         for row in rows:
             table.add_row(*(str(getattr(row, name)) for name in names))
         console().print(table)
+
+
+def read_given(path: Path, *, option: str) -> str:
+    """Return the text of a file that an option names.
+
+    Args:
+        path: The file, or `-` for standard input.
+        option: The option.
+
+    Raises:
+        OpsError: It cannot be read.
+    """
+    try:
+        return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OpsError(f"{option}: {path} cannot be read ({error})") from None
 
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}

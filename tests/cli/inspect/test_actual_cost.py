@@ -168,8 +168,6 @@ def test_without_metrics_it_says_what_to_switch_on(
     refused(r"has no HyperPod cluster \(cluster: null\)", "--actual", config=without, capsys=capsys)
     plain = _EXAMPLES / "names.yaml"
     refused("switch on observability.prometheus", "--actual", config=plain, capsys=capsys)
-    slurm = _EXAMPLES / "slurm-p5.yaml"
-    refused("sreport cluster AccountUtilization", "--actual", config=slurm, capsys=capsys)
 
 
 @pytest.mark.parametrize(

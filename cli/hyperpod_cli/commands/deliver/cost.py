@@ -1,5 +1,6 @@
 """`hyperpod-cdk cost`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,7 +9,14 @@ from hyperpod_cli.commands import command
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG, AsJson, ConfigFile
 
 
-@command(calls=["aps:QueryMetrics", "cloudformation:DescribeStacks", "sagemaker:DescribeCluster"])
+@command(
+    calls=[
+        "aps:QueryMetrics",
+        "cloudformation:DescribeStacks",
+        "sagemaker:DescribeCluster",
+        "sagemaker:ListClusterNodes",
+    ]
+)
 def cost(
     *,
     config: ConfigFile = DEFAULT_CONFIG,
@@ -19,11 +27,18 @@ def cost(
         str | None,
         typer.Option(metavar="YYYY-MM", help="Month of --actual. Default: this one."),
     ] = None,
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="With Slurm: its records for --actual; - for standard input."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a configuration costs at AWS's list prices, or what teams have used.
 
-    --actual needs observability.prometheus; without it, nothing is asked of AWS.
+    --actual needs observability.prometheus, or with Slurm cluster.slurm.accounting; without it,
+    nothing is asked of AWS.
     """
     from hyperpod_cdk import load_config
     from hyperpod_cli.inspect.actual_cost.command import run
@@ -31,10 +46,10 @@ def cost(
     from hyperpod_cli.terminal.errors import OpsError
 
     if actual:
-        run(config=config, month=month, as_json=as_json)
+        run(config=config, month=month, records=records, as_json=as_json)
         return
-    if month is not None or as_json:
-        option = "--month" if month is not None else "--json"
+    given = {"--month": month, "--records": records, "--json": as_json or None}
+    for option in (name for name, value in given.items() if value is not None):
         raise OpsError(f"{option}: belongs to --actual, which is missing")
     for line in lines(cost_here(load_config(config)), name=str(config)):
         typer.echo(line)

@@ -1,7 +1,8 @@
-"""Shows what a month of the nodes cost by team."""
+"""Shows what a month of the nodes cost by team, or by account of Slurm."""
 
 import calendar
 import re
+import shlex
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,30 +13,51 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.session import aws_session
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.actual_cost.query import Workspace
+from hyperpod_cli.inspect.actual_cost.records import Records, command_for, read_records
+from hyperpod_cli.inspect.actual_cost.slurm import month_of_records
 from hyperpod_cli.inspect.actual_cost.usage import Month, Part, month_of, nodes_query, usage_query
-from hyperpod_cli.operate.clusters import find_cluster
-from hyperpod_cli.terminal.console import console, in_utc, print_json
+from hyperpod_cli.operate.clusters import find_cluster, nodes_of
+from hyperpod_cli.terminal.console import console, in_utc, print_json, read_given
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_cli.terminal.options import make_command
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG, make_command
 from hyperpod_stacks.table import stack_name
 
 # A month of samples is below the 11,000 that Prometheus answers at most.
 _STEP = timedelta(minutes=15)
 
 
-def run(*, config: Path, month: str | None, as_json: bool) -> None:
+def run(*, config: Path, month: str | None, records: Path | None, as_json: bool) -> None:
     """Show who used the nodes in a month, what stood idle, and what that costs.
 
     Args:
         config: The configuration.
         month: Such as 2026-11. Default: this month.
+        records: File with Slurm's records, `-` for standard input; with Slurm.
         as_json: Whether a program reads it.
 
     Raises:
         OpsError: Nothing records it, or the month is none.
     """
-    start, end = _bounds(month, now=datetime.now(UTC))
+    now = datetime.now(UTC)
+    start, end = _bounds(month, now=now)
     loaded = load_config(config)
+    if loaded.control_plane is None:
+        kept = _records_of(loaded, config, records=records, start=start, end=end)
+        found = _by_records(kept, loaded, config, start=start, end=end)
+        head, source = "account", "by Slurm's records"
+    else:
+        if records is not None:
+            raise OpsError("--records: is for clusters with Slurm; leave it out")
+        # A sample stands for the time that follows it.
+        found = _by_metrics(loaded, config, start=start, end=min(now, end - _STEP))
+        head, source = "team", f"by metrics of every {_STEP.seconds // 60} minutes"
+    if as_json:
+        print_json({**asdict(found), "since": in_utc(found.since), "until": in_utc(found.until)})
+        return
+    _show(found, cluster=loaded.cluster.name, head=head, source=source)
+
+
+def _by_metrics(loaded: Config, config: Path, *, start: datetime, end: datetime) -> Month:
     _require_metrics(loaded, config)
     session = aws_session(config=loaded)
     stack = stack_name(loaded, "operators")
@@ -61,14 +83,60 @@ def run(*, config: Path, month: str | None, as_json: bool) -> None:
             f"--month: {start:%Y-%m} has no metrics of {cluster.name} ({cluster.id}) in "
             f"{workspace.endpoint}; they begin with observability.prometheus"
         )
-    if as_json:
-        print_json({**asdict(found), "since": in_utc(found.since), "until": in_utc(found.until)})
-        return
-    _show(found, cluster=cluster.name)
+    return found
+
+
+def _records_of(
+    loaded: Config, config: Path, *, records: Path | None, start: datetime, end: datetime
+) -> Records:
+    if records is None:
+        if loaded.cluster.accounting is None:
+            raise OpsError(
+                f"--actual: cluster.slurm.accounting of {config} is null, so no record of who used "
+                "nodes outlives the controller; switch it on and deploy, and the figures begin then"
+            )
+        file = "" if config == DEFAULT_CONFIG else f" --config {shlex.quote(str(config))}"
+        raise OpsError(
+            f"--actual: the records of {config} are on the controller (`hyperpod-ops connect "
+            f"controller{file}`); run there `{command_for(f'{start:%F}', f'{end:%F}')}` and give "
+            "what it prints with --records FILE, or - for standard input"
+        )
+    text = read_given(records, option="--records")
+    found = read_records(text, place=str(records))
+    if found.month != f"{start:%Y-%m}":
+        raise OpsError(
+            f"--records: {records} is of {found.month}, and not of {start:%Y-%m}; name its month "
+            "with --month, or ask Slurm again"
+        )
+    return found
+
+
+def _by_records(
+    records: Records, loaded: Config, config: Path, *, start: datetime, end: datetime
+) -> Month:
+    session = aws_session(config=loaded)
+    sagemaker = session.client("sagemaker")
+    cluster = find_cluster(
+        sagemaker, loaded.cluster.name, deployed_by=make_command("deploy", config)
+    )
+    found = month_of_records(
+        records,
+        nodes=nodes_of(sagemaker, cluster.name),
+        groups=cluster.groups,
+        start=start,
+        end=end,
+        region=session.region,
+    )
+    if found is None:
+        raise OpsError(
+            f"--records: has no node and no job of {start:%Y-%m}; Slurm's records begin with "
+            "cluster.slurm.accounting"
+        )
+    return found
 
 
 def _bounds(month: str | None, *, now: datetime) -> tuple[datetime, datetime]:
-    """Return the first time of a month, and the last that has been."""
+    """Return when a month begins, and when it ends."""
     text = f"{now:%Y-%m}" if month is None else month
     parts = re.fullmatch(r"(20\d\d)-(0[1-9]|1[0-2])", text)
     if parts is None:
@@ -76,18 +144,10 @@ def _bounds(month: str | None, *, now: datetime) -> tuple[datetime, datetime]:
     start = datetime(int(parts[1]), int(parts[2]), 1, tzinfo=UTC)
     if start > now:
         raise OpsError(f"--month: {text!r} has not begun; the last is {now:%Y-%m}")
-    days = calendar.monthrange(start.year, start.month)[1]
-    # A sample stands for the time that follows it.
-    return start, min(now, start + timedelta(days=days) - _STEP)
+    return start, start + timedelta(days=calendar.monthrange(start.year, start.month)[1])
 
 
 def _require_metrics(config: Config, path: Path) -> None:
-    if config.control_plane is None:
-        raise OpsError(
-            f"--actual: {path} has Slurm, whose own records say who used nodes: with "
-            "cluster.slurm.accounting, run `sreport cluster AccountUtilizationByUser` on the "
-            "controller"
-        )
     if not config.cluster.exists:
         raise OpsError(
             f"--actual: {path} has no HyperPod cluster (cluster: null), and its metrics come with "
@@ -100,21 +160,27 @@ def _require_metrics(config: Config, path: Path) -> None:
         )
 
 
-def _show(month: Month, *, cluster: str) -> None:
+def _show(month: Month, *, cluster: str, head: str, source: str) -> None:
     out = console()
     out.print(
-        f"{cluster} from {in_utc(month.since)} to {in_utc(month.until)} UTC, by metrics of every "
-        f"{_STEP.seconds // 60} minutes, at list prices"
+        f"{cluster} from {in_utc(month.since)} to {in_utc(month.until)} UTC, {source}, "
+        "at list prices"
     )
     out.print("")
     table = Table(box=None, pad_edge=False)
-    table.add_column("team", overflow="fold")
-    for head in ("node-hours", "of accelerated", "USD"):
-        table.add_column(head, justify="right")
+    table.add_column(head, overflow="fold")
+    for right in ("node-hours", "of accelerated", "USD"):
+        table.add_column(right, justify="right")
     for part in month.parts:
-        share = "" if part.share is None else f"{part.share:.0%}"
-        table.add_row(part.name, f"{part.node_hours:,.1f}", share, _usd(part))
+        table.add_row(part.name, *_amounts(part))
+        for user in part.users:
+            table.add_row(f"  {user.name}", *_amounts(user))
     out.print(table)
+
+
+def _amounts(part: Part) -> tuple[str, str, str]:
+    share = "" if part.share is None else f"{part.share:.0%}"
+    return f"{part.node_hours:,.1f}", share, _usd(part)
 
 
 def _usd(part: Part) -> str:

@@ -1,7 +1,7 @@
 """Whose pods had which nodes, from metrics of Kubernetes; and what that is in dollars. Pure."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -15,8 +15,10 @@ from hyperpod_cli.inspect.actual_cost.query import Series
 from hyperpod_shared.governance import TEAM_NAMESPACE
 
 _TYPE = "node_kubernetes_io_instance_type"
-_HOUR = 3600
+HOUR = 3600
 IDLE, PLAIN, ALL = "idle", "nodes without accelerators", "all nodes"
+UNKNOWN = "nodes that are gone"
+"""What stands for the type of a node of which nobody says what it was."""
 
 
 def nodes_query(cluster_id: str) -> str:
@@ -40,11 +42,13 @@ class Part:
     """What a team, or nobody, had of the nodes.
 
     Attributes:
-        name: The team, the namespace of others, or one of `IDLE`, `PLAIN` and `ALL`.
+        name: The team or account, the namespace of others, a user, or one of `IDLE`, `PLAIN`,
+            `UNKNOWN` and `ALL`.
         node_hours: How much.
         share: Its part of the nodes with accelerators; None for what is not of them.
         usd: What that costs at list prices; None if a price is not known.
         is_estimate: Whether a price is that of something similar.
+        users: What each user had of it; empty where that is not known.
     """
 
     name: str
@@ -52,6 +56,24 @@ class Part:
     share: float | None
     usd: float | None
     is_estimate: bool
+    users: tuple["Part", ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Use:
+    """What someone had of the nodes with accelerators.
+
+    Attributes:
+        owner: The team or account, or the namespace of others.
+        user: Who of them; empty where that is not known.
+        instance_type: The type of the nodes.
+        hours: How many of their hours.
+    """
+
+    owner: str
+    user: str
+    instance_type: str
+    hours: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,9 +81,9 @@ class Month:
     """What the nodes were used for.
 
     Attributes:
-        since: The first metrics of the month.
+        since: The first time of the month of which something is known.
         until: The last.
-        parts: Teams and namespaces, the largest first; then idle, plain and all nodes.
+        parts: Teams, namespaces or accounts, the largest first; then idle, plain and all nodes.
     """
 
     since: datetime
@@ -83,35 +105,76 @@ def month_of(
     moments = [moment for each in nodes for moment, _ in each.samples]
     if not moments:
         return None
-    step = step_seconds / _HOUR
-    there = {each.labels[_TYPE]: step * _sum(each) for each in nodes}
-    by_owner: dict[str, dict[str, float]] = {}
-    for each in used:
-        hours = by_owner.setdefault(_owner(each.labels["namespace"]), {})
-        instance_type = each.labels[_TYPE]
-        hours[instance_type] = hours.get(instance_type, 0) + step * _sum(each)
-    fast = {name: hours for name, hours in there.items() if has_accelerators(name)}
-    plain = {name: hours for name, hours in there.items() if name not in fast}
-    idle = {
-        name: max(0.0, hours - sum(each.get(name, 0) for each in by_owner.values()))
-        for name, hours in fast.items()
-    }
-    whole = sum(fast.values())
-    owners = sorted(by_owner.items(), key=lambda item: (-sum(item[1].values()), item[0]))
-    parts = [_part(name, hours, whole=whole, region=region) for name, hours in owners]
-    parts.append(_part(IDLE, idle, whole=whole, region=region))
-    parts += [_part(name, hours, whole=None, region=region) for name, hours in _rest(plain, there)]
-    return Month(
+    step = step_seconds / HOUR
+    return divided(
+        {each.labels[_TYPE]: step * _sum(each) for each in nodes},
+        [
+            Use(
+                owner=_owner(each.labels["namespace"]),
+                user="",
+                instance_type=each.labels[_TYPE],
+                hours=step * _sum(each),
+            )
+            for each in used
+        ],
         since=datetime.fromtimestamp(min(moments), UTC),
         until=datetime.fromtimestamp(max(moments), UTC),
-        parts=tuple(parts),
+        region=region,
     )
 
 
-def _rest(
-    plain: Mapping[str, float], there: Mapping[str, float]
-) -> list[tuple[str, Mapping[str, float]]]:
-    return [(PLAIN, plain), (ALL, there)]
+def divided(
+    there: Mapping[str, float],
+    uses: Sequence[Use],
+    *,
+    since: datetime,
+    until: datetime,
+    region: str | None,
+) -> Month:
+    """Return who had how much of the nodes, and what nobody had.
+
+    Args:
+        there: Hours of the nodes that there were, by instance type or `UNKNOWN`.
+        uses: What was had of them.
+        since: The first time of which something is known.
+        until: The last.
+        region: Where the nodes are paid for.
+    """
+    fast = {name: hours for name, hours in there.items() if has_accelerators(name)}
+    gone = {name: hours for name, hours in there.items() if name == UNKNOWN}
+    plain = {name: hours for name, hours in there.items() if name not in {*fast, *gone}}
+    used = _hours(uses)
+    idle = {name: max(0.0, hours - used.get(name, 0)) for name, hours in fast.items()}
+    whole = sum(fast.values())
+    parts = [
+        replace(
+            _part(name, _hours(own), whole=whole, region=region),
+            users=tuple(
+                _part(user, _hours(had), whole=whole, region=region)
+                for user, had in _largest(own, lambda use: use.user)
+                if user
+            ),
+        )
+        for name, own in _largest(uses, lambda use: use.owner)
+    ]
+    parts.append(_part(IDLE, idle, whole=whole, region=region))
+    rest = [(PLAIN, plain), *([(UNKNOWN, gone)] if gone else []), (ALL, there)]
+    parts += [_part(name, hours, whole=None, region=region) for name, hours in rest]
+    return Month(since=since, until=until, parts=tuple(parts))
+
+
+def _hours(uses: Iterable[Use]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for use in uses:
+        found[use.instance_type] = found.get(use.instance_type, 0) + use.hours
+    return found
+
+
+def _largest(uses: Iterable[Use], key: Callable[[Use], str]) -> list[tuple[str, list[Use]]]:
+    found: dict[str, list[Use]] = {}
+    for use in uses:
+        found.setdefault(key(use), []).append(use)
+    return sorted(found.items(), key=lambda item: (-sum(use.hours for use in item[1]), item[0]))
 
 
 def _sum(series: Series) -> float:

@@ -1,0 +1,318 @@
+"""`hyperpod-cdk cost --actual` with Slurm: what it makes of records, and what it refuses."""
+
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_cli.inspect.actual_cost.records import read_records
+from hyperpod_cli.inspect.actual_cost.slurm import month_of_records
+from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_shared.clusters import groups_of
+from tests.support.clusters import ARN
+from tests.support.commands import run
+from tests.support.configs import CONFIG_FOLDER
+from tests.support.metrics_account import answering
+from tests.support.slurm_cluster import compute, controller
+
+START, END = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
+EXAMPLE = CONFIG_FOLDER / "examples" / "slurm-accounting.yaml"
+TRN1 = "ml.trn1.32xlarge"
+BOTH = "ip-10-1-1-[1-2]"
+GPU = compute("gpus", partition="gpu", ThreadsPerCore=1)
+CPU = compute("cpus", partition="cpu", InstanceType="ml.c5.4xlarge")
+TRN = compute("chips", partition="trn", InstanceType=TRN1)
+
+
+def at(hours: float) -> int:
+    """Return a time in seconds, counted from the begin of the month."""
+    return int((START + timedelta(hours=hours)).timestamp())
+
+
+def there(hosts: str, since: float = 0, until: float | None = None) -> str:
+    return f"{at(since)}|{'Unknown' if until is None else at(until)}|{hosts}"
+
+
+def job(
+    since: float,
+    until: float | None,
+    hosts: str,
+    tres: str,
+    *,
+    who: str = "research|alice",
+    partition: str = "gpu",
+) -> str:
+    end = "Unknown" if until is None else at(until)
+    return f"{at(since)}|{end}|{who}|{partition}|{hosts}|billing=1,{tres},mem=4G,node=1"
+
+
+def node(host: str, group: Mapping[str, Any], *, launched: float = -100) -> Node:
+    return Node(
+        id=f"i-{host}",
+        group=group["InstanceGroupName"],
+        instance_type=group["InstanceType"],
+        status="Running",
+        message="",
+        launched=START + timedelta(hours=launched),
+        host=host,
+    )
+
+
+GPUS = [node(f"ip-10-1-1-{number}", GPU) for number in (1, 2)]
+
+
+def parts_of(
+    lines: Sequence[str], *groups: Mapping[str, Any], nodes: Sequence[Node] = GPUS
+) -> dict[str, tuple[float, float | None]]:
+    """Return hours and shares by name, after ten hours of the month; users after their account."""
+    records = read_records("\n".join([*lines, f"2026-11 {at(10)}"]), place="-")
+    known = groups_of({"InstanceGroups": groups or [GPU]})
+    found = month_of_records(
+        records, nodes=nodes, groups=known, start=START, end=END, region="us-west-2"
+    )
+    assert found is not None
+    shown = {}
+    for part in found.parts:
+        shown[part.name] = (part.node_hours, part.share)
+        shown |= {f"{part.name} {each.name}": (each.node_hours, each.share) for each in part.users}
+    return shown
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        pytest.param([there(BOTH)], {"idle": (20, 1), "all nodes": (20, None)}, id="no job"),
+        pytest.param(
+            [there(BOTH), job(1, 6, BOTH, "cpu=48,gres/gpu=8")],
+            {"research": (10, 0.5), "research alice": (10, 0.5), "idle": (10, 0.5)},
+            id="two whole nodes",
+        ),
+        pytest.param(
+            [there(BOTH, since=-500), job(-3, 2, BOTH, "cpu=1,gres/gpu=8")],
+            {"research": (4, 0.2), "idle": (16, 0.8), "all nodes": (20, None)},
+            id="what is over the edge of the month is of the other",
+        ),
+        pytest.param(
+            [there(BOTH), job(8, None, BOTH, "cpu=1,gres/gpu=8")],
+            {"research": (4, 0.2), "idle": (16, 0.8)},
+            id="a job that runs has its nodes until now",
+        ),
+        pytest.param(
+            [
+                there(BOTH),
+                job(0, 8, "ip-10-1-1-1", "cpu=24,gres/gpu=1"),
+                job(0, 8, "ip-10-1-1-1", "cpu=24,gres/gpu=2", who="research|bob"),
+                job(0, 4, "ip-10-1-1-2", "cpu=24", who="|"),
+            ],
+            {
+                "research": (6, 0.3),
+                "research bob": (4, 0.2),
+                "research alice": (2, 0.1),
+                "idle": (14, 0.7),
+            },
+            id="parts of a node by GPUs, and none for a job without",
+        ),
+        pytest.param(
+            [there(BOTH), job(0, 4, "ip-10-1-1-1", "cpu=12", who="|"), job(0, 2, BOTH, "cpu=48")],
+            {"research": (4, 0.2), "no account no user": (2, 0.1), "idle": (14, 0.7)},
+            id="parts of a node by CPUs, of one thread a core, where GPUs are not recorded",
+        ),
+        pytest.param(
+            [there(BOTH), job(0, 4, "ip-10-1-1-1", "cpu=4,gres/gpu:a10g=2")],
+            {"research": (2, 0.1)},
+            id="GPUs that are recorded by model alone",
+        ),
+        pytest.param(
+            [there(BOTH), job(0, 4, "ip-10-1-1-1", "cpu=4,gres/gpu:a10g=2,gres/gpu=2")],
+            {"research": (2, 0.1)},
+            id="GPUs that are recorded twice",
+        ),
+        pytest.param(
+            [
+                there(BOTH),
+                *[job(at_, at_ + 1, "ip-10-1-1-2", "cpu=1,gres/gpu=4") for at_ in range(3)],
+                f"None|{at(4)}|research|alice|gpu|None assigned|",
+                f"{at(4)}|{at(4)}|research|alice|gpu|None assigned|",
+                "Unknown|Unknown|research|alice|gpu|None assigned|billing=1,cpu=1,gres/gpu=4",
+                job(5, 5, "ip-10-1-1-2", "cpu=1,gres/gpu=4"),
+            ],
+            {"research": (3, 0.15), "idle": (17, 0.85)},
+            id="tasks of an array, and what waits or was cancelled before it ran",
+        ),
+        pytest.param(
+            [there("ip-10-1-1-1", 0, 4), there(BOTH, 4), job(0, 3, "ip-10-1-1-1", "gres/gpu=4")],
+            {"research": (3, 0.1875), "idle": (13, 0.8125), "all nodes": (16, None)},
+            id="a node that joined later",
+        ),
+        pytest.param(
+            [there("ip-10-1-1-[1,9]", 0, 5), there(BOTH, 5), job(0, 1, "ip-10-1-1-9", "cpu=1")],
+            {"research": (0.04, 0.0021), "all nodes": (20, None)},
+            id="a node that is gone was of the only type",
+        ),
+        pytest.param(
+            [there(BOTH, since=2)], {"idle": (16, 1), "all nodes": (16, None)}, id="since a time"
+        ),
+    ],
+)
+def test_hours_are_divided(
+    lines: Sequence[str], expected: Mapping[str, tuple[float, float | None]]
+) -> None:
+    found = parts_of(lines)
+    assert expected.items() <= found.items(), found
+    # What a user has is in their account; the rest adds up to all nodes.
+    is_user = re.compile(r"(research|no account) (alice|bob|no user)")
+    amounts = [hours for name, (hours, _) in found.items() if not is_user.fullmatch(name)]
+    assert sum(amounts[:-1]) == pytest.approx(amounts[-1], abs=0.02)
+
+
+def test_nodes_of_other_kinds() -> None:
+    nodes = [node("ip-10-1-0-1", controller(), launched=4), node("ip-10-1-3-1", TRN), *GPUS]
+    lines = [
+        there(f"ip-10-1-2-1,ip-10-1-3-1,{BOTH}"),
+        job(0, 2, "ip-10-1-3-1", "cpu=64", partition="trn"),
+        job(0, 2, "ip-10-1-1-1", "cpu=1,gres/gpu=4"),
+        job(0, 2, "ip-10-1-2-1", "cpu=16", partition="cpu"),
+        job(0, 2, "ip-10-1-2-2", "cpu=16", partition="other"),
+    ]
+    found = parts_of(lines, controller(), GPU, CPU, TRN, nodes=nodes)
+
+    # Half of the CPUs of a node with Trainium, and all GPUs of another.
+    assert found["research"] == (3, 0.1)
+    assert found["idle"] == (27, 0.9)
+    # The controller since its launch, and the node that is gone whose partition has one type.
+    assert found["nodes without accelerators"] == (16, None)
+    # Nothing says of which group this one was.
+    assert found["nodes that are gone"] == (2, None)
+    assert found["all nodes"] == (48, None)
+
+
+def test_records_of_no_node_are_none() -> None:
+    records = read_records(f"2026-11 {at(10)}\n", place="-")
+    given: dict[str, Any] = {"start": START, "end": END, "region": None}
+    assert month_of_records(records, nodes=GPUS, groups={}, **given) is None
+
+
+@pytest.mark.parametrize(
+    ("hosts", "names"),
+    [
+        ("ip-10-1-1-1", ["ip-10-1-1-1"]),
+        ("ip-10-1-1-[1-2,9],a", ["ip-10-1-1-1", "ip-10-1-1-2", "ip-10-1-1-9", "a"]),
+        ("n[08-10]x[1,2]", ["n08x1", "n08x2", "n09x1", "n09x2", "n10x1", "n10x2"]),
+        ("", []),
+    ],
+)
+def test_lists_of_nodes(hosts: str, names: list[str]) -> None:
+    (found,) = read_records(f"1|2|{hosts}\n2026-11 3\n", place="-").registered
+    assert [*found.hosts] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "does not end with a month and a time"),
+        (there(BOTH), "does not end with a month and a time"),
+        ("sacct: error: no\n2026-11 1", "-:1: 'sacct: error: no' is nothing that"),
+        ("1|2|a[b]\n2026-11 1", "-:1: 'b' is nothing"),
+        ("1|2|a;b\n2026-11 1", "-:1: 'a;b' is nothing"),
+        ("1|2|a[1-123456]\n2026-11 1", "-:1: '1-123456' is nothing"),
+        ("\n2026-11-01T00:00:00|Unknown|a\n2026-11 1", "-:2: '2026-11-01T00:00:00' is nothing"),
+        ("1|x|a|b|c|d|cpu=1\n2026-11 1", "-:1: 'x' is nothing"),
+    ],
+)
+def test_what_is_no_record(text: str, says: str) -> None:
+    with pytest.raises(OpsError) as raised:
+        read_records(text, place="-")
+    (line,) = raised.value.lines
+    assert says in line
+
+
+def deployed(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [
+        {
+            "InstanceId": f"i-{number:017x}",
+            "InstanceGroupName": "workers",
+            "InstanceType": "ml.g5.12xlarge",
+            "InstanceStatus": {"Status": "Running"},
+            "PrivateDnsHostname": f"ip-10-1-1-{number}.us-west-2.compute.internal",
+            "LaunchTime": START,
+        }
+        for number in (1, 2)
+    ]
+    described = {"ClusterName": "ml-cluster", "ClusterArn": ARN, "InstanceGroups": [GPU]}
+    answers = {"DescribeCluster": described, "ListClusterNodes": {"ClusterNodeSummaries": nodes}}
+    answering(monkeypatch, answers)
+
+
+def october(*lines: str, month: str = "2025-10") -> str:
+    second = int(datetime(2025, 10, 1, tzinfo=UTC).timestamp())
+    return "\n".join(
+        [*(line.format(second, second + 7200) for line in lines), f"{month} {int(END.timestamp())}"]
+    )
+
+
+def test_a_month_is_shown_and_is_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    deployed(monkeypatch)
+    text = october(
+        "{0}|{1}|ip-10-1-1-[1-2]", "{0}|{1}|research|alice|gpu|ip-10-1-1-1|cpu=4,gres/gpu=4"
+    )
+    file = tmp_path / "records.txt"
+    file.write_text(text.replace("\n", "\r\n"))
+    given = ["cost", "--actual", "--month", "2025-10", "--config", EXAMPLE]
+    assert run(*given, "--records", file) == 0
+    shown = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert run(*given, "--records", "-", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+
+    assert "by Slurm's records, at list prices\n\naccount" in shown
+    assert re.search(r"^research +2\.0 +50% +about 14\.18\n  alice +2\.0 +50% ", shown, re.M), shown
+    assert (found["since"], found["until"]) == ("2025-10-01 00:00:00", "2025-11-01 00:00:00")
+    research, idle = found["parts"][:2]
+    assert (research["node_hours"], [each["name"] for each in research["users"]]) == (2, ["alice"])
+    assert (idle["name"], idle["node_hours"], idle["users"]) == ("idle", 2, [])
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "says"),
+    [
+        ((), "", "run there `.*--starttime=2025-10-01 --endtime=2025-11-01 .*--records FILE"),
+        (("--records", "gone"), "", "--records: gone cannot be read"),
+        (("--records", "-"), "nothing", "--records: - does not end with a month"),
+        (("--records", "-"), october(month="2025-09"), "is of 2025-09, and not of 2025-10"),
+        (("--records", "-"), october(), "has no node and no job of 2025-10"),
+    ],
+)
+def test_what_is_refused(
+    options: tuple[str, ...],
+    text: str,
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    deployed(monkeypatch)
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    refused(says, "--actual", "--month", "2025-10", *options, config=EXAMPLE, capsys=capsys)
+
+
+def test_what_does_not_fit_the_configuration(capsys: pytest.CaptureFixture[str]) -> None:
+    without = EXAMPLE.with_name("slurm-p5.yaml")
+    refused(r"accounting of .* is null.* switch it on", "--actual", config=without, capsys=capsys)
+    eks = EXAMPLE.with_name("observability-prometheus.yaml")
+    given = ("--records", "x")
+    refused("--records: is for clusters with Slurm", "--actual", *given, config=eks, capsys=capsys)
+    refused("--records: belongs to --actual", *given, config=EXAMPLE, capsys=capsys)
+
+
+def refused(says: str, *options: str, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run("cost", *options, "--config", config)
+    out, err = capsys.readouterr()
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert re.search(says, err), err
