@@ -265,7 +265,7 @@ def test_a_month_is_shown_and_is_json(
     )
     file = tmp_path / "records.txt"
     file.write_text(text.replace("\n", "\r\n"))
-    given = ["cost", "--actual", "--month", "2025-10", "--config", EXAMPLE]
+    given = ["cost", "--actual", "--month", "2025-10", "--config", str(EXAMPLE)]
     assert run(*given, "--records", file) == 0
     shown = capsys.readouterr().out
     monkeypatch.setattr("sys.stdin", io.StringIO(text))

@@ -120,7 +120,8 @@ def read_records(text: str, *, place: str) -> Records:
             f"--records: {place} does not end with a month and a time, so it is not all that "
             "the command printed; `hyperpod-cdk cost --actual` without --records shows the command"
         )
-    registered, allocations = [], []
+    registered: list[Registered] = []
+    allocations: list[Allocation] = []
     for number, line in enumerate(lines[:-1], start=1):
         fields = line.split("|")
         try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hyperpod_cdk.facts.instance_types import facts_of_any, has_accelerators
-from hyperpod_cli.inspect.actual_cost.records import Allocation, Records
+from hyperpod_cli.inspect.actual_cost.records import Allocation, Records, Registered
 from hyperpod_cli.inspect.actual_cost.usage import HOUR, UNKNOWN, Month, Use, divided
 from hyperpod_cli.operate.clusters import Node
 from hyperpod_shared.clusters import COMPUTE, Group, Groups, node_type, partitions_of, types_of
@@ -49,7 +49,8 @@ def month_of_records(
         return [span] if span[0] < span[1] else []
 
     spans: dict[str, list[Span]] = {}
-    for entry in (*records.registered, *records.allocations):
+    known: list[Registered | Allocation] = [*records.registered, *records.allocations]
+    for entry in known:
         for host in entry.hosts:
             spans.setdefault(host, []).extend(clipped(entry.start, entry.end))
     if not any(spans.values()):
