@@ -221,6 +221,8 @@ def test_lists_of_nodes(hosts: str, names: list[str]) -> None:
         ("1|2|a[b]\n2026-11 1", "-:1: 'b' is nothing"),
         ("1|2|a;b\n2026-11 1", "-:1: 'a;b' is nothing"),
         ("1|2|a[1-123456]\n2026-11 1", "-:1: '1-123456' is nothing"),
+        ("1|2|a[2-1]\n2026-11 1", "-:1: '2-1' is nothing"),
+        ("1|2|[1-999][1-999]\n2026-11 1", "-:1: '[1-999][1-999]' is nothing"),
         ("\n2026-11-01T00:00:00|Unknown|a\n2026-11 1", "-:2: '2026-11-01T00:00:00' is nothing"),
         ("1|x|a|b|c|d|cpu=1\n2026-11 1", "-:1: 'x' is nothing"),
     ],

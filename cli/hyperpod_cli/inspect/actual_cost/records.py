@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from hyperpod_cli.terminal.errors import OpsError
 
@@ -22,6 +23,8 @@ _NAMES = re.compile(r"(?:\[[^\]]*\]|[^,\[\]])+")
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _RANGE = re.compile(r"(\d{1,5})(?:-(\d{1,5}))?")
 _LITERAL = re.compile(r"[\w.-]*")
+# As many nodes as a list of Slurm has at most.
+_MOST_HOSTS = 65_536
 _SHOWN = 60
 
 
@@ -190,15 +193,18 @@ def _hosts(field: str) -> Iterator[str]:
         literals, ranges = _BRACKETS.sub("", name), _BRACKETS.findall(name)
         if _LITERAL.fullmatch(literals) is None:
             raise _FieldError(field)
+        numbers = [_numbers(each) for each in ranges]
+        if prod(map(len, numbers)) > _MOST_HOSTS:
+            raise _FieldError(field)
         pattern = _BRACKETS.sub("{}", name)
-        yield from (pattern.format(*chosen) for chosen in product(*map(_numbers, ranges)))
+        yield from (pattern.format(*chosen) for chosen in product(*numbers))
 
 
 def _numbers(ranges: str) -> list[str]:
     found: list[str] = []
     for each in ranges.split(","):
         numbers = _RANGE.fullmatch(each)
-        if numbers is None:
+        if numbers is None or int(numbers[2] or numbers[1]) < int(numbers[1]):
             raise _FieldError(ranges)
         low, high = numbers[1], numbers[2] or numbers[1]
         found += [f"{number:0{len(low)}}" for number in range(int(low), int(high) + 1)]
