@@ -126,8 +126,9 @@ class SlurmCluster:
     def fail_node(self, name: str) -> None:
         """Let a node's hardware fail: HyperPod finds it, and the tasks of steps on it crash."""
         self.run("scontrol", "update", f"nodename={name}", "state=fail", "reason=Action:Replace")
-        for pid in self._found({"SLURMD_NODENAME": name}, "SLURM_STEP_ID"):
-            _kill(pid)
+        while found := self._found({"SLURMD_NODENAME": name}, "SLURM_STEP_ID"):
+            for pid in found:
+                _kill(pid)
 
     def replace_node(self, name: str) -> None:
         """Let HyperPod put another instance in the place of a node's, which is lost."""

@@ -23,6 +23,12 @@ SPANK_PLUGIN(auto_resume, 1)
 
 static bool wanted;
 
+/* Says whether to ask again after a second, at most 30 times, since a call found Slurm's daemons too
+ * busy to answer. Errors of Slurm's own, such as of a step that is over, have higher numbers. */
+static bool again(int result, int *asked) {
+  return result && errno < ESLURM_INVALID_PARTITION_NAME && ++*asked <= 30 && !sleep(1);
+}
+
 static int take(int value, const char *text, int remote) {
   if (strcmp(text, "0") && strcmp(text, "1")) {
     slurm_error("--auto-resume is 1 or 0, not %s", text);
@@ -40,12 +46,12 @@ int slurm_spank_init(spank_t spank, int argc, char **argv) {
 
 /* On a node: the other tasks do not wait for one that failed. */
 int slurm_spank_task_exit(spank_t spank, int argc, char **argv) {
-  int status = 0;
+  int status = 0, asked = 0;
   uint32_t job = 0, step = 0;
   spank_get_item(spank, S_TASK_EXIT_STATUS, &status);
   spank_get_item(spank, S_JOB_ID, &job);
   spank_get_item(spank, S_JOB_STEPID, &step);
-  if (wanted && status) slurm_terminate_job_step(job, step);
+  if (wanted && status) while (again(slurm_terminate_job_step(job, step), &asked));
   return ESPANK_SUCCESS;
 }
 
@@ -53,13 +59,16 @@ int slurm_spank_task_exit(spank_t spank, int argc, char **argv) {
 static bool replaces(uint32_t job, bool *has_resources) {
   bool found = false;
   char *name;
+  int failed, asked = 0;
   job_info_msg_t *jobs;
-  if (slurm_load_job(&jobs, job, SHOW_DETAIL)) return false;
+  while (again(failed = slurm_load_job(&jobs, job, SHOW_DETAIL), &asked));
+  if (failed) return false;
   hostlist_t names = slurm_hostlist_create(jobs->job_array[0].nodes);
   slurm_free_job_info_msg(jobs);
   while ((name = slurm_hostlist_shift(names))) {
     node_info_msg_t *nodes;
-    if (!slurm_load_node_single(&nodes, name, SHOW_DETAIL)) {
+    while (again(failed = slurm_load_node_single(&nodes, name, SHOW_DETAIL), &asked));
+    if (!failed) {
       node_info_t *node = nodes->node_array;
       if ((node->node_state & NODE_STATE_FAIL) && node->reason && strstr(node->reason, "Action:Replace")) {
         found = true;
