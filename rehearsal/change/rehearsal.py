@@ -175,12 +175,17 @@ class ChangeRehearsal:
 
     def _refused_changes(self, stage: Stage) -> str:
         """Return what `make deploy` refuses to change of EKS node groups; empty if nothing."""
+        there = self.archive.deployment.node_groups
+        sizes = {each["nodegroupName"]: each["scalingConfig"]["desiredSize"] for each in there}
         try:
             read_yaml(self.config_path).refuse(
                 each
                 for stack in stacks_in(stage.assembly)
                 for each in refused_changes(
-                    self.archive.templates.get(stack.name, {}), stack.template, config=stage.config
+                    self.archive.templates.get(stack.name, {}),
+                    stack.template,
+                    config=stage.config,
+                    sizes=sizes,
                 )
             )
         except ConfigError as error:

@@ -5,6 +5,7 @@ ANNOUNCES = (
     "cloudformation:GetTemplate",
     "eks:DescribeAddon",
     "eks:DescribeCluster",
+    "eks:DescribeNodegroup",
     "sagemaker:DescribeCluster",
     "sagemaker:ListClusterNodes",
 )

@@ -10,6 +10,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.assembly import Stack, stacks_in
 from hyperpod_cli.aws.session import AwsSession, answer_of, deployer_session
@@ -100,7 +101,10 @@ def announcement(
             raise LinesError("\n".join(lines))
         refuse_changes(_fixed(stacks, former=former), config=path)
         found = _found(config, former=former, session=session)
-        _refuse_changes_of_nodes(stacks, former=former, found=found, config=config, path=path)
+        sizes = _sizes(config, former=former, session=session)
+        _refuse_changes_of_nodes(
+            stacks, former=former, found=found, sizes=sizes, config=config, path=path
+        )
         held = held_back(stacks, former=former, config=config, session=session)
         stacks = [stack for stack in stacks if stack.name not in held]
         changes = differences(stacks, former=former)
@@ -180,11 +184,32 @@ def _found(
         return None
 
 
+def _sizes(
+    config: Config, *, former: Mapping[str, Deployed | None], session: AwsSession
+) -> Mapping[str, int]:
+    """Return how many nodes EKS wants of the groups in Capacity Blocks; none if it does not say."""
+    sizes: dict[str, int] = {}
+    named = [each.name for each in config.node_groups if each.capacity == CAPACITY_BLOCK]
+    if not any(former.values()) or not named:
+        return sizes
+    eks = session.polling_client("eks")
+    try:
+        for name in named:
+            asked = {"clusterName": config.eks_cluster_name, "nodegroupName": name}
+            answer = answer_of(eks.describe_nodegroup, **asked)
+            there = answer and answer["nodegroup"]["scalingConfig"]
+            sizes[name] = there["desiredSize"] if there else 0
+    except (BotoCoreError, ClientError) as error:
+        print(f"The sizes of node groups are not known. {explanation(error)}", file=sys.stderr)
+    return sizes
+
+
 def _refuse_changes_of_nodes(
     stacks: Iterable[Stack],
     *,
     former: Mapping[str, Deployed | None],
     found: Mapping[str, Any] | None,
+    sizes: Mapping[str, int],
     config: Config,
     path: Path,
 ) -> None:
@@ -197,7 +222,7 @@ def _refuse_changes_of_nodes(
                 finding(refusal, former=before, wanted=stack.template, config=config)
                 for refusal in refused(before, stack.template, found=found)
             ),
-            *refused_changes(before, stack.template, config=config),
+            *refused_changes(before, stack.template, config=config, sizes=sizes),
         )
     )
 

@@ -117,19 +117,24 @@ def _is_autoscaled(group: Values) -> bool:
     return isinstance(group["ScalingConfig"]["DesiredSize"], Mapping)
 
 
-def refused_changes(former: Template, wanted: Template, *, config: Config) -> Iterator[Finding]:
+def refused_changes(
+    former: Template, wanted: Template, *, config: Config, sizes: Mapping[str, int]
+) -> Iterator[Finding]:
     """Yield what EKS refuses to change in one deployment, or while a group has nodes.
 
     Args:
         former: The template that the stack has; empty without a stack.
         wanted: The template that is deployed.
         config: The configuration that it is of.
+        sizes: The wanted sizes of groups as EKS says, by name: others than CloudFormation may have
+            changed them. A group that is not among them has that of the former template.
     """
     for each in _changes(former, wanted):
         replacing, in_place = (
             [_key(name) for name in names] for names in (each.replacing, each.in_place)
         )
-        size = each.former["ScalingConfig"]["DesiredSize"]
+        stated = each.former["ScalingConfig"]["DesiredSize"]
+        size = sizes.get(each.name, stated)
         if replacing and in_place:
             alone, rest = ", ".join(replacing), ", ".join(in_place)
             # After an update that has failed, CloudFormation has the launch template as another
@@ -142,14 +147,22 @@ def refused_changes(former: Template, wanted: Template, *, config: Config) -> It
                 f"alone; deploy {first} first, with the former {then}, and then {then}",
                 config=config,
             )
-        # A size that is looked up, where the Cluster Autoscaler decides, is not known here.
+        # One that is looked up, where the Cluster Autoscaler decides, only EKS knows.
         elif each.needs_no_nodes and isinstance(size, int) and size:
+            first = (
+                f"deploy desired_size: 0 first, with the former {', '.join(replacing)}, then this, "
+                "then the former size"
+                if isinstance(stated, int) and stated
+                # CloudFormation changes no size that the former template has, or that it looks up.
+                else f"run: aws eks update-nodegroup-config --cluster-name "
+                f"{config.eks_cluster_name} --nodegroup-name {each.name} --scaling-config "
+                "minSize=0,desiredSize=0; then deploy again"
+            )
             yield _finding(
                 each.name,
                 replacing[0],
                 f"changes while the group has nodes ({size}), which EKS refuses in a Capacity "
-                f"Block; deploy desired_size: 0 first, with the former {', '.join(replacing)}, "
-                "then this, then the former size",
+                f"Block; {first}",
                 config=config,
             )
 

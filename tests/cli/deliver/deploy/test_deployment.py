@@ -1,11 +1,15 @@
 """What a deployment refuses, and the report that it leaves."""
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stack_events import StackEvent
@@ -18,6 +22,7 @@ from hyperpod_cli.stack_progress.terminal import StackRunResult
 from tests.conftest import Assemble
 from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.provisioner.fake_s3 import client_error
 from tests.support.stack_events import event
 
 GOOD = Check(title="kubectl get nodes", ok=True)
@@ -177,3 +182,81 @@ def test_it_refuses_another_type_at_the_line_of_the_group(
     assert said.startswith(f"{config}:{number}: {key}: 'ml.m5.4xlarge' cannot be changed")
     assert "restore the former value (ml.m5.2xlarge)" in said
     assert "Give the group another name" in said
+
+
+BLOCK = """
+node_groups:
+  - name: gpu
+    instance_types: [p5.48xlarge]
+    desired_size: 1
+    capacity: CapacityBlock
+    capacity_reservation_id: cr-0123456789abcdef0
+    detailed_monitoring: %s
+"""
+
+
+Monitored = tuple[Path, Mapping[str, Any], Mapping[str, Any]]
+
+
+class Aws:
+    """A session whose EKS answers with the size of a node group, or an error."""
+
+    region = "us-west-2"
+
+    def __init__(self, answer: int | str) -> None:
+        self._answer = answer
+
+    def polling_client(self, _service: str) -> "Aws":
+        return self
+
+    def describe_nodegroup(self, *, clusterName: str, nodegroupName: str) -> Mapping[str, Any]:
+        assert (clusterName, nodegroupName) == ("ml-eks", "gpu")
+        if isinstance(self._answer, str):
+            raise client_error(self._answer, "DescribeNodegroup", "")
+        return {"nodegroup": {"scalingConfig": {"desiredSize": self._answer}}}
+
+
+@pytest.fixture(scope="module")
+def monitored(assemble: Assemble, tmp_path_factory: pytest.TempPathFactory) -> Monitored:
+    """A group in a Capacity Block that gets detailed monitoring: its file, former, and wanted."""
+    path = tmp_path_factory.mktemp("monitored") / "mine.yaml"
+    templates = []
+    for value in ("false", "true"):
+        path.write_text(DEFAULT.read_text("utf-8") + BLOCK % value, "utf-8")
+        templates.append(assemble(load_config(path)).templates()["ml-node-groups"])
+    former, wanted = templates
+    return path, former, wanted
+
+
+@pytest.mark.parametrize(
+    ("answer", "nodes"),
+    [(3, 3), (0, 0), ("ResourceNotFoundException", 0), ("AccessDeniedException", 1)],
+)
+def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    monitored: Monitored,
+    answer: int | str,
+    nodes: int,
+) -> None:
+    path, former, wanted = monitored
+    name, session = "ml-node-groups", cast("AwsSession", Aws(answer))
+    found = Deployed(status="CREATE_COMPLETE", template=former)
+    monkeypatch.setattr(announcement, "deployed", lambda *_: found)
+    monkeypatch.setattr(announcement, "_found", lambda *_, **__: None)
+    # All but the refusals.
+    monkeypatch.setattr(announcement, "held_back", lambda *_, **__: {name: "stays"})
+    monkeypatch.setattr(announcement, "differences", lambda *_, **__: [])
+
+    with pytest.raises(ConfigError) if nodes else nullcontext() as refused:
+        announcement.announcement(
+            [Stack(name=name, template=wanted)],
+            config=load_config(path),
+            path=path,
+            session=session,
+            again="make deploy",
+        )
+
+    assert refused is None or f"while the group has nodes ({nodes})" in str(refused.value)
+    said = capsys.readouterr().err
+    assert ("The sizes of node groups are not known" in said) == (answer == "AccessDeniedException")

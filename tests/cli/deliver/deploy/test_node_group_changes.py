@@ -54,6 +54,7 @@ class Deployments:
         *,
         tags: Mapping[str, str] | None = None,
         is_scaled: tuple[bool, bool] = (True, True),
+        sizes: Mapping[str, int] | None = None,
     ) -> tuple[list[str], list[str]]:
         """Return what is said of nodes, with how many of a group end, and the refusals."""
         before, after = (
@@ -70,7 +71,7 @@ class Deployments:
                 f"{each.text} ({each.group}: {each.ends})" if each.ends else each.text
                 for each in consequences(*templates)
             ],
-            [str(each) for each in refused_changes(*templates, config=config)],
+            [str(each) for each in refused_changes(*templates, config=config, sizes=sizes or {})],
         )
 
 
@@ -163,19 +164,30 @@ def test_what_eks_takes_one_after_the_other_is_refused_by_both_keys(
     assert second.startswith("node_groups[1].desired_size: 2 changes together with release")
 
 
+DEPLOY = "deploy desired_size: 0 first, with the former detailed_monitoring, then this, then"
+SCALE = (
+    "run: aws eks update-nodegroup-config --cluster-name ml-eks --nodegroup-name n0 "
+    "--scaling-config minSize=0,desiredSize=0; then deploy again"
+)
+
+
+@pytest.mark.parametrize("is_scaled", [FIXED, (True, True)])
+@pytest.mark.parametrize("stated", [0, 1])
+@pytest.mark.parametrize("there", [None, 0, 3])
 def test_a_capacity_block_with_nodes_keeps_its_launch_template(
-    deployments: Deployments,
+    deployments: Deployments, is_scaled: tuple[bool, bool], stated: int, there: int | None
 ) -> None:
-    with_nodes, without = (
-        deployments.compared([former], [{**former, "detailed_monitoring": True}], is_scaled=FIXED)[
-            1
-        ]
-        for former in (BLOCK, {**BLOCK, "desired_size": 0})
+    """EKS knows its size; where it does not say, the template does, unless that looks it up."""
+    former = {**BLOCK, "desired_size": stated}
+    sizes = {} if there is None else {"n0": there}
+    _, refused = deployments.compared(
+        [former], [{**former, "detailed_monitoring": True}], is_scaled=is_scaled, sizes=sizes
     )
-    assert without == []
-    (line,) = with_nodes
-    assert line.startswith("node_groups[0].detailed_monitoring: ")
-    assert "deploy desired_size: 0 first" in line
+    known = 0 if is_scaled != FIXED else stated
+    nodes = known if there is None else there
+    start = "node_groups[0].detailed_monitoring: true changes while the group has nodes"
+    said = f"{start} ({nodes}), which EKS refuses in a Capacity Block; {DEPLOY if known else SCALE}"
+    assert [each[: len(said)] for each in refused] == ([said] if nodes else [])
 
 
 TWO, NONE = {"desired_size": 2}, {"desired_size": 0}
