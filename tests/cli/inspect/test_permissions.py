@@ -457,7 +457,8 @@ OF_DEPLOYER = (
 def test_who_deploys_may_call_what_the_commands_call(
     configure: Configure, assemble: Assemble, name: str
 ) -> None:
-    assembly = assemble(configure({})).directory
+    group = {"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}
+    assembly = assemble(configure({"node_groups": [group]})).directory
     policies = policies_of(assembly, deployment="ml", environment=ENVIRONMENT)
     allowed = {action for each in of_deployer(policies) for action in each["Action"]}
     assert {*commands()[name].calls} - ALLOWED <= allowed
