@@ -41,7 +41,7 @@ from emulator.hyperpod.simulation.hooks import (
     Scripts,
     Subnets,
 )
-from emulator.hyperpod.simulation.nodes import Place
+from emulator.hyperpod.simulation.nodes import LocatedNode
 from emulator.hyperpod.simulation.state import AddressBook, ClusterRegistry
 from emulator.hyperpod.simulation.surroundings import Agenda, Surroundings, Timings, Unknowns
 from emulator.hyperpod.simulation.training_plans import TrainingPlans
@@ -221,7 +221,7 @@ class HyperPodService:
             for group in found.groups.values():
                 for node in group.nodes:
                     if node.instance_id == instance_id:
-                        place = Place(found, group, node)
+                        place = LocatedNode(found, group, node)
                         reason = "Hardware failure was detected"
                         self._announcer.node_is_faulty(place, reason=reason, repair="Replace")
                         self._backend.lifecycle.nodes.replace(place, now, reason=reason)

@@ -13,8 +13,8 @@ from emulator.kubernetes.objects.admission import WriteOptions
 from emulator.kubernetes.objects.errors import ApiError, Object
 from emulator.kubernetes.objects.metadata import now
 from emulator.kubernetes.objects.patches import merge_patched
-from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
-from emulator.kubernetes.objects.store import Store, Target
+from emulator.kubernetes.objects.resources import ApiResource, ResourceCatalog
+from emulator.kubernetes.objects.store import ResourcePath, Store
 from emulator.kubernetes.objects.validation import BuiltInSchemas
 from emulator.kubernetes.server.application import Application, Faults
 from emulator.kubernetes.server.authentication import Authenticate, Principal, eks_tokens
@@ -221,7 +221,7 @@ class KubernetesApi:
         resource = self._resource(item["apiVersion"], item["kind"])
         metadata = item["metadata"]
         default = "default" if resource.namespaced else ""
-        target = Target(resource, metadata.get("namespace", default), metadata["name"])
+        target = ResourcePath(resource, metadata.get("namespace", default), metadata["name"])
         return self._operations.create(target, item, _OWN_WRITES).item
 
     def delete(self, api_version: str, kind: str, name: str, *, namespace: str = "") -> None:
@@ -230,7 +230,7 @@ class KubernetesApi:
         Raises:
             ApiError: It does not exist.
         """
-        target = Target(self._resource(api_version, kind), namespace, name)
+        target = ResourcePath(self._resource(api_version, kind), namespace, name)
         self._operations.delete(target, options={})
 
     def merge(
@@ -241,7 +241,7 @@ class KubernetesApi:
         Raises:
             ApiError: It does not exist, or the result is invalid.
         """
-        target = Target(self._resource(api_version, kind), namespace, name)
+        target = ResourcePath(self._resource(api_version, kind), namespace, name)
         written = self._operations.patch(
             target, lambda item: merge_patched(item, patch), _OWN_WRITES
         )
@@ -255,7 +255,7 @@ class KubernetesApi:
         Raises:
             ApiError: There is no such object.
         """
-        target = Target(self._resource(api_version, kind), namespace, name)
+        target = ResourcePath(self._resource(api_version, kind), namespace, name)
         self._operations.set_status(target, status)
 
     def write_log(
@@ -273,7 +273,7 @@ class KubernetesApi:
         Raises:
             ApiError: There is no such pod.
         """
-        pod = self._operations.read(Target(self._resource("v1", "Pod"), namespace, name))
+        pod = self._operations.read(ResourcePath(self._resource("v1", "Pod"), namespace, name))
         if anew:
             self._operations.logs.begin(pod, container)
         self._operations.logs.write(pod, container, output.encode())
@@ -309,7 +309,7 @@ class KubernetesApi:
             ApiError: A name, label or quantity is malformed.
         """
         wanted = node(name, instance_type=instance_type, labels=labels or {}, taints=taints)
-        target = Target(self._resource("v1", "Node"), name=name)
+        target = ResourcePath(self._resource("v1", "Node"), name=name)
         with self._store.lock:
             self._operations.hardware[name] = capacity or {}
             joined = self._operations.apply(target, wanted, _OF_HYPERPOD).item
@@ -323,12 +323,12 @@ class KubernetesApi:
     def put_definition(self, definition: Object) -> None:
         """See `ControlPlane`."""
         resource = self._resource(definition["apiVersion"], definition["kind"])
-        target = Target(resource, name=definition["metadata"]["name"])
+        target = ResourcePath(resource, name=definition["metadata"]["name"])
         self._operations.apply(target, definition, _OF_HYPERPOD)
 
     def silence_node(self, name: str) -> None:
         """See `ControlPlane`."""
-        target = Target(self._resource("v1", "Node"), name=name)
+        target = ResourcePath(self._resource("v1", "Node"), name=name)
         with self._store.lock:
             found = self._store.get(target.resource, namespace="", name=name)
             if found is not None:
@@ -350,7 +350,7 @@ class KubernetesApi:
         """See `ControlPlane`."""
         self._faults.clear()
 
-    def _resource(self, api_version: str, kind: str) -> Resource:
+    def _resource(self, api_version: str, kind: str) -> ApiResource:
         resource = self._catalog.by_kind(api_version=api_version, kind=kind)
         if resource is None:
             message = f"{api_version} {kind} is not served: no such built-in kind or definition"

@@ -20,7 +20,7 @@ from typing import Self
 from emulator.aws.local_aws import AwsClients
 from emulator.hardware import HardwareOf, unknown_hardware
 from emulator.hyperpod import ClusterView, NodeView
-from emulator.node.node import Node, Run
+from emulator.node.node import NodeInstance, Run
 
 _DOWNLOADS = "[SageMaker] Downloading lifecycle scripts"
 _SUCCEEDED = "[SageMaker] The lifecycle scripts succeeded."
@@ -174,7 +174,7 @@ def _run(
             target.write_bytes(content)
         if (downloaded / _OWN).exists():
             (downloaded / _OWN).write_text(_NOT_RUN)
-        node = Node(Path(folder), scripts=downloaded)
+        node = NodeInstance(Path(folder), scripts=downloaded)
         node.set_instance_type(instance_type.removeprefix("ml."))
         facts = hardware(instance_type)
         if facts is not None:

@@ -59,7 +59,7 @@ class Run:
     calls: list[str]
 
 
-class Node:
+class NodeInstance:
     """A node before its first boot script; change it, then `run`.
 
     Args:

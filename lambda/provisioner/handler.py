@@ -13,7 +13,7 @@ from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework import log
 from provisioner.framework.operation import Turn
 from provisioner.framework.request import Request
-from provisioner.framework.resource import Resource, begin, poll
+from provisioner.framework.resource import CustomResource, begin, poll
 from provisioner.framework.retry import Clock
 from provisioner.governance.governance import TaskGovernance
 from provisioner.helm.client import ReleaseConnection
@@ -26,7 +26,7 @@ from provisioner.node_group_size import NodeGroupSize
 
 CLIENTS = Clients()
 
-_RESOURCES: Mapping[str, Callable[[Clients], Resource[Any]]] = {
+_RESOURCES: Mapping[str, Callable[[Clients], CustomResource[Any]]] = {
     "Custom::DefaultSecurityGroup": lambda clients: DefaultSecurityGroup(ec2=clients.ec2),
     "Custom::DeletionCheck": lambda clients: DeletionCheck(connection=_connection(clients)),
     "Custom::EksAuthenticationMode": lambda clients: AuthenticationMode(eks=clients.eks),
@@ -80,7 +80,7 @@ def is_complete(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
     return response
 
 
-def _resource(request: Request) -> Resource[Any]:
+def _resource(request: Request) -> CustomResource[Any]:
     if request.resource_type not in _RESOURCES:
         raise ProvisioningError(
             f"The provisioner does not handle the resource type {request.resource_type}",

@@ -14,7 +14,7 @@ from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from hyperpod_cli.inspect.archive.kubernetes_objects import NODE_GROUP_LABEL, managed_node
-from hyperpod_cli.operate.clusters import Node, nodes_of
+from hyperpod_cli.operate.clusters import ClusterNode, nodes_of
 from hyperpod_cli.operate.nodes.health import labels_of
 from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, groups_of
@@ -50,7 +50,7 @@ class EndingNodes:
         return self.ends < len(self.nodes)
 
 
-def settled(clients: AwsClients, cluster: str) -> list[Node]:
+def settled(clients: AwsClients, cluster: str) -> list[ClusterNode]:
     """Return the nodes of a cluster once no more come and go; none without a cluster."""
     deadline = time.monotonic() + _LONGEST_SECONDS
     sagemaker = clients("sagemaker")
@@ -71,10 +71,10 @@ def settled(clients: AwsClients, cluster: str) -> list[Node]:
         time.sleep(_PAUSE_SECONDS)
 
 
-def managed(kubernetes: ControlPlane) -> list[Node]:
+def managed(kubernetes: ControlPlane) -> list[ClusterNode]:
     """Return the nodes of EKS node groups once no more come and go."""
     deadline = time.monotonic() + _LONGEST_SECONDS
-    before: list[Node] | None = None
+    before: list[ClusterNode] | None = None
     while (found := _managed(kubernetes)) != before and time.monotonic() < deadline:
         before = found
         if found:
@@ -82,14 +82,14 @@ def managed(kubernetes: ControlPlane) -> list[Node]:
     return found
 
 
-def _managed(kubernetes: ControlPlane) -> list[Node]:
+def _managed(kubernetes: ControlPlane) -> list[ClusterNode]:
     found = sorted(
         managed_node(each)
         for each in kubernetes.objects("v1", "Node")
         if NODE_GROUP_LABEL in labels_of(each)
     )
     return [
-        Node(id=name, group=group, instance_type=kind, status=status, message="")
+        ClusterNode(id=name, group=group, instance_type=kind, status=status, message="")
         for name, group, kind, status in found
     ]
 
@@ -163,7 +163,9 @@ def _set_sizes(clients: AwsClients, kubernetes: ControlPlane, archive: Archive) 
         time.sleep(_PAUSE_SECONDS)
 
 
-def ending(before: list[Node], after: list[Node], *, archive: Archive) -> list[EndingNodes]:
+def ending(
+    before: list[ClusterNode], after: list[ClusterNode], *, archive: Archive
+) -> list[EndingNodes]:
     """Return the groups whose nodes are others than before.
 
     Args:
@@ -191,7 +193,7 @@ def ending(before: list[Node], after: list[Node], *, archive: Archive) -> list[E
     return found
 
 
-def _by_group(nodes: list[Node]) -> Mapping[str, set[str]]:
+def _by_group(nodes: list[ClusterNode]) -> Mapping[str, set[str]]:
     found: dict[str, set[str]] = {}
     for node in nodes:
         found.setdefault(node.group, set()).add(node.id)

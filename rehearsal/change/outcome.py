@@ -15,7 +15,7 @@ Key = tuple[str, str]
 """Stack and logical ID."""
 
 
-class Action(StrEnum):
+class ChangeAction(StrEnum):
     """What became of a resource."""
 
     CREATED = auto()
@@ -27,7 +27,7 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class Change:
+class ResourceChange:
     """What became of a resource.
 
     Attributes:
@@ -40,7 +40,7 @@ class Change:
     """
 
     stack: str
-    action: Action
+    action: ChangeAction
     type: str
     logical_id: str
     name: str
@@ -49,7 +49,7 @@ class Change:
     @property
     def loses(self) -> bool:
         """Whether data or work is lost."""
-        return self.holds_data and self.action in (Action.REPLACED, Action.DELETED)
+        return self.holds_data and self.action in (ChangeAction.REPLACED, ChangeAction.DELETED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,7 +139,7 @@ class _References:
 
 def changes(
     before: Snapshot, after: Snapshot, *, events: Mapping[str, Sequence[StackEvent]]
-) -> list[Change]:
+) -> list[ResourceChange]:
     """Return what became of each resource that is not as it was.
 
     Args:
@@ -152,7 +152,7 @@ def changes(
 
 def _changes(
     before: Snapshot, after: Snapshot, *, events: Mapping[str, Sequence[StackEvent]]
-) -> Iterator[Change]:
+) -> Iterator[ResourceChange]:
     skipped = {
         (stack, event.logical_id)
         for stack, found in events.items()
@@ -163,17 +163,17 @@ def _changes(
         was, now = before.resources.get(key), after.resources.get(key)
         action = None
         if was is None:
-            action = Action.CREATED
+            action = ChangeAction.CREATED
         elif now is None:
-            action = Action.KEPT if key in skipped else Action.DELETED
+            action = ChangeAction.KEPT if key in skipped else ChangeAction.DELETED
         elif was != now:
-            action = Action.REPLACED
+            action = ChangeAction.REPLACED
         elif before.properties[key] != after.properties[key]:
-            action = Action.UPDATED
+            action = ChangeAction.UPDATED
         found = was if now is None else now
         if action is not None and found is not None:
             names = before.names if now is None else after.names
-            yield Change(
+            yield ResourceChange(
                 stack=key[0],
                 action=action,
                 type=found[1],
@@ -183,7 +183,9 @@ def _changes(
             )
 
 
-def steps(found: Iterable[Change], *, events: Mapping[str, Sequence[StackEvent]]) -> list[Change]:
+def steps(
+    found: Iterable[ResourceChange], *, events: Mapping[str, Sequence[StackEvent]]
+) -> list[ResourceChange]:
     """Return the changes that CloudFormation makes before it cleans up, in the order it did.
 
     Args:
@@ -196,6 +198,6 @@ def steps(found: Iterable[Change], *, events: Mapping[str, Sequence[StackEvent]]
         for event in each
         if event.status in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
     }
-    made = [each for each in found if each.action not in (Action.DELETED, Action.KEPT)]
+    made = [each for each in found if each.action not in (ChangeAction.DELETED, ChangeAction.KEPT)]
     timed = [each for each in made if (each.stack, each.logical_id) in done]
     return sorted(timed, key=lambda each: done[each.stack, each.logical_id])

@@ -5,12 +5,18 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rehearsal.change.nodes import EndingNodes
-from rehearsal.change.outcome import Action, Change
+from rehearsal.change.outcome import ChangeAction, ResourceChange
 from rehearsal.change.permissions import MissingPermission
 from rehearsal.change.rollback import Rollback
 
 NOTHING_LOST, REFUSED_BY_AWS, LOSES = 0, 1, 4
-_ORDER = (Action.REPLACED, Action.DELETED, Action.KEPT, Action.CREATED, Action.UPDATED)
+_ORDER = (
+    ChangeAction.REPLACED,
+    ChangeAction.DELETED,
+    ChangeAction.KEPT,
+    ChangeAction.CREATED,
+    ChangeAction.UPDATED,
+)
 _MOST_PODS, _MOST_NODES = 5, 10
 
 
@@ -44,7 +50,7 @@ class Prediction:
     error: str = ""
     new: Sequence[str] = ()
     staying: Sequence[str] = ()
-    changes: Sequence[Change] = ()
+    changes: Sequence[ResourceChange] = ()
     nodes: Sequence[EndingNodes] = ()
     missing: Sequence[MissingPermission] = ()
     minutes: int | None = None
@@ -161,15 +167,15 @@ class Prediction:
         }[self.code]
 
 
-def told(found: Sequence[Change]) -> Iterator[str]:
+def told(found: Sequence[ResourceChange]) -> Iterator[str]:
     """Yield the lines that tell what becomes of resources, stack by stack, the worst first."""
-    stacks: Mapping[str, list[Change]] = {each.stack: [] for each in found}
+    stacks: Mapping[str, list[ResourceChange]] = {each.stack: [] for each in found}
     for each in found:
         stacks[each.stack].append(each)
     for stack, own in stacks.items():
         yield f"{stack}:"
         for action in _ORDER:
             for each in (change for change in own if change.action is action):
-                what = "stays, without a stack" if action is Action.KEPT else action.value
+                what = "stays, without a stack" if action is ChangeAction.KEPT else action.value
                 mark = ", and what it holds is lost" if each.loses else ""
                 yield f"  {what:9} {each.name} ({each.type}){mark}"

@@ -27,11 +27,11 @@ from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import unsettled
 from hyperpod_cli.inspect.critical_path import read_graph, schedule, start_of
 from hyperpod_cli.inspect.permissions.policies import policies_of
-from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.clusters import ClusterNode
 from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.change.assembly import ArchivedVersion
 from rehearsal.change.nodes import ending, managed, set_counts, settled
-from rehearsal.change.outcome import Change, Snapshot, changes, snapshot, steps
+from rehearsal.change.outcome import ResourceChange, Snapshot, changes, snapshot, steps
 from rehearsal.change.permissions import MissingPermission, missing
 from rehearsal.change.prediction import Prediction
 from rehearsal.change.replay import replayed
@@ -136,7 +136,7 @@ class ChangeRehearsal:
         again = f"make deploy CONFIG={self.config_path}"
         yield from refusals(stacks, region=self.archive.manifest.region, again=again)
 
-    def _deploy(self, prediction: Prediction) -> list[Change]:
+    def _deploy(self, prediction: Prediction) -> list[ResourceChange]:
         """Rehearse the deployment and note what it does; return its steps."""
         with self._replayed() as stage:
             prediction.notes += [*self._stand_ins(stage), *self._absent(stage)]
@@ -209,7 +209,7 @@ class ChangeRehearsal:
             found += missing(needed.deployer, self.policies, who="deployer")
         return found
 
-    def _roll_back(self, done: Sequence[Change]) -> Rollback:
+    def _roll_back(self, done: Sequence[ResourceChange]) -> Rollback:
         """Rehearse it again; the second-last step fails, or the only one."""
         step = done[-2:][0]
         self.progress.say(f"Once more, and {step.stack}: {step.name} fails")
@@ -251,8 +251,8 @@ class _Attempt:
 
     before: Snapshot
     after: Snapshot
-    nodes: list[Node]
-    nodes_after: list[Node]
+    nodes: list[ClusterNode]
+    nodes_after: list[ClusterNode]
     events: Mapping[str, Sequence[StackEvent]]
     error: str
 
@@ -279,7 +279,7 @@ class _Attempt:
         )
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[ResourceChange]:
         return changes(self.before, self.after, events=self.events)
 
 
@@ -293,7 +293,7 @@ def reason(error: str) -> str:
     return "\n".join(each.strip() for each in rules) or error
 
 
-def _minutes(assembly: Path, found: Sequence[Change]) -> int:
+def _minutes(assembly: Path, found: Sequence[ResourceChange]) -> int:
     """Return how many minutes the changes take by the model of `critical-path`, rounded up."""
     graph = read_graph(assembly)
     changed = {Address(each.stack, each.logical_id) for each in found}

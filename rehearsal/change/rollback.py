@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rehearsal.change.outcome import Change
+from rehearsal.change.outcome import ResourceChange
 
 _STUCK = ("UPDATE_ROLLBACK_FAILED", "ROLLBACK_FAILED", "UPDATE_FAILED", "CREATE_FAILED")
 
@@ -21,10 +21,10 @@ class Rollback:
         nodes: How many there are.
     """
 
-    step: Change
+    step: ResourceChange
     is_only: bool
     statuses: Mapping[str, str]
-    changes: Sequence[Change]
+    changes: Sequence[ResourceChange]
     ended: int
     nodes: int
 

@@ -78,7 +78,7 @@ _OWN_SUBNET_PREFIX = 26
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Subnet:
+class ExistingSubnet:
     """A subnet of the VPC that the deployment is in.
 
     Attributes:
@@ -137,14 +137,14 @@ class SecurityGroup:
         ec2.authorize_security_group_ingress(GroupId=self.id, IpPermissions=all_traffic_of(self.id))
 
 
-def own_networks(config: Config) -> Iterator[Subnet | SecurityGroup]:
+def own_networks(config: Config) -> Iterator[ExistingSubnet | SecurityGroup]:
     """Yield what groups name of the network, the subnets where the first HyperPod subnet is."""
     networks = [group.override_vpc for group in config.cluster.all_groups if group.override_vpc]
     ids = dict.fromkeys(itertools.chain(*(each.subnet_ids for each in networks)))
     zone = config.network.hyperpod_zone_ids[0]
     blocks = free_blocks(config.network, prefix_length=_OWN_SUBNET_PREFIX)
     for id_, cidr in zip(ids, blocks, strict=False):
-        yield Subnet(id=id_, cidr=cidr, zone=zone, vpc_id=config.network.vpc_id)
+        yield ExistingSubnet(id=id_, cidr=cidr, zone=zone, vpc_id=config.network.vpc_id)
     groups = itertools.chain(*(each.security_group_ids for each in networks))
     yield from (SecurityGroup(id=id_, vpc_id=config.network.vpc_id) for id_ in groups)
 

@@ -20,7 +20,7 @@ from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.stack_progress.failures import failure_lines
 from hyperpod_cli.stack_progress.operation import Operation
 from hyperpod_cli.stack_progress.progress import Followed
-from rehearsal.pipeline.definition import Action
+from rehearsal.pipeline.definition import PipelineAction
 
 _POLL = {"Delay": 0.2, "MaxAttempts": 3000}
 _NO_CHANGES = ("didn't contain changes", "No updates are to be performed")
@@ -49,7 +49,7 @@ class StackActions:
     bucket: str
 
     def run(
-        self, action: Action, *, template: Path | None, configuration: Path | None = None
+        self, action: PipelineAction, *, template: Path | None, configuration: Path | None = None
     ) -> None:
         """Run an action.
 
@@ -92,7 +92,12 @@ class StackActions:
         return client
 
     def _replace(
-        self, action: Action, *, clients: AwsClients, template: Path, tags: Mapping[str, str]
+        self,
+        action: PipelineAction,
+        *,
+        clients: AwsClients,
+        template: Path,
+        tags: Mapping[str, str],
     ) -> None:
         """Create a change set in place of one of its name; parameters get their defaults.
 
@@ -127,7 +132,7 @@ class StackActions:
             if not any(text in reason for text in _NO_CHANGES):
                 raise StackFailedError(f"{stack}: {reason}") from None
 
-    def _execute(self, action: Action, *, clients: AwsClients) -> None:
+    def _execute(self, action: PipelineAction, *, clients: AwsClients) -> None:
         client, settings = clients("cloudformation"), action.configuration
         stack, name = settings["StackName"], settings["ChangeSetName"]
         found = client.describe_change_set(StackName=stack, ChangeSetName=name)

@@ -21,7 +21,7 @@ _PHASES = ("install", "pre_build", "build")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Action:
+class PipelineAction:
     """An action of a pipeline.
 
     Attributes:
@@ -59,9 +59,9 @@ class StageDefinition:
     """
 
     name: str
-    actions: Sequence[Action]
+    actions: Sequence[PipelineAction]
 
-    def in_order(self) -> Iterator[list[Action]]:
+    def in_order(self) -> Iterator[list[PipelineAction]]:
         """Yield the actions that run side by side, in the order of their numbers."""
         for number in sorted({action.run_order for action in self.actions}):
             yield [action for action in self.actions if action.run_order == number]
@@ -131,8 +131,8 @@ class PipelineDefinition:
         )
 
 
-def _action(action: Mapping[str, Any]) -> Action:
-    return Action(
+def _action(action: Mapping[str, Any]) -> PipelineAction:
+    return PipelineAction(
         name=action["Name"],
         provider=action["ActionTypeId"]["Provider"],
         category=action["ActionTypeId"]["Category"],

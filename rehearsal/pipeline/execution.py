@@ -14,7 +14,12 @@ from pathlib import Path
 from emulator.aws.local_aws import NODE_DIRECTORY
 from rehearsal.command_runner import start, stop
 from rehearsal.pipeline.cloud_formation import StackActions, StackFailedError
-from rehearsal.pipeline.definition import Action, BuildSpec, PipelineDefinition, with_variables
+from rehearsal.pipeline.definition import (
+    BuildSpec,
+    PipelineAction,
+    PipelineDefinition,
+    with_variables,
+)
 from rehearsal.pipeline.repository import Repository
 from rehearsal.progress import Progress
 
@@ -213,21 +218,21 @@ class Execution:
                     self.progress.say(f"  stopped in {stage.name}: {self.error}")
                     return
 
-    def _side_by_side(self, actions: list[Action], *, stage: str) -> str | None:
+    def _side_by_side(self, actions: list[PipelineAction], *, stage: str) -> str | None:
         if len(actions) == 1:  # a build ends at once when this thread is interrupted
             return self._try(actions[0], stage=stage)
         with ThreadPoolExecutor() as pool:
             errors = list(pool.map(lambda action: self._try(action, stage=stage), actions))
         return "\n".join(filter(None, errors)) or None
 
-    def _try(self, action: Action, *, stage: str) -> str | None:
+    def _try(self, action: PipelineAction, *, stage: str) -> str | None:
         try:
             self._run(action, stage=stage)
         except (BuildFailedError, StackFailedError) as error:
             return str(error)
         return None
 
-    def _run(self, action: Action, *, stage: str) -> None:
+    def _run(self, action: PipelineAction, *, stage: str) -> None:
         match action.category:
             case "Source":
                 (name,) = action.outputs
@@ -248,7 +253,7 @@ class Execution:
                     configuration=self._file_of(action, "TemplateConfiguration"),
                 )
 
-    def _file_of(self, action: Action, setting: str) -> Path | None:
+    def _file_of(self, action: PipelineAction, setting: str) -> Path | None:
         """Return a file that an action names as `artifact::path`."""
         name, _, path = action.configuration.get(setting, "").partition("::")
         return self._artifacts[name] / path if name else None
@@ -264,7 +269,7 @@ class Execution:
         tools = image_tools(self.folder / "tools-of-check", aws=["cat", str(answer)])
         return replace(self.place, tools=tools)
 
-    def _build(self, action: Action, *, place: BuildPlace) -> None:
+    def _build(self, action: PipelineAction, *, place: BuildPlace) -> None:
         sources = {name: self._source(name, action=action) for name in action.inputs}
         directory = next(iter(sources.values()))
         spec = self.definition.build_spec(action.configuration["ProjectName"], source=directory)
@@ -283,7 +288,7 @@ class Execution:
         for name in action.outputs:
             self._artifacts[name] = directory / spec.output
 
-    def _source(self, artifact: str, *, action: Action) -> Path:
+    def _source(self, artifact: str, *, action: PipelineAction) -> Path:
         """Return the folder of an artifact; of the repository, a clone for each build."""
         found = self._artifacts[artifact]
         if found != self.repository.path:

@@ -129,7 +129,7 @@ _BUCKET = "rehearsal-artifacts"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class RehearsedEnvironment:
     """An environment, and the local AWS that it is deployed to.
 
     Attributes:
@@ -220,7 +220,9 @@ class Place:
         )
 
 
-def start_places(loaded: Loaded, *, directory: Path, started: ExitStack) -> Sequence[Place]:
+def start_places(
+    loaded: Loaded, *, directory: Path, started: ExitStack
+) -> Sequence[RehearsedEnvironment]:
     """Start a local AWS for each environment.
 
     Args:
@@ -242,7 +244,7 @@ def start_places(loaded: Loaded, *, directory: Path, started: ExitStack) -> Sequ
                 "plays those in regions of their own alone."
             )
     cdk = started.enter_context(CdkCliProcess())
-    places: list[Place] = []
+    places: list[RehearsedEnvironment] = []
     for section, deployment in zip(loaded.pipeline.environments, loaded.deployments, strict=True):
         config = deployment.config
         region = str(config.region)
@@ -258,7 +260,7 @@ def start_places(loaded: Loaded, *, directory: Path, started: ExitStack) -> Sequ
             )
         )
         places.append(
-            Place(
+            RehearsedEnvironment(
                 section=section,
                 config=config,
                 config_path=deployment.path,

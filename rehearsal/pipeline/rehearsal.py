@@ -13,7 +13,7 @@ from hyperpod_cdk import Loaded, PipelineConfig
 from rehearsal.pipeline.cloud_formation import StackActions
 from rehearsal.pipeline.definition import PipelineDefinition, UnplayableError
 from rehearsal.pipeline.execution import BuildPlace, Execution, image_tools
-from rehearsal.pipeline.places import Place, RegionRouter, start_places
+from rehearsal.pipeline.places import RegionRouter, RehearsedEnvironment, start_places
 from rehearsal.pipeline.repository import Repository
 from rehearsal.progress import Progress
 from rehearsal.report import Fact
@@ -45,7 +45,7 @@ class PipelineRehearsal:
     progress: Progress
     _repository: Repository = field(init=False)
     _definition: PipelineDefinition = field(init=False)
-    _places: Sequence[Place] = field(init=False, default=())
+    _places: Sequence[RehearsedEnvironment] = field(init=False, default=())
     _stacks: Mapping[str, StackActions] = field(init=False, default_factory=dict)
     _endpoint: str = field(init=False, default="")
     _pushes: int = field(init=False, default=0)
@@ -175,7 +175,9 @@ class PipelineRehearsal:
         if rehearsed:
             yield Fact(check="approvers read what a rehearsal says", ok=len(shown) == rehearsed)
 
-    def _mistake(self, stage: str, reason: str, *, others: Sequence[Place]) -> Iterator[Fact]:
+    def _mistake(
+        self, stage: str, reason: str, *, others: Sequence[RehearsedEnvironment]
+    ) -> Iterator[Fact]:
         """Yield whether what was pushed is stopped; take it back.
 
         Args:

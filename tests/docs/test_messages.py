@@ -13,7 +13,7 @@ from hyperpod_cdk import Config, ConfigError
 from hyperpod_cdk.checks import ALL_RULES, findings
 from hyperpod_cdk.loading import load_config
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
-from hyperpod_cli.operate.clusters import HyperPodCluster
+from hyperpod_cli.operate.clusters import DescribedCluster
 from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explained
@@ -67,7 +67,7 @@ def test_each_cause_rule_and_validator_has_a_row(name: str) -> None:
 
 def unknown_cluster() -> None:
     """Ask for the EKS cluster of one that Slurm orchestrates."""
-    orchestrator_of(HyperPodCluster(described={"ClusterName": "ml-cluster"})).eks_cluster_name()
+    orchestrator_of(DescribedCluster(described={"ClusterName": "ml-cluster"})).eks_cluster_name()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.node.node import Node
+from emulator.node.node import NodeInstance
 from tests.support.changed_node import SCRIPTS
 from tests.support.configs import CONFIG_FOLDER
 
@@ -25,14 +25,14 @@ def scripts(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def node(tmp_path: Path, scripts: Path) -> Node:
+def node(tmp_path: Path, scripts: Path) -> NodeInstance:
     (tmp_path / "node").mkdir()
-    made = Node(tmp_path / "node", scripts=scripts)
+    made = NodeInstance(tmp_path / "node", scripts=scripts)
     made.mount("/opt/sagemaker")
     return made
 
 
-def test_they_run_after_the_projects(node: Node) -> None:
+def test_they_run_after_the_projects(node: NodeInstance) -> None:
     run = node.run()
 
     assert run.code == 0, run.output
@@ -49,7 +49,7 @@ def test_a_failure_of_theirs_fails_the_node_and_is_reported_as_one_of_the_projec
 ) -> None:
     (scripts / "own" / "on_create.sh").write_text("#!/bin/sh\necho no licence >&2\nexit 9\n")
     (tmp_path / "node").mkdir()
-    node = Node(tmp_path / "node", scripts=scripts)
+    node = NodeInstance(tmp_path / "node", scripts=scripts)
     node.mount("/opt/sagemaker")
 
     run = node.run()
@@ -66,7 +66,7 @@ def test_they_do_not_run_on_a_node_that_the_projects_scripts_give_up(
 ) -> None:
     (scripts / "steps" / "kubelet_directory.sh").write_text("exit 3\n")
     (tmp_path / "node").mkdir()
-    node = Node(tmp_path / "node", scripts=scripts)
+    node = NodeInstance(tmp_path / "node", scripts=scripts)
     node.mount("/opt/sagemaker")
 
     run = node.run()
@@ -78,7 +78,7 @@ def test_they_do_not_run_on_a_node_that_the_projects_scripts_give_up(
 def test_they_may_be_of_another_language(tmp_path: Path, scripts: Path) -> None:
     (scripts / "own" / "on_create.sh").write_text("#!/usr/bin/awk -f\nBEGIN { print ARGC }\n")
     (tmp_path / "node").mkdir()
-    node = Node(tmp_path / "node", scripts=scripts)
+    node = NodeInstance(tmp_path / "node", scripts=scripts)
     node.mount("/opt/sagemaker")
 
     assert "[own/on_create.sh] 1" in node.run().output
@@ -91,7 +91,7 @@ def test_a_planted_script_does_not_run(tmp_path: Path, scripts: Path, settings: 
     if settings is not None:
         (scripts / "deployment.env").write_text(settings)
     (tmp_path / "node").mkdir()
-    node = Node(tmp_path / "node", scripts=scripts)
+    node = NodeInstance(tmp_path / "node", scripts=scripts)
     node.mount("/opt/sagemaker")
 
     run = node.run()
@@ -103,7 +103,7 @@ def test_a_planted_script_does_not_run(tmp_path: Path, scripts: Path, settings: 
 def test_a_script_of_theirs_that_is_missing_fails_the_node(tmp_path: Path, scripts: Path) -> None:
     shutil.rmtree(scripts / "own")
     (tmp_path / "node").mkdir()
-    node = Node(tmp_path / "node", scripts=scripts)
+    node = NodeInstance(tmp_path / "node", scripts=scripts)
     node.mount("/opt/sagemaker")
 
     run = node.run()

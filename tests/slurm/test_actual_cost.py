@@ -7,7 +7,7 @@ import pytest
 from hyperpod_cli.inspect.actual_cost.records import Records, command_for, read_records
 from hyperpod_cli.inspect.actual_cost.slurm import NO_ACCOUNT, month_of_records
 from hyperpod_cli.inspect.actual_cost.usage import ALL, IDLE, PLAIN
-from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.clusters import ClusterNode
 from tests.slurm.cluster import SlurmCluster
 from tests.support.patience import eventually
 
@@ -51,7 +51,7 @@ def test_records_of_jobs_that_began_before(slurm_cluster: SlurmCluster) -> None:
     month = month_of_records(
         records,
         nodes=[
-            Node(
+            ClusterNode(
                 id=node.instance_id,
                 group=node.group,
                 instance_type=node.instance_type,

@@ -4,9 +4,9 @@ from typing import Any
 
 from hyperpod_cli.inspect.archive.archive import FORMAT, Archive
 from hyperpod_cli.inspect.archive.deployment import (
+    ArchivedDeployment,
     ArchivedNode,
     ArchivedStack,
-    Deployment,
     Manifest,
 )
 
@@ -35,7 +35,7 @@ def archive_with(**deployment: Any) -> Archive:
             version="0.1.0",
             written="2026-01-02T03:04:05+00:00",
         ),
-        deployment=Deployment(**values),
+        deployment=ArchivedDeployment(**values),
         templates={each.name: {"Resources": {}} for each in values["stacks"]},
         assets={"0" * 64 + ".zip": b"chart"},
     )

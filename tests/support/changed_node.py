@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from emulator.node.node import CONFIG_V3, STUB, Node
+from emulator.node.node import CONFIG_V3, STUB, NodeInstance
 from tests.support.configs import REPOSITORY
 
 SCRIPTS = REPOSITORY / "lifecycle" / "eks"
@@ -12,7 +12,7 @@ CONFIG_V3_NVIDIA = CONFIG_V3.replace('"runc"', '"nvidia"').replace(
 )
 
 
-class ChangedNode(Node):
+class ChangedNode(NodeInstance):
     """A node with other system commands."""
 
     def __init__(

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from hyperpod_cli.operate.clusters import HyperPodCluster, Node
+from hyperpod_cli.operate.clusters import ClusterNode, DescribedCluster
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl"
 LAUNCHED = datetime(2026, 11, 1, tzinfo=UTC)
@@ -11,8 +11,8 @@ LAUNCHED = datetime(2026, 11, 1, tzinfo=UTC)
 
 def node(
     number: int, group: str = "workers", *, status: str = "Running", message: str = ""
-) -> Node:
-    return Node(
+) -> ClusterNode:
+    return ClusterNode(
         id=f"i-{number:017x}",
         group=group,
         instance_type="ml.p5.48xlarge",
@@ -22,7 +22,7 @@ def node(
     )
 
 
-def described(counts: dict[str, tuple[int, int]], **members: Any) -> HyperPodCluster:
+def described(counts: dict[str, tuple[int, int]], **members: Any) -> DescribedCluster:
     """Return a cluster with groups of so many present and wanted nodes."""
     groups = [
         {
@@ -34,7 +34,7 @@ def described(counts: dict[str, tuple[int, int]], **members: Any) -> HyperPodClu
         }
         for name, (current, target) in counts.items()
     ]
-    return HyperPodCluster(
+    return DescribedCluster(
         described={
             "ClusterName": "ml-cluster",
             "ClusterArn": ARN,

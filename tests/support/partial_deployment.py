@@ -29,7 +29,7 @@ from hyperpod_stacks.table import StackKind, stack_name
 from provisioner.authentication_mode import AuthenticationMode
 from provisioner.default_security_group import DefaultSecurityGroup
 from provisioner.file_system_availability import FileSystemAvailability
-from provisioner.framework.resource import Resource
+from provisioner.framework.resource import CustomResource
 from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.lifecycle_scripts import LifecycleScripts
 from rehearsal.environment import VpcSubnets
@@ -294,7 +294,7 @@ class Deployment:
             raise StepFailedError(str(failure)) from failure
         return self._attributes[name]
 
-    def _handler(self, resource_type: str, properties: Mapping[str, str]) -> Resource[Any]:
+    def _handler(self, resource_type: str, properties: Mapping[str, str]) -> CustomResource[Any]:
         match resource_type:
             case "Custom::HyperPodCluster":
                 return HyperPodCluster(

@@ -37,7 +37,7 @@ class Address:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Resource:
+class TemplateResource:
     """One resource of a template.
 
     Attributes:
@@ -81,7 +81,7 @@ class Stack:
     is_protected: bool = False
     lookup_role: str = ""
     execution_role: str = ""
-    shown: Mapping[Address, Resource] | None = None
+    shown: Mapping[Address, TemplateResource] | None = None
 
     @property
     def size(self) -> int:
@@ -95,7 +95,7 @@ class Stack:
         return str(self.template.get("Description", ""))
 
     @cached_property
-    def resources(self) -> Mapping[Address, Resource]:
+    def resources(self) -> Mapping[Address, TemplateResource]:
         """Its resources by address."""
         if self.shown is not None:
             return self.shown
@@ -106,18 +106,18 @@ class Stack:
             for each, body in bodies.items()
         }
 
-    def of_type(self, resource_type: str) -> list[Resource]:
+    def of_type(self, resource_type: str) -> list[TemplateResource]:
         """List the resources of one type, in the template's order."""
         return [item for item in self.resources.values() if item.type == resource_type]
 
-    def _resource(self, logical_id: str, body: Value, *, known: set[Address]) -> Resource:
+    def _resource(self, logical_id: str, body: Value, *, known: set[Address]) -> TemplateResource:
         address, properties = Address(self.name, logical_id), body.get("Properties", {})
         after = body.get("DependsOn", [])
         needs = {
             Address(self.name, each) for each in ([after] if isinstance(after, str) else after)
         }
         needs |= {*referred_to(properties, stack=self.name, exports=self.exports)}
-        return Resource(
+        return TemplateResource(
             address=address,
             type=body["Type"],
             properties=properties,

@@ -33,7 +33,7 @@ class NoClusterError(OpsError):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HyperPodCluster:
+class DescribedCluster:
     """A HyperPod cluster.
 
     Attributes:
@@ -81,7 +81,7 @@ class HyperPodCluster:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Node:
+class ClusterNode:
     """An instance of a HyperPod cluster.
 
     Attributes:
@@ -118,7 +118,7 @@ def find_cluster(
     name: str,
     *,
     deployed_by: str = "",
-) -> HyperPodCluster:
+) -> DescribedCluster:
     """Return a cluster.
 
     Args:
@@ -133,7 +133,7 @@ def find_cluster(
     """
     found = answer_of(sagemaker.describe_cluster, ClusterName=name)
     if found is not None:
-        return HyperPodCluster(described=found)
+        return DescribedCluster(described=found)
     region = sagemaker.meta.region_name
     first = f"run `{deployed_by}`, or " if deployed_by else ""
     raise NoClusterError(
@@ -157,7 +157,7 @@ def nodes_of(
     *,
     group: str | None = None,
     requested: bool = False,
-) -> list[Node]:
+) -> list[ClusterNode]:
     """Return the nodes of a cluster by group and ID.
 
     Args:
@@ -183,9 +183,9 @@ def nodes_of(
     )
 
 
-def _node(summary: Mapping[str, Any]) -> Node:
+def _node(summary: Mapping[str, Any]) -> ClusterNode:
     status = summary["InstanceStatus"]
-    return Node(
+    return ClusterNode(
         id=str(summary.get("InstanceId", "")),
         group=str(summary["InstanceGroupName"]),
         instance_type=str(summary.get("InstanceType", "")),
@@ -288,7 +288,7 @@ class Chosen:
         """Client of SageMaker."""
         return self.session.client("sagemaker")
 
-    def found(self) -> HyperPodCluster:
+    def found(self) -> DescribedCluster:
         """Return the cluster as it is now.
 
         Raises:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cli.operate.clusters import HyperPodCluster, Node
+from hyperpod_cli.operate.clusters import ClusterNode, DescribedCluster
 from hyperpod_cli.terminal.atomic_file import replace_file
 from hyperpod_cli.terminal.errors import OpsError
 
@@ -23,7 +23,7 @@ _TOOLS = {
 }
 
 
-def session_command(cluster: HyperPodCluster, node: Node, *, region: str) -> list[str]:
+def session_command(cluster: DescribedCluster, node: ClusterNode, *, region: str) -> list[str]:
     """Return the command that opens a shell on a node.
 
     Args:

@@ -14,7 +14,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, charge_of
 from hyperpod_cdk.facts.instance_types import has_accelerators
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
-from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node, nodes_of
+from hyperpod_cli.operate.clusters import Chosen, ClusterNode, DescribedCluster, nodes_of
 from hyperpod_cli.operate.nodes.health import RUNNING, DeviceUse, device_use
 from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.terminal.console import console, in_utc, print_json, read_given, rounded
@@ -59,8 +59,8 @@ class IdleGroup:
 
 
 def idle_groups(
-    cluster: HyperPodCluster,
-    nodes: Iterable[Node],
+    cluster: DescribedCluster,
+    nodes: Iterable[ClusterNode],
     use: DeviceUse,
     *,
     region: str,
@@ -77,7 +77,7 @@ def idle_groups(
         config: Its configuration; None without.
         chosen: The same cluster, for commands about it.
     """
-    running: dict[str, list[Node]] = {}
+    running: dict[str, list[ClusterNode]] = {}
     for node in nodes:
         if node.status == RUNNING and has_accelerators(node.instance_type):
             running.setdefault(node.group, []).append(node)
@@ -94,14 +94,14 @@ def idle_groups(
     return sorted(shown, key=lambda each: (-Decimal(each.usd_an_hour or 0), each.group))
 
 
-def _names(node: Node) -> set[str]:
+def _names(node: ClusterNode) -> set[str]:
     return {node.kubernetes_name, node.host} - {""}
 
 
 def _idle_group(
     group: Group,
-    idle: Sequence[Node],
-    members: Sequence[Node],
+    idle: Sequence[ClusterNode],
+    members: Sequence[ClusterNode],
     *,
     use: DeviceUse,
     region: str,
@@ -126,14 +126,14 @@ def _idle_group(
     )
 
 
-def _since(idle: Sequence[Node], use: DeviceUse) -> str:
+def _since(idle: Sequence[ClusterNode], use: DeviceUse) -> str:
     """Return since when all nodes are idle: a pod that was deleted leaves nothing to tell."""
     ends = [use.last.get(name) for each in idle for name in _names(each) if name in use.last]
     known = [end for end in ends if end is not None]
     return in_utc(max(known)) if len(known) == len(idle) else ""
 
 
-def _price(idle: Sequence[Node], group: Group, *, region: str) -> tuple[Decimal | None, str]:
+def _price(idle: Sequence[ClusterNode], group: Group, *, region: str) -> tuple[Decimal | None, str]:
     if group.get("TrainingPlanArn"):
         return None, "paid with the training plan, used or not"
     if "Spot" in (group.get("CapacityRequirements") or {}):
@@ -150,7 +150,12 @@ def _price(idle: Sequence[Node], group: Group, *, region: str) -> tuple[Decimal 
 
 
 def _command(
-    name: str, idle: Sequence[Node], members: Sequence[Node], *, least: int, chosen: Chosen
+    name: str,
+    idle: Sequence[ClusterNode],
+    members: Sequence[ClusterNode],
+    *,
+    least: int,
+    chosen: Chosen,
 ) -> tuple[str, str]:
     """Return the command that ends the idle nodes, and why some or all stay."""
     spare = max(0, min(len(idle), len(members) - least))
@@ -182,7 +187,7 @@ def _left_to_karpenter(found: IdleGroup, minutes: int) -> IdleGroup:
     return replace(found, note="; ".join(filter(None, (found.note, what))), command="")
 
 
-def slurm_use(text: str, *, nodes: Iterable[Node]) -> DeviceUse:
+def slurm_use(text: str, *, nodes: Iterable[ClusterNode]) -> DeviceUse:
     """Return which nodes Slurm uses, by what sinfo says; those it does not name count as used.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_cli.aws.session import AwsClient, listed
-from hyperpod_cli.operate.clusters import HyperPodCluster
+from hyperpod_cli.operate.clusters import DescribedCluster
 from hyperpod_cli.terminal.console import in_utc
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_not_found
@@ -34,7 +34,7 @@ class LifecycleLog:
     """
 
     logs: Any
-    cluster: HyperPodCluster
+    cluster: DescribedCluster
     instance: str
     instance_group: str
 
@@ -119,7 +119,7 @@ class LifecycleLog:
 
 def former_instance(
     logs: AwsClient,
-    cluster: HyperPodCluster,
+    cluster: DescribedCluster,
     instance: str,
 ) -> LifecycleLog | None:
     """Return the log of an instance that is no node any more; None if it has none.

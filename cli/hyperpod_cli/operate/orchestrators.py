@@ -7,7 +7,7 @@ from typing import NoReturn, Protocol
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters import HyperPodCluster, Node
+from hyperpod_cli.operate.clusters import ClusterNode, DescribedCluster
 from hyperpod_cli.operate.node_groups import ManagedNodeGroupState, node_groups_of
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
 from hyperpod_cli.operate.nodes.health import RUNNING, Health, health_of_nodes, pods_on
@@ -42,7 +42,7 @@ class Orchestrator(Protocol):
         """Return what is to be said with the health of the nodes."""
         ...
 
-    def health(self, session: AwsSession, nodes: Sequence[Node]) -> Mapping[str, Health]:
+    def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:
         """Return what it knows of nodes, by `kubernetes_name`.
 
         Raises:
@@ -86,7 +86,7 @@ class Orchestrator(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Eks:
-    cluster: HyperPodCluster
+    cluster: DescribedCluster
     arn: str
 
     def eks_cluster_name(self, command: str = "") -> str:  # noqa: ARG002 - it serves all
@@ -95,7 +95,7 @@ class _Eks:
     def remarks(self) -> Sequence[str]:
         return ()
 
-    def health(self, session: AwsSession, nodes: Sequence[Node]) -> Mapping[str, Health]:  # noqa: ARG002 - all
+    def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:  # noqa: ARG002 - all
         with kubernetes_api(session, eks_cluster=self.eks_cluster_name()) as api:
             return health_of_nodes(api, cluster=self.cluster.name)
 
@@ -120,7 +120,7 @@ class _Eks:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Slurm:
-    cluster: HyperPodCluster
+    cluster: DescribedCluster
 
     def eks_cluster_name(self, command: str = "") -> str:
         refuse_kubernetes(self.cluster.name, command)
@@ -130,7 +130,7 @@ class _Slurm:
             "Health is what SageMaker lists; sinfo on the controller says what Slurm makes of it.",
         )
 
-    def health(self, session: AwsSession, nodes: Sequence[Node]) -> Mapping[str, Health]:  # noqa: ARG002 - asks nobody
+    def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:  # noqa: ARG002 - asks nobody
         return {node.kubernetes_name: Health() for node in nodes if node.status == RUNNING}
 
     def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:  # noqa: ARG002 - there are none
@@ -179,7 +179,7 @@ class _Slurm:
         ]
 
 
-def orchestrator_of(cluster: HyperPodCluster) -> Orchestrator:
+def orchestrator_of(cluster: DescribedCluster) -> Orchestrator:
     """Return what runs the jobs on a cluster's nodes.
 
     Args:

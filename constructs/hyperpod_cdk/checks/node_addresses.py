@@ -6,7 +6,7 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import InstanceFacts
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cdk.hyperpod.placement import Subnet, subnet_for
+from hyperpod_cdk.hyperpod.placement import HyperPodSubnet, subnet_for
 from hyperpod_cdk.schema.errors import Finding, error
 
 _MOST_GROUPS_LISTED = 3
@@ -32,9 +32,9 @@ def node_addresses(config: Config) -> Iterator[Finding]:
             yield error(subnet.path, subnet.cidr, message)
 
 
-def groups_in_subnets(config: Config) -> dict[Subnet, list[NodeGroupConfig]]:
+def groups_in_subnets(config: Config) -> dict[HyperPodSubnet, list[NodeGroupConfig]]:
     """Return the groups of known types whose nodes are in each HyperPod subnet."""
-    groups_in: dict[Subnet, list[NodeGroupConfig]] = {}
+    groups_in: dict[HyperPodSubnet, list[NodeGroupConfig]] = {}
     for group in config.cluster.all_groups:
         subnet = subnet_for(group, config.network)
         if group.facts and subnet is not None:

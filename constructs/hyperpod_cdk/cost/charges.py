@@ -46,7 +46,7 @@ class Charge:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
+class CostChange:
     """A change of the cost that is near.
 
     Attributes:
@@ -76,7 +76,7 @@ class Cost:
     standing: tuple[Charge, ...]
     nodes: tuple[Charge, ...]
     left_out: tuple[str, ...]
-    change: Change | None = None
+    change: CostChange | None = None
 
     @property
     def oldest_price(self) -> date | None:

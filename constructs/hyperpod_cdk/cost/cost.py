@@ -8,9 +8,9 @@ from decimal import Decimal
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.cost.charges import (
     HOURS_A_MONTH,
-    Change,
     Charge,
     Cost,
+    CostChange,
     charge_of,
     dearest,
     month_of,
@@ -68,7 +68,7 @@ def cost(config: Config, *, region: str | None, day: date) -> Cost:
     )
 
 
-def _change(config: Config, *, region: str | None, day: date) -> Change | None:
+def _change(config: Config, *, region: str | None, day: date) -> CostChange | None:
     if config.control_plane is None:
         return None
     version = config.control_plane.version
@@ -78,7 +78,7 @@ def _change(config: Config, *, region: str | None, day: date) -> Change | None:
     now, then = (month_of(_standing(config, region=region, day=each)) for each in (day, end))
     if now == then:  # the price is not known there
         return None
-    return Change(
+    return CostChange(
         day=end,
         usd_a_month=then,
         reason=f"Kubernetes {version} is in extended support then",

@@ -14,7 +14,7 @@ _RESERVED_ADDRESSES = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Subnet:
+class HyperPodSubnet:
     """A subnet.
 
     Attributes:
@@ -43,7 +43,7 @@ class Subnet:
         return IPv4Network(self.cidr).num_addresses - _RESERVED_ADDRESSES
 
 
-def subnet_for(group: NodeGroupConfig, network: NetworkConfig) -> Subnet | None:
+def subnet_for(group: NodeGroupConfig, network: NetworkConfig) -> HyperPodSubnet | None:
     """Return the subnet that a group's nodes are in; None when the group names subnets itself.
 
     With a zone it is the first subnet there, else the first of all. The cluster's VpcConfig names
@@ -59,12 +59,12 @@ def subnet_for(group: NodeGroupConfig, network: NetworkConfig) -> Subnet | None:
     )
 
 
-def subnets_of(network: NetworkConfig) -> Iterator[Subnet]:
+def subnets_of(network: NetworkConfig) -> Iterator[HyperPodSubnet]:
     """Yield the subnets of nodes."""
     count = len(network.zones)
     pairs = zip(network.hyperpod_subnets, network.hyperpod_zone_ids, strict=True)
     for index, (subnet, zone) in enumerate(pairs):
-        yield Subnet(
+        yield HyperPodSubnet(
             index=index,
             cidr=subnet.cidr,
             zone=zone or f"the region's zone {index % count + 1} by name",

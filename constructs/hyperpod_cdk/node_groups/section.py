@@ -10,7 +10,7 @@ from pydantic_core import CoreSchema
 
 from hyperpod_cdk.facts.instance_types import InstanceFacts, ec2_name, ec2_types, instance_facts
 from hyperpod_cdk.hyperpod.node_settings import Labels, TaintConfig
-from hyperpod_cdk.hyperpod.placement import Subnet, subnets_of
+from hyperpod_cdk.hyperpod.placement import HyperPodSubnet, subnets_of
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.arns import CapacityReservationGroupArn, CapacityReservationId
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
@@ -376,7 +376,9 @@ def group_findings(groups: Sequence[ManagedNodeGroupConfig]) -> Iterator[Finding
         names.setdefault(group.name, index)
 
 
-def node_group_subnets(group: ManagedNodeGroupConfig, network: NetworkConfig) -> Iterator[Subnet]:
+def node_group_subnets(
+    group: ManagedNodeGroupConfig, network: NetworkConfig
+) -> Iterator[HyperPodSubnet]:
     """Yield the subnets that a group's nodes are in: with EFA or a placement group, one."""
     zone = group.availability_zone_id
     fitting = (

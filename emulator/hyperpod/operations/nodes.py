@@ -21,7 +21,7 @@ from emulator.hyperpod.operations.call import (
     within,
 )
 from emulator.hyperpod.simulation.errors import resource_not_found, validation_error
-from emulator.hyperpod.simulation.nodes import Place
+from emulator.hyperpod.simulation.nodes import LocatedNode
 from emulator.hyperpod.simulation.slurm_nodes import is_controller
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 
@@ -166,7 +166,7 @@ class BatchOperations:
     def _delete(self, call: Call) -> Answer:
         lifecycle = self._backend.lifecycle
 
-        def act(place: Place) -> None:
+        def act(place: LocatedNode) -> None:
             place.group.target_count -= 1
             lifecycle.nodes.stop(place, call.now)
 
@@ -174,14 +174,14 @@ class BatchOperations:
         return {name: entries for name, entries in answer.items() if entries}
 
     def _replace(self, call: Call) -> Answer:
-        def act(place: Place) -> None:
+        def act(place: LocatedNode) -> None:
             reason = "BatchReplaceClusterNodes was called"
             self._backend.lifecycle.nodes.replace(place, call.now, reason=reason)
 
         return self._repair(call, act, spared=is_controller)
 
     def _reboot(self, call: Call) -> Answer:
-        def act(place: Place) -> None:
+        def act(place: LocatedNode) -> None:
             self._backend.lifecycle.nodes.reboot(place, call.now)
 
         return self._repair(call, act)
@@ -189,7 +189,7 @@ class BatchOperations:
     def _repair(
         self,
         call: Call,
-        act: Callable[[Place], None],
+        act: Callable[[LocatedNode], None],
         *,
         spared: Callable[[InstanceGroup], bool] = lambda _: False,
     ) -> Answer:
@@ -203,7 +203,7 @@ class BatchOperations:
     def _for_each(
         self,
         call: Call,
-        act: Callable[[Place], None],
+        act: Callable[[LocatedNode], None],
         *,
         codes: Codes,
         spared: Callable[[InstanceGroup], bool],
@@ -236,16 +236,16 @@ class BatchOperations:
         return answer
 
 
-def _place(cluster: Cluster, identifier: str) -> Place | None:
+def _place(cluster: Cluster, identifier: str) -> LocatedNode | None:
     for group in cluster.groups.values():
         for node in group.nodes:
             if identifier in {node.instance_id, node.logical_id}:
-                return Place(cluster, group, node)
+                return LocatedNode(cluster, group, node)
     return None
 
 
 def _wrong_with(
-    cluster: Cluster, place: Place | None, *, codes: Codes, joined_only: bool
+    cluster: Cluster, place: LocatedNode | None, *, codes: Codes, joined_only: bool
 ) -> str | None:
     if place is None:
         return codes.not_found

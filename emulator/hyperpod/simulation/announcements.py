@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from emulator.hyperpod.simulation.hooks import EventBus
-from emulator.hyperpod.simulation.nodes import Place
+from emulator.hyperpod.simulation.nodes import LocatedNode
 from emulator.hyperpod.simulation.state import Cluster, ClusterRegistry, Event
 
 _CLUSTER_EVENT = "SageMaker HyperPod Cluster Event"
@@ -53,7 +53,7 @@ class Announcer:
             if cluster.status != status:
                 self._put(cluster, _STATE_CHANGE, _state(cluster))
 
-    def node_is_faulty(self, place: Place, *, reason: str, repair: str) -> None:
+    def node_is_faulty(self, place: LocatedNode, *, reason: str, repair: str) -> None:
         """Announce that HyperPod has found a node faulty, and what it does about it."""
         health = {
             "HealthStatus": "Unhealthy",

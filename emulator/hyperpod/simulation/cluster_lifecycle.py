@@ -11,7 +11,7 @@ from typing import Any
 
 from emulator.hyperpod.simulation import slurm_nodes
 from emulator.hyperpod.simulation.event_log import record_cluster, record_group
-from emulator.hyperpod.simulation.nodes import NodeProvisioner, Place, cluster_view, node_view
+from emulator.hyperpod.simulation.nodes import LocatedNode, NodeProvisioner, cluster_view, node_view
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from emulator.hyperpod.simulation.surroundings import Surroundings
 
@@ -105,7 +105,7 @@ class ClusterLifecycle:
         # Those that do not run yet go first, then the youngest.
         staying.sort(key=lambda node: (node.joined, -node.requested_at))
         for node in staying[: max(0, len(staying) - wanted)]:
-            self.nodes.stop(Place(cluster, group, node), now)
+            self.nodes.stop(LocatedNode(cluster, group, node), now)
 
     def node_settled(self, cluster: Cluster, now: float) -> None:
         """Take note that nodes have begun to run or are gone."""
@@ -229,7 +229,7 @@ class ClusterLifecycle:
             return
         if before.spec.get("KubernetesConfig") != group.spec.get("KubernetesConfig"):
             for node in group.nodes:
-                self.nodes.show(Place(cluster, group, node))
+                self.nodes.show(LocatedNode(cluster, group, node))
 
     def _settle_group(self, cluster: Cluster, group: InstanceGroup, now: float) -> None:
         if group.deleting:
@@ -297,7 +297,7 @@ class ClusterLifecycle:
     def _remove_nodes(self, cluster: Cluster, group: InstanceGroup, *, only_pending: bool) -> None:
         for node in list(group.nodes):
             if not (only_pending and node.joined):
-                self.nodes.remove(Place(cluster, group, node))
+                self.nodes.remove(LocatedNode(cluster, group, node))
 
     @staticmethod
     def _bind(
@@ -338,7 +338,7 @@ def recover_marked(
         for group in cluster.groups.values():
             for node in [each for each in group.nodes if _works(each)]:
                 health = marked.get(node_view(cluster, node).kubernetes_name)
-                place = Place(cluster, group, node)
+                place = LocatedNode(cluster, group, node)
                 repair = _REPAIRS.get(health or "")
                 if repair is not None:
                     found_faulty(place, reason=f"The node is labelled {health}", repair=repair)

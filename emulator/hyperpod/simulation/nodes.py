@@ -97,7 +97,7 @@ def _own_labels(cluster: Cluster, node: Node) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LocatedNode:
     """A node with the group and the cluster it is in."""
 
     cluster: Cluster
@@ -136,10 +136,10 @@ class NodeProvisioner:
             subnet=subnet_of(cluster, group),
         )
         group.nodes.append(node)
-        self._provision(Place(cluster, group, node), now)
+        self._provision(LocatedNode(cluster, group, node), now)
         return node
 
-    def stop(self, place: Place, now: float) -> None:
+    def stop(self, place: LocatedNode, now: float) -> None:
         """Take a node out of its group; one without an instance goes at once."""
         node = place.node
         if node.instance_id is None:
@@ -150,13 +150,13 @@ class NodeProvisioner:
         record_node(place.cluster, node, time=now, description=f"Instance in {place} is stopping")
         self._later(place, now + self._around.timings.node_stop, self._stopped)
 
-    def remove(self, place: Place) -> None:
+    def remove(self, place: LocatedNode) -> None:
         """Take a node out of its group at once."""
         place.node.epoch += 1
         self._release(place)
         place.group.nodes.remove(place.node)
 
-    def replace(self, place: Place, now: float, *, reason: str) -> None:
+    def replace(self, place: LocatedNode, now: float, *, reason: str) -> None:
         """Terminate a node's instance and provision another in its place."""
         node = place.node
         node.epoch += 1
@@ -165,7 +165,7 @@ class NodeProvisioner:
         node.status, node.message = "ShuttingDown", reason
         self._later(place, now + self._around.timings.node_stop, self._restart)
 
-    def reboot(self, place: Place, now: float) -> None:
+    def reboot(self, place: LocatedNode, now: float) -> None:
         """Reboot a running node."""
         node = place.node
         node.epoch += 1
@@ -178,19 +178,19 @@ class NodeProvisioner:
             )
         self._later(place, now + self._around.timings.node_reboot, self._running)
 
-    def show(self, place: Place) -> None:
+    def show(self, place: LocatedNode) -> None:
         """Tell the observer of a node that has joined, or of its changed labels and taints."""
         cluster, node = place.cluster, place.node
         if self._around.observer and node.joined:
             self._around.observer.node_running(cluster_view(cluster), node_view(cluster, node))
 
-    def _provision(self, place: Place, now: float) -> None:
+    def _provision(self, place: LocatedNode, now: float) -> None:
         place.node.attempts += 1
         place.node.status = "Pending"
         launch = self._around.timings.node_launch * self._slowness(place.group)
         self._later(place, now + launch, self._launch)
 
-    def _launch(self, place: Place, now: float) -> None:
+    def _launch(self, place: LocatedNode, now: float) -> None:
         cluster, group, node = place.cluster, place.group, place.node
         plan = self._around.plans.of_group(group.spec, cluster.caller)
         if plan is not None and plan.status_at(now) == "Scheduled":
@@ -215,7 +215,7 @@ class NodeProvisioner:
         script = self._around.timings.lifecycle_script * self._slowness(group)
         self._later(place, now + script, self._script_ended)
 
-    def _no_capacity(self, place: Place, plan: TrainingPlan | None, now: float) -> str | None:
+    def _no_capacity(self, place: LocatedNode, plan: TrainingPlan | None, now: float) -> str | None:
         """Return why there is no instance for a node; None when there is one.
 
         A reservation that does not fit shows as a lack of capacity: awslabs/awsome-distributed-ai,
@@ -231,7 +231,7 @@ class NodeProvisioner:
             short = not (active and self._around.plans.take(plan, node.logical_id))
         return faults.capacity_shortage(instance_type=node.instance_type) if short else None
 
-    def _script_ended(self, place: Place, now: float) -> None:
+    def _script_ended(self, place: LocatedNode, now: float) -> None:
         group, node = place.group, place.node
         if not self._passes_efa(place):
             self._fail(place, now, message=faults.efa_health_check(node=node))
@@ -261,7 +261,7 @@ class NodeProvisioner:
         checks = self._around.timings.deep_health_check * self._slowness(group)
         self._later(place, now + checks, self._checked)
 
-    def _passes_efa(self, place: Place) -> bool:
+    def _passes_efa(self, place: LocatedNode) -> bool:
         hardware = self._around.hardware(place.node.instance_type)
         network = self._around.network
         groups = security_groups_of(place.cluster, place.group)
@@ -272,7 +272,7 @@ class NodeProvisioner:
             or network.passes_efa(groups=groups, caller=place.cluster.caller)
         )
 
-    def _reaches_s3(self, place: Place) -> bool:
+    def _reaches_s3(self, place: LocatedNode) -> bool:
         """Say whether a node gets its script, if any; without a VPC, the service sees to it."""
         groups, network = security_groups_of(place.cluster, place.group), self._around.network
         return (
@@ -284,7 +284,7 @@ class NodeProvisioner:
             )
         )
 
-    def _mounts(self, place: Place) -> bool:
+    def _mounts(self, place: LocatedNode) -> bool:
         groups, network = security_groups_of(place.cluster, place.group), self._around.network
         return (
             network is None
@@ -298,14 +298,14 @@ class NodeProvisioner:
             )
         )
 
-    def _checked(self, place: Place, now: float) -> None:
+    def _checked(self, place: LocatedNode, now: float) -> None:
         if place.group.name in self._around.faults.current.deep_health_check_failure:
             message = faults.deep_health_check(node=place.node)
             self._fail(place, now, message=message)
             return
         self._running(place, now)
 
-    def _running(self, place: Place, now: float) -> None:
+    def _running(self, place: LocatedNode, now: float) -> None:
         cluster, node = place.cluster, place.node
         node.status, node.message, node.failures = "Running", None, 0
         node.rebooting = False
@@ -316,7 +316,7 @@ class NodeProvisioner:
         self._listener.node_settled(cluster, now)
 
     def _record_start(
-        self, place: Place, now: float, *, description: str, script_state: str = "Succeeded"
+        self, place: LocatedNode, now: float, *, description: str, script_state: str = "Succeeded"
     ) -> None:
         has_script = "LifeCycleConfig" in place.group.spec
         record_node(
@@ -328,7 +328,7 @@ class NodeProvisioner:
         )
 
     def _fail(
-        self, place: Place, now: float, *, message: str, script_state: str | None = None
+        self, place: LocatedNode, now: float, *, message: str, script_state: str | None = None
     ) -> None:
         node = place.node
         node.failures += 1
@@ -353,15 +353,15 @@ class NodeProvisioner:
             pause = self._around.timings.retry_after(failures=node.failures)
             self._later(place, now + pause, self._restart)
 
-    def _restart(self, place: Place, now: float) -> None:
+    def _restart(self, place: LocatedNode, now: float) -> None:
         self._release(place)
         self._provision(place, now)
 
-    def _stopped(self, place: Place, now: float) -> None:
+    def _stopped(self, place: LocatedNode, now: float) -> None:
         self.remove(place)
         self._listener.node_settled(place.cluster, now)
 
-    def _release(self, place: Place) -> None:
+    def _release(self, place: LocatedNode) -> None:
         cluster, node = place.cluster, place.node
         left = cluster.status == "Deleting" and self._around.faults.current.nodes_left_in_kubernetes
         if node.joined and self._around.observer:
@@ -379,7 +379,9 @@ class NodeProvisioner:
     def _slowness(self, group: InstanceGroup) -> float:
         return self._around.faults.current.slow_nodes.get(group.name, 1.0)
 
-    def _later(self, place: Place, time: float, step: Callable[[Place, float], None]) -> None:
+    def _later(
+        self, place: LocatedNode, time: float, step: Callable[[LocatedNode, float], None]
+    ) -> None:
         epoch = place.node.epoch
 
         def act(now: float) -> None:

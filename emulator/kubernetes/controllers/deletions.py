@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from emulator.kubernetes.controllers.scheduling import unavailable
 from emulator.kubernetes.objects.errors import Object
 from emulator.kubernetes.objects.metadata import name_of, namespace_of, now
-from emulator.kubernetes.objects.resources import DEFINITION, Resource, ResourceCatalog, withdraw
+from emulator.kubernetes.objects.resources import DEFINITION, ApiResource, ResourceCatalog, withdraw
 from emulator.kubernetes.objects.store import Store
 
 
@@ -16,7 +16,7 @@ class Removal:
         self._store = store
         self._catalog = catalog
 
-    def begin(self, resource: Resource, item: Object, propagation: str = "") -> None:
+    def begin(self, resource: ApiResource, item: Object, propagation: str = "") -> None:
         """Delete an object; one with finalizers is only marked until they are gone.
 
         Args:
@@ -35,7 +35,7 @@ class Removal:
                 self._store.put(resource, item)
         self.advance(resource, item)
 
-    def advance(self, resource: Resource, item: Object) -> bool:
+    def advance(self, resource: ApiResource, item: Object) -> bool:
         """Finish the deletion of a marked object if nothing holds it; say whether it is gone."""
         for held_resource, held in list(self._held(resource, item)):
             if not held["metadata"].get("deletionTimestamp"):
@@ -49,7 +49,7 @@ class Removal:
             self.begin(owned_resource, owned)
         return True
 
-    def _waits(self, resource: Resource, item: Object) -> bool:
+    def _waits(self, resource: ApiResource, item: Object) -> bool:
         if item["metadata"].get("finalizers"):
             return True
         if resource.kind != "Namespace":
@@ -58,7 +58,7 @@ class Removal:
             return False  # by its subresource `finalize`
         return any(self._held(resource, item)) or bool(unavailable(self._store, self._catalog))
 
-    def _held(self, resource: Resource, item: Object) -> Iterator[tuple[Resource, Object]]:
+    def _held(self, resource: ApiResource, item: Object) -> Iterator[tuple[ApiResource, Object]]:
         """What goes with a namespace or with a definition."""
         if resource.kind == "Namespace":
             for inner, found in self._everything():
@@ -71,7 +71,7 @@ class Removal:
                 if inner.storage_group == group:
                     yield inner, found
 
-    def _owned(self, owner: Object) -> Iterator[tuple[Resource, Object]]:
+    def _owned(self, owner: Object) -> Iterator[tuple[ApiResource, Object]]:
         uid = owner["metadata"]["uid"]
         for resource, found in self._everything():
             owners = found["metadata"].get("ownerReferences") or []
@@ -87,7 +87,7 @@ class Removal:
                 metadata = {**found["metadata"], "ownerReferences": kept}
                 self._store.put(resource, {**found, "metadata": metadata})
 
-    def _everything(self) -> Iterator[tuple[Resource, Object]]:
+    def _everything(self) -> Iterator[tuple[ApiResource, Object]]:
         """Every object once, whatever the versions of its resource."""
         seen = set()
         for resource in self._catalog:

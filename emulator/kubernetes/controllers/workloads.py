@@ -13,7 +13,7 @@ from emulator.kubernetes.controllers.deletions import Removal
 from emulator.kubernetes.controllers.scheduling import is_ready, runs_on
 from emulator.kubernetes.objects.errors import Object
 from emulator.kubernetes.objects.metadata import labels_of, name_of, namespace_of, now, stamped_new
-from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
+from emulator.kubernetes.objects.resources import ApiResource, ResourceCatalog
 from emulator.kubernetes.objects.store import Store
 
 _SUFFIX = 5
@@ -166,7 +166,9 @@ def _capacity(volume: Object) -> float:
     return quantity((volume["spec"].get("capacity") or {}).get("storage", "0"))
 
 
-def _bind(store: Store, claims: Resource, claim: Object, volumes: Resource, volume: Object) -> None:
+def _bind(
+    store: Store, claims: ApiResource, claim: Object, volumes: ApiResource, volume: Object
+) -> None:
     reference = {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
@@ -191,7 +193,7 @@ def _bind(store: Store, claims: Resource, claim: Object, volumes: Resource, volu
     store.put(claims, {**claim, "spec": spec, "status": status})
 
 
-def _release(store: Store, volumes: Resource, volume: Object, claims: Resource) -> None:
+def _release(store: Store, volumes: ApiResource, volume: Object, claims: ApiResource) -> None:
     """A bound volume whose claim is gone is Released: nothing else may bind it."""
     reference = volume["spec"].get("claimRef") or {}
     if (volume.get("status") or {}).get("phase") != "Bound":

@@ -9,7 +9,7 @@ import jsonschema
 
 from emulator.kubernetes.objects.errors import Cause, Object, bad_request, invalid
 from emulator.kubernetes.objects.metadata import field_at, matches_selector, name_of, without_nulls
-from emulator.kubernetes.objects.resources import Resource
+from emulator.kubernetes.objects.resources import ApiResource
 from emulator.kubernetes.objects.validation import Validator, defaulted, pruned
 
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
@@ -28,7 +28,7 @@ _SERVICE_KINDS = frozenset({"Service"})
 _PATH_SEGMENT_KINDS = frozenset({"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"})
 
 
-def name_causes(item: Object, resource: Resource) -> list[Cause]:
+def name_causes(item: Object, resource: ApiResource) -> list[Cause]:
     """Return what is wrong with an object's name, labels and annotations."""
     metadata = item.get("metadata") or {}
     causes = list(_name(metadata.get("name", ""), resource))
@@ -53,7 +53,7 @@ def name_causes(item: Object, resource: Resource) -> list[Cause]:
     return causes
 
 
-def _name(name: str, resource: Resource) -> Iterator[Cause]:
+def _name(name: str, resource: ApiResource) -> Iterator[Cause]:
     if not name:
         yield Cause(
             "FieldValueRequired",
@@ -120,7 +120,7 @@ _IMMUTABLE: dict[str, tuple[str, ...]] = {
 }
 
 
-def kind_causes(item: Object, *, before: Object | None, resource: Resource) -> list[Cause]:
+def kind_causes(item: Object, *, before: Object | None, resource: ApiResource) -> list[Cause]:
     """Return what breaks a rule of the object's kind.
 
     Args:
@@ -266,7 +266,7 @@ class Admitted:
     warnings: Sequence[str] = ()
 
 
-def cleaned(item: Object, *, resource: Resource, options: WriteOptions) -> Admitted:
+def cleaned(item: Object, *, resource: ApiResource, options: WriteOptions) -> Admitted:
     """Return what a client sent without nulls and unknown fields.
 
     Raises:
@@ -284,7 +284,7 @@ def cleaned(item: Object, *, resource: Resource, options: WriteOptions) -> Admit
     return Admitted(kept, warnings if options.field_validation == "Warn" else ())
 
 
-def check_typed(item: Object, *, resource: Resource, namespace: str) -> None:
+def check_typed(item: Object, *, resource: ApiResource, namespace: str) -> None:
     """Refuse an apply configuration that sets a field its kind does not have.
 
     Raises:
@@ -302,7 +302,7 @@ def check_typed(item: Object, *, resource: Resource, namespace: str) -> None:
 
 
 def admitted(
-    item: Object, *, before: Object | None, resource: Resource, validator: Validator
+    item: Object, *, before: Object | None, resource: ApiResource, validator: Validator
 ) -> Object:
     """Return the object with its defaults, ready to be stored.
 

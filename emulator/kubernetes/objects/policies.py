@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from emulator.kubernetes.objects.errors import ApiError, Object, qualified
-from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
-from emulator.kubernetes.objects.store import Store, Target
+from emulator.kubernetes.objects.resources import ApiResource, ResourceCatalog
+from emulator.kubernetes.objects.store import ResourcePath, Store
 
 _GROUP, _VERSION = "admissionregistration.k8s.io", "v1"
 _POLICIES, _BINDINGS = "validatingadmissionpolicies", "validatingadmissionpolicybindings"
@@ -27,7 +27,9 @@ class Policies:
     store: Store
     catalog: ResourceCatalog
 
-    def refuse(self, item: Object, *, target: Target, operation: str, subresource: str) -> None:
+    def refuse(
+        self, item: Object, *, target: ResourcePath, operation: str, subresource: str
+    ) -> None:
         """Refuse what a policy does not allow.
 
         Raises:
@@ -48,7 +50,7 @@ class Policies:
         return [] if resource is None else self.store.listed(resource)
 
 
-def _is_about(policy: Object, resource: Resource, operation: str, subresource: str) -> bool:
+def _is_about(policy: Object, resource: ApiResource, operation: str, subresource: str) -> bool:
     name = f"{resource.plural}/{subresource}" if subresource else resource.plural
     return any(
         resource.group in rule["apiGroups"]
@@ -78,7 +80,7 @@ def _broken(spec: Object, *, item: Object, namespace: str) -> Iterator[str]:
             yield each["message"]
 
 
-def _denied(message: str, *, policy: Object, binding: Object, target: Target) -> ApiError:
+def _denied(message: str, *, policy: Object, binding: Object, target: ResourcePath) -> ApiError:
     resource = qualified(plural=target.resource.plural, group=target.resource.group)
     return ApiError(
         422,

@@ -71,7 +71,7 @@ _STABLE = re.compile(r"v\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class ApiResource:
     """One resource in one version.
 
     Attributes:
@@ -115,14 +115,14 @@ class ResourceCatalog:
     """Finds resources by URL or by kind."""
 
     def __init__(self, *, schemas: BuiltInSchemas) -> None:
-        self._resources: dict[tuple[str, str, str], Resource] = {}
+        self._resources: dict[tuple[str, str, str], ApiResource] = {}
         for resource in _built_ins(schemas):
             self.add(resource)
 
-    def __iter__(self) -> Iterator[Resource]:
+    def __iter__(self) -> Iterator[ApiResource]:
         return iter(list(self._resources.values()))
 
-    def add(self, resource: Resource) -> None:
+    def add(self, resource: ApiResource) -> None:
         """Serve a resource, replacing an earlier form of it."""
         self._resources[(resource.group, resource.version, resource.plural)] = resource
 
@@ -131,11 +131,11 @@ class ResourceCatalog:
         for key in [key for key in self._resources if (key[0], key[2]) == (group, plural)]:
             del self._resources[key]
 
-    def by_path(self, *, group: str, version: str, plural: str) -> Resource | None:
+    def by_path(self, *, group: str, version: str, plural: str) -> ApiResource | None:
         """Return the resource at a URL, or None."""
         return self._resources.get((group, version, plural))
 
-    def by_kind(self, *, api_version: str, kind: str) -> Resource | None:
+    def by_kind(self, *, api_version: str, kind: str) -> ApiResource | None:
         """Return the resource of an object, or None."""
         for resource in self._resources.values():
             if resource.kind == kind and resource.api_version == api_version:
@@ -153,12 +153,12 @@ class ResourceCatalog:
             known.sort(key=_version_priority)
         return versions
 
-    def of(self, *, group: str, version: str) -> list[Resource]:
+    def of(self, *, group: str, version: str) -> list[ApiResource]:
         """Return the resources of one group version."""
         return [item for item in self if (item.group, item.version) == (group, version)]
 
 
-def _built_ins(schemas: BuiltInSchemas) -> Iterable[Resource]:
+def _built_ins(schemas: BuiltInSchemas) -> Iterable[ApiResource]:
     """The stable kinds of this Kubernetes version: those that have a list kind."""
     kinds = schemas.kinds()
     for group, version, kind in kinds:
@@ -171,7 +171,7 @@ def _built_ins(schemas: BuiltInSchemas) -> Iterable[Resource]:
         ):
             continue
         schema = schemas.of(group=group, version=version, kind=kind)
-        yield Resource(
+        yield ApiResource(
             group=group,
             version=version,
             kind=kind,
@@ -232,7 +232,7 @@ def serve(definition: Object, *, catalog: ResourceCatalog, schemas: BuiltInSchem
         if not version["served"]:
             continue
         catalog.add(
-            Resource(
+            ApiResource(
                 group=spec["group"],
                 version=version["name"],
                 kind=names["kind"],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from emulator.kubernetes.objects.errors import Object, bad_request
 from emulator.kubernetes.objects.metadata import name_of, namespace_of
-from emulator.kubernetes.objects.resources import Resource
+from emulator.kubernetes.objects.resources import ApiResource
 
 _HISTORY = 10_000  # changes kept for watchers that start from an older version
 
@@ -15,7 +15,7 @@ StorageGroup = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class WatchEvent:
     """One change of one object.
 
     Attributes:
@@ -42,20 +42,20 @@ class Store:
         self.lock = threading.RLock()
         self._version = 0
         self._objects: dict[StorageGroup, dict[tuple[str, str], Object]] = {}
-        self._history: deque[Change] = deque(maxlen=_HISTORY)
-        self._listeners: list[Callable[[Change], None]] = []
+        self._history: deque[WatchEvent] = deque(maxlen=_HISTORY)
+        self._listeners: list[Callable[[WatchEvent], None]] = []
 
     @property
     def version(self) -> int:
         """The version of the newest change."""
         return self._version
 
-    def get(self, resource: Resource, *, namespace: str, name: str) -> Object | None:
+    def get(self, resource: ApiResource, *, namespace: str, name: str) -> Object | None:
         """Return one object, or None."""
         item = self._objects.get(resource.storage_group, {}).get((namespace, name))
         return item and _as_version(item, resource)
 
-    def listed(self, resource: Resource, *, namespace: str = "") -> list[Object]:
+    def listed(self, resource: ApiResource, *, namespace: str = "") -> list[Object]:
         """Return the objects of a resource, sorted by namespace and name.
 
         Args:
@@ -66,7 +66,7 @@ class Store:
             kept = sorted(self._objects.get(resource.storage_group, {}).items())
         return [_as_version(item, resource) for (home, _), item in kept if namespace in ("", home)]
 
-    def put(self, resource: Resource, item: Object) -> Object:
+    def put(self, resource: ApiResource, item: Object) -> Object:
         """Store an object, new or changed, and return it with its new version."""
         with self.lock:
             items = self._objects.setdefault(resource.storage_group, {})
@@ -77,7 +77,7 @@ class Store:
             self._publish(event, resource.storage_group, stored)
             return stored
 
-    def remove(self, resource: Resource, item: Object) -> Object:
+    def remove(self, resource: ApiResource, item: Object) -> Object:
         """Forget an object and return its last form."""
         with self.lock:
             key = (namespace_of(item), name_of(item))
@@ -85,7 +85,7 @@ class Store:
             self._publish("DELETED", resource.storage_group, last)
             return last
 
-    def since(self, version: int, storage_group: StorageGroup) -> Iterator[Change]:
+    def since(self, version: int, storage_group: StorageGroup) -> Iterator[WatchEvent]:
         """Return the changes of a storage group after a version.
 
         Raises:
@@ -97,12 +97,12 @@ class Store:
             changes = [c for c in self._history if c.version > version]
         return (change for change in changes if change.storage_group == storage_group)
 
-    def listen(self, listener: Callable[[Change], None]) -> None:
+    def listen(self, listener: Callable[[WatchEvent], None]) -> None:
         """Call `listener` for each change, in the thread that makes it."""
         with self.lock:
             self._listeners.append(listener)
 
-    def unlisten(self, listener: Callable[[Change], None]) -> None:
+    def unlisten(self, listener: Callable[[WatchEvent], None]) -> None:
         """Stop calling `listener`."""
         with self.lock:
             self._listeners.remove(listener)
@@ -113,19 +113,19 @@ class Store:
         return {**item, "metadata": metadata}
 
     def _publish(self, event: str, storage_group: StorageGroup, item: Object) -> None:
-        change = Change(self._version, event, storage_group, item)
+        change = WatchEvent(self._version, event, storage_group, item)
         self._history.append(change)
         for listener in list(self._listeners):
             listener(change)
 
 
-def _as_version(item: Object, resource: Resource) -> Object:
+def _as_version(item: Object, resource: ApiResource) -> Object:
     """The object as a client of this version of the resource sees it."""
     return {**item, "apiVersion": resource.api_version}
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ResourcePath:
     """What a URL names.
 
     Attributes:
@@ -134,7 +134,7 @@ class Target:
         name: Name in the URL; empty for a collection.
     """
 
-    resource: Resource
+    resource: ApiResource
     namespace: str = ""
     name: str = ""
 
@@ -154,7 +154,7 @@ class Written:
     warnings: Sequence[str] = ()
 
 
-def addressed(body: Object, target: Target) -> Object:
+def addressed(body: Object, target: ResourcePath) -> Object:
     """Return an object with the name and namespace of its URL.
 
     Raises:

@@ -17,8 +17,8 @@ from emulator.kubernetes.objects.errors import (
     no_such_path,
     unauthorized,
 )
-from emulator.kubernetes.objects.resources import Resource, ResourceCatalog
-from emulator.kubernetes.objects.store import Target
+from emulator.kubernetes.objects.resources import ApiResource, ResourceCatalog
+from emulator.kubernetes.objects.store import ResourcePath
 from emulator.kubernetes.server import bodies, discovery
 from emulator.kubernetes.server.authentication import (
     Authenticate,
@@ -226,7 +226,7 @@ class Application:
             await self._faults.hit(request, verb=verb, kind=resource.kind)
         if not _may(principal, named, verb=verb):
             raise forbidden(principal, verb=verb, resource=resource, **where)
-        target = Target(resource, named.namespace, named.name)
+        target = ResourcePath(resource, named.namespace, named.name)
         return await HANDLERS[verb](request, self._operations, target, named.subresource)
 
 
@@ -242,7 +242,7 @@ def _may(principal: Principal, named: RequestPath, *, verb: str) -> bool:
     )
 
 
-def _subresources(resource: Resource) -> tuple[str, ...]:
+def _subresources(resource: ApiResource) -> tuple[str, ...]:
     status = ("status",) if resource.has_status else ()
     own = {"Namespace": (FINALIZE,), "Pod": (LOG,)}.get(resource.kind, ())
     return ("", *status, *own)

@@ -29,7 +29,7 @@ from botocore.exceptions import ClientError
 from yarl import URL
 
 from emulator.kubernetes.objects.errors import ApiError, Object, qualified
-from emulator.kubernetes.objects.resources import Resource
+from emulator.kubernetes.objects.resources import ApiResource
 
 _ANY = "*"
 
@@ -143,7 +143,7 @@ def may(principal: Principal, *, verb: str, group: str, resource: str, namespace
 
 
 def forbidden(
-    principal: Principal, *, verb: str, resource: Resource, namespace: str, name: str
+    principal: Principal, *, verb: str, resource: ApiResource, namespace: str, name: str
 ) -> ApiError:
     """Return the refusal of an act on a resource, in the API server's words."""
     plural = qualified(plural=resource.plural, group=resource.group)

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 
 from emulator.kubernetes.objects.errors import Object, no_such_path
-from emulator.kubernetes.objects.resources import VERBS, Resource, ResourceCatalog
+from emulator.kubernetes.objects.resources import VERBS, ApiResource, ResourceCatalog
 from emulator.kubernetes.server.authentication import REVIEWS
 
 
@@ -94,7 +94,7 @@ def _group(name: str, versions: list[str]) -> Object:
     return {"name": name, "versions": listed, "preferredVersion": listed[0]}
 
 
-def _entries(resource: Resource) -> list[Object]:
+def _entries(resource: ApiResource) -> list[Object]:
     entry: Object = {
         "name": resource.plural,
         "singularName": resource.kind.lower(),
@@ -154,15 +154,15 @@ def openapi_document(catalog: ResourceCatalog, path: str) -> Object:
     }
 
 
-def _item_path(resource: Resource) -> str:
+def _item_path(resource: ApiResource) -> str:
     return f"{'namespaces/{namespace}/' if resource.namespaced else ''}{resource.plural}/{{name}}"
 
 
-def _operations(resource: Resource) -> Object:
+def _operations(resource: ApiResource) -> Object:
     operation = {_GVK: _gvk(resource), "responses": {}}
     writing = {**operation, "parameters": _WRITE_PARAMETERS}
     return {"get": operation, "put": writing, "patch": writing, "delete": operation}
 
 
-def _gvk(resource: Resource) -> Object:
+def _gvk(resource: ApiResource) -> Object:
     return {"group": resource.group, "version": resource.version, "kind": resource.kind}

@@ -14,8 +14,8 @@ from emulator.kubernetes.objects.errors import (
 )
 from emulator.kubernetes.objects.metadata import Predicate, name_of, namespace_of
 from emulator.kubernetes.objects.patches import json_patched, merge_patched, strategic_patched
-from emulator.kubernetes.objects.resources import Resource
-from emulator.kubernetes.objects.store import Change, Store, Target
+from emulator.kubernetes.objects.resources import ApiResource
+from emulator.kubernetes.objects.store import ResourcePath, Store, WatchEvent
 from emulator.kubernetes.server import bodies
 from emulator.kubernetes.server.operations import Operations
 from emulator.kubernetes.server.pod_logs import LOG, read_log
@@ -54,7 +54,9 @@ class WatchOptions:
     timeout_seconds: float
 
 
-async def watch(store: Store, resource: Resource, options: WatchOptions) -> AsyncIterator[Object]:
+async def watch(
+    store: Store, resource: ApiResource, options: WatchOptions
+) -> AsyncIterator[Object]:
     """Yield the events of a watch until its time is over.
 
     Args:
@@ -62,11 +64,11 @@ async def watch(store: Store, resource: Resource, options: WatchOptions) -> Asyn
         resource: What to watch, in the version the client sees.
         options: What the client asks for.
     """
-    queue: asyncio.Queue[Change] = asyncio.Queue()
+    queue: asyncio.Queue[WatchEvent] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     shown: set[tuple[str, str]] = set()
 
-    def listener(change: Change) -> None:
+    def listener(change: WatchEvent) -> None:
         if change.storage_group == resource.storage_group:
             loop.call_soon_threadsafe(queue.put_nowait, change)
 
@@ -94,7 +96,7 @@ async def watch(store: Store, resource: Resource, options: WatchOptions) -> Asyn
 
 
 def _initial(
-    store: Store, resource: Resource, options: WatchOptions, shown: set[tuple[str, str]]
+    store: Store, resource: ApiResource, options: WatchOptions, shown: set[tuple[str, str]]
 ) -> list[Object]:
     """What exists, or what changed since the version the client knows."""
     if options.since is None:
@@ -113,7 +115,7 @@ def _initial(
 
 
 def _events(
-    change: Change, resource: Resource, options: WatchOptions, shown: set[tuple[str, str]]
+    change: WatchEvent, resource: ApiResource, options: WatchOptions, shown: set[tuple[str, str]]
 ) -> list[Object]:
     """A change as the client sees it: an object that no longer fits is gone for it."""
     item = {**change.item, "apiVersion": resource.api_version}
@@ -129,7 +131,7 @@ def _events(
     return []
 
 
-def _bookmark(resource: Resource, version: int, annotations: dict[str, str]) -> Object:
+def _bookmark(resource: ApiResource, version: int, annotations: dict[str, str]) -> Object:
     metadata: Object = {"resourceVersion": str(version)}
     if annotations:
         metadata["annotations"] = annotations
@@ -145,7 +147,7 @@ _LONGEST_WATCH = 1800  # seconds; what a real API server's minimum is
 FINALIZE = "finalize"
 """A subresource of namespaces."""
 
-Handler = Callable[[web.Request, Operations, Target, str], Awaitable[web.StreamResponse]]
+Handler = Callable[[web.Request, Operations, ResourcePath, str], Awaitable[web.StreamResponse]]
 
 
 def verb_of(request: web.Request, *, name: str) -> str:
@@ -171,7 +173,7 @@ def verb_of(request: web.Request, *, name: str) -> str:
 
 
 async def _get(
-    request: web.Request, operations: Operations, target: Target, subresource: str
+    request: web.Request, operations: Operations, target: ResourcePath, subresource: str
 ) -> web.StreamResponse:
     item = operations.read(target)
     if subresource == LOG:
@@ -186,7 +188,7 @@ async def _get(
 
 
 async def _list(
-    request: web.Request, operations: Operations, target: Target, _: str
+    request: web.Request, operations: Operations, target: ResourcePath, _: str
 ) -> web.StreamResponse:
     accepts = selection(request, target)
     everything = [
@@ -211,7 +213,7 @@ async def _list(
 
 
 async def _watch(
-    request: web.Request, operations: Operations, target: Target, _: str
+    request: web.Request, operations: Operations, target: ResourcePath, _: str
 ) -> web.StreamResponse:
     since = number(request, "resourceVersion", 0)
     initial_end = request.query.get("sendInitialEvents") == "true"
@@ -243,14 +245,14 @@ async def _watch(
 
 
 async def _create(
-    request: web.Request, operations: Operations, target: Target, subresource: str
+    request: web.Request, operations: Operations, target: ResourcePath, subresource: str
 ) -> web.StreamResponse:
     body = await bodies.read_object(request)
     return written_response(operations.create(target, body, write_options(request, subresource)))
 
 
 async def _update(
-    request: web.Request, operations: Operations, target: Target, subresource: str
+    request: web.Request, operations: Operations, target: ResourcePath, subresource: str
 ) -> web.StreamResponse:
     body = await bodies.read_object(request)
     if subresource == FINALIZE:
@@ -259,7 +261,7 @@ async def _update(
 
 
 async def _patch(
-    request: web.Request, operations: Operations, target: Target, subresource: str
+    request: web.Request, operations: Operations, target: ResourcePath, subresource: str
 ) -> web.StreamResponse:
     patch = await bodies.read_patch(request)
     options = write_options(request, subresource)
@@ -285,7 +287,7 @@ async def _patch(
 
 
 async def _delete(
-    request: web.Request, operations: Operations, target: Target, _: str
+    request: web.Request, operations: Operations, target: ResourcePath, _: str
 ) -> web.StreamResponse:
     options = await bodies.read_options(request)
     item = operations.delete(target, options=options)

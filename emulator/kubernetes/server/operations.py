@@ -14,12 +14,12 @@ from emulator.kubernetes.objects.patches import applied
 from emulator.kubernetes.objects.policies import Policies
 from emulator.kubernetes.objects.resources import (
     DEFINITION,
-    Resource,
+    ApiResource,
     ResourceCatalog,
     established_status,
     serve,
 )
-from emulator.kubernetes.objects.store import Store, Target, Written, addressed
+from emulator.kubernetes.objects.store import ResourcePath, Store, Written, addressed
 from emulator.kubernetes.objects.validation import BuiltInSchemas, Validator
 from emulator.kubernetes.server.pod_logs import PodLogs
 
@@ -46,7 +46,7 @@ class Operations:
             store=store, catalog=catalog, removal=self._removal, hardware=self.hardware
         )
 
-    def read(self, target: Target) -> Object:
+    def read(self, target: ResourcePath) -> Object:
         """Return an object.
 
         Raises:
@@ -57,7 +57,7 @@ class Operations:
             raise self._error(errors.not_found, target)
         return found
 
-    def create(self, target: Target, body: Object, options: WriteOptions) -> Written:
+    def create(self, target: ResourcePath, body: Object, options: WriteOptions) -> Written:
         """Store a new object; the name may come from `generateName`.
 
         Raises:
@@ -68,7 +68,7 @@ class Operations:
             name = metadata.get("name")
             if not name and metadata.get("generateName"):
                 name = metadata["generateName"] + uuid4().hex[:5]
-            target = Target(target.resource, target.namespace, name or "")
+            target = ResourcePath(target.resource, target.namespace, name or "")
             item = addressed(body, target)
             if name and self._find(target) is not None:
                 raise self._error(errors.already_exists, target)
@@ -76,7 +76,7 @@ class Operations:
             stored = self._finish(target, clean.item, before=None, options=options)
             return Written(stored, created=True, warnings=clean.warnings)
 
-    def replace(self, target: Target, body: Object, options: WriteOptions) -> Written:
+    def replace(self, target: ResourcePath, body: Object, options: WriteOptions) -> Written:
         """Store an object in the place of the one that is there.
 
         Raises:
@@ -87,7 +87,7 @@ class Operations:
             return self._write(target, body, before=before, options=options)
 
     def patch(
-        self, target: Target, change: Callable[[Object], Object], options: WriteOptions
+        self, target: ResourcePath, change: Callable[[Object], Object], options: WriteOptions
     ) -> Written:
         """Change an object by a function of it.
 
@@ -98,7 +98,7 @@ class Operations:
             before = self.read(target)
             return self._write(target, change(before), before=before, options=options)
 
-    def apply(self, target: Target, body: Object, options: WriteOptions) -> Written:
+    def apply(self, target: ResourcePath, body: Object, options: WriteOptions) -> Written:
         """Server-side apply: create the object or merge into it.
 
         Raises:
@@ -119,7 +119,7 @@ class Operations:
             stored = self._finish(target, item, before=before, options=options, owned=True)
             return Written(stored, created=before is None)
 
-    def delete(self, target: Target, *, options: Object) -> Object:
+    def delete(self, target: ResourcePath, *, options: Object) -> Object:
         """Delete an object, and what it owns or holds.
 
         Raises:
@@ -136,7 +136,7 @@ class Operations:
             self._controllers.reconcile()
             return item
 
-    def finalize(self, target: Target, body: Object) -> Written:
+    def finalize(self, target: ResourcePath, body: Object) -> Written:
         """Write the finalizers in the spec of a namespace; without any, a terminating one goes.
 
         Raises:
@@ -150,7 +150,7 @@ class Operations:
             self._controllers.reconcile()
             return Written(stored)
 
-    def set_status(self, target: Target, status: Object) -> None:
+    def set_status(self, target: ResourcePath, status: Object) -> None:
         """Write the status of an object as its controller would; no validation.
 
         Raises:
@@ -160,11 +160,11 @@ class Operations:
             self.store.put(target.resource, {**self.read(target), "status": status})
             self._controllers.reconcile()
 
-    def _find(self, target: Target) -> Object | None:
+    def _find(self, target: ResourcePath) -> Object | None:
         return self.store.get(target.resource, namespace=target.namespace, name=target.name)
 
     def _write(
-        self, target: Target, body: Object, *, before: Object, options: WriteOptions
+        self, target: ResourcePath, body: Object, *, before: Object, options: WriteOptions
     ) -> Written:
         item = addressed(body, target)
         for field in ("resourceVersion", "uid"):
@@ -176,7 +176,7 @@ class Operations:
 
     def _finish(
         self,
-        target: Target,
+        target: ResourcePath,
         item: Object,
         *,
         before: Object | None,
@@ -216,7 +216,7 @@ class Operations:
         self._controllers.reconcile()
         return self._find(target) or stored
 
-    def _error(self, make: Callable[..., errors.ApiError], target: Target) -> errors.ApiError:
+    def _error(self, make: Callable[..., errors.ApiError], target: ResourcePath) -> errors.ApiError:
         resource = target.resource
         return make(plural=resource.plural, group=resource.group, name=target.name)
 
@@ -229,7 +229,7 @@ def _split(item: Object, *, before: Object, subresource: str) -> Object:
     return {**rest, "status": before["status"]} if "status" in before else rest
 
 
-def _namespace_resource(catalog: ResourceCatalog) -> Resource:
+def _namespace_resource(catalog: ResourceCatalog) -> ApiResource:
     """Return the resource of namespaces.
 
     Raises:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from aiohttp import web
 
 from emulator.kubernetes.objects.errors import Object, bad_request
-from emulator.kubernetes.objects.store import Store, Target
+from emulator.kubernetes.objects.store import ResourcePath, Store
 from emulator.kubernetes.server.requests import number
 
 LOG = "log"
@@ -38,7 +38,7 @@ class PodLogs:
 
 
 async def read_log(
-    request: web.Request, store: Store, target: Target, pod: Object, logs: PodLogs
+    request: web.Request, store: Store, target: ResourcePath, pod: Object, logs: PodLogs
 ) -> web.StreamResponse:
     """Answer a request for the log of a container: `container`, `tailLines`, `follow`.
 
@@ -103,7 +103,7 @@ def _beginning(written: bytes | bytearray, lines: int | None) -> int:
     return position + 1 if lines else len(written)
 
 
-def _runs(store: Store, target: Target, pod: Object, container: str) -> bool:
+def _runs(store: Store, target: ResourcePath, pod: Object, container: str) -> bool:
     now = store.get(target.resource, namespace=target.namespace, name=target.name)
     return (
         now is not None

@@ -10,7 +10,7 @@ from aiohttp import web
 from emulator.kubernetes.objects.admission import WriteOptions
 from emulator.kubernetes.objects.errors import Object, bad_request
 from emulator.kubernetes.objects.metadata import Predicate, field_predicate, label_predicate
-from emulator.kubernetes.objects.store import Target, Written
+from emulator.kubernetes.objects.store import ResourcePath, Written
 from emulator.kubernetes.server import bodies
 
 _NAMESPACE_SUBRESOURCES = frozenset({"status", "finalize"})
@@ -55,7 +55,7 @@ def parse(path: str) -> RequestPath | None:
     return RequestPath(group, version, namespace, plural, name, subresource)
 
 
-def selection(request: web.Request, target: Target) -> Predicate:
+def selection(request: web.Request, target: ResourcePath) -> Predicate:
     """Return which objects of a collection a request is about."""
     labels = label_predicate(request.query.get("labelSelector", ""))
     fields = field_predicate(request.query.get("fieldSelector", ""))

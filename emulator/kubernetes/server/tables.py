@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from emulator.kubernetes.objects.errors import Object
-from emulator.kubernetes.objects.resources import Resource
+from emulator.kubernetes.objects.resources import ApiResource
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+):?\]|\[\?\(@\.(\w+)==['\"]([^'\"]*)['\"]\)\]")
 _SECONDS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
@@ -19,7 +19,12 @@ def wants_table(accept: str) -> bool:
 
 
 def table(
-    items: Iterable[Object], *, resource: Resource, version: str, include: str, headed: bool = True
+    items: Iterable[Object],
+    *,
+    resource: ApiResource,
+    version: str,
+    include: str,
+    headed: bool = True,
 ) -> Object:
     """Return objects as a table.
 
@@ -254,7 +259,7 @@ _BY_KIND: dict[str, tuple[Column, ...]] = {
 }
 
 
-def columns_of(resource: Resource) -> tuple[Column, ...]:
+def columns_of(resource: ApiResource) -> tuple[Column, ...]:
     """Return the columns of a resource, the name first."""
     name = Column("Name", at(".metadata.name"))
     if resource.columns:

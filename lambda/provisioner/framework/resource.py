@@ -71,7 +71,7 @@ DONE = Progress(complete=True)
 NOT_YET = Progress(complete=False)
 
 
-class Resource(Protocol[P]):
+class CustomResource(Protocol[P]):
     """One resource type. Implementations decide; adapters they were given call out.
 
     Attributes:
@@ -89,7 +89,7 @@ class Resource(Protocol[P]):
         ...
 
 
-def begin(resource: Resource[Any], request: Request, turn: Turn) -> dict[str, Any]:
+def begin(resource: CustomResource[Any], request: Request, turn: Turn) -> dict[str, Any]:
     """Start what a request wants, and return the answer of `on_event`.
 
     What passes with time is no failure: `is_complete` begins then. Only a service that is not
@@ -125,7 +125,7 @@ def _put_off(request: Request, error: Exception) -> Accepted:
     return Accepted(deferred=True)
 
 
-def poll(resource: Resource[Any], request: Request, turn: Turn) -> Progress:
+def poll(resource: CustomResource[Any], request: Request, turn: Turn) -> Progress:
     """Go on with a request, and say whether it is done; what passes with time is no failure.
 
     Raises:

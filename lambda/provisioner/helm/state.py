@@ -145,7 +145,7 @@ class Wanted:
         return f"Content {self.content}"
 
 
-class Action(Enum):
+class ReleaseAction(Enum):
     """What to do next about a release."""
 
     NOTHING = "nothing"
@@ -159,7 +159,7 @@ class Action(Enum):
 class Decision:
     """An action, and for a rollback the revision to go back to."""
 
-    action: Action
+    action: ReleaseAction
     revision: int = 0
 
 
@@ -175,31 +175,31 @@ def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) ->
         ProvisioningError: The release belongs to another owner.
     """
     if release is None:
-        return Decision(action=Action.UPGRADE)
+        return Decision(action=ReleaseAction.UPGRADE)
     if not claimed:
         refuse_foreign(release, wanted.owner)
     status = release.last.status
     if status == UNINSTALLING:
-        return Decision(action=Action.UNINSTALL)
+        return Decision(action=ReleaseAction.UNINSTALL)
     if status in PENDING:
         if may_run(release, wanted):
-            return Decision(action=Action.WAIT)
-        return Decision(action=Action.ROLL_BACK, revision=_served_last(release))
-    serving, action = release.serving, Action.UPGRADE
+            return Decision(action=ReleaseAction.WAIT)
+        return Decision(action=ReleaseAction.ROLL_BACK, revision=_served_last(release))
+    serving, action = release.serving, ReleaseAction.UPGRADE
     if serving is not None and release.description(serving) == wanted.description:
         if serving is not release.last:
-            return Decision(action=Action.ROLL_BACK, revision=serving.number)
-        action = Action.NOTHING if is_deployed_as(release, wanted) else action
+            return Decision(action=ReleaseAction.ROLL_BACK, revision=serving.number)
+        action = ReleaseAction.NOTHING if is_deployed_as(release, wanted) else action
     return Decision(action=action)
 
 
 def decide_deletion(release: Release | None, wanted: Wanted) -> Decision:
     """Return the next step towards no release."""
     if release is None or not wanted.owner.owns_labels(release.labels):
-        return Decision(action=Action.NOTHING)
+        return Decision(action=ReleaseAction.NOTHING)
     if release.last.status in PENDING and may_run(release, wanted):
-        return Decision(action=Action.WAIT)
-    return Decision(action=Action.UNINSTALL)
+        return Decision(action=ReleaseAction.WAIT)
+    return Decision(action=ReleaseAction.UNINSTALL)
 
 
 def refuse_foreign(release: Release, owner: Owner) -> None:

@@ -14,7 +14,14 @@ from provisioner.helm.preparation import (
     prepare,
     refuse_unowned,
 )
-from provisioner.helm.state import Action, Decision, Release, decide, decide_deletion, is_abandoned
+from provisioner.helm.state import (
+    Decision,
+    Release,
+    ReleaseAction,
+    decide,
+    decide_deletion,
+    is_abandoned,
+)
 from provisioner.helm.user_objects import changed_containers, keep_user_objects, refuse_loss
 from provisioner.kubernetes.failures import DEPLOY_AGAIN, CommandFailedError, CommandTimeoutError
 from provisioner.kubernetes.manifest import deleted_containers
@@ -54,8 +61,8 @@ def converge(client: ReleaseClient) -> HelmStepResult:
     decision = decide(release, client.wanted, claimed=claimed)
     chart: Path | None = None
     for _ in range(_MOST_STEPS):
-        if decision.action in {Action.NOTHING, Action.WAIT}:
-            return HelmStepResult(deferred=decision.action is Action.WAIT)
+        if decision.action in {ReleaseAction.NOTHING, ReleaseAction.WAIT}:
+            return HelmStepResult(deferred=decision.action is ReleaseAction.WAIT)
         chart = chart or client.fetch_chart()
         try:
             outcome = _attempt(client, decision, release, chart)
@@ -84,10 +91,10 @@ def delete(client: ReleaseClient) -> HelmStepResult:
     """
     release = client.read()
     decision = decide_deletion(release, client.wanted)
-    if decision.action is Action.WAIT:
+    if decision.action is ReleaseAction.WAIT:
         log.info("another run works on it", release=client.properties.physical_id)
         return HelmStepResult(deferred=True)
-    if release is None or decision.action is Action.NOTHING:
+    if release is None or decision.action is ReleaseAction.NOTHING:
         log.info("no release of this resource", release=client.properties.physical_id)
         return HelmStepResult(absent=release is None)
     try:
@@ -117,10 +124,10 @@ def _attempt(
     """Take a step and return how it ended; None when another one is to follow."""
     log.info("helm step", action=decision.action.value, release=client.properties.physical_id)
     try:
-        if release is None or decision.action is Action.UPGRADE:
+        if release is None or decision.action is ReleaseAction.UPGRADE:
             _upgrade(client, release, chart)
             return HelmStepResult()
-        if decision.action is Action.UNINSTALL:
+        if decision.action is ReleaseAction.UNINSTALL:
             _uninstall(client, release)
         else:
             _roll_back(client, release, decision.revision)
@@ -130,7 +137,7 @@ def _attempt(
     except CommandFailedError as error:
         if _retry(client, error):
             return None
-        serving = _restore(client, release) if decision.action is Action.UPGRADE else ""
+        serving = _restore(client, release) if decision.action is ReleaseAction.UPGRADE else ""
         what = f"helm could not {_verb(decision, release)}"
         failure = client.failure(what, error, serving=serving)
         # A run that goes back is worth another one, whatever the cause: else the stack is stuck.
@@ -142,7 +149,11 @@ def _attempt(
 
 def _verb(decision: Decision, release: Release | None) -> str:
     is_first = release is None or not release.was_deployed
-    return "install" if is_first and decision.action is Action.UPGRADE else decision.action.value
+    return (
+        "install"
+        if is_first and decision.action is ReleaseAction.UPGRADE
+        else decision.action.value
+    )
 
 
 def _retry(client: ReleaseClient, error: CommandFailedError) -> bool:

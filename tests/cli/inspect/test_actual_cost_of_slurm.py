@@ -12,7 +12,7 @@ import pytest
 
 from hyperpod_cli.inspect.actual_cost.records import read_records
 from hyperpod_cli.inspect.actual_cost.slurm import month_of_records
-from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.clusters import groups_of
 from tests.support.clusters import ARN
@@ -52,8 +52,8 @@ def job(
     return f"{at(since)}|{end}|{who}|{partition}|{hosts}|billing=1,{tres},mem=4G,node=1"
 
 
-def node(host: str, group: Mapping[str, Any], *, launched: float = -100) -> Node:
-    return Node(
+def node(host: str, group: Mapping[str, Any], *, launched: float = -100) -> ClusterNode:
+    return ClusterNode(
         id=f"i-{host}",
         group=group["InstanceGroupName"],
         instance_type=group["InstanceType"],
@@ -68,7 +68,7 @@ GPUS = [node(f"ip-10-1-1-{number}", GPU) for number in (1, 2)]
 
 
 def parts_of(
-    lines: Sequence[str], *groups: Mapping[str, Any], nodes: Sequence[Node] = GPUS
+    lines: Sequence[str], *groups: Mapping[str, Any], nodes: Sequence[ClusterNode] = GPUS
 ) -> dict[str, tuple[float, float | None]]:
     """Return hours and shares by name, after ten hours of the month; users after their account."""
     records = read_records("\n".join([*lines, f"2026-11 {at(10)}"]), place="-")

@@ -14,7 +14,7 @@ from aws_reference.action_resources import KIND_OF_TYPE, action_resources
 from aws_reference.resource_schemas import SERVICE_LINKED_ROLES, UnknownTypeError
 from hyperpod_cdk import load_config
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.assembly import Address, Resource, stacks_by_name
+from hyperpod_cli.aws.assembly import Address, TemplateResource, stacks_by_name
 from hyperpod_cli.commands import commands
 from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs
@@ -232,7 +232,7 @@ def test_who_makes_a_node_group_may_launch_what_its_template_names(assemble: Ass
 @pytest.mark.parametrize("keys", [[], [KEY]])
 def test_keys_are_used_if_they_are_named(keys: list[str]) -> None:
     encrypted = [{"Provider": {"KeyArn": key}, "Resources": ["secrets"]} for key in keys]
-    cluster = Resource(
+    cluster = TemplateResource(
         address=Address("ml-platform", "Eks"),
         type="AWS::EKS::Cluster",
         properties={"Name": "ml-eks", "EncryptionConfig": encrypted},
@@ -254,7 +254,7 @@ def native_cluster(**group: Any) -> dict[str, tuple[str, ...]]:
     eks_cluster = {"Name": "ml-eks"}
     cluster = {"ClusterName": "ml-cluster", "InstanceGroups": [group]}
     resources = [
-        Resource(
+        TemplateResource(
             address=Address("ml-hyperpod", type_),
             type=type_,
             properties=properties,
@@ -421,7 +421,7 @@ def test_who_deploys_may_look_at_keys_and_at_the_name_of_a_bucket(
 
 def test_who_deploys_may_look_at_the_key_of_a_volume() -> None:
     volumes = [{"EbsVolumeConfig": {"VolumeKmsKeyId": KEY.rpartition("/")[2]}}]
-    cluster = Resource(
+    cluster = TemplateResource(
         address=Address("ml-hyperpod", "Cluster"),
         type="AWS::SageMaker::Cluster",
         properties={"InstanceGroups": [{"InstanceStorageConfigs": volumes, "ExecutionRole": ""}]},

@@ -13,7 +13,7 @@ from kubernetes.client import ApiClient
 from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node
+from hyperpod_cli.operate.clusters import Chosen, ClusterNode, DescribedCluster
 from hyperpod_cli.operate.idle import IdleGroup, idle_groups, slurm_use
 from hyperpod_cli.operate.nodes.health import DeviceUse, device_use
 from hyperpod_cli.terminal.errors import OpsError
@@ -38,11 +38,11 @@ def config(**cluster: Any) -> Config:
 
 
 def idle(
-    nodes: list[Node],
+    nodes: list[ClusterNode],
     *,
     busy: tuple[int, ...] = (),
     last: Mapping[str, datetime] | None = None,
-    cluster: HyperPodCluster | None = None,
+    cluster: DescribedCluster | None = None,
     of: Config | None = None,
 ) -> list[IdleGroup]:
     names = frozenset(node(number).kubernetes_name for number in busy)
@@ -56,10 +56,10 @@ def idle(
     )
 
 
-def with_group(**members: Any) -> HyperPodCluster:
+def with_group(**members: Any) -> DescribedCluster:
     found = described({"workers": (2, 2)}).described
     (group,) = found["InstanceGroups"]
-    return HyperPodCluster(described={**found, "InstanceGroups": [{**group, **members}]})
+    return DescribedCluster(described={**found, "InstanceGroups": [{**group, **members}]})
 
 
 def test_a_group_of_which_nothing_is_used_is_scaled_to_0() -> None:
@@ -94,7 +94,7 @@ def test_without_a_configuration_nodes_are_named() -> None:
         pytest.param([replace(node(2), instance_type="ml.new.type")], id="of an unknown type"),
     ],
 )
-def test_not_idle(nodes: list[Node]) -> None:
+def test_not_idle(nodes: list[ClusterNode]) -> None:
     assert idle(nodes, busy=(1,)) == []
 
 

@@ -16,7 +16,7 @@ from kubernetes.client import ApiClient
 
 from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.operate.nodes import command, ending
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
 from hyperpod_cli.operate.nodes.health import Health, trouble_of
@@ -162,7 +162,7 @@ AGAIN = replace(ONE, launched=LAUNCHED + timedelta(hours=1))
 WANTED = {"workers": "1 of 2 nodes are Running"}
 
 # What is looked at one after the other, with the seconds since the call, and what is left to do.
-STEPS: list[tuple[NodeAction, list[tuple[float, list[Node]]], dict[str, str]]] = [
+STEPS: list[tuple[NodeAction, list[tuple[float, list[ClusterNode]]], dict[str, str]]] = [
     # The list lags behind: nothing seems to have happened yet.
     (REPLACE, [(0, [ONE, TWO])], {ONE.id: "Running"} | WANTED),
     (REPLACE, [(0, [STOPPING, TWO])], {ONE.id: "ShuttingDown"} | WANTED),
@@ -192,7 +192,7 @@ STEPS: list[tuple[NodeAction, list[tuple[float, list[Node]]], dict[str, str]]] =
 
 @pytest.mark.parametrize(("action", "looks", "left"), STEPS)
 def test_what_is_left_to_do(
-    action: NodeAction, looks: list[tuple[float, list[Node]]], left: dict[str, str]
+    action: NodeAction, looks: list[tuple[float, list[ClusterNode]]], left: dict[str, str]
 ) -> None:
     seen = watched(action, [ONE], among=[ONE, TWO])
     for seconds, nodes in looks:

@@ -10,7 +10,7 @@ import pytest
 from kubernetes.client import ApiClient, Configuration
 
 from emulator.kubernetes import KubernetesApi, static_tokens
-from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.operate.nodes import health, quarantine
 from hyperpod_cli.terminal.errors import REFUSED
 from tests.support.clusters import described
@@ -71,7 +71,9 @@ def test_a_status_says_why_and_what_to_do(kubernetes: KubernetesApi) -> None:
         known = health.health_of_nodes(api, cluster="ml-cluster")
     told = {
         name: health.trouble_of(
-            Node(id=name, group="a", instance_type="ml.p5.48xlarge", status="Running", message=""),
+            ClusterNode(
+                id=name, group="a", instance_type="ml.p5.48xlarge", status="Running", message=""
+            ),
             known[f"hyperpod-{name}"],
             recovers=True,
         )

@@ -11,7 +11,7 @@ import pytest
 
 from emulator.aws.local_aws import LocalAws, aws_clients
 from rehearsal.pipeline.cloud_formation import StackActions, StackFailedError
-from rehearsal.pipeline.definition import Action
+from rehearsal.pipeline.definition import PipelineAction
 
 ANYTHING = {
     "Version": "2012-10-17",
@@ -67,7 +67,7 @@ class Pipeline:
             "Capabilities": "CAPABILITY_NAMED_IAM,CAPABILITY_AUTO_EXPAND",
             "RoleArn": self._role,
         }
-        action = Action(
+        action = PipelineAction(
             name=f"{self.name}.{mode}",
             provider="CloudFormation",
             category="Deploy",

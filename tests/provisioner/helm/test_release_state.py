@@ -5,9 +5,9 @@ import pytest
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner
 from provisioner.helm.state import (
-    Action,
     Decision,
     Release,
+    ReleaseAction,
     Revision,
     Wanted,
     decide,
@@ -58,96 +58,96 @@ def release(
 @pytest.mark.parametrize(
     ("case", "found", "next_step"),
     [
-        ("absent", None, Decision(action=Action.UPGRADE)),
-        ("deployed, other content", release("deployed"), Decision(action=Action.UPGRADE)),
+        ("absent", None, Decision(action=ReleaseAction.UPGRADE)),
+        ("deployed, other content", release("deployed"), Decision(action=ReleaseAction.UPGRADE)),
         (
             "deployed, same content",
             release("deployed", by=wanted(), description=wanted().description),
-            Decision(action=Action.NOTHING),
+            Decision(action=ReleaseAction.NOTHING),
         ),
         (
             "deployed, same labels, but changed by hand since",
             release("superseded", "deployed", by=wanted(), description="Upgrade complete"),
-            Decision(action=Action.UPGRADE),
+            Decision(action=ReleaseAction.UPGRADE),
         ),
         (
             "rolled back to the same content",
             rolled_back(wanted().description, "failed", "Rollback to 1"),
-            Decision(action=Action.NOTHING),
+            Decision(action=ReleaseAction.NOTHING),
         ),
         (
             "rolled back to it twice",
             rolled_back(wanted().description, "x", "Rollback to 1", "x", "Rollback to 3"),
-            Decision(action=Action.NOTHING),
+            Decision(action=ReleaseAction.NOTHING),
         ),
         (
             "rolled back to what somebody did by hand",
             rolled_back("Upgrade complete", "failed", "Rollback to 1"),
-            Decision(action=Action.UPGRADE),
+            Decision(action=ReleaseAction.UPGRADE),
         ),
         (
             "rolled back to a revision that is pruned",
             rolled_back("Rollback to 7", "Rollback to 9"),
-            Decision(action=Action.UPGRADE),
+            Decision(action=ReleaseAction.UPGRADE),
         ),
-        ("failed install", release("failed"), Decision(action=Action.UPGRADE)),
-        ("failed upgrade", release("deployed", "failed"), Decision(action=Action.UPGRADE)),
+        ("failed install", release("failed"), Decision(action=ReleaseAction.UPGRADE)),
+        ("failed upgrade", release("deployed", "failed"), Decision(action=ReleaseAction.UPGRADE)),
         (
             "failed upgrade, after the same content",
             release("deployed", "failed", description=wanted().description),
-            Decision(action=Action.ROLL_BACK, revision=1),
+            Decision(action=ReleaseAction.ROLL_BACK, revision=1),
         ),
         (
             "failed with the same content",
             release("failed", by=wanted(), description=wanted().description),
-            Decision(action=Action.UPGRADE),
+            Decision(action=ReleaseAction.UPGRADE),
         ),
         (
             "install left behind by another request",
             release("pending-install", age=901),
-            Decision(action=Action.ROLL_BACK, revision=1),
+            Decision(action=ReleaseAction.ROLL_BACK, revision=1),
         ),
         (
             "upgrade that another request may work on",
             release("superseded", "deployed", "pending-upgrade"),
-            Decision(action=Action.WAIT),
+            Decision(action=ReleaseAction.WAIT),
         ),
         (
             "install that a copy of this request works on",
             release("pending-install", by=wanted(attempt="another")),
-            Decision(action=Action.WAIT),
+            Decision(action=ReleaseAction.WAIT),
         ),
         (
             "install of this request that was killed long ago",
             release("pending-install", by=wanted(attempt="another"), age=901),
-            Decision(action=Action.ROLL_BACK, revision=1),
+            Decision(action=ReleaseAction.ROLL_BACK, revision=1),
         ),
         (
             "install that this very run began and lost",
             release("pending-install", by=wanted()),
-            Decision(action=Action.ROLL_BACK, revision=1),
+            Decision(action=ReleaseAction.ROLL_BACK, revision=1),
         ),
         (
             "upgrade left behind",
             release("superseded", "deployed", "pending-upgrade", age=901),
-            Decision(action=Action.ROLL_BACK, revision=2),
+            Decision(action=ReleaseAction.ROLL_BACK, revision=2),
         ),
         (
             "upgrade left behind after a failed one",
             release("deployed", "failed", "pending-upgrade", age=901),
-            Decision(action=Action.ROLL_BACK, revision=1),
+            Decision(action=ReleaseAction.ROLL_BACK, revision=1),
         ),
         (
             "upgrade left behind, nothing ever deployed",
             release("failed", "pending-upgrade", age=901),
-            Decision(action=Action.ROLL_BACK, revision=1),
+            Decision(action=ReleaseAction.ROLL_BACK, revision=1),
         ),
         (
             "rollback left behind",
             release("deployed", "failed", "pending-rollback", age=901),
-            Decision(action=Action.ROLL_BACK, revision=1),
+            Decision(action=ReleaseAction.ROLL_BACK, revision=1),
         ),
-        ("half uninstalled", release("uninstalling"), Decision(action=Action.UNINSTALL)),
+        ("half uninstalled", release("uninstalling"), Decision(action=ReleaseAction.UNINSTALL)),
     ],
 )
 def test_next_step(case: str, found: Release | None, next_step: Decision) -> None:
@@ -157,18 +157,26 @@ def test_next_step(case: str, found: Release | None, next_step: Decision) -> Non
 @pytest.mark.parametrize(
     ("case", "found", "action"),
     [
-        ("absent", None, Action.NOTHING),
-        ("not ours", release("deployed", by=wanted(owner=OTHER)), Action.NOTHING),
-        ("deployed", release("deployed"), Action.UNINSTALL),
-        ("failed", release("failed"), Action.UNINSTALL),
-        ("half uninstalled", release("uninstalling"), Action.UNINSTALL),
-        ("install that an earlier request may still run", release("pending-install"), Action.WAIT),
-        ("upgrade of the same", release("deployed", "pending-upgrade"), Action.WAIT),
-        ("install that nobody can run", release("pending-install", age=901), Action.UNINSTALL),
-        ("what this run began", release("pending-rollback", by=wanted()), Action.UNINSTALL),
+        ("absent", None, ReleaseAction.NOTHING),
+        ("not ours", release("deployed", by=wanted(owner=OTHER)), ReleaseAction.NOTHING),
+        ("deployed", release("deployed"), ReleaseAction.UNINSTALL),
+        ("failed", release("failed"), ReleaseAction.UNINSTALL),
+        ("half uninstalled", release("uninstalling"), ReleaseAction.UNINSTALL),
+        (
+            "install that an earlier request may still run",
+            release("pending-install"),
+            ReleaseAction.WAIT,
+        ),
+        ("upgrade of the same", release("deployed", "pending-upgrade"), ReleaseAction.WAIT),
+        (
+            "install that nobody can run",
+            release("pending-install", age=901),
+            ReleaseAction.UNINSTALL,
+        ),
+        ("what this run began", release("pending-rollback", by=wanted()), ReleaseAction.UNINSTALL),
     ],
 )
-def test_next_step_to_delete(case: str, found: Release | None, action: Action) -> None:
+def test_next_step_to_delete(case: str, found: Release | None, action: ReleaseAction) -> None:
     assert decide_deletion(found, wanted()).action is action, case
 
 
@@ -199,7 +207,7 @@ def test_what_a_former_stack_of_our_name_never_finished_is_abandoned(
 ) -> None:
     assert is_abandoned(found, wanted()) is abandoned
     if abandoned:
-        assert decide(found, wanted(), claimed=True).action is not Action.UNINSTALL
+        assert decide(found, wanted(), claimed=True).action is not ReleaseAction.UNINSTALL
 
 
 def test_release_installed_by_hand_is_refused() -> None:

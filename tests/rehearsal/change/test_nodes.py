@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from hyperpod_cli.inspect.archive.kubernetes_objects import NODE_GROUP_LABEL
-from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.clusters import ClusterNode
 from rehearsal.change.nodes import ending, set_counts
 from tests.support.archives import REGION, archive_with
 
@@ -119,8 +119,8 @@ def test_nodes_of_an_eks_node_group_are_known_as_such() -> None:
     assert found.is_managed
 
 
-def node(group: str, number: int) -> Node:
-    return Node(
+def node(group: str, number: int) -> ClusterNode:
+    return ClusterNode(
         id=f"i-{number}", group=group, instance_type="ml.m5.large", status="Running", message=""
     )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rehearsal.change.outcome import Action, Snapshot, changes, steps
+from rehearsal.change.outcome import ChangeAction, Snapshot, changes, steps
 from tests.support.stack_events import event
 
 KEY = ("ml-hyperpod", "A")
@@ -24,18 +24,18 @@ def snapshot(*resources: tuple[str, str, str, object]) -> Snapshot:
     ("before", "after", "events", "expected"),
     [
         ([("A", "1", POLICY, 1)], [("A", "1", POLICY, 1)], [], None),
-        ([("A", "1", POLICY, 1)], [("A", "1", POLICY, 2)], [], Action.UPDATED),
-        ([("A", "1", POLICY, 1)], [("A", "2", POLICY, 1)], [], Action.REPLACED),
-        ([("A", "1", POLICY, 1)], [], [], Action.DELETED),
-        ([("A", "1", POLICY, 1)], [], [event("A", "DELETE_SKIPPED")], Action.KEPT),
-        ([], [("A", "1", POLICY, 1)], [], Action.CREATED),
+        ([("A", "1", POLICY, 1)], [("A", "1", POLICY, 2)], [], ChangeAction.UPDATED),
+        ([("A", "1", POLICY, 1)], [("A", "2", POLICY, 1)], [], ChangeAction.REPLACED),
+        ([("A", "1", POLICY, 1)], [], [], ChangeAction.DELETED),
+        ([("A", "1", POLICY, 1)], [], [event("A", "DELETE_SKIPPED")], ChangeAction.KEPT),
+        ([], [("A", "1", POLICY, 1)], [], ChangeAction.CREATED),
     ],
 )
 def test_an_action_is_found(
     before: list[tuple[str, str, str, object]],
     after: list[tuple[str, str, str, object]],
     events: list[object],
-    expected: Action | None,
+    expected: ChangeAction | None,
 ) -> None:
     told = {"ml-hyperpod": events}
     found = changes(snapshot(*before), snapshot(*after), events=told)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import pytest
 
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from rehearsal.change.nodes import EndingNodes
-from rehearsal.change.outcome import Action, Change
+from rehearsal.change.outcome import ChangeAction, ResourceChange
 from rehearsal.change.permissions import MissingPermission
 from rehearsal.change.prediction import Prediction
 from rehearsal.change.rollback import Rollback
@@ -20,8 +20,8 @@ def prediction(**values: Any) -> Prediction:
     )
 
 
-def change(action: Action, type: str = FILES, *, holds_data: bool = True) -> Change:
-    return Change("ml-storage", action, type, "Files1", "Files", holds_data)
+def change(action: ChangeAction, type: str = FILES, *, holds_data: bool = True) -> ResourceChange:
+    return ResourceChange("ml-storage", action, type, "Files1", "Files", holds_data)
 
 
 def nodes(*pods: str, is_managed: bool = False) -> EndingNodes:
@@ -42,22 +42,26 @@ def nodes(*pods: str, is_managed: bool = False) -> EndingNodes:
     ("values", "code", "told"),
     [
         ({}, 0, "No resource changes."),
-        ({"changes": [change(Action.UPDATED)]}, 0, "updated   Files (AWS::FSx::FileSystem)"),
+        ({"changes": [change(ChangeAction.UPDATED)]}, 0, "updated   Files (AWS::FSx::FileSystem)"),
         (
-            {"changes": [change(Action.REPLACED)]},
+            {"changes": [change(ChangeAction.REPLACED)]},
             4,
             "FileSystem), and what it holds is",
         ),
-        ({"changes": [change(Action.DELETED, holds_data=False)]}, 0, "deleted   Files"),
-        ({"changes": [change(Action.KEPT)]}, 0, "stays, without a stack Files"),
-        ({"new": ["ml-storage"], "changes": [change(Action.CREATED)]}, 0, "new, 1 resources"),
+        ({"changes": [change(ChangeAction.DELETED, holds_data=False)]}, 0, "deleted   Files"),
+        ({"changes": [change(ChangeAction.KEPT)]}, 0, "stays, without a stack Files"),
+        ({"new": ["ml-storage"], "changes": [change(ChangeAction.CREATED)]}, 0, "new, 1 resources"),
         ({"staying": ["ml-operators"]}, 0, "ml-operators: stays as it is"),
         ({"nodes": [nodes()]}, 0, "  HyperPod chooses 1 of these 2; `hyperpod-ops delete`"),
         ({"nodes": [nodes(is_managed=True)]}, 0, "  EKS chooses 1 of these 2:\n"),
         ({"nodes": [nodes("default/train")]}, 4, "    runs pod default/train"),
         ({"error": "ml-storage: no"}, 1, "  ml-storage: no"),
         ({"missing": [MissingPermission("deployer", "fsx:X", "*")]}, 1, "  deployer: fsx:X on *"),
-        ({"minutes": 3, "changes": [change(Action.UPDATED)]}, 0, "CloudFormation 3 minutes at"),
+        (
+            {"minutes": 3, "changes": [change(ChangeAction.UPDATED)]},
+            0,
+            "CloudFormation 3 minutes at",
+        ),
         ({"cost": "1 -> 2"}, 0, "1 -> 2"),
     ],
 )
@@ -78,7 +82,7 @@ def test_it_is_told(values: dict[str, Any], code: int, told: str) -> None:
 )
 def test_a_rollback_is_told(status: str, is_only: bool, told: str) -> None:
     rollback = Rollback(
-        step=change(Action.UPDATED),
+        step=change(ChangeAction.UPDATED),
         is_only=is_only,
         statuses={"ml-storage": status},
         changes=[],

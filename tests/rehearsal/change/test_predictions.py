@@ -19,7 +19,7 @@ from emulator.aws.settings import FailingStep
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cli.inspect.archive.archive import Archive, read_archive
 from rehearsal.change.nodes import ending, managed, settled
-from rehearsal.change.outcome import Change, changes, snapshot
+from rehearsal.change.outcome import ResourceChange, changes, snapshot
 from rehearsal.change.prediction import Prediction
 from rehearsal.change.rehearsal import ChangeRehearsal, reason
 from rehearsal.kept_rehearsal import operator_credentials
@@ -202,7 +202,7 @@ def predicted(
     ).run()
 
 
-def done(stage: Stage, edit: Edit, archive: Archive) -> tuple[list[Change], Ends, str]:
+def done(stage: Stage, edit: Edit, archive: Archive) -> tuple[list[ResourceChange], Ends, str]:
     """Deploy a change on the deployment itself, as `make deploy` does; return what it did."""
     # Those of the stage would look at each answer, and a template is no text.
     clients, cluster = aws_clients(stage.environment.aws), stage.config.cluster.name
@@ -235,7 +235,7 @@ def without_names(error: str) -> list[str]:
     ]
 
 
-def compare(prediction: Prediction, real: tuple[list[Change], Ends, str]) -> None:
+def compare(prediction: Prediction, real: tuple[list[ResourceChange], Ends, str]) -> None:
     """Compare a prediction with what was done; minutes and cost are of models, and left out."""
     found, ends, error = real
     assert [*prediction.changes] == found

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from emulator.node.node import Node
+from emulator.node.node import NodeInstance
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.helm.chart_rules import placeholder_chart
 from hyperpod_cli.deliver.deploy import deployment
@@ -79,7 +79,7 @@ def test_nodes_get_the_settings_of_the_configuration(stage: Stage, tmp_path: Pat
         s3.download_file(Bucket=bucket, Key=item["Key"], Filename=str(path))
 
     (tmp_path / "node").mkdir()
-    node = Node(tmp_path / "node", scripts=tmp_path / "scripts")
+    node = NodeInstance(tmp_path / "node", scripts=tmp_path / "scripts")
     node.state("failing", "lctl network up")
     run = node.run()
 

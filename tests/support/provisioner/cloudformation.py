@@ -9,7 +9,7 @@ from typing import Any
 
 from provisioner.framework.operation import CloudFormationApi, Turn
 from provisioner.framework.request import Request
-from provisioner.framework.resource import Progress, Resource, begin, poll
+from provisioner.framework.resource import CustomResource, Progress, begin, poll
 from provisioner.framework.retry import Clock
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -142,7 +142,7 @@ def _date(seconds: float) -> datetime:
 class Waiter:
     """The polls of one request, which go on whatever CloudFormation does meanwhile."""
 
-    resource: Resource[Any]
+    resource: CustomResource[Any]
     time: Time
     cloudformation: CloudFormationApi
     event: dict[str, Any]
@@ -157,7 +157,7 @@ class Waiter:
 class Framework:
     """Drives one resource as CDK's provider framework does, and remembers what it answered."""
 
-    resource: Resource[Any]
+    resource: CustomResource[Any]
     resource_type: str
     time: Time
     cloudformation: FakeCloudFormation = field(default_factory=FakeCloudFormation)

@@ -25,7 +25,7 @@ from hyperpod_cli.deliver.deploy.consequences import consequences, finding, refu
 from hyperpod_cli.deliver.deploy.held_back import held_back
 from hyperpod_cli.deliver.deploy.node_group_changes import consequences as of_node_groups
 from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes
-from hyperpod_cli.operate.clusters import HyperPodCluster
+from hyperpod_cli.operate.clusters import DescribedCluster
 from hyperpod_cli.operate.nodes.ending import ending_lines, node_group_lines
 from hyperpod_cli.stack_progress import fixed_values
 from hyperpod_cli.stack_progress.failures import Situation, next_step
@@ -238,7 +238,7 @@ def _consequences(
     for each in consequences(before, stack.template, found=found):
         yield each.text
         if each.ends and found:
-            cluster = HyperPodCluster(described=found)
+            cluster = DescribedCluster(described=found)
             lines = ending_lines(session, cluster, group=each.group, ends=each.ends)
             yield from (f"  {line}" for line in lines)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hyperpod_cdk.facts.instance_types import facts_of_any, has_accelerators
 from hyperpod_cli.inspect.actual_cost.records import Allocation, Records, Registered
 from hyperpod_cli.inspect.actual_cost.usage import HOUR, UNKNOWN, Month, Use, divided
-from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_shared.clusters import COMPUTE, Group, Groups, node_type, partitions_of, types_of
 
 NO_ACCOUNT, NO_USER = "no account", "no user"
@@ -26,7 +26,7 @@ class _Kind:
 def month_of_records(
     records: Records,
     *,
-    nodes: Sequence[Node],
+    nodes: Sequence[ClusterNode],
     groups: Groups,
     start: datetime,
     end: datetime,
@@ -108,7 +108,7 @@ def _uses(
 def _kinds(
     hosts: Iterable[str],
     *,
-    nodes: Sequence[Node],
+    nodes: Sequence[ClusterNode],
     groups: Groups,
     allocations: Sequence[Allocation],
 ) -> dict[str, _Kind | None]:

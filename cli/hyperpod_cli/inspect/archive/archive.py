@@ -18,7 +18,7 @@ from pydantic import ValidationError, model_validator
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.inspect.archive.deployment import (
-    Deployment,
+    ArchivedDeployment,
     Manifest,
     Model,
     StackName,
@@ -56,7 +56,7 @@ class Archive(Model):
     """
 
     manifest: Manifest
-    deployment: Deployment
+    deployment: ArchivedDeployment
     templates: Mapping[StackName, Template]
     assets: Mapping[str, bytes] = {}
 
@@ -149,7 +149,7 @@ def read_archive(path: Path) -> Archive:
     try:
         return Archive(
             manifest=manifest,
-            deployment=Deployment.model_validate_json(files[_DEPLOYMENT]),
+            deployment=ArchivedDeployment.model_validate_json(files[_DEPLOYMENT]),
             templates={
                 name.removeprefix(_TEMPLATES).removesuffix(".json"): json.loads(each)
                 for name, each in files.items()

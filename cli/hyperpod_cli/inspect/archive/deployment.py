@@ -155,7 +155,7 @@ class ArchivedNode(Model):
     pods: tuple[str, ...] = ()
 
 
-class Deployment(Model):
+class ArchivedDeployment(Model):
     """What is deployed.
 
     Attributes:
@@ -213,7 +213,7 @@ class Manifest(Model):
     files: Mapping[str, str] = {}
 
 
-def unsettled(deployment: Deployment) -> Iterator[tuple[str, str]]:
+def unsettled(deployment: ArchivedDeployment) -> Iterator[tuple[str, str]]:
     """Yield what of a deployment is not in service, and what AWS or Helm says of it.
 
     Args:

@@ -19,15 +19,15 @@ from hyperpod_cli.aws.session import AwsSession, answer_of, listed
 from hyperpod_cli.aws.stacks import deployed, described_stack, resources_of
 from hyperpod_cli.inspect.archive.archive import FORMAT, Archive, ArchiveError
 from hyperpod_cli.inspect.archive.deployment import (
+    ArchivedDeployment,
     ArchivedNode,
     ArchivedResource,
     ArchivedStack,
-    Deployment,
     Manifest,
 )
 from hyperpod_cli.inspect.archive.hiding import hidden, secrets_in_scripts
 from hyperpod_cli.inspect.archive.kubernetes_objects import claims, helm_releases, managed_nodes
-from hyperpod_cli.operate.clusters import HyperPodCluster, nodes_of
+from hyperpod_cli.operate.clusters import DescribedCluster, nodes_of
 from hyperpod_cli.operate.nodes.health import user_pods
 from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
@@ -93,7 +93,7 @@ class _Reader:
             "the policies of CloudFormation's role", lambda: self._policies(account)
         )
         cloudformation, boundary = policies or ({}, {})
-        deployment = Deployment(
+        deployment = ArchivedDeployment(
             stacks=tuple(stacks),
             cluster=cluster,
             nodes=(*self._nodes(cluster, pods=pods), *_managed(managed, pods=pods)),
@@ -187,7 +187,7 @@ class _Reader:
     def _eks_cluster(self, cluster: Mapping[str, Any] | None) -> str | None:
         """Return the name of the EKS cluster: the one that the cluster has, before the file's."""
         if cluster is not None:
-            orchestrator = orchestrator_of(HyperPodCluster(described=cluster))
+            orchestrator = orchestrator_of(DescribedCluster(described=cluster))
             try:
                 return orchestrator.eks_cluster_name()
             except OpsError:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hyperpod_cli.aws.assembly import Address, Resource, Stack
+from hyperpod_cli.aws.assembly import Address, Stack, TemplateResource
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +52,7 @@ class Surroundings:
     """
 
     stack: Stack
-    parts: Sequence[Resource]
+    parts: Sequence[TemplateResource]
     hyperpod_subnets: frozenset[Address]
 
     @property
@@ -61,6 +61,6 @@ class Surroundings:
         types = (each.type for each in self.stack.resources.values())
         return "nodes and pods" if any(each.startswith("AWS::EKS::") for each in types) else "nodes"
 
-    def of_type(self, resource_type: str) -> list[Resource]:
+    def of_type(self, resource_type: str) -> list[TemplateResource]:
         """List the parts of one type."""
         return [part for part in self.parts if part.type == resource_type]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hyperpod_cli.aws.assembly import Address, Resource, Stack, text
+from hyperpod_cli.aws.assembly import Address, Stack, TemplateResource, text
 from hyperpod_cli.inspect.diagram.card import Card, Column, Surroundings
 from hyperpod_cli.inspect.diagram.network_cards import security_group_card, vpc_card
 from hyperpod_shared.clusters import groups_of, node_type, partitions_of
@@ -14,7 +14,7 @@ _HYPERPOD_CLUSTERS = ("AWS::SageMaker::Cluster", "Custom::HyperPodCluster")
 _KEPT = ("Retain", "RetainExceptOnCreate")
 
 
-def card(resource: Resource, surroundings: Surroundings) -> Card:
+def card(resource: TemplateResource, surroundings: Surroundings) -> Card:
     """Return what the picture says of a resource; of a type without a card, its name alone."""
     make = _CARDS.get(resource.type)
     if make is not None:
@@ -39,7 +39,7 @@ def subnets_of_clusters(stacks: Sequence[Stack]) -> frozenset[Address]:
     return frozenset(address for item in clusters for address in item.needs if address in subnets)
 
 
-def _eks_cluster(cluster: Resource, around: Surroundings) -> Card:
+def _eks_cluster(cluster: TemplateResource, around: Surroundings) -> Card:
     network = cluster.properties["ResourcesVpcConfig"]
     open_to = [
         name
@@ -59,11 +59,11 @@ def _eks_cluster(cluster: Resource, around: Surroundings) -> Card:
     )
 
 
-def _addon(addon: Resource, _: Surroundings) -> Card:
+def _addon(addon: TemplateResource, _: Surroundings) -> Card:
     return Card(kind="EKS add-on", name=text(addon.properties["AddonName"]))
 
 
-def _bucket(bucket: Resource, around: Surroundings) -> Card:
+def _bucket(bucket: TemplateResource, around: Surroundings) -> Card:
     logged = len(around.of_type("AWS::S3::Bucket")) > 1
     return Card(
         kind="S3 bucket",
@@ -72,12 +72,12 @@ def _bucket(bucket: Resource, around: Surroundings) -> Card:
     )
 
 
-def _lifecycle_scripts(scripts: Resource, _: Surroundings) -> Card:
+def _lifecycle_scripts(scripts: TemplateResource, _: Surroundings) -> Card:
     files = json.loads(text(scripts.properties["Keys"]))
     return Card(kind="Lifecycle scripts", lines=(f"{len(files)} files, run on each node",))
 
 
-def _authentication_mode(mode: Resource, _: Surroundings) -> Card:
+def _authentication_mode(mode: TemplateResource, _: Surroundings) -> Card:
     return Card(
         kind="Authentication mode",
         name=text(mode.properties["ClusterName"]),
@@ -85,11 +85,11 @@ def _authentication_mode(mode: Resource, _: Surroundings) -> Card:
     )
 
 
-def _deletion_check(_: Resource, __: Surroundings) -> Card:
+def _deletion_check(_: TemplateResource, __: Surroundings) -> Card:
     return Card(kind="Deletion check", lines=("keeps users' objects and running jobs",))
 
 
-def _function(function: Resource, around: Surroundings) -> Card:
+def _function(function: TemplateResource, around: Surroundings) -> Card:
     machines = around.of_type("AWS::StepFunctions::StateMachine")
     if not machines:
         described = function.properties.get("Description")
@@ -104,7 +104,7 @@ def _function(function: Resource, around: Surroundings) -> Card:
     )
 
 
-def _role(role: Resource, _: Surroundings) -> Card:
+def _role(role: TemplateResource, _: Surroundings) -> Card:
     policies = [
         text(arn).rpartition("/")[2] for arn in role.properties.get("ManagedPolicyArns", ())
     ]
@@ -115,7 +115,7 @@ def _role(role: Resource, _: Surroundings) -> Card:
     )
 
 
-def _file_system(system: Resource, around: Surroundings) -> Card:
+def _file_system(system: TemplateResource, around: Surroundings) -> Card:
     kept = ("kept when the stack is deleted",) if system.deletion_policy in _KEPT else ()
     if system.properties["FileSystemType"] == "OPENZFS":
         settings = system.properties["OpenZFSConfiguration"]
@@ -130,7 +130,7 @@ def _file_system(system: Resource, around: Surroundings) -> Card:
     return Card(kind="FSx for Lustre", lines=(_lustre_size(system), *buckets, *kept))
 
 
-def _lustre_size(system: Resource) -> str:
+def _lustre_size(system: TemplateResource) -> str:
     lustre = system.properties.get("LustreConfiguration", {})
     efa = ", EFA" if lustre.get("EfaEnabled") else ""
     if "StorageCapacity" not in system.properties:
@@ -141,11 +141,11 @@ def _lustre_size(system: Resource) -> str:
     )
 
 
-def _file_system_availability(_: Resource, __: Surroundings) -> Card:
+def _file_system_availability(_: TemplateResource, __: Surroundings) -> Card:
     return Card(kind="Availability", lines=("waits until the file system can be mounted",))
 
 
-def _database(database: Resource, _: Surroundings) -> Card:
+def _database(database: TemplateResource, _: Surroundings) -> Card:
     given = database.properties
     size = f"{text(given['DBInstanceClass'])}, {text(given['AllocatedStorage'])} GiB"
     standby = ", a standby" if given.get("MultiAZ") else ""
@@ -154,13 +154,13 @@ def _database(database: Resource, _: Surroundings) -> Card:
     return Card(kind="RDS for MariaDB", name="Slurm accounting", lines=lines)
 
 
-def _key(key: Resource, _: Surroundings) -> Card:
+def _key(key: TemplateResource, _: Surroundings) -> Card:
     rotated = ("rotated every year",) if key.properties.get("EnableKeyRotation") else ()
     kept = ("kept when the stack is deleted",) if key.deletion_policy in _KEPT else ()
     return Card(kind="KMS key", lines=("encrypts the deployment's data", *rotated, *kept))
 
 
-def _helm_release(release: Resource, _: Surroundings) -> Card:
+def _helm_release(release: TemplateResource, _: Surroundings) -> Card:
     namespace = text(release.properties["Namespace"])
     return Card(
         kind="Helm release",
@@ -169,7 +169,7 @@ def _helm_release(release: Resource, _: Surroundings) -> Card:
     )
 
 
-def _hyperpod_cluster(cluster: Resource, _: Surroundings) -> Card:
+def _hyperpod_cluster(cluster: TemplateResource, _: Surroundings) -> Card:
     # The properties of the native type are the request itself.
     given = cluster.properties.get("Request")
     request = cluster.properties if given is None else json.loads(text(given))
@@ -215,7 +215,7 @@ def _instance_group(group: Mapping[str, Any]) -> Card:
     )
 
 
-def _node_group(group: Resource, _: Surroundings) -> Card:
+def _node_group(group: TemplateResource, _: Surroundings) -> Card:
     given = group.properties
     sizes = given["ScalingConfig"]
     types = " or ".join(text(each) for each in given["InstanceTypes"])
@@ -228,7 +228,7 @@ def _node_group(group: Resource, _: Surroundings) -> Card:
     )
 
 
-def _budget(budget: Resource, _: Surroundings) -> Card:
+def _budget(budget: TemplateResource, _: Surroundings) -> Card:
     limit = budget.properties["Budget"]["BudgetLimit"]
     return Card(kind="Budget", lines=(f"{text(limit['Amount'])} {text(limit['Unit'])} a month",))
 
@@ -240,7 +240,7 @@ def _kind_of_group(group: Mapping[str, Any]) -> str:
     return f"{node_type(group).capitalize() or 'Instance'} group"
 
 
-_CARDS: Mapping[str, Callable[[Resource, Surroundings], Card]] = {
+_CARDS: Mapping[str, Callable[[TemplateResource, Surroundings], Card]] = {
     "AWS::Budgets::Budget": _budget,
     "AWS::EC2::SecurityGroup": security_group_card,
     "AWS::EC2::VPC": vpc_card,

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from hyperpod_cli.aws.assembly import Address, Resource, Stack, text
+from hyperpod_cli.aws.assembly import Address, Stack, TemplateResource, text
 from hyperpod_cli.inspect.diagram.card import Card, Column, Surroundings
 
 EXISTING = "Existing"
@@ -41,7 +41,7 @@ def with_existing(stacks: list[Stack]) -> list[Stack]:
 
 def _with_existing(stack: Stack, *, home: Stack, vpc: Address, stacks: list[Stack]) -> Stack:
     resources = {
-        address: Resource(
+        address: TemplateResource(
             address=address,
             type=item.type,
             properties=item.properties,
@@ -59,7 +59,7 @@ def _with_existing(stack: Stack, *, home: Stack, vpc: Address, stacks: list[Stac
         }
         for address in sorted({vpc, *named}):
             kind = _TYPES[address.logical_id.partition("-")[0]]
-            resources[address] = Resource(
+            resources[address] = TemplateResource(
                 address=address,
                 type=kind,
                 properties={EXISTING: address.logical_id},
@@ -69,7 +69,7 @@ def _with_existing(stack: Stack, *, home: Stack, vpc: Address, stacks: list[Stac
     return replace(stack, shown=resources)
 
 
-def _named(item: Resource, *, home: str) -> Iterator[Address]:
+def _named(item: TemplateResource, *, home: str) -> Iterator[Address]:
     for found in _ID.finditer(json.dumps(item.properties)):
         yield Address(home, found[0])
 
@@ -78,7 +78,7 @@ _TABLE = "RouteTable"
 _AS_IT_IS = "In the zones that they are in"
 
 
-def vpc_card(vpc: Resource, around: Surroundings) -> Card:
+def vpc_card(vpc: TemplateResource, around: Surroundings) -> Card:
     """Return the card of a VPC, with its subnets by zone."""
     blocks = [
         text(block.properties["CidrBlock"]) for block in around.of_type("AWS::EC2::VPCCidrBlock")
@@ -110,7 +110,7 @@ def vpc_card(vpc: Resource, around: Surroundings) -> Card:
     )
 
 
-def _subnet(subnet: Resource, around: Surroundings) -> tuple[int, Card]:
+def _subnet(subnet: TemplateResource, around: Surroundings) -> tuple[int, Card]:
     """Return a subnet's place from the top in its zone, and its card."""
     nats = [item for item in around.of_type("AWS::EC2::NatGateway") if subnet.address in item.needs]
     eks = [
@@ -133,7 +133,7 @@ def _subnet(subnet: Resource, around: Surroundings) -> tuple[int, Card]:
 
 
 def _existing_subnet(
-    subnet: Resource, *, is_for_eks: bool, around: Surroundings
+    subnet: TemplateResource, *, is_for_eks: bool, around: Surroundings
 ) -> tuple[int, Card]:
     name = text(subnet.properties[EXISTING])
     if is_for_eks:
@@ -143,7 +143,7 @@ def _existing_subnet(
     return 2, Card(kind="Existing subnet", name=name)
 
 
-def _default_route(subnet: Resource, around: Surroundings) -> Mapping[str, object]:
+def _default_route(subnet: TemplateResource, around: Surroundings) -> Mapping[str, object]:
     tables = {
         address
         for association in around.of_type("AWS::EC2::SubnetRouteTableAssociation")
@@ -161,7 +161,7 @@ def _default_route(subnet: Resource, around: Surroundings) -> Mapping[str, objec
     return {}
 
 
-def _way_out(subnet: Resource, route: Mapping[str, object], around: Surroundings) -> str:
+def _way_out(subnet: TemplateResource, route: Mapping[str, object], around: Surroundings) -> str:
     stack, target = around.stack, route.get("NatGatewayId")
     existing = target if isinstance(target, str) else route.get(_TABLE)
     if existing is not None:
@@ -175,7 +175,7 @@ def _way_out(subnet: Resource, route: Mapping[str, object], around: Surroundings
     return "no route to the internet"
 
 
-def _zone(subnet: Resource) -> str:
+def _zone(subnet: TemplateResource) -> str:
     properties = subnet.properties
     if EXISTING in properties:
         return _AS_IT_IS
@@ -187,7 +187,7 @@ def _zone(subnet: Resource) -> str:
             return text(zone)
 
 
-def security_group_card(group: Resource, around: Surroundings) -> Card:
+def security_group_card(group: TemplateResource, around: Surroundings) -> Card:
     """Return the card of a security group."""
     rules = around.of_type("AWS::EC2::SecurityGroupIngress")
     inbound = [text(rule.properties.get("Description", "")) for rule in rules]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hyperpod_cli.aws.assembly import CDK_METADATA, Address, Resource, Stack
+from hyperpod_cli.aws.assembly import CDK_METADATA, Address, Stack, TemplateResource
 from hyperpod_cli.inspect.resource_types import resource_type
 
 # These name a role to give it permissions; they do not run as it.
@@ -38,7 +38,10 @@ def owners(stacks: Sequence[Stack]) -> Mapping[Address, Address]:
 
 
 def needs(
-    drawn: Address, *, owner: Mapping[Address, Address], resources: Mapping[Address, Resource]
+    drawn: Address,
+    *,
+    owner: Mapping[Address, Address],
+    resources: Mapping[Address, TemplateResource],
 ) -> list[Address]:
     """List the drawn resources that one needs, directly or through what is drawn nowhere.
 
@@ -66,7 +69,7 @@ def _outermost(address: Address, owner: Mapping[Address, Address]) -> Address:
     return address
 
 
-def _providers(resources: Mapping[Address, Resource]) -> Iterator[tuple[Address, Address]]:
+def _providers(resources: Mapping[Address, TemplateResource]) -> Iterator[tuple[Address, Address]]:
     """Yield what serves custom resources: a function, and all functions that it leads to."""
     for resource in resources.values():
         if not resource.type.startswith("Custom::"):
@@ -80,7 +83,9 @@ def _providers(resources: Mapping[Address, Resource]) -> Iterator[tuple[Address,
                         yield part.address, address
 
 
-def _reached(resource: Resource, resources: Mapping[Address, Resource]) -> Iterator[Resource]:
+def _reached(
+    resource: TemplateResource, resources: Mapping[Address, TemplateResource]
+) -> Iterator[TemplateResource]:
     """Yield what a resource needs in its own stack, nearest first."""
     pending, seen = [resource.address], {resource.address}
     while pending:
@@ -92,7 +97,7 @@ def _reached(resource: Resource, resources: Mapping[Address, Resource]) -> Itera
 
 
 def _run_under_or_logged_to(
-    resource: Resource, resources: Mapping[Address, Resource]
+    resource: TemplateResource, resources: Mapping[Address, TemplateResource]
 ) -> Iterator[Address]:
     for address in resource.needs:
         named = resources[address]

@@ -14,7 +14,7 @@ from aws_reference.resource_schemas import (
     tags_of,
 )
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.assembly import Resource, Value
+from hyperpod_cli.aws.assembly import TemplateResource, Value
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, resource_type
 from hyperpod_shared.owner import STACK_TAG
 
@@ -59,7 +59,7 @@ class Names:
 
     deployment: str
     environment: Environment
-    resources: Sequence[Resource]
+    resources: Sequence[TemplateResource]
 
     def in_place_of(self, variable: str) -> tuple[str, ...]:
         """Return the patterns for a variable of the reference's ARNs, such as `LayerName`."""
@@ -144,7 +144,7 @@ class Names:
             if resource_type(resource.type).added_to == added_to:
                 yield pattern(resource.properties["ClusterName"], self.environment)
 
-    def _of(self, resource: Resource) -> tuple[str, ...]:
+    def _of(self, resource: TemplateResource) -> tuple[str, ...]:
         schema = schema_of(resource.type)
         # A node group has its cluster's name, too.
         own = resource_type(resource.type).name_in_arn or ""
@@ -163,7 +163,7 @@ class Names:
         return (generated,)
 
 
-def _names(key: str, resource: Resource) -> bool:
+def _names(key: str, resource: TemplateResource) -> bool:
     return key in resource.properties and key.endswith("Name")
 
 

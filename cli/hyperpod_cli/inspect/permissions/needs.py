@@ -22,7 +22,7 @@ from aws_reference.resource_schemas import (
     schema_of,
     service_of_linked_role,
 )
-from hyperpod_cli.aws.assembly import Resource, Value, trust_of
+from hyperpod_cli.aws.assembly import TemplateResource, Value, trust_of
 from hyperpod_cli.inspect.permissions.names import Condition, Names, pattern, strings
 
 HANDLERS = ("create", "read", "update", "delete")
@@ -71,7 +71,7 @@ def needs(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
     Raises:
         UnknownTypeError: Of a type, the schema or the service of its linked role is not known.
     """
-    by_type: dict[str, list[Resource]] = {}
+    by_type: dict[str, list[TemplateResource]] = {}
     for resource in names.resources:
         by_type.setdefault(resource.type, []).append(resource)
     by_type.pop("AWS::CDK::Metadata", None)  # makes nothing
@@ -138,7 +138,7 @@ class _Handlers:
     """
 
     type: str
-    resources: Sequence[Resource]
+    resources: Sequence[TemplateResource]
     names: Names
 
     def need(self, action: str) -> Iterator[Need]:
@@ -293,7 +293,7 @@ class _Handlers:
             yield from strings(resource.properties, self.names.environment)
 
     @property
-    def _launched(self) -> list[Resource]:
+    def _launched(self) -> list[TemplateResource]:
         """Return the launch templates that the type's resources name.
 
         EKS tries a launch with the rights of who makes a node group, and so needs those on what

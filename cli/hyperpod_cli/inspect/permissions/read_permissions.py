@@ -7,7 +7,7 @@ from typing import Any
 
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cdk.observability.section import METRICS_ADDON
-from hyperpod_cli.aws.assembly import Resource, Value
+from hyperpod_cli.aws.assembly import TemplateResource, Value
 from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 from hyperpod_cli.inspect.permissions.needs import KEY, KEY_ID
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
@@ -178,7 +178,7 @@ class _Read:
             if properties.items() <= resource.properties.items():
                 yield arn
 
-    def _of(self, resource_type: str) -> list[Resource]:
+    def _of(self, resource_type: str) -> list[TemplateResource]:
         return [each for each in self.names.resources if each.type == resource_type]
 
     def _named(self, resource_type: str, key: str) -> Iterator[str]:

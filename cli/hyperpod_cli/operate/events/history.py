@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 from hyperpod_cli.aws.session import AwsClient, answer_of
-from hyperpod_cli.operate.clusters import HyperPodCluster, items
+from hyperpod_cli.operate.clusters import DescribedCluster, items
 from hyperpod_cli.operate.events.faults import (
     Event,
     Level,
@@ -82,7 +82,7 @@ def each_kind(events: Sequence[ClusterEvent]) -> list[ClusterEvent]:
 
 def events_of(
     sagemaker: AwsClient,
-    cluster: HyperPodCluster,
+    cluster: DescribedCluster,
     *,
     since: datetime,
     least: Level,
@@ -122,7 +122,7 @@ def events_of(
 
 def _explained(
     sagemaker: AwsClient,
-    cluster: HyperPodCluster,
+    cluster: DescribedCluster,
     events: Sequence[Event],
     causes: dict[str, str],
 ) -> Iterator[ClusterEvent]:
@@ -148,7 +148,7 @@ def _fairly(events: Sequence[Event]) -> Iterator[Event]:
         yield from (event for event in each if event is not None)
 
 
-def _cause(sagemaker: AwsClient, cluster: HyperPodCluster, event: Event) -> str:
+def _cause(sagemaker: AwsClient, cluster: DescribedCluster, event: Event) -> str:
     answer = answer_of(
         sagemaker.describe_cluster_event, ClusterName=cluster.name, EventId=event["EventId"]
     )
@@ -156,7 +156,7 @@ def _cause(sagemaker: AwsClient, cluster: HyperPodCluster, event: Event) -> str:
     return "" if answer is None else failure_message(answer) or ""
 
 
-def _event(event: Event, cluster: HyperPodCluster, *, cause: str) -> ClusterEvent:
+def _event(event: Event, cluster: DescribedCluster, *, cause: str) -> ClusterEvent:
     reported = ReportedFailure(
         text=cause, group=event.get("InstanceGroupName"), instance=event.get("InstanceId")
     )
@@ -174,7 +174,7 @@ def _event(event: Event, cluster: HyperPodCluster, *, cause: str) -> ClusterEven
     )
 
 
-def _next_step(reported: ReportedFailure, cluster: HyperPodCluster) -> str:
+def _next_step(reported: ReportedFailure, cluster: DescribedCluster) -> str:
     told = reported.next_step(cluster.described)
     if reported.cause is LIFECYCLE_SCRIPT and reported.instance:
         return f"{told} To read it: hyperpod-ops logs {reported.instance}"

@@ -8,7 +8,13 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, Node, chosen_cluster, nodes_of
+from hyperpod_cli.operate.clusters import (
+    Chosen,
+    ClusterNode,
+    DescribedCluster,
+    chosen_cluster,
+    nodes_of,
+)
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, NodeAction, act, refuse_too_many
 from hyperpod_cli.operate.nodes.ending import node_lines
 from hyperpod_cli.operate.nodes.health import Health
@@ -106,7 +112,7 @@ def run(
 
 
 def _counts_after(
-    nodes: Sequence[NumberedNode], *, cluster: HyperPodCluster, chosen: Chosen
+    nodes: Sequence[NumberedNode], *, cluster: DescribedCluster, chosen: Chosen
 ) -> Iterator[str]:
     """Yield what a deployment makes of the deleted nodes.
 
@@ -126,7 +132,7 @@ def _counts_after(
 
 
 def _health(
-    session: AwsSession, orchestrator: Orchestrator, nodes: Sequence[Node]
+    session: AwsSession, orchestrator: Orchestrator, nodes: Sequence[ClusterNode]
 ) -> Mapping[str, Health]:
     """Return what Kubernetes knows of the nodes; nothing if it cannot be reached."""
     try:

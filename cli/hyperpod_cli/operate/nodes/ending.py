@@ -6,7 +6,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.operate.clusters import HyperPodCluster, nodes_of
+from hyperpod_cli.operate.clusters import DescribedCluster, nodes_of
 from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labelled_nodes, pods_on
 from hyperpod_cli.operate.nodes.named import NumberedNode, numbered
 from hyperpod_cli.operate.orchestrators import orchestrator_of
@@ -18,7 +18,7 @@ _MOST_NODES = 10
 
 
 def node_lines(
-    session: AwsSession, cluster: HyperPodCluster, nodes: Sequence[NumberedNode], *, verb: str
+    session: AwsSession, cluster: DescribedCluster, nodes: Sequence[NumberedNode], *, verb: str
 ) -> Iterator[str]:
     """Yield a line for each node and what runs on it, or why that is not known.
 
@@ -80,7 +80,7 @@ def node_group_lines(
 
 
 def ending_lines(
-    session: AwsSession, cluster: HyperPodCluster, *, group: str, ends: int
+    session: AwsSession, cluster: DescribedCluster, *, group: str, ends: int
 ) -> Iterator[str]:
     """Yield which nodes of a group end, or may, with the pods on each; or why that is not known.
 

@@ -12,7 +12,7 @@ from typing import Any
 from kubernetes.client import ApiClient, CoreV1Api
 
 from hyperpod_cdk.facts.job_resources import EFA, NEURON
-from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_shared.clusters import CLUSTER_LABEL, NodeStatus
 from hyperpod_shared.failures import cause_of
 
@@ -295,7 +295,7 @@ def quarantined(item: Mapping[str, Any]) -> str | None:
     return str(annotations.get(QUARANTINED_BECAUSE, "no reason is given"))
 
 
-def trouble_of(node: Node, health: Health | None, *, recovers: bool) -> str:
+def trouble_of(node: ClusterNode, health: Health | None, *, recovers: bool) -> str:
     """Return why a node does not work, and what becomes of it; empty if it works.
 
     Args:

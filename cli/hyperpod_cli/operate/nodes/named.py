@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hyperpod_cli.operate.clusters import Node
+from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.clusters import Group, Groups, node_type
 
@@ -19,14 +19,14 @@ class NumberedNode:
         number: Its place among the instances of its group by ID, from 1.
     """
 
-    node: Node
+    node: ClusterNode
     number: int
 
     def __str__(self) -> str:
         return f"{self.node.group}/{self.number} ({self.node.id})"
 
 
-def numbered(nodes: Sequence[Node]) -> list[NumberedNode]:
+def numbered(nodes: Sequence[ClusterNode]) -> list[NumberedNode]:
     """Return nodes with their numbers.
 
     Args:
@@ -40,7 +40,7 @@ def numbered(nodes: Sequence[Node]) -> list[NumberedNode]:
 
 
 def named_nodes(
-    nodes: Sequence[Node], names: Sequence[str], *, cluster: str, groups: Groups
+    nodes: Sequence[ClusterNode], names: Sequence[str], *, cluster: str, groups: Groups
 ) -> list[NumberedNode]:
     """Return the nodes that are meant, each once.
 

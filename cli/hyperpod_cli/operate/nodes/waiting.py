@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cli.operate.clusters import HyperPodCluster, Node, nodes_of
+from hyperpod_cli.operate.clusters import ClusterNode, DescribedCluster, nodes_of
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, NodeAction
 from hyperpod_cli.operate.nodes.health import NOT_READY, RUNNING, Health, trouble_of
 from hyperpod_cli.terminal.errors import OpsError
@@ -34,13 +34,13 @@ class Watched:
     """
 
     action: NodeAction
-    nodes: Sequence[Node]
+    nodes: Sequence[ClusterNode]
     running: Mapping[str, int]
     health: Mapping[str, Health] = field(default_factory=dict)
     left: set[str] = field(default_factory=set)
 
     def unfinished(
-        self, found: Sequence[Node], *, seconds: float, health: Mapping[str, Health]
+        self, found: Sequence[ClusterNode], *, seconds: float, health: Mapping[str, Health]
     ) -> dict[str, str]:
         """Return what is not done yet, by the name of a node or a group.
 
@@ -60,7 +60,7 @@ class Watched:
         return waiting | self._short(found, old)
 
     def _not_restarted(
-        self, nodes: Sequence[Node], *, seconds: float, health: Mapping[str, Health]
+        self, nodes: Sequence[ClusterNode], *, seconds: float, health: Mapping[str, Health]
     ) -> Iterator[tuple[str, str]]:
         for node in nodes:
             known = health.get(node.kubernetes_name)
@@ -72,7 +72,7 @@ class Watched:
             elif silent:
                 yield node.id, NOT_READY
 
-    def _started_again(self, node: Node, known: Health | None) -> bool:
+    def _started_again(self, node: ClusterNode, known: Health | None) -> bool:
         """Say whether its kernel has started since, which may be all that there is to see."""
         before = self.health.get(node.kubernetes_name)
         return (
@@ -82,7 +82,7 @@ class Watched:
             and before.boot_id != known.boot_id
         )
 
-    def _short(self, found: Sequence[Node], old: Sequence[Node]) -> dict[str, str]:
+    def _short(self, found: Sequence[ClusterNode], old: Sequence[ClusterNode]) -> dict[str, str]:
         gone = {(node.id, node.launched) for node in old}
         short = {}
         for group in dict.fromkeys(node.group for node in self.nodes):
@@ -97,7 +97,7 @@ class Watched:
         return short
 
 
-def _reasons(found: Sequence[Node], group: str) -> Iterator[str]:
+def _reasons(found: Sequence[ClusterNode], group: str) -> Iterator[str]:
     """Yield why nodes of a group have no instance yet, each reason once."""
     requested = (node for node in found if node.group == group and not node.id and node.message)
     yield from dict.fromkeys(trouble_of(node, None, recovers=True) for node in requested)
@@ -105,9 +105,9 @@ def _reasons(found: Sequence[Node], group: str) -> Iterator[str]:
 
 def watched(
     action: NodeAction,
-    nodes: Sequence[Node],
+    nodes: Sequence[ClusterNode],
     *,
-    among: Sequence[Node],
+    among: Sequence[ClusterNode],
     health: Mapping[str, Health] | None = None,
 ) -> Watched:
     """Return nodes to be watched.
@@ -133,7 +133,7 @@ def wait(
     sagemaker: Any,  # noqa: ANN401 - a client
     watched: Watched,
     *,
-    cluster: HyperPodCluster,
+    cluster: DescribedCluster,
     health: Callable[[], Mapping[str, Health]],
     show: Callable[[str], None],
     seconds: float,

@@ -35,7 +35,7 @@ _HEADS = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
+class SimulatedQuotas:
     """What quotas do to the jobs.
 
     Attributes:
@@ -103,12 +103,12 @@ def run(
         out.print(f"wrote {picture}")
 
 
-def _outcome(label: str, path: Path, trace: Trace, *, checkpoint: int | None) -> Outcome:
+def _outcome(label: str, path: Path, trace: Trace, *, checkpoint: int | None) -> SimulatedQuotas:
     config = load_config(path)
     quotas = governed(config, name=str(path), region=known_region(config))
     jobs = jobs_of(trace, quotas)
     simulation = simulate(jobs, quotas.rules, checkpoint=checkpoint)
-    return Outcome(
+    return SimulatedQuotas(
         label=label,
         quotas=quotas,
         jobs=jobs,
@@ -117,7 +117,7 @@ def _outcome(label: str, path: Path, trace: Trace, *, checkpoint: int | None) ->
     )
 
 
-def _draw(outcomes: Sequence[Outcome], trace: Trace, picture: Path) -> None:
+def _draw(outcomes: Sequence[SimulatedQuotas], trace: Trace, picture: Path) -> None:
     if not any(outcome.simulation.runs for outcome in outcomes):
         raise OpsError(f"--picture: no job of {trace.path} ever runs; there is nothing to draw")
     panels = [
@@ -135,7 +135,7 @@ def _draw(outcomes: Sequence[Outcome], trace: Trace, picture: Path) -> None:
         raise OpsError(f"--picture: {error}") from None
 
 
-def _heading(outcomes: Sequence[Outcome], trace: Trace) -> Iterator[str]:
+def _heading(outcomes: Sequence[SimulatedQuotas], trace: Trace) -> Iterator[str]:
     first = min(job.submitted for job in trace.jobs)
     yield f"{trace.path}: {_counted(len(trace.jobs))}, the first at {trace.moment(first)}"
     for outcome in outcomes:
@@ -150,7 +150,7 @@ def _counted(jobs: int) -> str:
     return "1 job" if jobs == 1 else f"{jobs} jobs"
 
 
-def _table(outcomes: Sequence[Outcome]) -> Table:
+def _table(outcomes: Sequence[SimulatedQuotas]) -> Table:
     """Return a row for each team and configuration, those of a team together."""
     table = Table(box=None, pad_edge=False)
     for head in _HEADS:
@@ -166,7 +166,7 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
     return table
 
 
-def _cells(outcome: Outcome, row: Measures) -> Iterator[str]:
+def _cells(outcome: SimulatedQuotas, row: Measures) -> Iterator[str]:
     yield row.team
     yield outcome.label
     yield f"{row.jobs}"
@@ -178,14 +178,14 @@ def _cells(outcome: Outcome, row: Measures) -> Iterator[str]:
     yield _dollars(outcome, row)
 
 
-def _dollars(outcome: Outcome, row: Measures) -> str:
+def _dollars(outcome: SimulatedQuotas, row: Measures) -> str:
     if row.idle_usd is None:
         return "unknown"
     about = any(nodes.is_estimate and nodes.count for nodes in outcome.quotas.divided)
     return f"{'about ' if about and row.idle_usd else ''}{row.idle_usd:,.0f}"
 
 
-def _verdict(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _verdict(outcomes: Sequence[SimulatedQuotas]) -> Iterator[str]:
     """Say in a sentence what the proposed quotas would change."""
     if len(outcomes) == 1:
         return
@@ -199,7 +199,7 @@ def _verdict(outcomes: Sequence[Outcome]) -> Iterator[str]:
     )
 
 
-def _notes(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _notes(outcomes: Sequence[SimulatedQuotas]) -> Iterator[str]:
     """Say which jobs never run, and what is not simulated."""
     for outcome in outcomes:
         for job in outcome.simulation.never:
@@ -214,12 +214,12 @@ def _notes(outcomes: Sequence[Outcome]) -> Iterator[str]:
             yield f"not simulated, {outcome.label}: {line}"
 
 
-def _reach(outcome: Outcome, job: Job) -> int:
+def _reach(outcome: SimulatedQuotas, job: Job) -> int:
     ((kind, _),) = job.requests
     return Cohort(outcome.quotas.rules).reach(job.team, kind)
 
 
-def _as_data(outcomes: Sequence[Outcome], trace: Trace) -> dict[str, object]:
+def _as_data(outcomes: Sequence[SimulatedQuotas], trace: Trace) -> dict[str, object]:
     return {
         outcome.label: {
             "config": outcome.quotas.name,

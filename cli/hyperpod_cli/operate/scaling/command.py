@@ -13,7 +13,7 @@ from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.assembly import stacks_by_name
 from hyperpod_cli.aws.cdk_cli import synthesized
 from hyperpod_cli.aws.stacks import template_of
-from hyperpod_cli.operate.clusters import Chosen, HyperPodCluster, chosen_cluster
+from hyperpod_cli.operate.clusters import Chosen, DescribedCluster, chosen_cluster
 from hyperpod_cli.operate.nodes.ending import ending_lines
 from hyperpod_cli.operate.scaling.change import CountChange, count_change
 from hyperpod_cli.operate.scaling.deployment import Left, deploy, deploy_command, left
@@ -29,7 +29,7 @@ _OF_CLI = "AWS::CDK::Metadata"
 _CONDITION_OF_CLI = "CDKMetadataAvailable"
 
 
-def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: HyperPodCluster) -> None:
+def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: DescribedCluster) -> None:
     """Refuse to deploy a configuration that differs from what is deployed already.
 
     Only the number of the group is shown before its deployment.
@@ -65,7 +65,7 @@ def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: HyperPo
         )
 
 
-def _other_counts(config: Config, *, group: str, cluster: HyperPodCluster) -> Iterator[str]:
+def _other_counts(config: Config, *, group: str, cluster: DescribedCluster) -> Iterator[str]:
     written = {each.name: each.instance_count for each in config.cluster.all_groups}
     for name, count in written.items():
         found = cluster.groups.get(name, {}).get("TargetCount", 0)

@@ -10,8 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cli.aws.kubernetes_api import described_eks_cluster
 from hyperpod_cli.operate.clusters import (
     Chosen,
-    HyperPodCluster,
-    Node,
+    ClusterNode,
+    DescribedCluster,
     nodes_of,
 )
 from hyperpod_cli.operate.events.faults import Level, is_scaling_warning
@@ -214,7 +214,7 @@ def _of_node_groups(chosen: Chosen, *, eks_cluster: str, now: datetime) -> Snaps
 
 
 def node_states(
-    cluster: HyperPodCluster, nodes: Sequence[Node], *, health: Mapping[str, Health] | None
+    cluster: DescribedCluster, nodes: Sequence[ClusterNode], *, health: Mapping[str, Health] | None
 ) -> list[NodeState]:
     """Return how each node is.
 
@@ -233,7 +233,7 @@ def node_states(
 
 
 def _node_state(
-    node: Node, number: int, *, health: Mapping[str, Health] | None, recovers: bool
+    node: ClusterNode, number: int, *, health: Mapping[str, Health] | None, recovers: bool
 ) -> NodeState:
     found = None if health is None else health.get(node.kubernetes_name)
     trouble = trouble_of(node, found, recovers=recovers)

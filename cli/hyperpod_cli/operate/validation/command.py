@@ -35,8 +35,8 @@ from hyperpod_cli.operate.validation.findings import (
 from hyperpod_cli.operate.validation.parsing import node_findings
 from hyperpod_cli.operate.validation.recorded import FOLDER, Measurement, Recorded, recorded
 from hyperpod_cli.operate.validation.request import CHECKS, Options, refuse_what_cannot_work
-from hyperpod_cli.operate.validation.targets import Target, accelerated_groups, targets
-from hyperpod_cli.operate.validation.work import JOB, MPI_JOB, MPI_ROLE, Outcome, Runner, Work
+from hyperpod_cli.operate.validation.targets import TestedNode, accelerated_groups, targets
+from hyperpod_cli.operate.validation.work import JOB, MPI_JOB, MPI_ROLE, JobOutcome, Runner, Work
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, OpsError
@@ -138,7 +138,7 @@ class _Validation:
     def __init__(
         self,
         options: Options,
-        nodes: Sequence[Target],
+        nodes: Sequence[TestedNode],
         state: Recorded,
         runner: Runner,
         *,
@@ -175,7 +175,7 @@ class _Validation:
             yield from self._of_rendezvous(able)
 
     def _work(
-        self, check: str, nodes: Sequence[Target], **values: Any
+        self, check: str, nodes: Sequence[TestedNode], **values: Any
     ) -> tuple[str, list[job_charts.Object]]:
         self._jobs += 1
         name = f"{self._run}-{self._jobs}"
@@ -206,7 +206,7 @@ class _Validation:
         )
         return name, objects
 
-    def _of_nodes(self, nodes: Sequence[Target]) -> Iterator[Finding]:
+    def _of_nodes(self, nodes: Sequence[TestedNode]) -> Iterator[Finding]:
         missing = [node for node in nodes if f"node {node.name}" not in self._state.findings]
         types = {node.instance_type for node in missing}
         works: list[Work] = []
@@ -231,7 +231,7 @@ class _Validation:
         for node in nodes:
             yield from self._state.findings[f"node {node.name}"]
 
-    def _of_fabric(self, nodes: Sequence[Target]) -> Iterator[Finding]:
+    def _of_fabric(self, nodes: Sequence[TestedNode]) -> Iterator[Finding]:
         for each in sorted({node.instance_type for node in nodes}):
             of_type = {node.name: node for node in nodes if node.instance_type == each}
             resources = next(iter(of_type.values())).resources
@@ -251,7 +251,9 @@ class _Validation:
             except fabric.UnmeasuredError as error:
                 yield _skipped(fabric.CHECK, each, f"{error}; run it again")
 
-    def _measured(self, nodes: dict[str, Target], groups: Sequence[Nodes]) -> Iterator[Measurement]:
+    def _measured(
+        self, nodes: dict[str, TestedNode], groups: Sequence[Nodes]
+    ) -> Iterator[Measurement]:
         works: dict[int, Nodes] = {}
         listed = []
         for group in groups:
@@ -267,11 +269,11 @@ class _Validation:
             for work, outcome in ended:
                 yield fabric.measurement(works[id(work)], outcome)
 
-    def _of_storage(self, node: Target) -> Iterator[Finding]:
+    def _of_storage(self, node: TestedNode) -> Iterator[Finding]:
         claim = {"name": self._options.claim, "mountPath": "/fsx"}
         yield from self._single("storage", [node], subject=self._options.claim, claim=claim)
 
-    def _of_rendezvous(self, nodes: Sequence[Target]) -> Iterator[Finding]:
+    def _of_rendezvous(self, nodes: Sequence[TestedNode]) -> Iterator[Finding]:
         if len(nodes) < _FEWEST:
             yield _skipped(
                 "rendezvous", counted(len(nodes), "node"), "needs two idle, healthy nodes"
@@ -286,7 +288,7 @@ class _Validation:
     def _single(
         self,
         check: str,
-        nodes: Sequence[Target],
+        nodes: Sequence[TestedNode],
         *,
         subject: str,
         key: str = "",
@@ -320,7 +322,7 @@ class _Validation:
         yield from self._state.findings[kept]
 
 
-def _without_result(check: str, subject: str, found: str, outcome: Outcome) -> Finding:
+def _without_result(check: str, subject: str, found: str, outcome: JobOutcome) -> Finding:
     result = Result.FAILED if outcome.is_of_nodes else Result.SKIPPED
     return Finding(check=check, subject=subject, result=result, found=found)
 

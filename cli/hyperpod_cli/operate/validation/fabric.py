@@ -9,7 +9,7 @@ from hyperpod_cli.operate.validation.bisection import Diagnosis, Nodes, next_ste
 from hyperpod_cli.operate.validation.findings import Finding, Result
 from hyperpod_cli.operate.validation.parsing import EFA, TCP, nccl_run
 from hyperpod_cli.operate.validation.recorded import Measurement, Recorded
-from hyperpod_cli.operate.validation.work import Outcome
+from hyperpod_cli.operate.validation.work import JobOutcome
 
 CHECK = "NCCL all-reduce"
 # Without a published floor, a pair is compared with the others: a choice, not a fact of AWS.
@@ -52,7 +52,7 @@ class UnmeasuredError(Exception):
     """A job ended for a reason that says nothing about its nodes."""
 
 
-def measurement(nodes: Nodes, outcome: Outcome) -> Measurement:
+def measurement(nodes: Nodes, outcome: JobOutcome) -> Measurement:
     """Return what the log of a group's all-reduce says.
 
     Args:

@@ -8,7 +8,7 @@ from kubernetes.client import ApiClient, CoreV1Api
 
 from hyperpod_cdk.facts.job_resources import GPU
 from hyperpod_cli.operate import job_charts
-from hyperpod_cli.operate.validation.targets import Target
+from hyperpod_cli.operate.validation.targets import TestedNode
 from hyperpod_cli.terminal.errors import OpsError
 
 CHECKS = ("node", "fabric", "storage", "rendezvous")
@@ -47,7 +47,7 @@ class Options:
     every_seconds: float = 5.0
 
 
-def refuse_what_cannot_work(api: ApiClient, nodes: Sequence[Target], options: Options) -> None:
+def refuse_what_cannot_work(api: ApiClient, nodes: Sequence[TestedNode], options: Options) -> None:
     """Refuse, before anything is submitted, what would hang or fail later.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any
 from kubernetes.client import ApiClient
 
 from hyperpod_cdk.facts.job_resources import EFA, GPU, NEURON, JobResources, job_resources
-from hyperpod_cli.operate.clusters import HyperPodCluster
+from hyperpod_cli.operate.clusters import DescribedCluster
 from hyperpod_cli.operate.nodes.health import (
     GROUP_LABEL,
     HEALTH_LABEL,
@@ -29,7 +29,7 @@ _TOPOLOGY = [f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
+class TestedNode:
     """A node.
 
     Attributes:
@@ -53,7 +53,7 @@ class Target:
 
 
 def accelerated_groups(
-    cluster: HyperPodCluster | None,
+    cluster: DescribedCluster | None,
     *,
     node_groups: Mapping[str, Sequence[str]],
     name: str,
@@ -110,7 +110,7 @@ def targets(
     groups: Sequence[str],
     node_groups: Collection[str] = (),
     busy_too: bool,
-) -> list[Target]:
+) -> list[TestedNode]:
     """Return the nodes of groups that have accelerators, those of a switch next to each other.
 
     Args:
@@ -147,7 +147,7 @@ def _group_of(item: Mapping[str, Any]) -> str:
     return labels.get(GROUP_LABEL) or labels.get(NODE_GROUP_LABEL, "")
 
 
-def _target(item: Mapping[str, Any], *, busy: Mapping[str, str]) -> Target | None:
+def _target(item: Mapping[str, Any], *, busy: Mapping[str, str]) -> TestedNode | None:
     labels = labels_of(item)
     instance_type = labels.get(_INSTANCE_TYPE, "")
     resources = job_resources(instance_type) if _has_accelerators(instance_type) else None
@@ -163,7 +163,7 @@ def _target(item: Mapping[str, Any], *, busy: Mapping[str, str]) -> Target | Non
         trouble = "it is not Ready in Kubernetes"
     elif (item.get("spec") or {}).get("unschedulable"):
         trouble = "it is cordoned"
-    return Target(
+    return TestedNode(
         name=name,
         group=_group_of(item),
         instance_type=instance_type,

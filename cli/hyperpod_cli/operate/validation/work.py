@@ -54,7 +54,7 @@ class Work:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
+class JobOutcome:
     """What came of a job.
 
     Attributes:
@@ -96,7 +96,7 @@ class Runner:
 
     def run(
         self, works: Sequence[Work], *, shared: Sequence[Object] = ()
-    ) -> Generator[tuple[Work, Outcome], None, None]:
+    ) -> Generator[tuple[Work, JobOutcome], None, None]:
         """Submit jobs, and yield each with its outcome when it is done and deleted.
 
         Whatever ends this early, nothing of them stays in the cluster.
@@ -157,7 +157,7 @@ class Runner:
 
     def _ended(
         self, works: Sequence[Work], seen: "_Seen", *, is_late: bool
-    ) -> Iterator[tuple[Work, Outcome]]:
+    ) -> Iterator[tuple[Work, JobOutcome]]:
         with self.connect() as api:
             there = pods(api, namespace=self.namespace, labels=LABELS)
         seen.node_of |= {
@@ -182,7 +182,7 @@ class Runner:
                 blamed = not disrupted
                 yield (
                     work,
-                    Outcome(lines=lines, node_of=node_of, error=disrupted, is_of_nodes=blamed),
+                    JobOutcome(lines=lines, node_of=node_of, error=disrupted, is_of_nodes=blamed),
                 )
             elif is_late or len(own) < work.pods:
                 error = self._failure(work)
@@ -191,7 +191,10 @@ class Runner:
                 blamed = ran and not disrupted and error != _DELETED
                 error = disrupted or error or (_why(every) if is_late else "")
                 if error:
-                    yield work, Outcome(lines={}, node_of=node_of, error=error, is_of_nodes=blamed)
+                    yield (
+                        work,
+                        JobOutcome(lines={}, node_of=node_of, error=error, is_of_nodes=blamed),
+                    )
         pending = [pod for pod in there if _phase(pod) not in _BEGUN]
         seen.wait = _unscheduled(there) or (f"{len(pending)} Pending" if pending else "none yet")
 

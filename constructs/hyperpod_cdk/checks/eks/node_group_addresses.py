@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.checks.node_addresses import addresses_of, groups_in_subnets
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.hyperpod.placement import Subnet, subnets_of
+from hyperpod_cdk.hyperpod.placement import HyperPodSubnet, subnets_of
 from hyperpod_cdk.node_groups.section import node_group_subnets
 from hyperpod_cdk.schema.errors import Finding, error
 
@@ -33,7 +33,7 @@ def node_group_addresses(config: Config) -> Iterator[Finding]:
             )
 
 
-def _shares(config: Config, subnet: Subnet) -> Iterator[tuple[str, int]]:
+def _shares(config: Config, subnet: HyperPodSubnet) -> Iterator[tuple[str, int]]:
     for group in config.node_groups:
         subnets = [*node_group_subnets(group, config.network)]
         if subnet in subnets:

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.assembly import Address, Resource
+from hyperpod_cli.aws.assembly import Address, TemplateResource
 from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs
 from hyperpod_cli.inspect.permissions.policies import Statement, statements_of
@@ -103,7 +103,7 @@ def least(stack: str, template: Template | None = None) -> list[Statement]:
     """
     bodies = resources() if template is None else template
     described = [
-        Resource(
+        TemplateResource(
             address=Address(stack, name),
             type=body["Type"],
             properties=body["Properties"],
