@@ -49,7 +49,7 @@ def interrupts_held() -> Iterator[None]:
     """Let an interrupt wait until the end of the block, which starts a child and keeps it.
 
     Python passes over an exception that a signal raises in what it runs around a fork, and a
-    child whose start is interrupted would be known to nobody.
+    child whose start is interrupted would be known to no one.
     """
     _interrupts.held = True
     try:

@@ -1,4 +1,4 @@
-"""Budgets of AWS Budgets: their resource type. Nothing is billed here, so they tell nobody.
+"""Budgets of AWS Budgets: their resource type. Nothing is billed here, so they tell no one.
 
 https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_CreateBudget.html
 """

@@ -141,7 +141,7 @@ def _link(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-# Nobody listens there: a privileged port that no service of today has. AWS lets the call wait for a
+# No one listens there: a privileged port that no service of today has. AWS lets the call wait for a
 # connection instead; botocore raises a ConnectionError for both.
 _NOWHERE = "127.0.0.1:1"
 _TYPE = "AWS::Lambda::Function"
@@ -312,7 +312,7 @@ def _is_reachable(cluster_name: str, function_name: str) -> bool:
         return False
     if placement is not None and placement.vpc_id == vpc["vpcId"] and vpc["endpointPrivateAccess"]:
         return True
-    # From an address that nobody knows beforehand.
+    # From an address that no one knows beforehand.
     open_to_all = "0.0.0.0/0" in (vpc.get("publicAccessCidrs") or ["0.0.0.0/0"])
     is_outside = placement is None or placement.has_internet_access
     return bool(vpc["endpointPublicAccess"] and open_to_all and is_outside)

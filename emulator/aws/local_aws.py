@@ -43,7 +43,7 @@ _LOG_LINES_SHOWN = 15
 
 
 def free_port() -> int:
-    """Return a port nobody listens on.
+    """Return a port no one listens on.
 
     The port is not held: another process may take it before its user binds it, so who starts a
     server on it must be ready to start over with another. Prefer binding port 0 where possible.

@@ -46,7 +46,7 @@ def _attributes(record: Mapping[str, Any]) -> Created:
 
 
 def _require_alert_manager(properties: Properties) -> None:
-    """Refuse an alert manager of which AWS says that it would tell nobody."""
+    """Refuse an alert manager of which AWS says that it would tell no one."""
     # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-config.html
     definition = properties.get("AlertManagerDefinition")
     if definition is None:

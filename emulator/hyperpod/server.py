@@ -65,7 +65,7 @@ class HyperPodService:
         observer: Notified when nodes join and leave.
         scripts: Runs lifecycle scripts; None: they run nowhere.
         network: Knows what the network lets nodes do; None: everything.
-        bus: Gets what happens to clusters; None: nobody is told.
+        bus: Gets what happens to clusters; None: no one is told.
         hardware: Knows the hardware of instance types; of one it does not know, no EFA is used.
         release_version: The latest HyperPod AMI release.
         unknowns: Which answers hold where AWS gives none.
@@ -190,7 +190,7 @@ class HyperPodService:
             return now
 
     def edit_slurm_conf(self, *, cluster: str, caller: Caller | None = None) -> None:
-        """Change the partitions in slurm.conf on the controller, as somebody may by hand.
+        """Change the partitions in slurm.conf on the controller, as someone may by hand.
 
         Args:
             cluster: Name or ARN.

@@ -167,7 +167,7 @@ class ContainerProcess:
     def kill(self) -> None:
         """End all its processes at once, those too that have left their parents."""
         for folder in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it has ended, or is somebody else's
+            with contextlib.suppress(OSError):  # it has ended, or is someone else's
                 if self._identifier in (folder / "environ").read_bytes().split(b"\0"):
                     os.kill(int(folder.name), signal.SIGKILL)
         self._process.wait()

@@ -159,7 +159,7 @@ class Kubelet:
         """Start a container, once what it names of other pods listens.
 
         A headless Service's name leads nowhere before its pod is ready, and a process that finds
-        nobody ends and is started again; waiting comes to the same, sooner.
+        no one ends and is started again; waiting comes to the same, sooner.
         """
         given = {**self.images[container["image"]], "HOME": str(known.folder)}
         given["HOSTNAME"] = name_of(pod)

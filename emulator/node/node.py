@@ -152,7 +152,7 @@ class NodeInstance:
             self.write(path.lstrip("/"), text)
 
     def configure(self, text: str, **files: str) -> None:
-        """Put the deployment's settings and files beside the scripts, as it would."""
+        """Put the deployment's settings and files next to the scripts, as it would."""
         for name, content in {"deployment.env": text, **files}.items():
             path = Path(self._scripts, name)
             path.parent.mkdir(exist_ok=True)

@@ -102,7 +102,7 @@ KINDS: Mapping[str, Kind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What somebody is told.
+    """What someone is told.
 
     Attributes:
         kind: Name of its kind.
@@ -153,7 +153,7 @@ def of_node_group(group: Described, *, cluster: str) -> Sequence[Message] | None
 
     Args:
         group: The group as DescribeNodegroup has it.
-        cluster: Name of the HyperPod cluster beside it.
+        cluster: Name of the HyperPod cluster of the deployment.
     """
     if group["status"] != "DEGRADED":
         return []
@@ -242,7 +242,7 @@ def _kind_of_status(finding: Finding, described: Described) -> str | None:
 def _faulty(finding: Finding, described: Described, _told: Mapping[str, Any]) -> Message:
     assert finding.instance is not None  # noqa: S101 - every event of a node's health has it
     repairs = finding.repair in _REPAIRS
-    # What nobody repairs is as if it stayed so.
+    # What no one repairs is as if it stayed so.
     kind = KINDS[NODE_FAULTY if repairs else STILL_FAULTY]
     return _message(
         NODE_FAULTY,

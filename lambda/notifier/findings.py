@@ -1,4 +1,4 @@
-"""What an event of HyperPod says, as far as somebody may have to be told of it.
+"""What an event of HyperPod says, as far as someone may have to be told of it.
 
 The events' members are AWS's:
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-cluster-events-reference.html
@@ -41,7 +41,7 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that somebody may have to be told of.
+    """Something that someone may have to be told of.
 
     Attributes:
         what: What it is.
@@ -77,7 +77,7 @@ class Finding:
 
 
 def finding_of(event: Event) -> Finding | None:
-    """Return what an event says; None if nobody has to be told of such."""
+    """Return what an event says; None if no one has to be told of such."""
     reader = {
         CLUSTER_EVENT: _of_cluster_event,
         STATE_CHANGE: _of_state_change,

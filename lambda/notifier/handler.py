@@ -88,7 +88,7 @@ class Notifier:
         table: Name of the table in which it remembers.
         topic_arn: The topic.
         patience: How many seconds nodes may be missing or faulty before that is told.
-        node_groups: The EKS node groups beside the cluster, each with its EKS cluster. Default:
+        node_groups: The EKS node groups, each with its EKS cluster. Default:
             none.
         clock: Returns the time in seconds since the epoch.
         sleep: Waits.
@@ -288,7 +288,7 @@ class Notifier:
             try:
                 plan = self.sagemaker.describe_training_plan(TrainingPlanName=name)
             except ClientError as error:
-                # One that is gone, or that somebody else gave the group. The rest is looked at.
+                # One that is gone, or that someone else gave the group. The rest is looked at.
                 if not (_is_absent(error) or is_denied(error)):
                     raise
                 _log.warning("Nothing is known of the training plan %s: %s", name, error)

@@ -20,7 +20,7 @@ class Review:
     Attributes:
         over: Faults that are over: the same ones are told again, if they come back.
         watched: What is seen for the first time, and told if it lasts.
-        findings: What somebody may have to be told of.
+        findings: What someone may have to be told of.
     """
 
     over: tuple[str, ...]

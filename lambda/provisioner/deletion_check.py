@@ -4,7 +4,7 @@
 |---------------------------------------|--------------------------------------------|-------------|
 | Create, Update                        | nothing                                    | at once     |
 | Delete while the stack is deleted     | refused if users would lose objects or     | at once     |
-|                                       | running jobs and nobody consented          |             |
+|                                       | running jobs and no one consented          |             |
 | Delete while a deployment is undone,  | nothing: the stack could be neither        | at once     |
 | or of a resource that was replaced    | updated nor deleted                        |             |
 

@@ -36,7 +36,7 @@ def given_assembly(folder: Path, *, config: Config) -> Path:
 
 
 def copied(folder: Path, *, to: Path) -> None:
-    """Copy a cloud assembly, whose files may be beside its folder.
+    """Copy a cloud assembly, whose files may be next to its folder.
 
     Args:
         folder: The assembly.

@@ -30,7 +30,7 @@ class Rollback:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether a stack takes no update before somebody mends it."""
+        """Whether a stack takes no update before someone mends it."""
         return any(status in _STUCK for status in self.statuses.values())
 
     def lines(self) -> Iterator[str]:

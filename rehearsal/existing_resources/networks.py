@@ -52,7 +52,7 @@ def free_blocks(
 
 
 def id_tag(kind: str, id_: str | None) -> list[dict[str, Any]]:
-    """Return the tag by which a resource gets an ID; none for an ID that nobody names.
+    """Return the tag by which a resource gets an ID; none for an ID that no one names.
 
     Args:
         kind: EC2's name of the type, such as security-group.

@@ -164,7 +164,7 @@ def image_tools(folder: Path, *, aws: Sequence[str] = ()) -> Path:
     python = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
     own = Path(sys.executable).with_name("aws")
     for name, command in {"python3": [str(python)], "aws": aws or [str(own)]}.items():
-        # No links: Python would look for its library beside one.
+        # No links: Python would look for its library next to one.
         arguments = "" if command is aws else ' "$@"'
         text = f"#!/bin/sh\nexec {shlex.join(command)}{arguments}\n"
         (folder / name).write_text(text, encoding="utf-8")

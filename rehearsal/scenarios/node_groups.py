@@ -102,7 +102,7 @@ def _elsewhere(stage: Stage) -> Iterator[Fact]:
 
 
 def _move(reservation: CapacityReservation, *, zone: str, clients: AwsClients) -> None:
-    """Put a reservation of the same ID into another zone, which nobody can in AWS."""
+    """Put a reservation of the same ID into another zone, which no one can in AWS."""
     replace(reservation, zone=zone).reserve(clients)
 
 

@@ -1,4 +1,4 @@
-"""Scenarios of Slurm's controller: it fails, or somebody edits its slurm.conf by hand."""
+"""Scenarios of Slurm's controller: it fails, or someone edits its slurm.conf by hand."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -107,7 +107,7 @@ def _training_survives(stage: Stage) -> Iterator[Fact]:
 
 @contextmanager
 def _submitted(stage: Stage, api: KubernetesApi) -> Iterator[Future[tuple[int, str]]]:
-    """Submit the job and follow it; what interrupts that deletes it, so that nobody follows it."""
+    """Submit the job and follow it; what interrupts that deletes it, so that no one follows it."""
     with ThreadPoolExecutor(max_workers=1) as user:
         submitted = user.submit(_train, stage)
         try:

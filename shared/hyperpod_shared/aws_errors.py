@@ -56,7 +56,7 @@ _BUSY = re.compile(
 )
 
 
-# What somebody changed by hand does not pass with time. AWS publishes the words, not the code:
+# What someone changed by hand does not pass with time. AWS publishes the words, not the code:
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html
 DRIFT = r"configuration (drift|mismatch)"
 _DRIFT = re.compile(rf"(?i){DRIFT}")

@@ -1,6 +1,6 @@
 """What shows the cluster, and tells of it.
 
-It is made beside the nodes, so that faults of the first ones are told too, and nobody waits for it.
+It is deployed while the nodes start: faults of the first ones are told, and nothing waits for it.
 What needs a node is in the stack of operators, with what it writes to.
 """
 

@@ -56,7 +56,7 @@ class Caller:
 
 
 def known_region(config: Config | None, *, session: boto3.Session | None = None) -> str | None:
-    """Return the region of a deployment, as the CDK CLI finds it; None if nobody names one.
+    """Return the region of a deployment, as the CDK CLI finds it; None if none is named.
 
     That is the configuration's, else that of AWS_REGION, which botocore ignores, of
     AWS_DEFAULT_REGION, or of the profile.

@@ -41,7 +41,7 @@ _VALUE = re.compile(r"[\w.,:/@#%+=-]*")
 
 
 def run(given: Given, *, config: Path, region: str | None, **options: object) -> None:
-    """Print a job that is filled in, and, beside it, where it runs and how to submit it.
+    """Print a job that is filled in, and, next to it, where it runs and how to submit it.
 
     Args:
         given: What the user gives; its values are a job of `examples/slurm`, or a file.

@@ -53,7 +53,7 @@ class Orchestrator(Protocol):
         ...
 
     def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:
-        """Return the nodes that it has beside the cluster's, by group.
+        """Return the nodes that it has in addition to the cluster's, by group.
 
         Raises:
             ClientError: AWS refused to say.
@@ -130,7 +130,7 @@ class _Slurm:
             "Health is what SageMaker lists; sinfo on the controller says what Slurm makes of it.",
         )
 
-    def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:  # noqa: ARG002 - asks nobody
+    def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:  # noqa: ARG002 - asks no one
         return {node.kubernetes_name: Health() for node in nodes if node.status == RUNNING}
 
     def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:  # noqa: ARG002 - there are none

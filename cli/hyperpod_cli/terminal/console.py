@@ -31,7 +31,7 @@ def agreed(question: str, *, yes: bool) -> bool:
         yes: Whether they have agreed beforehand.
 
     Raises:
-        OpsError: There is nobody to ask.
+        OpsError: There is no one to ask.
         Exit: Ctrl-C was the answer.
     """
     if yes:

@@ -1,4 +1,4 @@
-"""A budget tells somebody, counts what it should, and is no less than the nodes alone cost."""
+"""A budget tells someone, counts what it should, and is no less than the nodes alone cost."""
 
 from collections.abc import Iterator
 from datetime import date

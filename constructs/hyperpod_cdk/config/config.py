@@ -59,7 +59,7 @@ SAGEMAKER = "sagemaker"
 
 
 def _or_null(schema: dict[str, Any]) -> None:
-    """Let null stand beside a section, as it does in the schema of an optional one."""
+    """Allow null as well as a section, as it does in the schema of an optional one."""
     schema["anyOf"] = [{"$ref": schema.pop("$ref")}, {"type": "null"}]
 
 
@@ -259,7 +259,7 @@ class Config(Section):
 
     @property
     def addons_that_need_nodes(self) -> tuple[str, ...]:
-        """The EKS add-ons that the deployment installs beside the cluster: DNS, the FSx driver."""
+        """The EKS add-ons that the deployment installs next to the cluster: DNS, the FSx driver."""
         if self.control_plane is None:
             return ()
         wanted = (DNS_ADDON, FSX_ADDON) if self.needs_fsx_csi_driver else (DNS_ADDON,)

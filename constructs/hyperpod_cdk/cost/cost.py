@@ -99,7 +99,7 @@ def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Char
         yield from _observability(config, region=region)
     grafana = config.observability.grafana
     if grafana is not None and grafana.kind == MANAGED and grafana.workspace_arn is None:
-        # Also of a workspace that nobody signs in to.
+        # Also of a workspace that no one signs in to.
         yield charge_of(
             "Amazon Managed Grafana",
             detail="one editor",
@@ -116,7 +116,7 @@ def _observability(config: Config, *, region: str | None) -> Iterator[Charge]:
     if notifications is not None and notifications.topic_arn is None:
         name = "KMS key of the topic"
         yield charge_of(name, quantity=1, service="KMS", item="key", region=region)
-    # One tells that nobody can be told.
+    # One tells that no one can be told.
     alarms = alarm_metrics(seen) + (notifications is not None)
     for name, quantity in (("dashboard", int(any(shown(seen)))), ("alarm metric", alarms)):
         if not quantity:

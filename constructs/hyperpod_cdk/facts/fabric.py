@@ -1,7 +1,7 @@
-"""The least bus bandwidth of NCCL between nodes that somebody has published, by instance type.
+"""The least bus bandwidth of NCCL between nodes that someone has published, by instance type.
 
-A type that is not here has no published floor for which whoever publishes it says how it is
-measured and that it holds; a measurement of one cluster is not a floor of all.
+For other types, no one has published a floor and said how it is measured. What one cluster has
+measured is not a floor for all.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the chart of the HyperPod dependencies must be told for nodes of EC2 beside HyperPod's.
+"""What the chart of the HyperPod dependencies must be told for nodes of EC2 next to HyperPod's.
 
 Its device plugins for NVIDIA's GPUs and for EFA run on the types that its values list, all of
 HyperPod. That of Neuron lists types of EC2 itself.

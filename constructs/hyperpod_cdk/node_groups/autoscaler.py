@@ -117,7 +117,7 @@ class ClusterAutoscaler(Construct):
     """The Cluster Autoscaler, as a Helm release, with a role by EKS Pod Identity.
 
     It changes Auto Scaling groups of node groups of this EKS cluster alone, by the tag of EKS,
-    which nobody else sets.
+    which no one else sets.
 
     Args:
         cluster: The EKS cluster; with the add-on eks-pod-identity-agent.

@@ -69,7 +69,7 @@ def launch_template(
         http_put_response_hop_limit=_HOPS,
         require_imdsv2=True,
         placement_group=placement,
-        # Interfaces that are listed have groups of their own, and EC2 takes none beside them.
+        # Interfaces that are listed have groups of their own, and EC2 takes no others with them.
         security_group=None if group.has_efa else security_group,
         user_data=_user_data() if group.joins_local_disks else None,
     )

@@ -28,7 +28,7 @@ class Notifications(Construct):
         notifications: Who is told.
         cluster_name: The HyperPod cluster, which need not exist yet.
         training_plan_arns: Names or ARNs of the plans that it draws on. Default: none.
-        node_groups: The EKS node groups beside the cluster, each with its EKS cluster. Default:
+        node_groups: The EKS node groups, each with its EKS cluster. Default:
             none.
         log_groups: How the log group of the function is made. Default: encrypted by AWS.
 

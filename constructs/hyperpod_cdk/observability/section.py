@@ -157,6 +157,6 @@ class ObservabilityConfig(Section):
 
     @property
     def has_stack(self) -> bool:
-        """Whether something is made beside the nodes: Prometheus and Grafana come after."""
+        """Whether something is made before the nodes: Prometheus and Grafana come after."""
         beside = self.model_copy(update={"prometheus": None, "grafana": None})
         return beside != ObservabilityConfig()

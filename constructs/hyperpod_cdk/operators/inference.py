@@ -1,7 +1,7 @@
 """What the HyperPod inference operator needs of AWS: roles, and a bucket for certificates.
 
 The names are those of version 1 of its add-on, which brings a load balancer controller and KEDA
-along, each with a service account of its own. Version 2 adds a gateway, which lets in whoever
+along, each with a service account of its own. Version 2 adds a gateway, which lets in anyone who
 reaches it unless each gateway says otherwise, and takes one more role.
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html and
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-inference-gateway.html

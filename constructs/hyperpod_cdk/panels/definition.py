@@ -114,7 +114,7 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Alarm:
-    """When somebody is to be told.
+    """When someone is to be told.
 
     Attributes:
         name: Its name; what to do is that of its panel.

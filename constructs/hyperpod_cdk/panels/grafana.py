@@ -52,7 +52,7 @@ def _dashboard(
     watched: Watched, *, name: str, subject: Subject, panels: Sequence[Panel]
 ) -> dict[str, Any]:
     return {
-        # Whoever imports it again replaces it, and no dashboard of another deployment.
+        # An import replaces the former one, and no dashboard of another deployment.
         "uid": f"hyperpod-{name}"[:40],
         "title": f"HyperPod: {subject.title}",
         "tags": ["hyperpod"],

@@ -143,7 +143,7 @@ def _condition(alarm: Alarm) -> dict[str, Any]:
 
 
 class PrometheusRules(Construct):
-    """What is recorded of a deployment, and when somebody is told, in a workspace.
+    """What is recorded of a deployment, and when someone is told, in a workspace.
 
     Args:
         watched: What is watched.

@@ -22,7 +22,7 @@ def rules(watched: Watched) -> str:
     """Return the rules of a deployment as a file in YAML.
 
     Rules read every cluster that writes into a workspace; what they say names it by `cluster_id`.
-    An alarm that CloudWatch has is not among them, so that nobody is told twice.
+    An alarm that CloudWatch has is not among them, so that no one is told twice.
 
     Args:
         watched: What is watched.

@@ -107,7 +107,7 @@ class AddonManager:
     def lacks_webhook(self, addon_name: str) -> bool:
         """Say whether an add-on has a certificate, and cert-manager no webhook that judges it.
 
-        Kubernetes then refuses the certificate, whoever has installed cert-manager.
+        Kubernetes then refuses the certificate, no matter who installed cert-manager.
         """
         if addon_name not in (TRAINING_OPERATOR, SPACES, INFERENCE):
             return False

@@ -12,7 +12,7 @@ from emulator.aws.ministack import get_account_id, get_region, responses
 FILE_SYSTEMS = responses.AccountRegionScopedDict()
 """File system id to the record DescribeFileSystems returns."""
 READINESS = responses.AccountRegionScopedDict()
-"""Id of a file system that nobody waited for, to how often it is described as CREATING, and why
+"""Id of a file system that no one waited for, to how often it is described as CREATING, and why
 that fails, or ""."""
 SECURITY_GROUPS = responses.AccountRegionScopedDict()
 """File system id to the ids of the security groups of its network interfaces."""

@@ -33,7 +33,7 @@ class Announcer:
 
     Args:
         registry: The clusters.
-        bus: The event bus; None: nobody is told.
+        bus: The event bus; None: no one is told.
     """
 
     def __init__(self, *, registry: ClusterRegistry, bus: EventBus | None) -> None:

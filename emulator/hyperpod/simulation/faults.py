@@ -82,7 +82,7 @@ class FaultGate:
         return self._takes("webhook", limit=self._faults.unready_webhooks)
 
     def conflicts(self) -> bool:
-        """Say whether somebody else has changed what this call is to change."""
+        """Say whether someone else has changed what this call is to change."""
         return self._takes("conflict", limit=self._faults.governance_conflicts)
 
     def _takes(self, name: str, *, limit: int) -> bool:

@@ -188,7 +188,7 @@ class Cluster:
 
     `former_tags` are the tags that there were, each with the time at which they changed.
     `waiting_groups` are those that wait for Slurm's controller.
-    `slurm_conf_edited` says that somebody has changed the partitions in slurm.conf by hand.
+    `slurm_conf_edited` says that someone has changed the partitions in slurm.conf by hand.
     `autoscaling` says that the managed Karpenter is in service.
     """
 
@@ -311,7 +311,7 @@ def _key(name: str, caller: Caller) -> Key:
 # A VPC subnet keeps its first four addresses and its last one for itself (VPC user guide).
 RESERVED_FIRST = 4
 RESERVED_LAST = 1
-# Stands in for a subnet that nobody knows: shared address space (RFC 6598), so that an address
+# Stands in for a subnet that no one knows: shared address space (RFC 6598), so that an address
 # in it cannot be taken for one of a real VPC.
 UNKNOWN_CIDR = "100.64.0.0/16"
 SERVICE_SUBNET = Subnet(subnet_id="service-managed", cidr=UNKNOWN_CIDR)

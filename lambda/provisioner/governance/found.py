@@ -86,7 +86,7 @@ class Found:
 
     Attributes:
         waited: For how many seconds the request is under way.
-        items: The policies and quotas of the cluster, whoever made them.
+        items: The policies and quotas of the cluster, no matter who made them.
         cluster_arn: The HyperPod cluster; empty if there is none, or none any more.
         cluster_failed: Whether it is Failed.
         kueue: What Kueue lacks to take quotas, empty if nothing; None if it was not asked.

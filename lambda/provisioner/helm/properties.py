@@ -76,7 +76,7 @@ class HelmReleaseProperties(Properties):
             definitions that helm deletes. Default: no.
         wait_for_ready_minutes: How long an update may wait for the release's workloads. Default: 0,
             not at all.
-        needs_definitions: CustomResourceDefinitions that somebody else brings, and that are waited
+        needs_definitions: CustomResourceDefinitions that someone else brings, and that are waited
             for. Default: none.
     """
 

@@ -32,7 +32,7 @@ FOUND_TAG = f"{TAG_PREFIX}found-groups"
 rollback leaves them there, with the number of nodes that they had."""
 LEFT_TAG = f"{TAG_PREFIX}left-groups"
 """The groups that the last request left other than it was asked to: the next update sees to them.
-Apart from those that were found, so that whoever writes one need not know the other."""
+Apart from those that were found, so that the writer of one need not know the other."""
 
 CREATE_KEY, UPDATE_KEY, DELETE_KEY = "create", "update", "delete"
 """How these calls are noted in a claim; those about AMIs have keys of their own."""

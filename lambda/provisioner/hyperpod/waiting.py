@@ -177,7 +177,7 @@ def left_behind(
         for name, group in present.items()
         if is_updated(group) and (name in mine or left.has_image(name, group))
     }
-    # A Continuous cluster takes no call back: what is other now, somebody changed.
+    # A Continuous cluster takes no call back: what is other now, someone changed.
     continuous = found.described.get("NodeProvisioningMode") == CONTINUOUS
     taken = continuous and claim.last_call and claim.answered and not claim.is_fresh(found.now)
 
@@ -232,7 +232,7 @@ def _is_creation(found: Found, request: ClusterRequest, claim: Claim) -> bool:
 
 
 def _of_template(described: Described, request: ClusterRequest) -> Described:
-    """Return a cluster with the template's groups alone: nobody waits for an operator's."""
+    """Return a cluster with the template's groups alone: no one waits for an operator's."""
     wanted = groups_of(request.wanted.cluster_input)
     lists = {
         key: [group for group in described[key] if group[NAME] in wanted]

@@ -56,7 +56,7 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrat
 
     Raises:
         AnswerError: A given answer cannot be deployed; all of them, if nothing is asked.
-        OpsError: Answers are missing, and there is nobody to ask.
+        OpsError: Answers are missing, and there is no one to ask.
     """
     missing = [question.key for question in QUESTIONS if given[question.key] is None]
     if missing and not sys.stdin.isatty():

@@ -46,7 +46,7 @@ def require_creatable(path: Path) -> None:
 
 
 def _refuse_pending_connection(arn: str, *, session: boto3.Session, region: str) -> None:
-    """Refuse a connection that nobody has authorized at the host of the repository.
+    """Refuse a connection that no one has authorized at the host of the repository.
 
     A caller who may not read connections passes: the pipeline's source action then says the same.
     """

@@ -11,7 +11,7 @@ from typing import Any
 
 import boto3
 
-# A build ends after 30 minutes, and what is not said by then nobody reads.
+# A build ends after 30 minutes, and what is not said by then no one reads.
 _MINUTES = 15
 _MOST_LETTERS = 200
 _VERDICTS = {

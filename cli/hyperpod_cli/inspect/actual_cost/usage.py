@@ -18,7 +18,7 @@ _TYPE = "node_kubernetes_io_instance_type"
 HOUR = 3600
 IDLE, PLAIN, ALL = "idle", "nodes without accelerators", "all nodes"
 UNKNOWN = "nodes that are gone"
-"""What stands for the type of a node of which nobody says what it was."""
+"""What stands for the type of a node of which no one says what it was."""
 
 
 def nodes_query(cluster_id: str) -> str:
@@ -39,7 +39,7 @@ def _nodes(cluster_id: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """What a team, or nobody, had of the nodes.
+    """What a team, or no one, had of the nodes.
 
     Attributes:
         name: The team or account, the namespace of others, a user, or one of `IDLE`, `PLAIN`,
@@ -131,7 +131,7 @@ def divided(
     until: datetime,
     region: str | None,
 ) -> Month:
-    """Return who had how much of the nodes, and what nobody had.
+    """Return who had how much of the nodes, and what no one had.
 
     Args:
         there: Hours of the nodes that there were, by instance type or `UNKNOWN`.

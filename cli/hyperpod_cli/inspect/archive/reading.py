@@ -40,7 +40,7 @@ _FILE_SYSTEM = "AWS::FSx::FileSystem"
 # What custom resources take from S3, by the property that names it, and that which names where.
 _SCRIPTS = "SourceKey"
 _FETCHED = {"ChartKey": "ChartBucket", _SCRIPTS: "SourceBucket"}
-# What EKS says that nobody compares: the certificate fills a screen. The values of an add-on are in
+# What EKS says that no one compares: the certificate fills a screen. The values of an add-on are in
 # its stack's template; those of an add-on that has none may be YAML, with secrets.
 _LEFT_OUT = ("certificateAuthority", "configurationValues", "ResponseMetadata")
 _IN_KUBERNETES = {

@@ -168,7 +168,7 @@ def _chain(
     for step in steps:
         if not step.is_back:
             first.setdefault(step.address, step)
-    # What nobody deploys any more, and is deleted, is in no graph.
+    # What no one deploys any more, and is deleted, is in no graph.
     spans = {
         address: Span(
             start=step.start,

@@ -55,7 +55,7 @@ def run(
         every: Seconds between two looks.
 
     Raises:
-        OpsError: It cannot be done, or nobody agreed to it.
+        OpsError: It cannot be done, or no one agreed to it.
         Exit: Not all nodes were accepted, or the wait was interrupted.
         ConfigError: The configuration cannot be used.
         ClientError: AWS refused.

@@ -38,7 +38,7 @@ def run(
 
     Raises:
         OpsError: A node is not in quarantine, or Kubernetes refused it.
-        Exit: Nobody agreed to it.
+        Exit: No one agreed to it.
         ConfigError: The configuration cannot be used.
         ClientError: AWS refused.
         BotoCoreError: AWS could not be asked.
@@ -74,7 +74,7 @@ def run(
 def _release(api: ApiClient, item: Mapping[str, Any]) -> None:
     metadata = item["metadata"]
     left = [taint for taint in item["spec"]["taints"] if taint["key"] != QUARANTINE]
-    # Only if nobody has changed the node since, as its list of taints is written as a whole.
+    # Only if no one has changed the node since, as its list of taints is written as a whole.
     version = metadata["resourceVersion"]
     body = {
         "metadata": {"annotations": {QUARANTINED_BECAUSE: None}, "resourceVersion": version},

@@ -110,7 +110,7 @@ class Cohort:
             self._lendable_resource[resource] = total
 
     def reach(self, team: str, kind: Kind) -> int:
-        """Return the most that a team can use of a kind while nobody else uses any."""
+        """Return the most that a team can use of a kind while no one else uses any."""
         line = self._lines[team].get(kind)
         if line is None:
             return 0

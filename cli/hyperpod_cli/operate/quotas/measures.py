@@ -43,7 +43,7 @@ class Measures:
         borrowed_node_hours: What it used beyond its quota.
         preemptions: How often its jobs made room.
         lost_node_hours: What was done again after that.
-        idle_node_hours: What of its quota nobody used, until the last job ended.
+        idle_node_hours: What of its quota no one used, until the last job ended.
         idle_waiting_node_hours: That of it, while jobs waited for such nodes.
         idle_usd: What that cost at list prices; None if a price is not known.
     """
@@ -142,7 +142,7 @@ def _kinds(quotas: Governed) -> list[Kind]:
 
 
 def _division(span: Span, nodes: Nodes, quotas: Governed) -> Iterator[tuple[str, float, float]]:
-    """Yield of each team what it borrows of a kind, and what of its quota nobody uses.
+    """Yield of each team what it borrows of a kind, and what of its quota no one uses.
 
     What is borrowed comes from all that is lent, in proportion.
     """

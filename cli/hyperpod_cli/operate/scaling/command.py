@@ -130,8 +130,8 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
 
     Raises:
         ConfigError: The configuration cannot be used, now or with that number.
-        OpsError: It cannot be done, or nobody agreed to it.
-        Exit: Nobody agreed, or the deployment failed.
+        OpsError: It cannot be done, or no one agreed to it.
+        Exit: No one agreed, or the deployment failed.
         ClientError: AWS refused to describe the cluster.
         BotoCoreError: AWS could not be asked.
     """

@@ -115,7 +115,7 @@ class Snapshot:
         requested: Nodes that have no instance yet; SageMaker lists those of clusters with
             continuous provisioning alone.
         events: The newest warning or error of each kind of the last hour.
-        node_groups: The EKS node groups beside its groups.
+        node_groups: The EKS node groups in addition to its groups.
     """
 
     cluster: str

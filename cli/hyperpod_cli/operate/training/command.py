@@ -53,9 +53,9 @@ def run(
         every: Seconds between two looks.
 
     Raises:
-        OpsError: The job cannot run, or nobody agreed to it.
+        OpsError: The job cannot run, or no one agreed to it.
         FailedError: It was followed, and has failed, or cannot be followed any more.
-        Exit: Nobody agreed to it, or it was not followed to its end.
+        Exit: No one agreed to it, or it was not followed to its end.
         ConfigError: The configuration cannot be used.
         ClientError: AWS refused.
         BotoCoreError: AWS could not be asked.
@@ -105,8 +105,8 @@ def stop(
         yes: Whether not to ask.
 
     Raises:
-        OpsError: There is no such job, or nobody agreed to it.
-        Exit: Nobody agreed to it.
+        OpsError: There is no such job, or no one agreed to it.
+        Exit: No one agreed to it.
         ConfigError: The configuration cannot be used.
         ClientError: AWS refused.
         BotoCoreError: AWS could not be asked.

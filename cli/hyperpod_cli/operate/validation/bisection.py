@@ -2,7 +2,7 @@
 
 A collective operation is as slow as the slowest node, or link between two nodes, that takes part in
 it. Groups that share no node are tested at the same time, in a round. So a slow node is found by
-pairs, all of them at once: whoever is slow in a pair is tested again with two nodes that were fast.
+pairs, all of them at once: a node of a slow pair is tested again with two nodes that were fast.
 What is slow although each node by itself is fast, such as two switches between which a link is
 slow, is found by halves, for which nodes of a switch must stand next to each other in the order.
 """

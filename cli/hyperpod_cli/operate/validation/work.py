@@ -61,7 +61,7 @@ class JobOutcome:
         lines: What its pods wrote, by their node.
         node_of: The node of each pod.
         error: Why there is no result; empty if there is.
-        is_of_nodes: Whether its nodes may be why: its pods began, and nobody ended them.
+        is_of_nodes: Whether its nodes may be why: its pods began, and no one ended them.
     """
 
     lines: Mapping[str, Sequence[str]]

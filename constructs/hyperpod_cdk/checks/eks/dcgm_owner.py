@@ -19,7 +19,7 @@ _KEYS: dict[KeyPath, str] = {
 def dcgm_owner(config: Config) -> Iterator[Finding]:
     """Find a second DCGM exporter: each brings a host engine of its own to the same GPUs.
 
-    NVIDIA lets one run beside another host engine only when it is told of it, which neither add-on
+    NVIDIA lets one run next to another host engine only when it is told of it, which neither add-on
     can be; and what both collect is billed twice.
 
     https://docs.nvidia.com/datacenter/cloud-native/gpu-telemetry/latest/dcgm-exporter.html

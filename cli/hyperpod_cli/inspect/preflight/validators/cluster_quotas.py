@@ -90,7 +90,7 @@ def cluster_quotas(config: Config, target: Target) -> Iterator[Problem]:
 
 
 def problems(needs: Iterator[Need], target: Target) -> Iterator[Problem]:
-    """Yield what is wrong; a region without Service Quotas is told, since nobody can change it.
+    """Yield what is wrong; a region without Service Quotas is told, since no one can change it.
 
     https://docs.aws.amazon.com/general/latest/gr/servicequotas.html
     """

@@ -19,7 +19,7 @@ _PATH: KeyPath = ("observability", "notifications", "topic_arn")
 def topic(config: Config, target: Target) -> Iterator[Problem]:
     """Find a topic that is not there, or is in another region than the deployment turns out to be.
 
-    Nobody would be told of anything; e-mail addresses could not subscribe.
+    No one would be told of anything; e-mail addresses could not subscribe.
     """
     notifications = config.observability.notifications
     if notifications is None or notifications.topic_arn is None:
