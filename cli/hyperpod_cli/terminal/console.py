@@ -142,8 +142,10 @@ def read_given(path: Path, *, option: str) -> str:
     Raises:
         OpsError: It cannot be read.
     """
+    if str(path) == "-" and sys.stdin is None:  # the shell has closed it: `<&-`
+        raise OpsError(f"{option}: - is standard input, which is closed; name a file")
     try:
-        return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
+        return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise OpsError(f"{option}: {path} cannot be read ({error})") from None
 

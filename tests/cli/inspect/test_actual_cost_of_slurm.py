@@ -140,20 +140,39 @@ def parts_of(
                 f"None|{at(4)}|research|alice|gpu|None assigned|",
                 f"{at(4)}|{at(4)}|research|alice|gpu|None assigned|",
                 "Unknown|Unknown|research|alice|gpu|None assigned|billing=1,cpu=1,gres/gpu=4",
+                f"{at(4)}|Unknown|research|alice|gpu|(unknown)|cpu=1,gres/gpu=4",
                 job(5, 5, "ip-10-1-1-2", "cpu=1,gres/gpu=4"),
             ],
             {"research": (3, 0.15), "idle": (17, 0.85)},
-            id="tasks of an array, and what waits or was cancelled before it ran",
+            id="tasks of an array, what waits, was cancelled before it ran, or has lost its nodes",
         ),
         pytest.param(
             [there("ip-10-1-1-1", 0, 4), there(BOTH, 4), job(0, 3, "ip-10-1-1-1", "gres/gpu=4")],
-            {"research": (3, 0.1875), "idle": (13, 0.8125), "all nodes": (16, None)},
-            id="a node that joined later",
+            {"research": (3, 0.15), "idle": (17, 0.85), "all nodes": (20, None)},
+            id="a node that joined some time after its launch",
         ),
         pytest.param(
-            [there("ip-10-1-1-[1,9]", 0, 5), there(BOTH, 5), job(0, 1, "ip-10-1-1-9", "cpu=1")],
-            {"research": (0.04, 0.0021), "all nodes": (20, None)},
+            [there("ip-10-1-1-[1-2,9]", 0, 5), there(BOTH, 5), job(0, 1, "ip-10-1-1-9", "cpu=1")],
+            {"research": (0.04, 0.0017), "all nodes": (25, None)},
             id="a node that is gone was of the only type",
+        ),
+        pytest.param(
+            [
+                there("ip-10-1-1-[1-2,9]", 0, 5),
+                there(BOTH, 5),
+                job(1, None, "ip-10-1-1-9", "gres/gpu=4"),
+            ],
+            {"research": (4, 0.16), "all nodes": (25, None)},
+            id="a job without an end was over when its node was gone",
+        ),
+        pytest.param(
+            [
+                there("ip-10-1-1-1"),
+                *[job(0, 10, "ip-10-1-1-[1-2]", "cpu=48", who=f"{who}|bob") for who in ("b", "c")],
+                job(0, 5, "ip-10-1-1-1", "cpu=24", who="d|bob"),
+            ],
+            {"b": (8.89, 0.4444), "c": (8.89, 0.4444), "d": (2.22, 0.1111), "idle": (0, 0)},
+            id="jobs that share their CPUs have no more than there is",
         ),
         pytest.param(
             [there(BOTH, since=2)], {"idle": (16, 1), "all nodes": (16, None)}, id="since a time"
@@ -166,7 +185,7 @@ def test_hours_are_divided(
     found = parts_of(lines)
     assert expected.items() <= found.items(), found
     # What a user has is in their account; the rest adds up to all nodes.
-    is_user = re.compile(r"(research|no account) (alice|bob|no user)")
+    is_user = re.compile(r"(research|no account|[bcd]) (alice|bob|no user)")
     amounts = [hours for name, (hours, _) in found.items() if not is_user.fullmatch(name)]
     assert sum(amounts[:-1]) == pytest.approx(amounts[-1], abs=0.02)
 
@@ -221,6 +240,8 @@ def test_lists_of_nodes(hosts: str, names: list[str]) -> None:
         ("1|2|a[b]\n2026-11 1", "-:1: 'b' is nothing"),
         ("1|2|a;b\n2026-11 1", "-:1: 'a;b' is nothing"),
         ("1|2|a[1-123456]\n2026-11 1", "-:1: '1-123456' is nothing"),
+        ("1|2|a[1-2\n2026-11 1", "-:1: 'a[1-2' is nothing"),
+        ("1|2|a,\n2026-11 1", "-:1: 'a,' is nothing"),
         ("1|2|a[2-1]\n2026-11 1", "-:1: '2-1' is nothing"),
         ("1|2|[1-999][1-999]\n2026-11 1", "-:1: '[1-999][1-999]' is nothing"),
         ("\n2026-11-01T00:00:00|Unknown|a\n2026-11 1", "-:2: '2026-11-01T00:00:00' is nothing"),
@@ -234,15 +255,15 @@ def test_what_is_no_record(text: str, says: str) -> None:
     assert says in line
 
 
-def deployed(monkeypatch: pytest.MonkeyPatch) -> None:
+def deployed(monkeypatch: pytest.MonkeyPatch, *, launched: datetime = START) -> None:
     nodes = [
         {
             "InstanceId": f"i-{number:017x}",
-            "InstanceGroupName": "workers",
+            "InstanceGroupName": GPU["InstanceGroupName"],
             "InstanceType": "ml.g5.12xlarge",
             "InstanceStatus": {"Status": "Running"},
             "PrivateDnsHostname": f"ip-10-1-1-{number}.us-west-2.compute.internal",
-            "LaunchTime": START,
+            "LaunchTime": launched,
         }
         for number in (1, 2)
     ]
@@ -290,6 +311,11 @@ def test_a_month_is_shown_and_is_json(
         (("--records", "-"), "nothing", "--records: - does not end with a month"),
         (("--records", "-"), october(month="2025-09"), "is of 2025-09, and not of 2025-10"),
         (("--records", "-"), october(), "has no node and no job of 2025-10"),
+        (
+            ("--records", "-"),
+            october("{0}|{1}|ip-10-9-1-1"),
+            "name no compute node that ml-cluster",
+        ),
     ],
 )
 def test_what_is_refused(
@@ -299,9 +325,22 @@ def test_what_is_refused(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    deployed(monkeypatch)
+    deployed(monkeypatch, launched=START.replace(year=2024))
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
     refused(says, "--actual", "--month", "2025-10", *options, config=EXAMPLE, capsys=capsys)
+
+
+def test_standard_input_is_closed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    refused("closed", "--actual", "--records", "-", config=EXAMPLE, capsys=capsys)
+
+
+def test_an_account_may_have_the_character_between_fields() -> None:
+    records = read_records(f"{job(0, 1, BOTH, 'cpu=1', who='a|b|bob')}\n2026-11 {at(1)}", place="-")
+    (found,) = records.allocations
+    assert (found.account, found.user, found.partition) == ("a|b", "bob", "gpu")
 
 
 def test_what_does_not_fit_the_configuration(capsys: pytest.CaptureFixture[str]) -> None:

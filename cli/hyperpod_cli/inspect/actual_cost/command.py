@@ -14,7 +14,7 @@ from hyperpod_cli.aws.session import aws_session
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.actual_cost.query import Workspace
 from hyperpod_cli.inspect.actual_cost.records import Records, command_for, read_records
-from hyperpod_cli.inspect.actual_cost.slurm import month_of_records
+from hyperpod_cli.inspect.actual_cost.slurm import are_of_another, month_of_records
 from hyperpod_cli.inspect.actual_cost.usage import Month, Part, month_of, nodes_query, usage_query
 from hyperpod_cli.operate.clusters import find_cluster, nodes_of
 from hyperpod_cli.terminal.console import console, in_utc, print_json, read_given
@@ -119,9 +119,15 @@ def _by_records(
     cluster = find_cluster(
         sagemaker, loaded.cluster.name, deployed_by=make_command("deploy", config)
     )
+    nodes = nodes_of(sagemaker, cluster.name)
+    if are_of_another(records, nodes=nodes, groups=cluster.groups, end=end):
+        raise OpsError(
+            f"--records: name no compute node that {cluster.name} has, so they are of another "
+            "cluster; run the command on this one's controller, or name the other's --config"
+        )
     found = month_of_records(
         records,
-        nodes=nodes_of(sagemaker, cluster.name),
+        nodes=nodes,
         groups=cluster.groups,
         start=start,
         end=end,

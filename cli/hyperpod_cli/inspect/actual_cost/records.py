@@ -15,7 +15,8 @@ _JOBS = ("start", "end", "account", "user", "partition", "nodelist", "alloctres"
 _TIME = re.compile(r"\d{1,10}")
 # What both commands say of a time that is not yet, or never.
 _NO_TIME = ("Unknown", "None", "")
-_NO_HOSTS = "None assigned"
+# What Slurm says of the nodes of a job that has none, and of one whose nodes it has lost.
+_NO_HOSTS = ("None assigned", "(unknown)", "")
 _LAST = re.compile(r"(20\d\d-\d\d) (\d{1,10})")
 # https://slurm.schedmd.com/tres.html
 _TRES = re.compile(r"(cpu|gres/gpu)(:[^=,]+)?=(\d+)")
@@ -130,7 +131,7 @@ def read_records(text: str, *, place: str) -> Records:
         try:
             if len(fields) == len(_NODES):
                 registered += _registered(fields)
-            elif len(fields) == len(_JOBS):
+            elif len(fields) >= len(_JOBS):
                 allocations += _allocation(fields)
             elif line:
                 raise _FieldError(line)
@@ -159,8 +160,9 @@ def _registered(fields: Sequence[str]) -> Iterator[Registered]:
 
 def _allocation(fields: Sequence[str]) -> Iterator[Allocation]:
     start, end = map(_moment, fields[:2])
-    account, user, partition, hosts, tres = fields[2:]
-    if start is None or hosts == _NO_HOSTS:  # it waits, or was cancelled before it ran
+    # The name of an account may have the character that is between fields.
+    account, (user, partition, hosts, tres) = "|".join(fields[2:-4]), fields[-4:]
+    if start is None or hosts in _NO_HOSTS:  # it waits, or was cancelled before it ran
         return
     found = _TRES.findall(tres)
     # Slurm may record GPUs by model as well, or only so.
@@ -189,7 +191,10 @@ def _moment(field: str) -> int | None:
 
 def _hosts(field: str) -> Iterator[str]:
     """Yield the names of a list such as `ip-10-1-2-[1-3,10],ip-10-1-3-1`."""
-    for name in _NAMES.findall(field):
+    names = _NAMES.findall(field)
+    if ",".join(names) != field:
+        raise _FieldError(field)
+    for name in names:
         literals, ranges = _BRACKETS.sub("", name), _BRACKETS.findall(name)
         if _LITERAL.fullmatch(literals) is None:
             raise _FieldError(field)

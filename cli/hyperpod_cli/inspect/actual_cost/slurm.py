@@ -1,6 +1,6 @@
 """Whose jobs had which nodes of a month, by Slurm's records. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -12,6 +12,8 @@ from hyperpod_shared.clusters import COMPUTE, Group, Groups, node_type, partitio
 
 NO_ACCOUNT, NO_USER = "no account", "no user"
 Span = tuple[float, float]
+# Within this time a node that is launched has joined Slurm, or has failed.
+_JOIN_SECONDS = 2 * HOUR
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,39 +44,61 @@ def month_of_records(
         end: When it ends.
         region: Where the nodes are paid for.
     """
-    first, last = start.timestamp(), min(end.timestamp(), records.read_at)
+    entries: list[Registered | Allocation] = [*records.registered, *records.allocations]
+    # Before Slurm's first record, nobody says what nodes were used for.
+    first = max(start.timestamp(), min((entry.start for entry in entries), default=0))
+    last = min(end.timestamp(), records.read_at)
 
     def clipped(since: float, until: float | None) -> list[Span]:
         span = max(since, first), last if until is None else min(until, last)
         return [span] if span[0] < span[1] else []
 
     spans: dict[str, list[Span]] = {}
-    known: list[Registered | Allocation] = [*records.registered, *records.allocations]
-    for entry in known:
+    gone: dict[str, float] = {}
+    for entry in records.registered:
+        until = records.read_at if entry.end is None else entry.end
         for host in entry.hosts:
-            spans.setdefault(host, []).extend(clipped(entry.start, entry.end))
+            spans.setdefault(host, []).extend(clipped(entry.start, until))
+            gone[host] = max(until, gone.get(host, 0))
+    had: list[tuple[Allocation, list[tuple[str, Span]]]] = []
+    for job in records.allocations:
+        # Slurm has lost the end of a job that outlives its node.
+        found = [
+            (host, span)
+            for host in job.hosts
+            for span in clipped(job.start, gone.get(host) if job.end is None else job.end)
+        ]
+        for host, span in found:
+            spans.setdefault(host, []).append(span)
+        had.append((job, found))
     if not any(spans.values()):
         return None
-    # The controller is none of Slurm's nodes, nor is one that has not joined yet.
+    # The controller is none of Slurm's nodes, and others are so only some time after their launch.
     for node in nodes:
-        if node.id and node.host not in spans:
+        if node.id and (node.launched is not None or node.host not in spans):
             since = first if node.launched is None else node.launched.timestamp()
-            spans[node.host or node.id] = clipped(since, None)
+            spans.setdefault(node.host or node.id, []).extend(clipped(since, None))
     kinds = _kinds(spans, nodes=nodes, groups=groups, allocations=records.allocations)
     there: dict[str, float] = {}
-    for host, found in spans.items():
+    for host, known in spans.items():
         kind = kinds[host]
         name = UNKNOWN if kind is None else kind.instance_type
-        if found:
-            there[name] = there.get(name, 0) + _length(found) / HOUR
+        if known:
+            there[name] = there.get(name, 0) + _length(known) / HOUR
     has_gpus = any(each.gpus for each in records.allocations)
     uses = [
-        use
-        for each in records.allocations
-        for since, until in clipped(each.start, each.end)
-        for use in _uses(each, kinds=kinds, has_gpus=has_gpus, hours=(until - since) / HOUR)
+        Use(
+            owner=job.account or NO_ACCOUNT,
+            user=job.user or NO_USER,
+            instance_type=kind.instance_type,
+            hours=share * (until - since) / HOUR,
+        )
+        for job, found in had
+        if (share := _share(job, kinds=kinds, has_gpus=has_gpus))
+        for host, (since, until) in found
+        if (kind := kinds[host]) is not None and has_accelerators(kind.instance_type)
     ]
-    begin = min(span[0] for found in spans.values() for span in found)
+    begin = min(since for known in spans.values() for since, _ in known)
     return divided(
         there,
         uses,
@@ -84,10 +108,33 @@ def month_of_records(
     )
 
 
-def _uses(
-    job: Allocation, *, kinds: Mapping[str, _Kind | None], has_gpus: bool, hours: float
-) -> Iterator[Use]:
-    found = [kind for host in job.hosts if (kind := kinds[host]) is not None]
+def are_of_another(
+    records: Records, *, nodes: Sequence[Node], groups: Groups, end: datetime
+) -> bool:
+    """Say whether records name no node of a cluster, though it has had some for long.
+
+    Args:
+        records: What Slurm has of the month.
+        nodes: The nodes that the cluster has now.
+        groups: Its instance groups, as described.
+        end: When the month ends.
+    """
+    last = min(end.timestamp(), records.read_at)
+    joined = {
+        node.host
+        for node in nodes
+        if node_type(groups.get(node.group, {})) == COMPUTE
+        and node.launched is not None
+        and node.launched.timestamp() + _JOIN_SECONDS < last
+    } - {""}
+    entries: list[Registered | Allocation] = [*records.registered, *records.allocations]
+    named = {host for entry in entries for host in entry.hosts}
+    return bool(named and joined) and not named & joined
+
+
+def _share(job: Allocation, *, kinds: Mapping[str, _Kind | None], has_gpus: bool) -> float:
+    """Return how much of each of its nodes a job has."""
+    found = [kind for host in job.hosts if (kind := kinds.get(host)) is not None]
     # Slurm does not say how much of each node a job has, only of all of them.
     gpus, cpus = sum(each.gpus for each in found), sum(each.cpus for each in found)
     share = 1.0
@@ -95,14 +142,7 @@ def _uses(
         share = job.gpus / gpus
     elif job.cpus is not None and cpus:
         share = job.cpus / cpus
-    for kind in found:
-        if has_accelerators(kind.instance_type) and share:
-            yield Use(
-                owner=job.account or NO_ACCOUNT,
-                user=job.user or NO_USER,
-                instance_type=kind.instance_type,
-                hours=min(1.0, share) * hours,
-            )
+    return min(1.0, share)
 
 
 def _kinds(

@@ -144,6 +144,13 @@ def divided(
     gone = {name: hours for name, hours in there.items() if name == UNKNOWN}
     plain = {name: hours for name, hours in there.items() if name not in {*fast, *gone}}
     used = _hours(uses)
+    # Jobs that share what they have, and those whose end Slurm has lost, are more than there was.
+    uses = [
+        replace(use, hours=use.hours * there[use.instance_type] / used[use.instance_type])
+        if used[use.instance_type] > there[use.instance_type]
+        else use
+        for use in uses
+    ]
     idle = {name: max(0.0, hours - used.get(name, 0)) for name, hours in fast.items()}
     whole = sum(fast.values())
     parts = [
