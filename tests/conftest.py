@@ -13,6 +13,7 @@ from typing import Any
 
 import botocore.session
 import pytest
+import typer.main
 import yaml
 from aws_cdk.assertions import Template
 from filelock import FileLock
@@ -68,6 +69,8 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(100_000, 50, 50)
     # Each session of the SDK would read the models of its services anew.
     botocore.session.create_loader = functools.cache(botocore.session.create_loader)
+    # And each call of the command line would make all of its commands anew.
+    typer.main.get_command = functools.cache(typer.main.get_command)
     READS.begin()
 
 

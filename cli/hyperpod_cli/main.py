@@ -73,6 +73,7 @@ def main(name: str = "hyperpod-cdk") -> None:
         sys.exit(REFUSED)
 
 
+@functools.cache
 def app(*, name: str = "hyperpod-cdk", debug: bool = False) -> typer.Typer:
     """Return a command line.
 

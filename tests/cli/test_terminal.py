@@ -52,9 +52,10 @@ def test_commands_and_groups_are_completed(shell: str, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_of_a_shell_is_shown(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Otherwise it is the shell's that the tests run in.
+    # Otherwise it is the shell's that the tests run in, which is looked at as commands are made.
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "true")
-    shown = CliRunner().invoke(app(), ["--show-completion", shell], prog_name="hyperpod-ops")
+    line = app.__wrapped__()
+    shown = CliRunner().invoke(line, ["--show-completion", shell], prog_name="hyperpod-ops")
 
     assert shown.exit_code == 0
     assert "_HYPERPOD_OPS_COMPLETE" in shown.stdout

@@ -151,6 +151,7 @@ def test_a_deployment_looks_at_nothing(deleting: Cloud, request_type: str) -> No
 def test_a_stack_that_is_gone_meanwhile_is_being_deleted(deleting: Cloud) -> None:
     _pod(deleting, "notebook")
     deleting.cloudformation.status = None
+    deleting.context.seconds = 25  # too few to wait for late events
     assert "Pod team-a/notebook" in _refusal(deleting)
 
 

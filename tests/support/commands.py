@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cli.commands import Command
-from hyperpod_cli.main import main
+from hyperpod_cli.main import app, main
 from tests.support.configs import REPOSITORY
 
 
@@ -58,6 +58,7 @@ def run_only(work: Callable[[], object], *arguments: str) -> int:
     command = Command(name="it", wing="inspect", run=it, calls=(), in_kubernetes="")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hyperpod_cli.main.commands", lambda: {"it": command})
+        patch.setattr("hyperpod_cli.main.app", app.__wrapped__)
         return run("it", *arguments)
 
 

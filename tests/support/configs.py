@@ -1,6 +1,7 @@
 """Configurations for tests: the repository's files, and small ones that differ from a minimum."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ MINIMUM: Mapping[str, Any] = {
 """A small deployment with all subnets for nodes in one Availability Zone."""
 
 
+@cache
 def orchestrated_by(name: str) -> list[Path]:
     """Return those of `CONFIGS` whose cluster has an orchestrator."""
     return [path for path in CONFIGS if load_config(path).cluster.orchestrator == name]
