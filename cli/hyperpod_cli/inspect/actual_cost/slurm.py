@@ -45,7 +45,7 @@ def month_of_records(
         region: Where the nodes are paid for.
     """
     entries: list[Registered | Allocation] = [*records.registered, *records.allocations]
-    # Before Slurm's first record, nobody says what nodes were used for.
+    # Before Slurm's first record, no one says what nodes were used for.
     first = max(start.timestamp(), min((entry.start for entry in entries), default=0))
     last = min(end.timestamp(), records.read_at)
 
@@ -109,7 +109,7 @@ def month_of_records(
 
 
 def are_of_another(
-    records: Records, *, nodes: Sequence[Node], groups: Groups, end: datetime
+    records: Records, *, nodes: Sequence[ClusterNode], groups: Groups, end: datetime
 ) -> bool:
     """Say whether records name no node of a cluster, though it has had some for long.
 
