@@ -11,7 +11,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.eks.access import ADMIN, Access, access_by_principal
+from hyperpod_cdk.eks.access import Access, access_by_principal
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.checks import eks_findings
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, EksConfig
@@ -35,16 +35,6 @@ class ControlPlane(Construct):
     cluster: aws_eks_v2.ICluster
     before_access: Sequence[IDependable] = ()
     entries: Mapping[str, aws_eks_v2.AccessEntry]
-
-    def grant_admin(self, principal_arn: str) -> aws_eks_v2.AccessEntry:
-        """Give an IAM principal cluster admin rights through an access entry.
-
-        Args:
-            principal_arn: ARN of an IAM role or user; may be a token.
-        """
-        return _add_access_entry(
-            self, cluster=self.cluster, principal_arn=principal_arn, access=[ADMIN]
-        )
 
     def _add_addons_and_access(self, eks: EksConfig) -> None:
         # Healthy without a node, so they never hold up the control plane.
