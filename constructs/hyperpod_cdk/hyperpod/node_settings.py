@@ -8,7 +8,7 @@ from pydantic import Field
 
 from hyperpod_cdk.facts.service_limits import shape
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
-from hyperpod_cdk.schema.arns import KmsKeyId
+from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyId
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import ApiLimits, Matching, limit_findings
 from hyperpod_cdk.schema.section import SLURM, Api, OrchestratedBy, Section, Task, judged, members
@@ -133,8 +133,7 @@ def volume_findings(volumes: Sequence[EbsVolumeConfig]) -> Iterator[Finding]:
             yield error((index,), volume.model_dump(exclude_none=True), message)
 
 
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-_S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)+/?"
+_S3_URI = rf"s3://{BUCKET_NAME}(/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)+/?"
 _S3_URI_RULE = (
     "must be an S3 URI with a prefix, such as s3://bucket/scripts, of letters, digits and !_.- "
     "between slashes, without .."

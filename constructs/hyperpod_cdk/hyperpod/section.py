@@ -16,7 +16,7 @@ from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig, c
 from hyperpod_cdk.hyperpod.node_pool_section import NodePoolConfig, node_pool_findings
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
-from hyperpod_cdk.schema.arns import KmsKeyArn, RoleArn, RoleName
+from hyperpod_cdk.schema.arns import BucketName, KmsKeyArn, RoleArn, RoleName
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf
 from hyperpod_cdk.schema.section import (
@@ -35,15 +35,6 @@ from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_shared.clusters import COMPUTE
 
-BucketName = Annotated[
-    str,
-    Matching(
-        # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-        pattern=r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
-        rule="must be the name of an S3 bucket, 3 to 63 lower-case letters, digits, dots and inner "
-        "hyphens",
-    ),
-]
 # Part of a resource in an IAM policy, so it must not contain wildcards or variables.
 ObjectPrefix = Annotated[
     str,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from hyperpod_cdk.schema.arns import KmsKeyArn, PrincipalArn
+from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import Matching, OneOf
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
@@ -159,7 +159,6 @@ Prefix = Annotated[
 # Without the suffixes that S3 keeps for itself, and without dots, which no certificate covers.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 _NEW_BUCKET = r"(?!.*(-s3alias|--ol-s3|--x-s3|--table-s3)$)sagemaker-[a-z0-9-]{0,52}[a-z0-9]"
-_BUCKET = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 
 
 def _repeated(writers: Sequence[str]) -> Iterator[Finding]:
@@ -197,7 +196,7 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
         Annotated[
             str,
             Matching(
-                pattern=_BUCKET,
+                pattern=BUCKET_NAME,
                 rule="must be the name of an S3 bucket, such as sagemaker-my-scripts",
             ),
         ]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from hyperpod_cdk.schema.arns import AccountId, DeploymentName, Region
+from hyperpod_cdk.schema.arns import AccountId, BucketName, DeploymentName, Region
 from hyperpod_cdk.schema.errors import Finding, error, refuse, warning
 from hyperpod_cdk.schema.limits import EmailAddress, Matching
 from hyperpod_cdk.schema.section import Listed, Section
@@ -37,11 +37,6 @@ BranchName = Annotated[
 # https://docs.aws.amazon.com/codecommit/latest/APIReference/API_RepositoryMetadata.html
 CodeCommitName = Annotated[
     str, Matching(pattern=r"[\w.-]+", longest=100, rule="must be the name of a repository")
-]
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-BucketName = Annotated[
-    str,
-    Matching(pattern=r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", rule="must be the name of an S3 bucket"),
 ]
 ObjectKey = Annotated[
     str, Matching(pattern=r"[^/\s][^\s]*", longest=1024, rule="must be the key of an S3 object")

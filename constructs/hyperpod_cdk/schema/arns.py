@@ -169,6 +169,16 @@ GrafanaWorkspaceArn = Annotated[
     Field(examples=["arn:aws:grafana:us-west-2:111122223333:/workspaces/g-0123abcdef"]),
 ]
 
+# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+BUCKET_NAME = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+BucketName = Annotated[
+    str,
+    Matching(
+        pattern=BUCKET_NAME,
+        rule="must be the name of an S3 bucket, 3 to 63 lower-case letters, digits, dots and inner "
+        "hyphens",
+    ),
+]
 # https://docs.aws.amazon.com/sns/latest/api/API_CreateTopic.html; e-mail takes no FIFO topic.
 SnsTopicArn = Annotated[
     str,

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from hyperpod_cdk.helm.section import Namespace
+from hyperpod_cdk.schema.arns import BUCKET_NAME
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Matching, OneOf
 from hyperpod_cdk.schema.section import EKS, Api, Listed, OrchestratedBy, Section, Task
@@ -110,8 +111,7 @@ Claims = Annotated[
 ]
 
 
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-_S3_URI = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^\s]*)?"
+_S3_URI = rf"s3://{BUCKET_NAME}(/[^\s]*)?"
 _DIRECTORY = r"/|(/[^/]+)+"
 Event = Annotated[str, ApiLimits(shape_name="fsx.EventType", noun="an event of a data repository")]
 

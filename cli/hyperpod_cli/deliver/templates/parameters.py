@@ -16,7 +16,7 @@ from hyperpod_cdk.facts.instance_types import default_threads_per_core, instance
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig, OverrideVpcConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
-from hyperpod_cdk.schema.arns import TRAINING_PLAN_ARN
+from hyperpod_cdk.schema.arns import BUCKET_NAME, TRAINING_PLAN_ARN
 from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cdk.schema.section import Section
 from hyperpod_cdk.storage.section import StorageConfig
@@ -134,8 +134,7 @@ def _deployment(config: Config) -> Iterator[Parameter]:
         group=_ASSETS,
         definition={
             "Type": "String",
-            # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-            "AllowedPattern": "[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
+            "AllowedPattern": BUCKET_NAME,
             "Description": "S3 bucket of this region that holds the files of the folder assets.",
         },
     )
