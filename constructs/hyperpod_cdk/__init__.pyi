@@ -22,6 +22,7 @@ from .helm.section import HelmConfig as HelmConfig
 from .hyperpod.cluster import HyperPodCluster as HyperPodCluster
 from .hyperpod.cluster import NativeHyperPodCluster as NativeHyperPodCluster
 from .hyperpod.cluster import hyperpod_cluster as hyperpod_cluster
+from .hyperpod.data_bucket_section import DataBucketConfig as DataBucketConfig
 from .hyperpod.execution_role import AutoScalingRole as AutoScalingRole
 from .hyperpod.execution_role import ExecutionRole as ExecutionRole
 from .hyperpod.execution_role import ImportedExecutionRole as ImportedExecutionRole
@@ -45,7 +46,6 @@ from .hyperpod.orchestrator import Eks as Eks
 from .hyperpod.orchestrator import Orchestrator as Orchestrator
 from .hyperpod.orchestrator import Slurm as Slurm
 from .hyperpod.section import ClusterConfig as ClusterConfig
-from .hyperpod.section import DataBucketConfig as DataBucketConfig
 from .hyperpod.section import TieredStorageConfig as TieredStorageConfig
 from .hyperpod.software_update import AutoPatchConfig as AutoPatchConfig
 from .hyperpod.software_update import BatchSizeConfig as BatchSizeConfig

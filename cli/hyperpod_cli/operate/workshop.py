@@ -9,7 +9,7 @@ from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, LifecycleConfig
-from hyperpod_cdk.hyperpod.section import cluster_request
+from hyperpod_cdk.hyperpod.orchestrator import cluster_request
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig, joined
 from hyperpod_cli.terminal.errors import OpsError

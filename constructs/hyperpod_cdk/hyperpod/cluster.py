@@ -13,8 +13,8 @@ from hyperpod_cdk.hyperpod.access import access_acknowledgments, arn_of, hyperpo
 from hyperpod_cdk.hyperpod.checks import cluster_findings
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.node_settings import LifecycleConfig
-from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
-from hyperpod_cdk.hyperpod.section import ClusterConfig, cluster_request
+from hyperpod_cdk.hyperpod.orchestrator import Orchestrator, cluster_request
+from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.subnets import NodeSubnets
 from hyperpod_cdk.provisioner.provisioner import Provisioner

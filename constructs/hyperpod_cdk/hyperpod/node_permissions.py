@@ -8,10 +8,10 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster, volume_key_statements
+from hyperpod_cdk.hyperpod.data_bucket_section import DataBucketConfig
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.orchestrator import InterfaceUse, Orchestrator
-from hyperpod_cdk.hyperpod.section import DataBucketConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import use_of_bucket_key
 from hyperpod_cdk.synthesis.reasons import statement, wildcard_nag_id
 

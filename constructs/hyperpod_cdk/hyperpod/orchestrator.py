@@ -1,6 +1,6 @@
-"""What orchestrates the nodes of a HyperPod cluster."""
+"""What orchestrates the nodes of a HyperPod cluster, and the request that says so."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -141,3 +141,30 @@ class Slurm:
     def node_statements(self) -> Sequence[iam.PolicyStatement]:
         """Return no further right: who submits a job is a user of the nodes, not of IAM."""
         return ()
+
+
+def cluster_request(
+    cluster: ClusterConfig,
+    *,
+    orchestrator: Mapping[str, Any],
+    security_group_id: str,
+    subnet_id: str,
+    tags: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return the input of CreateCluster.
+
+    Args:
+        cluster: The cluster, its groups filled in.
+        orchestrator: Its `Orchestrator` member.
+        security_group_id: ID of the security group of the nodes.
+        subnet_id: ID of the cluster's subnet, which never changes: groups elsewhere name their own.
+        tags: Tags of the cluster.
+    """
+    return members(
+        {
+            **cluster.to_request(),
+            "Orchestrator": dict(orchestrator),
+            "VpcConfig": {"SecurityGroupIds": [security_group_id], "Subnets": [subnet_id]},
+            "Tags": [{"Key": key, "Value": value} for key, value in sorted(tags.items())],
+        }
+    )

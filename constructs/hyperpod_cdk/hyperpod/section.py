@@ -1,11 +1,12 @@
-"""The `cluster` section: a HyperPod cluster, its groups, and the data that its nodes read."""
+"""The `cluster` section: a HyperPod cluster and its groups."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.facts.service_limits import shape
+from hyperpod_cdk.hyperpod.data_bucket_section import DataBucketConfig, data_bucket_findings
 from hyperpod_cdk.hyperpod.instance_group import (
     DEFAULT_IMAGE,
     InstanceGroupConfig,
@@ -16,9 +17,9 @@ from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, NodeGroupConfig, c
 from hyperpod_cdk.hyperpod.node_pool_section import NodePoolConfig, node_pool_findings
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
-from hyperpod_cdk.schema.arns import BucketName, KmsKeyArn, RoleArn, RoleName
+from hyperpod_cdk.schema.arns import RoleArn, RoleName
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
-from hyperpod_cdk.schema.limits import ApiLimits, Matching, OneOf
+from hyperpod_cdk.schema.limits import ApiLimits, OneOf
 from hyperpod_cdk.schema.section import (
     EKS,
     ORCHESTRATORS,
@@ -35,48 +36,8 @@ from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.section import SlurmConfig
 from hyperpod_shared.clusters import COMPUTE
 
-# Part of a resource in an IAM policy, so it must not contain wildcards or variables.
-ObjectPrefix = Annotated[
-    str,
-    Matching(
-        pattern=r"[A-Za-z0-9!_.=-]+(/[A-Za-z0-9!_.=-]+)*",
-        longest=512,
-        rule="must be a prefix such as datasets/c4, of letters, digits and !_.=- between slashes, "
-        "without a slash at its ends",
-    ),
-]
-
-
-class DataBucketConfig(Section):
-    """A bucket, or a prefix in one, that the nodes' role reads."""
-
-    name: BucketName
-    """Name of the bucket."""
-
-    prefix: Annotated[ObjectPrefix | None, Field(examples=["elsewhere"])] = None
-    """What the keys of the objects begin with, up to a slash. Default: every object."""
-
-    kms_key_arn: KmsKeyArn | None = None
-    """ARN of the KMS key that encrypts the objects, in the region of the bucket; the key's own
-    policy must allow it too. Default: none, as with keys of S3."""
-
-    @property
-    def path(self) -> str:
-        """The bucket and the prefix."""
-        return self.name if self.prefix is None else f"{self.name}/{self.prefix}"
-
-
-def data_bucket_findings(buckets: Sequence[DataBucketConfig]) -> Iterator[Finding]:
-    """Find buckets that a list names again."""
-    for index, bucket in enumerate(buckets):
-        if any(bucket.path == before.path for before in buckets[:index]):
-            message = "is listed twice with this prefix; list it once"
-            yield Finding(path=(index, "name"), value=bucket.name, message=message)
-
-
 MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 """The policy that HyperPod documents as the nodes'."""
-
 
 RESOURCES = ("custom", "native")
 
@@ -435,30 +396,3 @@ def _path(key: str, index: int, group: NodeGroupConfig) -> KeyPath:
 
 def _once(values: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in values if value is not None))
-
-
-def cluster_request(
-    cluster: ClusterConfig,
-    *,
-    orchestrator: Mapping[str, Any],
-    security_group_id: str,
-    subnet_id: str,
-    tags: Mapping[str, str],
-) -> dict[str, Any]:
-    """Return the input of CreateCluster.
-
-    Args:
-        cluster: The cluster, its groups filled in.
-        orchestrator: Its `Orchestrator` member.
-        security_group_id: ID of the security group of the nodes.
-        subnet_id: ID of the cluster's subnet, which never changes: groups elsewhere name their own.
-        tags: Tags of the cluster.
-    """
-    return members(
-        {
-            **cluster.to_request(),
-            "Orchestrator": dict(orchestrator),
-            "VpcConfig": {"SecurityGroupIds": [security_group_id], "Subnets": [subnet_id]},
-            "Tags": [{"Key": key, "Value": value} for key, value in sorted(tags.items())],
-        }
-    )

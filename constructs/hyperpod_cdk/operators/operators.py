@@ -16,7 +16,7 @@ from hyperpod_cdk.facts.operator_addons import (
     SPACES,
     TRAINING_OPERATOR,
 )
-from hyperpod_cdk.hyperpod.section import DataBucketConfig
+from hyperpod_cdk.hyperpod.data_bucket_section import DataBucketConfig
 from hyperpod_cdk.operators.inference import InferenceAccess, InferenceSetup
 from hyperpod_cdk.operators.pod_roles import ModelsRole, SpacesRole, VolumesRole
 from hyperpod_cdk.operators.section import OperatorsConfig

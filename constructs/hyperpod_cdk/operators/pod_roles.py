@@ -7,11 +7,11 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
 from hyperpod_cdk.eks.pod_identity import PodRole
+from hyperpod_cdk.hyperpod.data_bucket_section import DataBucketConfig
 from hyperpod_cdk.hyperpod.node_permissions import (
     data_bucket_acknowledgments,
     data_bucket_statements,
 )
-from hyperpod_cdk.hyperpod.section import DataBucketConfig
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     attach_managed_policy,
