@@ -24,10 +24,10 @@ from typing import Final, Literal
 from hyperpod_shared.aws_errors import AWS_ERRORS, code
 from provisioner.aws.api import EksModeApi
 from provisioner.framework import log
-from provisioner.framework.operation import Turn
 from provisioner.framework.properties import Properties, parsed, text
 from provisioner.framework.resource import DONE, NOT_YET, Progress, WaitingResource
 from provisioner.framework.retry import Answer
+from provisioner.framework.turn import Turn
 from provisioner.kubernetes.cluster import describe, require_usable
 
 WANTED: Final = "API_AND_CONFIG_MAP"

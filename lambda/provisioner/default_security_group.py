@@ -14,9 +14,9 @@ from functools import partial
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, code
 from provisioner.aws.api import Ec2Api
-from provisioner.framework.operation import Turn
 from provisioner.framework.properties import Properties, parsed, text
 from provisioner.framework.resource import DONE, Progress, WaitingResource
+from provisioner.framework.turn import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,11 +25,12 @@ from dataclasses import dataclass
 from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import STACK_LABEL, Owner, consent_command, is_consent
 from provisioner.framework import log
-from provisioner.framework.operation import StackPhase, Turn
+from provisioner.framework.operation import StackPhase
 from provisioner.framework.properties import Properties, json_texts, parsed, text, truth
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, Accepted, Progress
 from provisioner.framework.retry import Clock, retried
+from provisioner.framework.turn import Turn
 from provisioner.helm.client import REACH_PATIENCE_SECONDS, READ_SECONDS
 from provisioner.helm.user_objects import (
     UserObject,

@@ -24,10 +24,10 @@ from typing import Any
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.aws.api import FsxApi
-from provisioner.framework.operation import Turn
 from provisioner.framework.properties import Properties, parsed, text
 from provisioner.framework.resource import Progress, WaitingResource
 from provisioner.framework.retry import Answer, Clock, aws_retried
+from provisioner.framework.turn import Turn
 
 _MOUNTABLE = frozenset({"AVAILABLE", "UPDATING"})
 _CREATING = "CREATING"

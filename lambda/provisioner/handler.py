@@ -11,10 +11,10 @@ from provisioner.default_security_group import DefaultSecurityGroup
 from provisioner.deletion_check import DeletionCheck
 from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework import log
-from provisioner.framework.operation import Turn
 from provisioner.framework.request import Request
 from provisioner.framework.resource import CustomResource, begin, poll
 from provisioner.framework.retry import Clock
+from provisioner.framework.turn import Turn
 from provisioner.governance.governance import TaskGovernance
 from provisioner.helm.client import ReleaseConnection
 from provisioner.helm.release import HelmRelease

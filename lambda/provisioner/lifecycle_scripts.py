@@ -23,7 +23,6 @@ from hyperpod_shared.owner import Owner
 from provisioner.aws.api import S3Api
 from provisioner.aws.s3 import Bucket, open_zip, require_content
 from provisioner.framework import log
-from provisioner.framework.operation import Turn
 from provisioner.framework.properties import (
     Properties,
     json_object,
@@ -35,6 +34,7 @@ from provisioner.framework.properties import (
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
 from provisioner.framework.retry import Clock
+from provisioner.framework.turn import Turn
 
 _CONTENT_TYPES = {
     ".sh": "text/x-shellscript",

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
 from provisioner.aws.api import EksNodeGroupApi
-from provisioner.framework.operation import Turn
 from provisioner.framework.properties import Properties, json_object, parsed, text
 from provisioner.framework.resource import Progress, WaitingResource
 from provisioner.framework.retry import Answer, Clock, aws_retried
+from provisioner.framework.turn import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import pytest
 
 from hyperpod_shared.content import content_digest
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.framework.operation import GivenUpError
+from provisioner.framework.turn import GivenUpError
 from provisioner.lifecycle_scripts import LifecycleScripts
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Framework, Time
 from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from hyperpod_shared.errors import NotReadyError
-from provisioner.framework.operation import GivenUpError, StackPhase, Turn
+from provisioner.framework.operation import StackPhase
 from provisioner.framework.request import BEGUN_AT, OPERATION, Request
+from provisioner.framework.turn import GivenUpError, Turn
 from tests.support.provisioner.cloudformation import Time, event
 
 NEW, OLD = {"Scripts": "new", "Wait": "true"}, {"Scripts": "old", "Wait": "true"}

@@ -16,8 +16,8 @@ from hyperpod_shared.content import content_digest, is_content_digest
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner
 from provisioner.aws.api import S3Api
-from provisioner.framework.operation import Turn
 from provisioner.framework.retry import Clock, aws_retried
+from provisioner.framework.turn import Turn
 
 _DELETE_BATCH = 1000  # https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
 ZIP_LIMIT_BYTES = 200 * 1024 * 1024

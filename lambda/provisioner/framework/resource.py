@@ -13,9 +13,9 @@ from hyperpod_shared.errors import (
     given_up,
 )
 from provisioner.framework import log
-from provisioner.framework.operation import Turn
 from provisioner.framework.properties import Properties
 from provisioner.framework.request import BEGUN_AT, CLAIM, DEFERRED, FAILURE, OPERATION, Request
+from provisioner.framework.turn import Turn
 
 P = TypeVar("P", bound=Properties)
 # CloudFormation gives a custom resource an hour, after which it reports no cause.

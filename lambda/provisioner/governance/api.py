@@ -17,8 +17,8 @@ from hyperpod_shared.governance import (
 )
 from hyperpod_shared.owner import Owner
 from provisioner.aws.api import SageMakerGovernanceApi
-from provisioner.framework.operation import Turn
 from provisioner.framework.retry import Answer, aws_pages, aws_retried
+from provisioner.framework.turn import Turn
 from provisioner.governance.found import Item, Thing
 from provisioner.kubernetes.cluster import EksConnection
 from provisioner.kubernetes.failures import CommandFailedError

@@ -17,9 +17,9 @@ from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from hyperpod_shared.governance import Noun
 from provisioner.aws.api import SageMakerGovernanceApi
 from provisioner.framework import log
-from provisioner.framework.operation import Turn
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, Accepted, Progress
+from provisioner.framework.turn import Turn
 from provisioner.governance.api import GovernanceApi
 from provisioner.governance.decision import (
     LAST_SECONDS,

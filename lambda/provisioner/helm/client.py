@@ -20,8 +20,8 @@ from hyperpod_shared.owner import is_consent
 from hyperpod_shared.redaction import redacted, secret_values
 from provisioner.aws.api import S3Api
 from provisioner.aws.s3 import Bucket
-from provisioner.framework.operation import Turn
 from provisioner.framework.retry import retried
+from provisioner.framework.turn import Turn
 from provisioner.helm.chart import fetch_chart
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Release, Revision, Wanted

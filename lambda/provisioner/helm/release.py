@@ -21,9 +21,9 @@ from uuid import uuid4
 
 from hyperpod_shared.errors import CarriedFailure, ProvisioningError, one_line
 from provisioner.framework import log
-from provisioner.framework.operation import Turn
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
+from provisioner.framework.turn import Turn
 from provisioner.helm.client import Connect, ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import (

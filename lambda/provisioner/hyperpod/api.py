@@ -9,8 +9,8 @@ from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
 from hyperpod_shared.clusters import ClusterInput, ClusterStatus, Described
 from provisioner.aws.api import SageMakerApi
 from provisioner.framework import log
-from provisioner.framework.operation import Turn
 from provisioner.framework.retry import Answer, aws_pages, aws_retried
+from provisioner.framework.turn import Turn
 from provisioner.hyperpod.changes import user_tags
 
 T = TypeVar("T")

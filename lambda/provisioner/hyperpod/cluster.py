@@ -14,10 +14,10 @@ from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found, is_transient
 from hyperpod_shared.clusters import ClusterInput
 from provisioner.aws.api import SageMakerApi
 from provisioner.framework import log
-from provisioner.framework.operation import Turn
 from provisioner.framework.request import Request
 from provisioner.framework.resource import NOT_YET, Accepted, Progress
 from provisioner.framework.retry import Clock
+from provisioner.framework.turn import Turn
 from provisioner.hyperpod.api import HyperPodApi
 from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.decision import decide

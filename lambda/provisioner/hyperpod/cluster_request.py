@@ -9,10 +9,11 @@ from hyperpod_shared.cluster_changes import orchestrator_of
 from hyperpod_shared.clusters import COUNT, ClusterInput, groups_of
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner
-from provisioner.framework.operation import StackPhase, Turn
+from provisioner.framework.operation import StackPhase
 from provisioner.framework.properties import Properties, json_object, one_of, parsed, text
 from provisioner.framework.request import Request, RequestType
 from provisioner.framework.retry import aws_patience
+from provisioner.framework.turn import Turn
 from provisioner.hyperpod.claim import Claim, properties_key, visible_claim
 
 ACCEPTED, IN_SERVICE, NODES = "accepted", "in_service", "nodes"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from hyperpod_shared.errors import NotReadyError
-from provisioner.framework.operation import Turn
+from provisioner.framework.turn import Turn
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted

@@ -10,8 +10,8 @@ import pytest
 from hyperpod_cli.helm.layer_binaries import layer_binaries
 from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import OWNER_LABEL, STACK_LABEL, Owner
-from provisioner.framework.operation import Turn
 from provisioner.framework.request import Request
+from provisioner.framework.turn import Turn
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from provisioner.framework.operation import CloudFormationApi, Turn
+from provisioner.framework.operation import CloudFormationApi
 from provisioner.framework.request import Request
 from provisioner.framework.resource import CustomResource, Progress, begin, poll
 from provisioner.framework.retry import Clock
+from provisioner.framework.turn import Turn
 from tests.support.provisioner.fake_s3 import client_error
 
 FUNCTION_ARN = "arn:aws:lambda:x"

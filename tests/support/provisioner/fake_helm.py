@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from provisioner.framework.operation import Turn
+from provisioner.framework.turn import Turn
 from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Revision, Wanted

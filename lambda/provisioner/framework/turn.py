@@ -1,0 +1,212 @@
+"""Whose turn it is: the stack's operation that a request belongs to, and whether it is still on.
+
+CloudFormation does not stop the function or the waiter of a request that it has given up, so each
+asks for its turn before it changes anything. An operation begins with an event of the stack itself,
+whose id no other operation has.
+
+| events, the newest first                                        | the request            |
+|-----------------------------------------------------------------|------------------------|
+| the resource's, in progress; the stack's                        | has its turn           |
+| the stack's, which began later                                  | is given up            |
+| the resource's, complete or failed                              | is given up            |
+| the resource's of another request; no younger one               | the read may be late   |
+
+What the events show is found in `operation`.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient
+from hyperpod_shared.errors import NotReadyError, ProvisioningError
+from provisioner.framework import log
+from provisioner.framework.operation import (
+    CLOCK_SKEW_SECONDS,
+    LONGEST_REQUEST_SECONDS,
+    CloudFormationApi,
+    Operation,
+    Seen,
+    StackPhase,
+    look,
+    seconds,
+)
+from provisioner.framework.request import Request
+from provisioner.framework.retry import Clock, aws_retried
+
+T = TypeVar("T")
+# The resource's own event comes before its request. One that is older says that the read is late,
+# or that the request is delivered again.
+_OWN_EVENT_SECONDS = 20.0
+_LATE_READ_SECONDS = 30.0
+_READ_AGAIN_SECONDS = 5.0
+
+
+class GivenUpError(ProvisioningError):
+    """CloudFormation has given the request up, which must not change anything any more."""
+
+
+class Turn:
+    """The turn of one request in one invocation of the function.
+
+    Args:
+        request: The request; one that is polled says to which operation it belongs.
+        cloudformation: Lists the stack's events.
+        clock: Time and sleep.
+
+    Attributes:
+        sent_at: When CloudFormation sent the request, as far as its events show: `on_event` may be
+            delivered again.
+        clock: Time and sleep; what remains ends when CloudFormation gives the request up, too.
+    """
+
+    def __init__(
+        self, request: Request, *, cloudformation: CloudFormationApi, clock: Clock
+    ) -> None:
+        self._begun_at = clock.now() if request.begun_at is None else request.begun_at
+        self.sent_at = self._begun_at
+        self.clock = Clock(
+            now=clock.now,
+            sleep=clock.sleep,
+            remaining=lambda: min(clock.remaining(), LONGEST_REQUEST_SECONDS - self.waited),
+        )
+        self._request = request
+        self._known = Operation.parse(request.operation or "")
+        self._cloudformation = cloudformation
+        self._operation: Operation | None = None
+
+    @property
+    def waited(self) -> float:
+        """For how many seconds the request is under way."""
+        return self.clock.now() - self.sent_at
+
+    @property
+    def operation(self) -> Operation:
+        """The operation that the request belongs to; CloudFormation is asked once."""
+        if self._operation is None:
+            self._operation = self._found(self._first_look())
+        return self._operation
+
+    def _found(self, seen: Seen) -> Operation:
+        known = self._known
+        if known is None or (seen.is_shown and seen.own.began_at > known.began_at):
+            return seen.own
+        return seen.newest if self._is_of_newest(seen) else known
+
+    def _is_of_newest(self, seen: Seen) -> bool:
+        """Say whether the request can only be the newest operation's, which does not show it."""
+        began_before = seen.newest.began_at <= self._begun_at + CLOCK_SKEW_SECONDS
+        shows_another = seen.last is not None and seconds(seen.last) > self._begun_at
+        return began_before and not (seen.is_sure or shows_another or self._is_early())
+
+    def _is_early(self) -> bool:
+        return self.clock.now() < self._begun_at + 2 * _LATE_READ_SECONDS
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the operation is known; else asking for it calls CloudFormation."""
+        return self._operation is not None
+
+    @property
+    def phase(self) -> StackPhase | None:
+        """What the stack does in the request's operation.
+
+        None if CloudFormation refuses to tell a Delete: what it deletes is not wanted.
+        """
+        try:
+            return self.operation.phase
+        except AWS_ERRORS as error:
+            self._pass_over(error)
+            return None
+
+    @property
+    def rolls_back(self) -> bool:
+        """Whether the request is an Update that takes back one that failed."""
+        return self._request.type == "Update" and self.phase is StackPhase.ROLLING_BACK
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether the stack rolled back when `on_event` began, as far as it could find out."""
+        return self._known is not None and self._known.phase is StackPhase.ROLLING_BACK
+
+    @property
+    def may_overlap(self) -> bool:
+        """Whether a run of the request that is taken back may not see yet that it is given up."""
+        return self.takes_back and self.clock.now() < self._begun_at + _LATE_READ_SECONDS
+
+    def change(self, call: Callable[[], T]) -> T:
+        """Make a call of AWS while it is the request's turn, again if its error passes by itself.
+
+        Raises:
+            GivenUpError: The request has its turn no more.
+        """
+
+        def attempt() -> T:
+            self.require()
+            return call()
+
+        return aws_retried(attempt, clock=self.clock)
+
+    def require(self) -> None:
+        """Ask whether the request still has its turn.
+
+        Raises:
+            GivenUpError: It has not.
+            NotReadyError: It may have; what was known of the stack is out of date.
+        """
+        try:
+            seen = self._look() if self._operation else self._first_look()
+            own = self._operation = self._operation or self._found(seen)
+        except AWS_ERRORS as error:
+            self._pass_over(error)
+            return
+        is_newer = seen.newest.began_at > own.began_at
+        may_be_own = seen.newest.began_at <= self._begun_at + CLOCK_SKEW_SECONDS
+        is_late = seen.is_shown and seen.own.began_at > own.began_at
+        if is_late or (is_newer and may_be_own and self._is_early()):
+            raise NotReadyError(
+                f"The events of the stack were late: it is {seen.newest.status}",
+                next_step="Deploy again.",
+            )
+        if is_newer or _is_answered(seen, own):
+            raise GivenUpError(
+                f"{self._request} was given up by CloudFormation and changes nothing any more",
+                detail=f"the stack is {seen.newest.status} by now",
+                next_step="Wait for the stack's present operation.",
+            )
+
+    def _pass_over(self, error: Exception) -> None:
+        """Let a Delete go on when CloudFormation refuses to say: what it deletes is not wanted."""
+        if self._request.type != "Delete" or is_transient(error):
+            raise error
+        log.warning("the stack is not known", cause=str(error))
+
+    def _first_look(self) -> Seen:
+        """Look; wait a little as the request begins if the read may be late."""
+        while True:
+            seen = self._look()
+            waited = self.clock.now() - self._begun_at
+            begins = self._request.begun_at is None
+            can_wait = begins and waited < _LATE_READ_SECONDS < self.clock.remaining()
+            is_late = seen.age > _OWN_EVENT_SECONDS or not seen.is_last
+            if not (is_late and can_wait):
+                is_shown = seen.is_sure or _OWN_EVENT_SECONDS < seen.age < float("inf")
+                if is_shown and self._known is None:  # else this look may be later than that one
+                    self.sent_at = self._begun_at - seen.age
+                return seen
+            log.info("the stack's events may be late", operation=str(seen.newest))
+            self.clock.sleep(_READ_AGAIN_SECONDS)
+
+    def _look(self) -> Seen:
+        return look(
+            self._request,
+            begun_at=self._begun_at,
+            cloudformation=self._cloudformation,
+            clock=self.clock,
+        )
+
+
+def _is_answered(seen: Seen, own: Operation) -> bool:
+    """Say whether the resource's last event ends the request; a late look shows another's."""
+    if seen.last is None or seen.own != own or not seen.is_shown:
+        return False
+    return not seen.last.get("ResourceStatus", "_IN_PROGRESS").endswith("_IN_PROGRESS")
