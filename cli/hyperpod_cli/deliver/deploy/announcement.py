@@ -1,7 +1,7 @@
 """What is said before a deployment: what becomes of each stack, of nodes, and of the cost."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -10,10 +10,8 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK
-from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.assembly import Stack, stacks_in
-from hyperpod_cli.aws.session import AwsSession, answer_of, deployer_session
+from hyperpod_cli.aws.session import AwsSession, deployer_session
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.deliver.deploy.bill import month_change
 from hyperpod_cli.deliver.deploy.changes import (
@@ -21,10 +19,10 @@ from hyperpod_cli.deliver.deploy.changes import (
     described,
     differences,
 )
-from hyperpod_cli.deliver.deploy.consequences import consequences, finding, refused
+from hyperpod_cli.deliver.deploy.changes_of_nodes import refuse_changes_of_nodes
+from hyperpod_cli.deliver.deploy.consequences import consequences
 from hyperpod_cli.deliver.deploy.held_back import held_back
 from hyperpod_cli.deliver.deploy.node_group_changes import consequences as of_node_groups
-from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes
 from hyperpod_cli.operate.clusters import DescribedCluster
 from hyperpod_cli.operate.nodes.ending import ending_lines, node_group_lines
 from hyperpod_cli.stack_progress import fixed_values
@@ -32,7 +30,6 @@ from hyperpod_cli.stack_progress.failures import Situation, next_step
 from hyperpod_cli.stack_progress.fixed_values import FixedValueChange, refuse_changes
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError
-from hyperpod_cli.terminal.explained import explanation
 
 # The CLI deletes a stack whose creation failed, and a change set has touched nothing.
 _DEPLOYABLE = ("REVIEW_IN_PROGRESS", "ROLLBACK_FAILED")
@@ -100,10 +97,9 @@ def announcement(
         if lines := [*refusals(former, region=region, again=again)]:
             raise LinesError("\n".join(lines))
         refuse_changes(_fixed(stacks, former=former), config=path)
-        found = _found(config, former=former, session=session)
-        sizes = _sizes(config, former=former, session=session)
-        _refuse_changes_of_nodes(
-            stacks, former=former, found=found, sizes=sizes, config=config, path=path
+        before = {name: _template(stack) for name, stack in former.items()}
+        found = refuse_changes_of_nodes(
+            stacks, former=before, config=config, path=path, client=session.polling_client
         )
         held = held_back(stacks, former=former, config=config, session=session)
         stacks = [stack for stack in stacks if stack.name not in held]
@@ -167,64 +163,6 @@ def _fixed(
 def _template(stack: Deployed | None) -> Mapping[str, Any]:
     """Return the template that a deployment updates; empty for a stack that is made anew."""
     return {} if stack is None or stack.status in FAILED_CREATIONS else stack.template
-
-
-def _found(
-    config: Config, *, former: Mapping[str, Deployed | None], session: AwsSession
-) -> Mapping[str, Any] | None:
-    """Return the HyperPod cluster as described, empty if there is none; None if it is not known."""
-    if not config.cluster.exists:
-        return {}
-    try:
-        asked = {"ClusterName": config.cluster.name}
-        return answer_of(session.client("sagemaker").describe_cluster, **asked) or {}
-    except (BotoCoreError, ClientError) as error:
-        if any(former.values()):
-            print(f"The cluster's nodes are not known. {explanation(error)}", file=sys.stderr)
-        return None
-
-
-def _sizes(
-    config: Config, *, former: Mapping[str, Deployed | None], session: AwsSession
-) -> Mapping[str, int]:
-    """Return how many nodes EKS wants of the groups in Capacity Blocks; none if it does not say."""
-    sizes: dict[str, int] = {}
-    named = [each.name for each in config.node_groups if each.capacity == CAPACITY_BLOCK]
-    if not any(former.values()) or not named:
-        return sizes
-    eks = session.polling_client("eks")
-    try:
-        for name in named:
-            asked = {"clusterName": config.eks_cluster_name, "nodegroupName": name}
-            answer = answer_of(eks.describe_nodegroup, **asked)
-            there = answer and answer["nodegroup"]["scalingConfig"]
-            sizes[name] = there["desiredSize"] if there else 0
-    except (BotoCoreError, ClientError) as error:
-        print(f"The sizes of node groups are not known. {explanation(error)}", file=sys.stderr)
-    return sizes
-
-
-def _refuse_changes_of_nodes(
-    stacks: Iterable[Stack],
-    *,
-    former: Mapping[str, Deployed | None],
-    found: Mapping[str, Any] | None,
-    sizes: Mapping[str, int],
-    config: Config,
-    path: Path,
-) -> None:
-    read_yaml(path).refuse(
-        each
-        for stack in stacks
-        for before in [_template(former[stack.name])]
-        for each in (
-            *(
-                finding(refusal, former=before, wanted=stack.template, config=config)
-                for refusal in refused(before, stack.template, found=found)
-            ),
-            *refused_changes(before, stack.template, config=config, sizes=sizes),
-        )
-    )
 
 
 def _consequences(

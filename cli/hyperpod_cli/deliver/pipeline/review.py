@@ -5,7 +5,9 @@ import shlex
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
@@ -19,6 +21,7 @@ from hyperpod_cli.aws.cdk_cli import tools_environment
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
 from hyperpod_cli.aws.stacks import deployed as deployed_stack
 from hyperpod_cli.deliver.can_deploy import refuse_problems
+from hyperpod_cli.deliver.deploy.changes_of_nodes import refuse_changes_of_nodes
 from hyperpod_cli.deliver.pipeline.rehearsed_change import (
     NOTHING_DEPLOYED,
     RehearsedChange,
@@ -232,7 +235,8 @@ def review(
 
     Raises:
         AccountError: AWS does not answer.
-        ConfigError: A deployment would fail at what the configuration names.
+        ConfigError: A deployment would fail at what the configuration names, or at a change of
+            nodes.
         DiffError: The CDK CLI failed.
         LinesError: A value would change that cannot change, or a stack cannot be updated.
         OpsError: The environment cannot be read.
@@ -242,12 +246,20 @@ def review(
     partition = regions()[config.region or ""]
     stacks = list(stage_stacks(assembly, environment=environment, partition=partition))
     session = reader(stacks[0], session=session)
+    clients: Any = session.client  # the stubs know each service by a literal
     place = Environment(partition=partition, account=stacks[0].account, region=stacks[0].region)
     told = refuse_problems(config, environment=place, session=session, config_path=deployment.path)
     found = {stack.name: deployed(stack, session=session) for stack in stacks}
     refused = [line for stack in stacks for line in refusals(stack, found[stack.name])]
     if refused:
         raise LinesError("\n".join(refused))
+    refuse_changes_of_nodes(
+        stacks,
+        former={name: {} if each is None else each.template for name, each in found.items()},
+        config=config,
+        path=deployment.path,
+        client=partial(clients, region_name=place.region),
+    )
     created = [stack.name for stack in stacks if found[stack.name] is None]
     changed = [
         stack.name

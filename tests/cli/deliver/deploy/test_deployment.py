@@ -14,7 +14,7 @@ from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed
-from hyperpod_cli.deliver.deploy import announcement, deployment
+from hyperpod_cli.deliver.deploy import announcement, changes_of_nodes, deployment
 from hyperpod_cli.inspect.report.page import Attempt
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
@@ -172,7 +172,7 @@ def test_it_refuses_another_type_at_the_line_of_the_group(
     found = Deployed(status="UPDATE_ROLLBACK_COMPLETE", template=former)
     monkeypatch.setattr(deployment, "stacks_in", lambda _: [Stack(name=NAME, template=wanted)])
     monkeypatch.setattr(announcement, "deployed", lambda *_: found)
-    monkeypatch.setattr(announcement, "_found", lambda *_, **__: None)
+    monkeypatch.setattr(changes_of_nodes, "_found", lambda *_, **__: None)
 
     assert run("deploy", "--templates", tmp_path, "--config", config) == 2
 
@@ -240,10 +240,10 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
     nodes: int,
 ) -> None:
     path, former, wanted = monitored
+    monkeypatch.setattr(changes_of_nodes, "_found", lambda *_, **__: None)
     name, session = "ml-node-groups", cast("AwsSession", Aws(answer))
     found = Deployed(status="CREATE_COMPLETE", template=former)
     monkeypatch.setattr(announcement, "deployed", lambda *_: found)
-    monkeypatch.setattr(announcement, "_found", lambda *_, **__: None)
     # All but the refusals.
     monkeypatch.setattr(announcement, "held_back", lambda *_, **__: {name: "stays"})
     monkeypatch.setattr(announcement, "differences", lambda *_, **__: [])

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +13,7 @@ import pytest
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk import load_file
+from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.refusals import FixedValue
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed
@@ -269,7 +271,7 @@ def test_an_environment_is_read_with_its_own_role(
 ) -> None:
     loaded = load_file(CONFIG_FOLDER / "pipeline" / "pipeline.yaml")
     assert loaded.pipeline is not None
-    pipeline, own = session(), session()
+    pipeline, own = session(), session(describe_cluster={})
     used: list[tuple[str, object]] = []
 
     def assumed(stack: Stack, *, session: boto3.Session) -> boto3.Session:
@@ -303,3 +305,36 @@ def test_an_environment_is_read_with_its_own_role(
         loaded, environment=name, assembly=tmp_path, session=pipeline, rehearses=True
     )
     assert str(judged).endswith(" Not rehearsed: nothing is deployed yet.")
+
+
+def test_a_change_of_nodes_that_aws_would_refuse_fails(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    loaded = load_file(CONFIG_FOLDER / "pipeline" / "pipeline.yaml")
+    assert loaded.pipeline is not None
+    group = loaded.deployments[0].config.cluster.all_groups[0]
+    former, wanted = (
+        cluster({"InstanceGroupName": group.name, "InstanceCount": 1, "InstanceType": instance})
+        for instance in ("ml.m5.24xlarge", group.possible_instance_types[0])
+    )
+    own = session(describe_cluster=client_error("AccessDeniedException", "DescribeCluster"))
+    found = Deployed(status="UPDATE_COMPLETE", template=former)
+    stacks = [replace(STACK, template=wanted)]
+    monkeypatch.setattr(reviewing, "stage_stacks", lambda *_, **__: iter(stacks))
+    monkeypatch.setattr(reviewing, "reader", lambda *_, **__: own)
+    monkeypatch.setattr(reviewing, "refuse_problems", lambda *_, **__: [])
+    monkeypatch.setattr(reviewing, "deployed", lambda *_, **__: found)
+
+    name = loaded.pipeline.environments[0].name
+    with pytest.raises(ConfigError) as refused:
+        review(loaded, environment=name, assembly=tmp_path, session=session())
+
+    (line,) = str(refused.value).splitlines()
+    assert line.startswith(str(loaded.deployments[0].path))
+    assert "restore the former value (ml.m5.24xlarge)" in line
+
+
+def cluster(group: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a template of a HyperPod cluster with a group."""
+    properties = {"InstanceGroups": [group]}
+    return {"Resources": {"C": {"Type": "AWS::SageMaker::Cluster", "Properties": properties}}}
