@@ -131,6 +131,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "make dashboards CONFIG=config/mine.yaml "
         "GRAFANA=https://g-0123456789.grafana-workspace.us-west-2.amazonaws.com",
     ): "the address is the reader's; tests/cli/deliver/test_dashboards.py sends to another",
+    ("docs/cost.md", "SESSION=$(hyperpod-ops connect controller --print)"): (
+        "a rehearsal's nodes have no Session Manager; tests/cli/operate has what --print prints"
+    ),
     ("docs/rehearse-change.md", "make rehearse-change CONFIG=config/mine.yaml SAVE=deployed.zip"): (
         "starts a local AWS; tests/rehearsal/change predicts on an archive of a deployment"
     ),

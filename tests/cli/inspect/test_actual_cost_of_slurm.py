@@ -211,6 +211,20 @@ def test_nodes_of_other_kinds() -> None:
     assert found["all nodes"] == (48, None)
 
 
+def test_a_type_without_a_price_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deployed(monkeypatch, instance_type="ml.new1.48xlarge")
+    text = october("{0}|{1}|ip-10-1-1-[1-2]")
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    given = ["cost", "--actual", "--month", "2025-10", "--config", str(EXAMPLE)]
+    assert run(*given, "--records", "-") == 0
+    shown = capsys.readouterr().out
+
+    assert re.search(r"^all nodes +4\.0 +unknown$", shown, re.M), shown
+    assert "\n\nNo price is known of ml.new1.48xlarge (" in shown
+
+
 def test_records_of_no_node_are_none() -> None:
     records = read_records(f"2026-11 {at(10)}\n", place="-")
     given: dict[str, Any] = {"start": START, "end": END, "region": None}
@@ -255,12 +269,17 @@ def test_what_is_no_record(text: str, says: str) -> None:
     assert says in line
 
 
-def deployed(monkeypatch: pytest.MonkeyPatch, *, launched: datetime = START) -> None:
+def deployed(
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    launched: datetime = START,
+    instance_type: str = "ml.g5.12xlarge",
+) -> None:
     nodes = [
         {
             "InstanceId": f"i-{number:017x}",
             "InstanceGroupName": GPU["InstanceGroupName"],
-            "InstanceType": "ml.g5.12xlarge",
+            "InstanceType": instance_type,
             "InstanceStatus": {"Status": "Running"},
             "PrivateDnsHostname": f"ip-10-1-1-{number}.us-west-2.compute.internal",
             "LaunchTime": launched,

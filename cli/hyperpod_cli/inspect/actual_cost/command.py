@@ -182,6 +182,9 @@ def _show(month: Month, *, cluster: str, head: str, source: str) -> None:
         for user in part.users:
             table.add_row(f"  {user.name}", *_amounts(user))
     out.print(table)
+    if month.unpriced:
+        out.print("")
+        out.print(f"No price is known of {', '.join(month.unpriced)} (docs/cost.md: make prices)")
 
 
 def _amounts(part: Part) -> tuple[str, str, str]:

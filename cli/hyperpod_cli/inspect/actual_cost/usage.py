@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from hyperpod_cdk.cost.charges import charge_of
+from hyperpod_cdk.cost.charges import Charge, charge_of
 from hyperpod_cdk.facts.instance_types import has_accelerators
 from hyperpod_cdk.facts.prices import biller_of
 from hyperpod_cdk.panels.definition import Query
@@ -84,11 +84,13 @@ class Month:
         since: The first time of the month of which something is known.
         until: The last.
         parts: Teams, namespaces or accounts, the largest first; then idle, plain and all nodes.
+        unpriced: The instance types of which no price is known.
     """
 
     since: datetime
     until: datetime
     parts: tuple[Part, ...]
+    unpriced: tuple[str, ...]
 
 
 def month_of(
@@ -167,7 +169,9 @@ def divided(
     parts.append(_part(IDLE, idle, whole=whole, region=region))
     rest = [(PLAIN, plain), *([(UNKNOWN, gone)] if gone else []), (ALL, there)]
     parts += [_part(name, hours, whole=None, region=region) for name, hours in rest]
-    return Month(since=since, until=until, parts=tuple(parts))
+    known = {*there} - {UNKNOWN}
+    unpriced = sorted(name for name in known if _charge(name, region=region).usd is None)
+    return Month(since=since, until=until, parts=tuple(parts), unpriced=tuple(unpriced))
 
 
 def _hours(uses: Iterable[Use]) -> dict[str, float]:
@@ -193,19 +197,24 @@ def _owner(namespace: str) -> str:
     return team if team != namespace else f"namespace {namespace}"
 
 
+def _charge(instance_type: str, *, region: str | None) -> Charge:
+    """Return what an hour of a node costs."""
+    return charge_of(
+        instance_type,
+        quantity=1,
+        service=biller_of(instance_type),
+        item=instance_type,
+        region=region,
+    )
+
+
 def _part(
     name: str, hours: Mapping[str, float], *, whole: float | None, region: str | None
 ) -> Part:
     usd: Decimal | None = Decimal(0)
     is_estimate = False
     for instance_type, amount in hours.items():
-        charge = charge_of(
-            instance_type,
-            quantity=1,
-            service=biller_of(instance_type),
-            item=instance_type,
-            region=region,
-        )
+        charge = _charge(instance_type, region=region)
         is_estimate |= charge.is_estimate
         usd = None if usd is None or charge.usd is None else usd + charge.usd * Decimal(amount)
     total = sum(hours.values())
