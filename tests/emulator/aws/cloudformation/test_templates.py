@@ -1,7 +1,6 @@
 """What the local CloudFormation does with templates, and in express mode."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,12 +19,6 @@ from tests.support.local_aws import (
     resource,
     role,
 )
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[LocalAws]:
-    with LocalAws() as running:
-        yield running
 
 
 @pytest.mark.parametrize(

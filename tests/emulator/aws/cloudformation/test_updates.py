@@ -1,7 +1,6 @@
 """An update replaces, refuses and validates as CloudFormation does."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,12 +21,6 @@ from tests.support.local_aws import (
 
 KEY = "arn:aws:kms:us-west-2:000000000000:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 VPC = {"Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16")}
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[LocalAws]:
-    with LocalAws() as running:
-        yield running
 
 
 def admins(*names: str, **properties: str) -> Template:

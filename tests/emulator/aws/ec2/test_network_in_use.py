@@ -1,7 +1,5 @@
 """A subnet, security group or VPC in use is not deleted."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from emulator.aws.local_aws import LocalAws
@@ -17,13 +15,6 @@ from tests.support.local_aws import (
     resource,
     role,
 )
-
-
-@pytest.fixture(scope="module")
-def aws() -> Iterator[LocalAws]:
-    with LocalAws() as running:
-        yield running
-
 
 IDS = {name: {"Ref": name} for name in ("Vpc", "First", "Second", "Nodes", "Group")}
 
