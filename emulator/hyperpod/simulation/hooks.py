@@ -94,7 +94,6 @@ class NodeView:
         instance_group: Name of its instance group.
         instance_type: Instance type with the prefix `ml.`.
         private_ip: Primary IPv4 address.
-        private_dns: Private DNS hostname.
         kubernetes_name: Name of its Kubernetes Node.
         labels: Labels of its Kubernetes Node, HyperPod's own and those of the group.
         taints: Taints of its Kubernetes Node, in the API's form (Key, Value, Effect).
@@ -108,7 +107,6 @@ class NodeView:
     instance_group: str
     instance_type: str
     private_ip: str
-    private_dns: str
     kubernetes_name: str
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Mapping[str, str], ...] = ()

@@ -65,7 +65,6 @@ def node_view(cluster: Cluster, node: Node) -> NodeView:
         instance_group=node.group_name,
         instance_type=node.instance_type,
         private_ip=node.private_ip,
-        private_dns=private_dns(private_ip=node.private_ip, region=cluster.caller.region),
         kubernetes_name=f"hyperpod-{node.instance_id}",
         labels={**kubernetes.get("Labels", {}), **_own_labels(cluster, node)},
         taints=tuple(kubernetes.get("Taints", ())),

@@ -47,7 +47,6 @@ def said(
         instance_group="workers",
         instance_type=instance_type,
         private_ip="",
-        private_dns="",
         kubernetes_name="",
         lifecycle={"SourceS3Uri": f"s3://{BUCKET}/{folder}/", "OnCreate": "on_create.sh"},
         mounts=("/opt/sagemaker",),
