@@ -101,17 +101,9 @@ class NodeInstance:
         """Return the text of a file, with paths as the node sees them."""
         return (self.root / path).read_text().replace(str(self.root), "")
 
-    def has(self, path: str) -> bool:
-        """Say whether there is such a path."""
-        return (self.root / path.lstrip("/")).exists()
-
     def state(self, name: str, *lines: str) -> None:
         """Set one of the stubs' state files."""
         (self._state / name).write_text("".join(f"{line}\n" for line in lines))
-
-    def active(self) -> list[str]:
-        """Return the units that run."""
-        return (self._state / "active").read_text().split()
 
     def mount(self, *paths: str) -> None:
         """Mount a volume at each of these paths, and nowhere else."""
@@ -151,23 +143,11 @@ class NodeInstance:
         for path, text in files.items():
             self.write(path.lstrip("/"), text)
 
-    def configure(self, text: str, **files: str) -> None:
-        """Put the deployment's settings and files next to the scripts, as it would."""
-        for name, content in {"deployment.env": text, **files}.items():
-            path = Path(self._scripts, name)
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(content)
-
     def run(self, entry: str = "on_create.sh", **settings: str) -> Run:
         """Run on_create.sh, or another script, once; the calls are those of this run."""
         done = self._execute(self._scripts / entry, settings)
         output = done.stdout.replace(str(self.root), "")
         return Run(code=done.returncode, output=output, calls=self._calls())
-
-    def command(self, script: Path) -> list[str]:
-        """Run a script that on_create.sh installed; the system commands it called."""
-        self._execute(script, {}).check_returncode()
-        return self._calls()
 
     def _execute(self, script: Path, settings: dict[str, str]) -> subprocess.CompletedProcess[str]:
         (self._state / "calls").write_text("")
@@ -191,19 +171,6 @@ class NodeInstance:
 
     def _calls(self) -> list[str]:
         return (self._state / "calls").read_text().replace(str(self.root), "").splitlines()
-
-    def tree(self) -> dict[str, str]:
-        """Every file and link of the node but its logs, with its content or target."""
-        found = {}
-        for path in sorted(self.root.rglob("*")):
-            name = str(path.relative_to(self.root))
-            if name.startswith(("sys/", "var/log/")):
-                continue
-            if path.is_symlink():
-                found[name] = "link to " + str(path.readlink()).replace(str(self.root), "")
-            elif path.is_file():
-                found[name] = self.read(name)
-        return found
 
 
 _ALL_TRAFFIC, _HTTPS = "-1", 443

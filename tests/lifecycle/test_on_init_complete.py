@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from emulator.node.node import NodeInstance
+from tests.support.changed_node import ChangedNode
 from tests.support.configs import REPOSITORY
 
 KEY = "ssh-ed25519 AAAAC3 alice@laptop, of Alice"
 SETTINGS = "OPEN_FILES=65536\nSHARED_DIRECTORIES=/home /fsx\n"
 
 
-def slurm_node(directory: Path, *, shared: Path | None = None) -> NodeInstance:
+def slurm_node(directory: Path, *, shared: Path | None = None) -> ChangedNode:
     """Return a node whose AMI has set Slurm up, and whose file systems may be those of others."""
-    node = NodeInstance(directory, scripts=REPOSITORY / "lifecycle" / "slurm")
+    node = ChangedNode(directory, scripts=REPOSITORY / "lifecycle" / "slurm")
     node.join_slurm("10.1.0.7", {"etc/skel/.profile": "umask 022\n"})
     if shared is not None:
         for path in ("home", "fsx"):
@@ -31,21 +31,21 @@ def slurm_node(directory: Path, *, shared: Path | None = None) -> NodeInstance:
     return node
 
 
-def run(node: NodeInstance) -> tuple[int, str]:
+def run(node: ChangedNode) -> tuple[int, str]:
     """Run on_init_complete.sh; return its code and what it said, without times."""
     done = node.run("on_init_complete.sh")
     return done.code, "\n".join(line.partition(" ")[2] for line in done.output.splitlines())
 
 
 @pytest.fixture
-def node(tmp_path: Path) -> NodeInstance:
+def node(tmp_path: Path) -> ChangedNode:
     return slurm_node(tmp_path / "node")
 
 
 USERS = f"alice,2001,,{KEY}\nbob,2002,/fsx/bob,\n"
 
 
-def test_users_get_ids_homes_and_keys_and_a_second_run_changes_nothing(node: NodeInstance) -> None:
+def test_users_get_ids_homes_and_keys_and_a_second_run_changes_nothing(node: ChangedNode) -> None:
     node.configure(SETTINGS, **{"users.csv": USERS})
 
     code, output = run(node)
@@ -84,7 +84,7 @@ def test_a_further_node_shares_homes_and_keys(tmp_path: Path) -> None:
     assert nodes[1].read("home/alice/.profile") == "of Alice's own\n"
 
 
-def test_what_a_user_has_made_of_their_home_keeps_no_node_away(node: NodeInstance) -> None:
+def test_what_a_user_has_made_of_their_home_keeps_no_node_away(node: ChangedNode) -> None:
     node.configure(SETTINGS, **{"users.csv": USERS})
     assert run(node)[0] == 0
     shutil.rmtree(node.root / "home/alice/.ssh")
@@ -129,7 +129,7 @@ def test_what_a_user_has_made_of_their_home_keeps_no_node_away(node: NodeInstanc
     ],
 )
 def test_what_fails_a_node(
-    node: NodeInstance, users: str, files: Mapping[str, str], message: str
+    node: ChangedNode, users: str, files: Mapping[str, str], message: str
 ) -> None:
     node.configure(SETTINGS, **{"users.csv": users})
     for path, text in files.items():
@@ -144,7 +144,7 @@ def test_what_fails_a_node(
     assert not (node.root / "etc/motd").exists()
 
 
-def test_homes_without_a_shared_file_system_are_warned_of(node: NodeInstance) -> None:
+def test_homes_without_a_shared_file_system_are_warned_of(node: ChangedNode) -> None:
     node.configure("OPEN_FILES=1024\n", **{"users.csv": "alice,2001,,\n"})
     node.write("../state/mounts", "")
 
@@ -155,7 +155,7 @@ def test_homes_without_a_shared_file_system_are_warned_of(node: NodeInstance) ->
     assert "alice:x:2001:2001::/home/alice:/bin/bash" in node.read("etc/passwd")
 
 
-def _knows(node: NodeInstance, *, controller: str = "head", login: str | None = "door") -> None:
+def _knows(node: ChangedNode, *, controller: str = "head", login: str | None = "door") -> None:
     groups = {"head": "10.1.0.5", "door": "10.1.0.6", "gpus": "10.1.0.7", "more": "10.1.0.8"}
     instances = [
         {"Name": name, "Instances": [{"CustomerIpAddress": address}]}
@@ -179,7 +179,7 @@ def _knows(node: NodeInstance, *, controller: str = "head", login: str | None = 
         ("10.1.0.8", "compute (partition dev) node, instance group more."),
     ],
 )
-def test_the_message_says_what_the_node_is(node: NodeInstance, address: str, said: str) -> None:
+def test_the_message_says_what_the_node_is(node: ChangedNode, address: str, said: str) -> None:
     _knows(node)
     node.write("../state/addresses", f"172.17.0.1 {address}\n")
 
@@ -188,7 +188,7 @@ def test_the_message_says_what_the_node_is(node: NodeInstance, address: str, sai
     assert node.read("etc/motd").splitlines()[0] == (f"Slurm cluster on SageMaker HyperPod: {said}")
 
 
-def test_a_message_of_the_users_own_is_shown_instead(node: NodeInstance) -> None:
+def test_a_message_of_the_users_own_is_shown_instead(node: ChangedNode) -> None:
     node.configure(SETTINGS, **{"motd.txt": "Welcome, `$USER`\n"})
 
     assert run(node)[0] == 0
@@ -196,7 +196,7 @@ def test_a_message_of_the_users_own_is_shown_instead(node: NodeInstance) -> None
     assert node.read("etc/motd") == "Welcome, `$USER`\n"
 
 
-def test_a_node_that_does_not_know_what_it_is_keeps_its_message(node: NodeInstance) -> None:
+def test_a_node_that_does_not_know_what_it_is_keeps_its_message(node: ChangedNode) -> None:
     _knows(node)
     node.write("../state/addresses", "10.9.9.9\n")
 
@@ -207,14 +207,14 @@ def test_a_node_that_does_not_know_what_it_is_keeps_its_message(node: NodeInstan
     assert not (node.root / "etc/motd").exists()
 
 
-def test_limits_are_those_that_are_configured(node: NodeInstance) -> None:
+def test_limits_are_those_that_are_configured(node: ChangedNode) -> None:
     assert run(node)[0] == 0
     limits = node.read("etc/security/limits.d/90-hyperpod.conf")
     assert limits == "* - memlock unlimited\n* - nofile 65536\n"
 
 
 @pytest.mark.parametrize("setup", ["", SETTINGS])
-def test_own_scripts_run_last_or_alone(node: NodeInstance, setup: str) -> None:
+def test_own_scripts_run_last_or_alone(node: ChangedNode, setup: str) -> None:
     own = "#!/bin/sh\ncat ../deployment.env | wc -l\nexit 9\n"
     node.configure(f"{setup}OWN_SCRIPTS=after\n", **{"own/on_create.sh": own})
 

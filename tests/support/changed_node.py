@@ -1,4 +1,4 @@
-"""A throw-away node whose system commands a test changes."""
+"""A throw-away node that a test changes and looks at."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ CONFIG_V3_NVIDIA = CONFIG_V3.replace('"runc"', '"nvidia"').replace(
 
 
 class ChangedNode(NodeInstance):
-    """A node with other system commands."""
+    """A node with other system commands and settings, and what is seen on it."""
 
     def __init__(
         self, directory: Path, *, scripts: Path = SCRIPTS, release: str = "amzn-2023"
@@ -37,3 +37,36 @@ class ChangedNode(NodeInstance):
         self.without(command)
         (self._bin / command).write_text(f"#!/bin/sh\n{text}\n")
         (self._bin / command).chmod(0o755)
+
+    def has(self, path: str) -> bool:
+        """Say whether there is such a path."""
+        return (self.root / path.lstrip("/")).exists()
+
+    def active(self) -> list[str]:
+        """Return the units that run."""
+        return (self._state / "active").read_text().split()
+
+    def configure(self, text: str, **files: str) -> None:
+        """Put the deployment's settings and files next to the scripts, as it would."""
+        for name, content in {"deployment.env": text, **files}.items():
+            path = Path(self._scripts, name)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content)
+
+    def command(self, script: Path) -> list[str]:
+        """Run a script that on_create.sh installed; the system commands it called."""
+        self._execute(script, {}).check_returncode()
+        return self._calls()
+
+    def tree(self) -> dict[str, str]:
+        """Every file and link of the node but its logs, with its content or target."""
+        found = {}
+        for path in sorted(self.root.rglob("*")):
+            name = str(path.relative_to(self.root))
+            if name.startswith(("sys/", "var/log/")):
+                continue
+            if path.is_symlink():
+                found[name] = "link to " + str(path.readlink()).replace(str(self.root), "")
+            elif path.is_file():
+                found[name] = self.read(name)
+        return found
