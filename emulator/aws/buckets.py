@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from emulator.aws.ministack import iam_actions, s3
-
-_Response = tuple[int, dict[str, str], bytes]
+from emulator.aws.ministack import Response, iam_actions, s3
 
 
 def install_bucket_owners() -> None:
@@ -15,15 +13,15 @@ def install_bucket_owners() -> None:
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-owner-condition.html
     https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html
     """
-    dispatch: Callable[..., _Response] = s3.dispatch
+    dispatch: Callable[..., Response] = s3.dispatch
     checks: Callable[..., list[tuple[str, str]]] = iam_actions.s3_additional_checks
 
     def dispatch_to_owner(
         method: str, bucket: str, key: str, headers: Mapping[str, str], *rest: Any
-    ) -> _Response:
+    ) -> Response:
         owner = s3.bucket_owner_account(bucket)
         if owner is not None and headers.get("x-amz-expected-bucket-owner", owner) != owner:
-            refused: _Response = s3.error(
+            refused: Response = s3.error(
                 "AccessDenied", "Access Denied", HTTPStatus.FORBIDDEN.value
             )
             return refused

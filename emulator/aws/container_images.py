@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from emulator.aws.ministack import ecr, get_account_id
-
-_Response = tuple[int, dict[str, str], bytes]
+from emulator.aws.ministack import Response, ecr, get_account_id
 
 
 def install_missing_images() -> None:
@@ -14,15 +12,15 @@ def install_missing_images() -> None:
 
     The words are those of https://github.com/hashicorp/terraform-provider-aws/issues/35268.
     """
-    describe: Callable[[Mapping[str, Any]], _Response] = ecr.describe_images
+    describe: Callable[[Mapping[str, Any]], Response] = ecr.describe_images
 
-    def describe_those_there(request: Mapping[str, Any]) -> _Response:
+    def describe_those_there(request: Mapping[str, Any]) -> Response:
         name = request.get("repositoryName", "")
         for wanted in request.get("imageIds") or () if name in ecr.repositories else ():
             if ecr.find_image(name, wanted) is None:
                 which = f"imageDigest:'{wanted.get('imageDigest', 'null')}', "
                 which += f"imageTag:'{wanted.get('imageTag', 'null')}'"
-                refused: _Response = ecr.error_response_json(
+                refused: Response = ecr.error_response_json(
                     "ImageNotFoundException",
                     f"The image with imageId {{{which}}} does not exist within the repository with "
                     f"name '{name}' in the registry with id '{get_account_id()}'",

@@ -14,6 +14,7 @@ from emulator.aws.iam import authorization
 from emulator.aws.iam.authorization import Permission
 from emulator.aws.json_service import ServiceError
 from emulator.aws.ministack import (
+    Response,
     cloudwatch_logs,
     get_account_id,
     get_region,
@@ -24,8 +25,6 @@ from emulator.aws.ministack import (
     s3,
 )
 from emulator.aws.settings import KMS_KEY_ID
-
-_Response = tuple[int, dict[str, str], bytes]
 
 
 def key_problem(key: str) -> str | None:
@@ -46,15 +45,15 @@ def install_keys() -> None:
     """Let a key be created with the id that a configuration names."""
     create = kms.create_key
 
-    def create_key(request: dict[str, Any]) -> _Response:
-        response: _Response = create(request)
+    def create_key(request: dict[str, Any]) -> Response:
+        response: Response = create(request)
         tags = {tag["TagKey"]: tag["TagValue"] for tag in request.get("Tags") or []}
         if KMS_KEY_ID not in tags or response[0] != HTTPStatus.OK:
             return response
         record = kms.keys.pop(json.loads(response[2])["KeyMetadata"]["KeyId"])
         record |= {"KeyId": tags[KMS_KEY_ID], "Arn": kms.arn(tags[KMS_KEY_ID])}
         kms.keys[record["KeyId"]] = record
-        shown: _Response = kms.describe_key({"KeyId": record["KeyId"]})
+        shown: Response = kms.describe_key({"KeyId": record["KeyId"]})
         return shown
 
     kms.create_key = create_key
@@ -131,24 +130,24 @@ _AWS_MANAGED = "alias/aws/s3"
 
 def install_bucket_encryption() -> None:
     """Have S3 ask for rights on the key of an object that is put or got."""
-    put: Callable[..., _Response] = s3.put_object
-    get: Callable[..., _Response] = s3.get_object
+    put: Callable[..., Response] = s3.put_object
+    get: Callable[..., Response] = s3.get_object
 
-    def put_object(bucket: str, key: str, body: bytes, headers: Mapping[str, str]) -> _Response:
+    def put_object(bucket: str, key: str, body: bytes, headers: Mapping[str, str]) -> Response:
         default = s3.bucket_default_sse_headers(bucket)
         kms_key = headers.get(_KEY) or default.get(_KEY)
         # A data key for each object, or for the bucket for a time.
         refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:GenerateDataKey")
         return refused or put(bucket, key, body, headers)
 
-    def get_object(bucket: str, key: str, headers: Mapping[str, str], *rest: Any) -> _Response:
+    def get_object(bucket: str, key: str, headers: Mapping[str, str], *rest: Any) -> Response:
         kms_key = key_of(bucket, key)
         refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:Decrypt")
         return refused or get(bucket, key, headers, *rest)
 
-    resolve: Callable[..., _Response] = s3.resolve_sse_write_headers
+    resolve: Callable[..., Response] = s3.resolve_sse_write_headers
 
-    def resolve_headers(headers: Mapping[str, str], bucket: str) -> _Response:
+    def resolve_headers(headers: Mapping[str, str], bucket: str) -> Response:
         if headers.get(_ALGORITHM) == "aws:kms" and not headers.get(_KEY):
             headers = {**headers, _KEY: _AWS_MANAGED}
         return resolve(headers, bucket)
@@ -224,7 +223,7 @@ def use_of(kms_key: str, *, bucket: str, key: str, action: str) -> Permission:
 
 def _refusal(
     kms_key: str | None, bucket: str, key: str, *, headers: Mapping[str, str], action: str
-) -> _Response | None:
+) -> Response | None:
     if kms_key is None or not router.extract_access_key_id(headers, {}):
         return None
     problem = key_problem(kms_key)
@@ -242,8 +241,8 @@ def _refusal(
     return None
 
 
-def _error(code: str, message: str, status: HTTPStatus) -> _Response:
-    response: _Response = s3.error(code, message, status.value)
+def _error(code: str, message: str, status: HTTPStatus) -> Response:
+    response: Response = s3.error(code, message, status.value)
     return response
 
 

@@ -10,9 +10,8 @@ from email.message import Message
 from http import HTTPStatus
 from typing import Any
 
-from emulator.aws.ministack import app, get_account_id, get_region, iam_evaluator, router
+from emulator.aws.ministack import Response, app, get_account_id, get_region, iam_evaluator, router
 
-Response = tuple[int, dict[str, str], bytes]
 Handler = Callable[
     [str, str, Mapping[str, str], bytes, Mapping[str, Any]], Coroutine[Any, Any, Response]
 ]

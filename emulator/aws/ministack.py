@@ -83,6 +83,10 @@ sns = _Module("ministack.services.sns")
 ssm = _Module("ministack.services.ssm")
 stepfunctions = _Module("ministack.services.stepfunctions")
 
+Query: TypeAlias = dict[str, list[str]]
+"""The parameters of a request to EC2."""
+Response: TypeAlias = tuple[int, dict[str, str], bytes]
+"""What a service answers: status, headers and body."""
 # Types of `iam_evaluator`; MiniStack has none.
 EvalContext: TypeAlias = Any
 EvalResult: TypeAlias = Any

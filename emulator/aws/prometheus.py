@@ -13,8 +13,8 @@ import yaml
 from emulator.aws import json_service
 from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType, tag_map
 from emulator.aws.iam import authorization
-from emulator.aws.json_service import Response, ServiceError
-from emulator.aws.ministack import get_account_id, get_region, responses
+from emulator.aws.json_service import ServiceError
+from emulator.aws.ministack import Response, get_account_id, get_region, responses
 from emulator.aws.settings import WORKSPACE_ID
 
 _WORKSPACES = responses.AccountRegionScopedDict()

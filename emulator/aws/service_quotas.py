@@ -16,8 +16,8 @@ from typing import Any
 from emulator.aws import json_service
 from emulator.aws.cloudformation.resource_type import Created, Refused
 from emulator.aws.iam import authorization
-from emulator.aws.json_service import HyperPodClient, Response, ServiceError
-from emulator.aws.ministack import ec2, provisioners
+from emulator.aws.json_service import HyperPodClient, ServiceError
+from emulator.aws.ministack import Response, ec2, provisioners
 from emulator.aws.settings import Settings
 
 VPCS, ADDRESSES, INTERFACES = "L-F678F1CE", "L-0263D0A3", "L-DF5E4CA3"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created
-from emulator.aws.ministack import changesets, cloudformation, handlers, stacks
+from emulator.aws.ministack import Response, changesets, cloudformation, handlers, stacks
 from emulator.aws.settings import Readiness, Settings
 
 STANDARD, EXPRESS = "STANDARD", "EXPRESS"
@@ -29,7 +29,6 @@ REASON = (
 
 _CONFIG = "_deployment_config"
 _Params = dict[str, Any]
-_Response = tuple[int, dict[str, str], bytes]
 _MADE: ContextVar[Readiness | None] = ContextVar("made", default=None)
 
 
@@ -97,9 +96,9 @@ def install(*, settings: Settings) -> None:
 
 
 def _wrapped(
-    around: Callable[[Callable[[_Params], _Response], _Params], _Response],
-    handle: Callable[[_Params], _Response],
-) -> Callable[[_Params], _Response]:
+    around: Callable[[Callable[[_Params], Response], _Params], Response],
+    handle: Callable[[_Params], Response],
+) -> Callable[[_Params], Response]:
     return lambda params: around(handle, params)
 
 
@@ -122,7 +121,7 @@ def _left_failed(params: _Params) -> str | None:
     return status if failed and stack.get(_CONFIG, {}).get("Mode") == EXPRESS else None
 
 
-def _refusal(params: _Params) -> _Response | None:
+def _refusal(params: _Params) -> Response | None:
     """Return the refusal of another mode while a stack is left failed in express mode."""
     status = _left_failed(params)
     if status is None or _asked(params)["Mode"] == EXPRESS:
@@ -134,7 +133,7 @@ def _refusal(params: _Params) -> _Response | None:
     )
 
 
-def _roll_back_stack(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
+def _roll_back_stack(handle: Callable[[_Params], Response], params: _Params) -> Response:
     if _left_failed(params) is None:
         return handle(params)
     return _refused(
@@ -143,12 +142,12 @@ def _roll_back_stack(handle: Callable[[_Params], _Response], params: _Params) ->
     )
 
 
-def _refused(message: str) -> _Response:
-    refused: _Response = changesets.error("ValidationError", message)
+def _refused(message: str) -> Response:
+    refused: Response = changesets.error("ValidationError", message)
     return refused
 
 
-def _change_stack(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
+def _change_stack(handle: Callable[[_Params], Response], params: _Params) -> Response:
     refusal, asked = _refusal(params), _asked(params)
     if refusal is not None:
         return refusal
@@ -161,7 +160,7 @@ def _change_stack(handle: Callable[[_Params], _Response], params: _Params) -> _R
     return response
 
 
-def _create_change_set(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
+def _create_change_set(handle: Callable[[_Params], Response], params: _Params) -> Response:
     refusal = _refusal(params)
     if refusal is not None:
         return refusal
@@ -172,13 +171,13 @@ def _create_change_set(handle: Callable[[_Params], _Response], params: _Params) 
     return response
 
 
-def _describe_change_set(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
+def _describe_change_set(handle: Callable[[_Params], Response], params: _Params) -> Response:
     end = "</DescribeChangeSetResult>"
     shown = _xml((_change_set(params) or {}).get(_CONFIG))
     return _replaced(handle(params), end, f"{shown}{end}")
 
 
-def _execute_change_set(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
+def _execute_change_set(handle: Callable[[_Params], Response], params: _Params) -> Response:
     change_set = _change_set(params) or {}
     config = change_set.get(_CONFIG)
     if config is None:
@@ -189,14 +188,14 @@ def _execute_change_set(handle: Callable[[_Params], _Response], params: _Params)
     return handle(params)
 
 
-def _delete_stack(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
+def _delete_stack(handle: Callable[[_Params], Response], params: _Params) -> Response:
     stack = handlers.resolve_stack(handlers.p(params, "StackName"))
     if stack:
         stack[_CONFIG] = _asked(params)
     return handle(params)
 
 
-def _describe_stacks(handle: Callable[[_Params], _Response], params: _Params) -> _Response:
+def _describe_stacks(handle: Callable[[_Params], Response], params: _Params) -> Response:
     response = handle(params)
     for stack in cloudformation.stacks.values():
         identifier = f"<StackId>{stack['StackId']}</StackId>"
@@ -209,7 +208,7 @@ def _xml(config: dict[str, str] | None) -> str:
     return f"<DeploymentConfig>{inner}</DeploymentConfig>" if inner else ""
 
 
-def _replaced(response: _Response, old: str, new: str) -> _Response:
+def _replaced(response: Response, old: str, new: str) -> Response:
     status, headers, body = response
     return status, headers, body.replace(old.encode(), new.encode())
 

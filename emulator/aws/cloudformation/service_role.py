@@ -16,6 +16,7 @@ from emulator.aws.cloudformation.resource_type import Created, Refused
 from emulator.aws.iam import authorization
 from emulator.aws.iam.authorization import AccessDeniedError, Permission
 from emulator.aws.ministack import (
+    Response,
     app,
     changesets,
     get_account_id,
@@ -25,8 +26,6 @@ from emulator.aws.ministack import (
     provisioners,
     stacks,
 )
-
-_Response = tuple[int, dict[str, str], bytes]
 
 _CURRENT: ContextVar[str | None] = ContextVar("role_of_handler", default=None)
 
@@ -76,15 +75,15 @@ class _ServiceRoles:
         for name in _OPERATIONS:
             handlers.ACTION_HANDLERS[name] = self._with_role(handlers.ACTION_HANDLERS[name])
 
-    def _with_role(self, handler: Callable[[Any], _Response]) -> Callable[[Any], _Response]:
-        def handle(params: Any) -> _Response:  # noqa: ANN401 - the query parameters
+    def _with_role(self, handler: Callable[[Any], Response]) -> Callable[[Any], Response]:
+        def handle(params: Any) -> Response:  # noqa: ANN401 - the query parameters
             stack = handlers.p(params, "StackName")
             key = (get_account_id(), get_region(), _stack_name(stack))
             role_arn = handlers.p(params, "RoleARN")
             if role_arn:
                 problem = _refusal(role_arn)
                 if problem is not None:
-                    refused: _Response = handlers.error(*problem, HTTPStatus.FORBIDDEN)
+                    refused: Response = handlers.error(*problem, HTTPStatus.FORBIDDEN)
                     return refused
                 self._roles[key] = role_arn.rsplit("/", 1)[-1]
             token = self._role.set(self._roles.get(key))

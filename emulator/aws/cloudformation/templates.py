@@ -19,6 +19,7 @@ from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.ministack import (
+    Response,
     changesets,
     cloudformation,
     engine,
@@ -164,9 +165,6 @@ def _check(resource_type: str, key: str, is_taken: _IsTaken) -> None:
     handlers["create"] = create
 
 
-_Response = tuple[int, dict[str, str], bytes]
-
-
 def _importers(export_name: str, *, exporter: str) -> list[str]:
     """Return the names of the other stacks that import a value."""
     return sorted(
@@ -219,11 +217,11 @@ def install_exports() -> None:
             cloudformation.exports.pop(name, None)
         return outputs, exports
 
-    def delete(params: Mapping[str, Any]) -> _Response:
+    def delete(params: Mapping[str, Any]) -> Response:
         stack = handlers.resolve_stack(handlers.p(params, "StackName"))
         refusal = None if stack is None else _delete_refusal(stack)
         if stack is None or refusal is None:
-            answer: _Response = delete_stack(params)
+            answer: Response = delete_stack(params)
             return answer
         # The request succeeds, and the stack stays in the state in which it is:
         # https://github.com/rlister/stax/issues/40
@@ -236,7 +234,7 @@ def install_exports() -> None:
             refusal,
             stack["StackId"],
         )
-        accepted: _Response = handlers.xml(HTTPStatus.OK, "DeleteStackResponse", "")
+        accepted: Response = handlers.xml(HTTPStatus.OK, "DeleteStackResponse", "")
         return accepted
 
     stacks.resolve_stack_outputs = resolve_stack_outputs

@@ -15,7 +15,15 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from emulator.aws.ec2 import own_network, zones
-from emulator.aws.ministack import ec2, get_account_id, get_region, resource_groups, responses
+from emulator.aws.ministack import (
+    Query,
+    Response,
+    ec2,
+    get_account_id,
+    get_region,
+    resource_groups,
+    responses,
+)
 from emulator.aws.service_quotas import VALUES
 from emulator.aws.settings import Scarcity, Settings
 
@@ -33,8 +41,6 @@ _FORMAT = "%Y-%m-%dT%H:%M:%S.000Z"
 _BLOCK = "capacity-block"
 _OFFERED_HOURS = 24
 
-Query = dict[str, list[str]]
-Answer = tuple[int, dict[str, str], bytes]
 Reservation = dict[str, Any]
 
 _STORES: dict[str, Any] = {}
@@ -190,7 +196,7 @@ def _reserved(query: Query, *, instance_type: str, count: int, zone_id: str) -> 
     return reservation
 
 
-def _create(query: Query) -> Answer:
+def _create(query: Query) -> Response:
     zone = zones.zone_id(_value(query, "AvailabilityZone"))
     made = _reserved(
         query,
@@ -203,19 +209,19 @@ def _create(query: Query) -> Answer:
     return _answer("CreateCapacityReservation", made)
 
 
-def _cancel(query: Query) -> Answer:
+def _cancel(query: Query) -> Response:
     _STORES["reservations"][_value(query, "CapacityReservationId")]["state"] = "cancelled"
-    answer: Answer = ec2.xml(
+    answer: Response = ec2.xml(
         HTTPStatus.OK, "CancelCapacityReservationResponse", "<return>true</return>"
     )
     return answer
 
 
-def _describe(query: Query) -> Answer:
+def _describe(query: Query) -> Response:
     store = _STORES["reservations"]
     named = [values[0] for key, values in query.items() if key.startswith("CapacityReservationId.")]
     unknown = [id_ for id_ in named if id_ not in store]
-    answer: Answer
+    answer: Response
     if unknown:
         answer = ec2.error(
             "InvalidCapacityReservationId.NotFound",
@@ -233,7 +239,7 @@ def _describe(query: Query) -> Answer:
     return answer
 
 
-def _offer(query: Query) -> Answer:
+def _offer(query: Query) -> Response:
     """Offer a Capacity Block in each zone; the ID says of what."""
     kind, count = _value(query, "InstanceType"), _value(query, "InstanceCount")
     items = "".join(
@@ -242,7 +248,7 @@ def _offer(query: Query) -> Answer:
         f"<availabilityZone>{name}</availabilityZone></item>"
         for name, id_ in zones.zones(get_region()).items()
     )
-    answer: Answer = ec2.xml(
+    answer: Response = ec2.xml(
         HTTPStatus.OK,
         "DescribeCapacityBlockOfferingsResponse",
         f"<capacityBlockOfferingSet>{items}</capacityBlockOfferingSet>",
@@ -250,7 +256,7 @@ def _offer(query: Query) -> Answer:
     return answer
 
 
-def _purchase(query: Query) -> Answer:
+def _purchase(query: Query) -> Response:
     kind, count, zone_id = _value(query, "CapacityBlockOfferingId").split("/")
     made = _reserved(query, instance_type=kind, count=int(count), zone_id=zone_id)
     end = datetime.now(tz=UTC) + timedelta(hours=_OFFERED_HOURS)
@@ -258,9 +264,9 @@ def _purchase(query: Query) -> Answer:
     return _answer("PurchaseCapacityBlock", made)
 
 
-def _answer(action: str, made: Reservation) -> Answer:
+def _answer(action: str, made: Reservation) -> Response:
     body = f"<capacityReservation>{_xml(made)}</capacityReservation>"
-    answer: Answer = ec2.xml(HTTPStatus.OK, f"{action}Response", body)
+    answer: Response = ec2.xml(HTTPStatus.OK, f"{action}Response", body)
     return answer
 
 

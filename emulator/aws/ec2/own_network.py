@@ -11,17 +11,15 @@ from contextvars import ContextVar
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties
-from emulator.aws.ministack import ec2, provisioners
+from emulator.aws.ministack import Query, Response, ec2, provisioners
 from emulator.aws.settings import NETWORK_ID
 
 _VPC = "AWS::EC2::VPC"
 _ROUTE = "AWS::EC2::Route"
-_Query = dict[str, list[str]]
-_Response = tuple[int, dict[str, str], bytes]
 _chosen: ContextVar[str] = ContextVar("chosen", default="")
 
 
-def chosen_id(query: _Query) -> str:
+def chosen_id(query: Query) -> str:
     """Return the id that a creation's first tag chooses, or ""."""
     # Of a capacity reservation the name is a plural.
     for tag in ("TagSpecification.1.Tag.1", "TagSpecifications.1.Tag.1"):
@@ -42,9 +40,9 @@ def _or_new(prefix: str, new: Callable[[], str]) -> Callable[[], str]:
 
 def _with_id_renamed(action: str, store: MutableMapping[str, dict[str, Any]], key: str) -> None:
     """Give a chosen id to what an action creates under one that it draws itself."""
-    create: Callable[[_Query], _Response] = ec2.ACTION_MAP[action]
+    create: Callable[[Query], Response] = ec2.ACTION_MAP[action]
 
-    def create_and_rename(query: _Query) -> _Response:
+    def create_and_rename(query: Query) -> Response:
         before = set(store)
         status, headers, body = create(query)
         chosen = chosen_id(query)
@@ -58,9 +56,9 @@ def _with_id_renamed(action: str, store: MutableMapping[str, dict[str, Any]], ke
 
 
 def _with_chosen_id(action: str) -> None:
-    create: Callable[[_Query], _Response] = ec2.ACTION_MAP[action]
+    create: Callable[[Query], Response] = ec2.ACTION_MAP[action]
 
-    def create_with_chosen_id(query: _Query) -> _Response:
+    def create_with_chosen_id(query: Query) -> Response:
         token = _chosen.set(chosen_id(query))
         try:
             return create(query)

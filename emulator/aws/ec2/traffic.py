@@ -6,10 +6,15 @@ from typing import Any
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.iam import authorization
-from emulator.aws.ministack import cloudformation, ec2, get_account_id, provisioners
+from emulator.aws.ministack import (
+    Query,
+    Response,
+    cloudformation,
+    ec2,
+    get_account_id,
+    provisioners,
+)
 
-_Query = dict[str, list[str]]
-_Response = tuple[int, dict[str, str], bytes]
 _PEERS = {
     "IpRanges": "CidrIp",
     "Ipv6Ranges": "CidrIpv6",
@@ -64,15 +69,15 @@ def install_default_groups() -> None:
 
 
 def _refuse_missing_rules(action: str, store: str) -> None:
-    revoke: Callable[[_Query], _Response] = ec2.ACTION_MAP[action]
+    revoke: Callable[[Query], Response] = ec2.ACTION_MAP[action]
 
-    def revoke_existing(query: _Query) -> _Response:
+    def revoke_existing(query: Query) -> Response:
         group = ec2.security_groups.get(ec2.p(query, "GroupId"))
         there = [_content(rule) for rule in group[store]] if group is not None else []
         wanted = map(_content, ec2.parse_ip_permissions(query, "IpPermissions"))
         if group is not None and any(rule not in there for rule in wanted):
             message = "The specified rule does not exist in this security group."
-            refusal: _Response = ec2.error("InvalidPermission.NotFound", message, 400)
+            refusal: Response = ec2.error("InvalidPermission.NotFound", message, 400)
             return refusal
         return revoke(query)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, boolean
 from emulator.aws.ec2.zones import zones
-from emulator.aws.ministack import ec2, get_region, provisioners
+from emulator.aws.ministack import Response, ec2, get_region, provisioners
 
 # https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
 _SERVICES = (
@@ -43,8 +43,6 @@ _SERVICES = (
 WITHOUT: Mapping[str, frozenset[str]] = {"eks-auth": frozenset({"usw2-az4", "use1-az3"})}
 """The zones that the local EC2 has no endpoints of a service in."""
 
-_Answer = tuple[int, dict[str, str], bytes]
-
 
 def endpoint_zones(service_name: str) -> list[str] | None:
     """Return the names of the zones of an endpoint service; None if the region has none of it.
@@ -60,18 +58,18 @@ def endpoint_zones(service_name: str) -> list[str] | None:
     return [name for name, id_ in zones(get_region()).items() if id_ not in lacking]
 
 
-def _describe_services(query: dict[str, list[str]]) -> _Answer:
+def _describe_services(query: dict[str, list[str]]) -> Response:
     known = [f"com.amazonaws.{get_region()}.{each}" for each in _SERVICES]
     for name in ec2.parse_member_list(query, "ServiceName"):
         if name not in known:
             # As worded in https://github.com/hashicorp/terraform-provider-aws/issues/24216.
             message = f"The Vpc Endpoint Service '{name}' does not exist"
-            refusal: _Answer = ec2.error("InvalidServiceName", message, HTTPStatus.BAD_REQUEST)
+            refusal: Response = ec2.error("InvalidServiceName", message, HTTPStatus.BAD_REQUEST)
             return refusal
     wanted = ec2.parse_member_list(query, "ServiceName") or known
     filtered = ec2.parse_filters(query).get("service-name", wanted)
     items = "".join(_item(name) for name in known if name in wanted and name in filtered)
-    answer: _Answer = ec2.xml(
+    answer: Response = ec2.xml(
         HTTPStatus.OK,
         "DescribeVpcEndpointServicesResponse",
         f"<serviceDetailSet>{items}</serviceDetailSet>",

@@ -10,7 +10,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-from emulator.aws.ministack import ec2, get_region, iam_actions
+from emulator.aws.ministack import Query, ec2, get_region, iam_actions
 from emulator.aws.settings import Settings
 
 _DEFAULT_NUMBERS = (1, 2, 3)
@@ -72,9 +72,7 @@ WITHOUT_ACCELERATORS = frozenset({"usw2-az3", "use1-az3"})
 """Zones that the local EC2 has no P and Trn instances in."""
 
 
-def _describe_offerings(
-    known: frozenset[str], query: dict[str, list[str]]
-) -> tuple[int, dict[str, str], bytes]:
+def _describe_offerings(known: frozenset[str], query: Query) -> tuple[int, dict[str, str], bytes]:
     wanted = set(ec2.parse_filters(query).get("instance-type", known))
     kind = query.get("LocationType", ["region"])[0]
     items = "".join(

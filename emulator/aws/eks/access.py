@@ -18,7 +18,7 @@ from emulator.aws.cloudformation.resource_type import (
     tag_map,
 )
 from emulator.aws.iam import authorization
-from emulator.aws.ministack import eks, get_account_id, get_region, iam_actions
+from emulator.aws.ministack import Response, eks, get_account_id, get_region, iam_actions
 
 ACCESS_ENTRY_TYPES = (
     "STANDARD",
@@ -31,10 +31,9 @@ ACCESS_ENTRY_TYPES = (
 )
 # https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 _ACCESS_POLICY = re.compile(r"arn:aws[a-z-]*:eks::aws:cluster-access-policy/[A-Za-z0-9]+")
-EksResponse = tuple[int, dict[str, str], bytes]
 
 
-def answer(response: EksResponse) -> dict[str, Any]:
+def answer(response: Response) -> dict[str, Any]:
     """Return the body of an operation's response.
 
     Raises:
@@ -47,7 +46,7 @@ def answer(response: EksResponse) -> dict[str, Any]:
     return content
 
 
-def gone_or_answer(response: EksResponse) -> None:
+def gone_or_answer(response: Response) -> None:
     """Accept a deletion's response, also when there was nothing to delete."""
     if response[0] != HTTPStatus.NOT_FOUND:
         answer(response)
@@ -87,9 +86,9 @@ def install() -> None:
     eks.access_entry_arn = access_entry_arn
     unchecked = eks.create_access_entry
 
-    def create_access_entry(cluster_name: str, body: dict[str, Any]) -> EksResponse:
+    def create_access_entry(cluster_name: str, body: dict[str, Any]) -> Response:
         problem = _entry_problem(cluster_name, body)
-        response: EksResponse = (
+        response: Response = (
             eks.error(HTTPStatus.BAD_REQUEST, *problem)
             if problem
             else unchecked(cluster_name, body)
@@ -100,14 +99,14 @@ def install() -> None:
 
     def associate_access_policy(
         cluster_name: str, principal_arn: str, body: dict[str, Any]
-    ) -> EksResponse:
+    ) -> Response:
         if _ACCESS_POLICY.fullmatch(body.get("policyArn", "")) is None:
             message = "The policyArn parameter format is not valid"
-            refused: EksResponse = eks.error(
+            refused: Response = eks.error(
                 HTTPStatus.BAD_REQUEST, "InvalidParameterException", message
             )
             return refused
-        response: EksResponse = associate(cluster_name, principal_arn, body)
+        response: Response = associate(cluster_name, principal_arn, body)
         return response
 
     eks.create_access_entry = create_access_entry
@@ -173,28 +172,28 @@ def install_authentication_mode() -> None:
         eks.describe_cluster,
     )
 
-    def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
-        response: EksResponse = created(body, creator_arn)
+    def create(body: dict[str, Any], creator_arn: str | None = None) -> Response:
+        response: Response = created(body, creator_arn)
         if response[0] < HTTPStatus.BAD_REQUEST:
             # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAccessConfigRequest.html
             access = eks.clusters[body["name"]].setdefault("accessConfig", {})
             access.setdefault("authenticationMode", "CONFIG_MAP")
         return response
 
-    def describe(name: str) -> EksResponse:
+    def describe(name: str) -> Response:
         cluster = eks.clusters.get(name)
         if cluster is not None and _WANTED in cluster:
             _go_on(cluster)
-        response: EksResponse = described(name)
+        response: Response = described(name)
         return response
 
     def handle(
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
-    ) -> EksResponse:
+    ) -> Response:
         asked = _CONFIG.fullmatch(path)
         access = json.loads(body).get("accessConfig") if asked and body else None
         if asked is None or method != "POST" or not access or asked[1] not in eks.clusters:
-            response: EksResponse = handled(method, path, headers, body, query)
+            response: Response = handled(method, path, headers, body, query)
             return response
         return _update(eks.clusters[asked[1]], access["authenticationMode"])
 
@@ -202,9 +201,9 @@ def install_authentication_mode() -> None:
     eks.handle_request_sync = handle
 
 
-def _update(cluster: dict[str, Any], wanted: str) -> EksResponse:
+def _update(cluster: dict[str, Any], wanted: str) -> Response:
     mode = cluster["accessConfig"]["authenticationMode"]
-    refusal: EksResponse
+    refusal: Response
     if cluster["status"] != "ACTIVE":
         # https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterConfig.html
         refusal = eks.error(
@@ -229,7 +228,7 @@ def _update(cluster: dict[str, Any], wanted: str) -> EksResponse:
         "createdAt": time.time(),
         "errors": [],
     }
-    response: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
+    response: Response = eks.json_resp(HTTPStatus.OK, {"update": update})
     return response
 
 

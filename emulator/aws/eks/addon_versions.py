@@ -13,8 +13,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from emulator.aws.eks.access import EksResponse
-from emulator.aws.ministack import eks
+from emulator.aws.ministack import Response, eks
 
 _OFFERED: Mapping[str, Mapping[str, list[str]]] = json.loads(
     Path(__file__).with_name("addon_versions.json").read_text(encoding="utf-8")
@@ -52,16 +51,16 @@ def install_addon_versions() -> None:
 
     def handle(
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
-    ) -> EksResponse:
+    ) -> Response:
         if method == "GET" and _DESCRIBE.fullmatch(path):
             return _describe({name: values[0] for name, values in query.items()})
-        response: EksResponse = handled(method, path, headers, body, query)
+        response: Response = handled(method, path, headers, body, query)
         return response
 
     eks.handle_request_sync = handle
 
 
-def _describe(query: Mapping[str, str]) -> EksResponse:
+def _describe(query: Mapping[str, str]) -> Response:
     addons = [
         {
             "addonName": name,

@@ -42,11 +42,10 @@ from emulator.aws.cloudformation.resource_type import (
     tag_map,
 )
 from emulator.aws.eks import access as eks_api
-from emulator.aws.eks.access import EksResponse
 from emulator.aws.eks.addon_manager import AddonManager
 from emulator.aws.eks.addon_objects import CLOUDWATCH, METRICS, TRAINING_OPERATOR
 from emulator.aws.eks.addon_versions import default, version_problem
-from emulator.aws.ministack import eks, get_region, provisioners, stacks
+from emulator.aws.ministack import Response, eks, get_region, provisioners, stacks
 from emulator.aws.settings import Settings
 
 # Announces no rights in DescribeAddonVersions, and is the default.
@@ -121,16 +120,16 @@ def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
 _UPDATES: dict[str, dict[str, Any]] = {}
 
 
-def _begun(made: Mapping[str, Any]) -> EksResponse:
+def _begun(made: Mapping[str, Any]) -> Response:
     update = _UPDATES[made["id"]] = {**made, "status": "InProgress"}
-    response: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
+    response: Response = eks.json_resp(HTTPStatus.OK, {"update": update})
     return response
 
 
-def describe_update(cluster_name: str, addon_name: str, identifier: str) -> EksResponse:
+def describe_update(cluster_name: str, addon_name: str, identifier: str) -> Response:
     """Answer DescribeUpdate of an add-on."""
     update = _UPDATES.get(identifier)
-    response: EksResponse
+    response: Response
     if update is None:
         message = f"No update found for {identifier}."
         response = eks.error(HTTPStatus.NOT_FOUND, "ResourceNotFoundException", message)
@@ -238,11 +237,11 @@ def install_addon_health(*, settings: Settings) -> None:
         looks[addon["addonArn"]] = 0
         _put(addon, status=status, manager=manager)
 
-    def create(cluster_name: str, body: dict[str, Any]) -> EksResponse:
+    def create(cluster_name: str, body: dict[str, Any]) -> Response:
         refusal = _refusal(cluster_name, body, addon_name=body.get("addonName", ""))
         if refusal is not None:
             return refusal
-        response: EksResponse = created(cluster_name, body)
+        response: Response = created(cluster_name, body)
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response
         addon = eks.addons[f"{cluster_name}/{body['addonName']}"]
@@ -253,18 +252,18 @@ def install_addon_health(*, settings: Settings) -> None:
         put(addon, status="CREATING")
         return describe(cluster_name, addon["addonName"])
 
-    def update(cluster_name: str, addon_name: str, body: dict[str, Any]) -> EksResponse:
+    def update(cluster_name: str, addon_name: str, body: dict[str, Any]) -> Response:
         refusal = _refusal(cluster_name, body, addon_name=addon_name)
         if refusal is not None:
             return refusal
-        response: EksResponse = updated(cluster_name, addon_name, body)
+        response: Response = updated(cluster_name, addon_name, body)
         if response[0] < HTTPStatus.BAD_REQUEST:
             addon = eks.addons[f"{cluster_name}/{addon_name}"]
             put(addon, status="UPDATING")
             response = _begun(eks_api.answer(response)["update"])
         return response
 
-    def describe(cluster_name: str, addon_name: str) -> EksResponse:
+    def describe(cluster_name: str, addon_name: str) -> Response:
         addon = eks.addons.get(f"{cluster_name}/{addon_name}")
         if addon is not None and addon["status"] != _FAILED:
             has_role = _has_role(cluster_name, addon_name)
@@ -276,12 +275,12 @@ def install_addon_health(*, settings: Settings) -> None:
                 addon["status"] = "DEGRADED"
             issue = _ISSUE if has_role else _NO_CREDENTIALS
             addon["health"] = {"issues": [] if healthy else [issue]}
-        response: EksResponse = described(cluster_name, addon_name)
+        response: Response = described(cluster_name, addon_name)
         return response
 
-    def delete(cluster_name: str, addon_name: str) -> EksResponse:
+    def delete(cluster_name: str, addon_name: str) -> Response:
         preserved = eks.addons.get(f"{cluster_name}/{addon_name}", {}).get(_PRESERVE)
-        response: EksResponse = deleted(cluster_name, addon_name)
+        response: Response = deleted(cluster_name, addon_name)
         if manager is not None and response[0] < HTTPStatus.BAD_REQUEST and not preserved:
             manager.remove(addon_name)
         return response
@@ -292,7 +291,7 @@ def install_addon_health(*, settings: Settings) -> None:
     eks.update_addon, eks.delete_addon = update, delete
 
 
-def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> EksResponse | None:
+def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> Response | None:
     cluster = eks.clusters.get(cluster_name)
     problem = (
         None
@@ -302,7 +301,7 @@ def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> 
     )
     if problem is None:
         return None
-    refusal: EksResponse = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
+    refusal: Response = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
     return refusal
 
 

@@ -18,9 +18,9 @@ from typing import Any
 from emulator.aws.cloudformation import express_mode
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.eks import access as eks_api
-from emulator.aws.eks.access import EksResponse
 from emulator.aws.encryption import key_problem, make_for_service
 from emulator.aws.ministack import (
+    Response,
     cloudformation,
     ec2,
     eks,
@@ -85,7 +85,7 @@ def _identity(tags: Mapping[str, str]) -> dict[str, Any]:
     return {} if named is None else {"oidc": {"issuer": _issuer_url(named)}}
 
 
-def _creating(cluster: dict[str, Any]) -> EksResponse:
+def _creating(cluster: dict[str, Any]) -> Response:
     """Return what EKS says of a cluster before there is an endpoint.
 
     As logged in https://github.com/aws/aws-cdk/issues/18746.
@@ -94,7 +94,7 @@ def _creating(cluster: dict[str, Any]) -> EksResponse:
     network = {**shown["resourcesVpcConfig"], "clusterSecurityGroupId": None}
     unready = {"status": "CREATING", "endpoint": None, "certificateAuthority": {"data": None}}
     body = {"cluster": {**shown, **unready, "resourcesVpcConfig": network}}
-    response: EksResponse = eks.json_resp(HTTPStatus.OK, body)
+    response: Response = eks.json_resp(HTTPStatus.OK, body)
     return response
 
 
@@ -120,15 +120,15 @@ def install_cluster(*, settings: Settings) -> None:
     describe_without_new_tags = eks.describe_cluster
     fields_without = provisioners.eks_cluster_fields
 
-    def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
+    def create(body: dict[str, Any], creator_arn: str | None = None) -> Response:
         vpc_config = body.get("resourcesVpcConfig", {})
         problem = _encryption_problem(body)
         if problem:
-            refusal: EksResponse = eks.error(
+            refusal: Response = eks.error(
                 HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem
             )
             return refusal
-        response: EksResponse = unchecked(body, creator_arn)
+        response: Response = unchecked(body, creator_arn)
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response
         cluster = eks.clusters[body["name"]]
@@ -147,25 +147,25 @@ def install_cluster(*, settings: Settings) -> None:
             # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
             make_for_service(f"/aws/eks/{body['name']}/cluster")
         cluster["status"] = "ACTIVE"
-        created: EksResponse = describe_without_new_tags(body["name"])
+        created: Response = describe_without_new_tags(body["name"])
         return created
 
-    def describe(name: str) -> EksResponse:
+    def describe(name: str) -> Response:
         cluster = eks.clusters.get(name)
         if cluster is not None:
             # What TagResource and UntagResource did since it was created.
             cluster["tags"] = dict(eks.tags.get(cluster["arn"], {}))
             if _is_creating(cluster, Readiness.read(Path(settings.scratch))):
                 return _creating(cluster)
-        response: EksResponse = describe_without_new_tags(name)
+        response: Response = describe_without_new_tags(name)
         return response
 
-    def delete(name: str) -> EksResponse:
+    def delete(name: str) -> Response:
         cluster = eks.clusters.get(name) or {}
         group_id = cluster.get("resourcesVpcConfig", {}).get("clusterSecurityGroupId")
         if group_id in ec2.security_groups:
             del ec2.security_groups[group_id]
-        response: EksResponse = undeleted(name)
+        response: Response = undeleted(name)
         return response
 
     def fields(properties: dict[str, Any]) -> dict[str, Any]:
@@ -226,20 +226,20 @@ def install_deletion_protection() -> None:
     created, deleted = eks.create_cluster, eks.delete_cluster
     handled, fields_without = eks.handle_request_sync, provisioners.eks_cluster_fields
 
-    def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
-        response: EksResponse = created(body, creator_arn)
+    def create(body: dict[str, Any], creator_arn: str | None = None) -> Response:
+        response: Response = created(body, creator_arn)
         if response[0] < HTTPStatus.BAD_REQUEST:
             eks.clusters[body["name"]][_KEY] = bool(body.get(_KEY))
         return response
 
-    def delete(name: str) -> EksResponse:
+    def delete(name: str) -> Response:
         if eks.clusters.get(name, {}).get(_KEY):
             message = f"Cluster {name} has deletion protection; disable it before you delete it."
-            refusal: EksResponse = eks.error(
+            refusal: Response = eks.error(
                 HTTPStatus.BAD_REQUEST, "InvalidRequestException", message
             )
             return refusal
-        response: EksResponse = deleted(name)
+        response: Response = deleted(name)
         return response
 
     def delete_resource(name: str, _properties: dict[str, Any]) -> None:
@@ -251,11 +251,11 @@ def install_deletion_protection() -> None:
 
     def handle(
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
-    ) -> EksResponse:
+    ) -> Response:
         match = _UPDATE_CONFIG.fullmatch(path)
         wanted = json.loads(body or b"{}") if match and method == "POST" else {}
         if match is None or _KEY not in wanted or match[1] not in eks.clusters:
-            response: EksResponse = handled(method, path, headers, body, query)
+            response: Response = handled(method, path, headers, body, query)
             return response
         eks.clusters[match[1]][_KEY] = wanted[_KEY]
         update = {"id": str(uuid.uuid4()), "status": "Successful"}

@@ -17,9 +17,8 @@ from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.eks import addons
-from emulator.aws.eks.access import EksResponse
 from emulator.aws.eks.addon_versions import version_problem
-from emulator.aws.ministack import cloudformation, ec2, eks, provisioners
+from emulator.aws.ministack import Response, cloudformation, ec2, eks, provisioners
 
 _MIN_ZONES = 2
 _MIN_ADDRESSES = 6
@@ -33,11 +32,11 @@ def install_cluster_subnets() -> None:
     created, updated = eks.create_cluster, handlers["update"]
     zones_at_creation: dict[str, set[str]] = {}
 
-    def create(body: dict[str, Any], creator_arn: str | None = None) -> EksResponse:
+    def create(body: dict[str, Any], creator_arn: str | None = None) -> Response:
         vpc_config = body.get("resourcesVpcConfig", {})
         problem = _problem(vpc_config)
         refusal = (_REFUSAL, problem) if problem else _place_problem(body["name"], vpc_config)
-        response: EksResponse = (
+        response: Response = (
             eks.error(HTTPStatus.BAD_REQUEST, *refusal) if refusal else created(body, creator_arn)
         )
         if response[0] < HTTPStatus.BAD_REQUEST:
@@ -146,7 +145,7 @@ def install_cluster_version() -> None:
 
     def handle(
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
-    ) -> EksResponse:
+    ) -> Response:
         asked = _UPDATE.fullmatch(path)
         if asked is not None and method == "GET" and "addonName" in query:
             return addons.describe_update(asked[1], query["addonName"][0], asked[2])
@@ -154,7 +153,7 @@ def install_cluster_version() -> None:
             return _describe_update(eks.clusters[asked[1]], asked[2])
         match = _UPDATES.fullmatch(path)
         if match is None or method != "POST" or match[1] not in eks.clusters:
-            response: EksResponse = handled(method, path, headers, body, query)
+            response: Response = handled(method, path, headers, body, query)
             return response
         return _update_cluster_version(eks.clusters[match[1]], json.loads(body))
 
@@ -216,11 +215,11 @@ def _change(cluster: dict[str, Any], wanted: str) -> None:
     cluster["version"] = wanted
 
 
-def _update_cluster_version(cluster: dict[str, Any], body: Mapping[str, Any]) -> EksResponse:
+def _update_cluster_version(cluster: dict[str, Any], body: Mapping[str, Any]) -> Response:
     wanted = body["version"]
     problem = _version_problem(cluster, wanted, force=bool(body.get("force")))
     if problem is not None:
-        refusal: EksResponse = eks.error(HTTPStatus.BAD_REQUEST, *problem)
+        refusal: Response = eks.error(HTTPStatus.BAD_REQUEST, *problem)
         return refusal
     rises = _minor(wanted) > _minor(cluster["version"])
     _change(cluster, wanted)
@@ -232,20 +231,20 @@ def _update_cluster_version(cluster: dict[str, Any], body: Mapping[str, Any]) ->
         "createdAt": time.time(),
         "errors": [],
     }
-    response: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
+    response: Response = eks.json_resp(HTTPStatus.OK, {"update": update})
     # It is in progress when it is described for the first time.
     cluster.setdefault(_MADE, {})[update["id"]] = update
     return response
 
 
-def _describe_update(cluster: dict[str, Any], identifier: str) -> EksResponse:
+def _describe_update(cluster: dict[str, Any], identifier: str) -> Response:
     update = cluster.get(_MADE, {}).get(identifier)
     if update is None:
-        refusal: EksResponse = eks.error(
+        refusal: Response = eks.error(
             HTTPStatus.NOT_FOUND, "ResourceNotFoundException", f"No update found for {identifier}."
         )
         return refusal
-    response: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
+    response: Response = eks.json_resp(HTTPStatus.OK, {"update": update})
     cluster[_MADE][identifier] = {**update, "status": "Successful"}
     return response
 

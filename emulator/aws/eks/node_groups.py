@@ -22,10 +22,9 @@ from emulator.aws.cloudformation.resource_type import (
 )
 from emulator.aws.eks import access as eks_api
 from emulator.aws.eks import node_launches
-from emulator.aws.eks.access import EksResponse
 from emulator.aws.eks.addon_manager import AddonManager
 from emulator.aws.iam import authorization
-from emulator.aws.ministack import ec2, eks, provisioners
+from emulator.aws.ministack import Response, ec2, eks, provisioners
 from emulator.aws.settings import Settings
 
 _PAUSE_SECONDS = 0.2
@@ -118,13 +117,13 @@ def install(*, settings: Settings) -> None:
     _MANAGERS[:] = [] if manager is None else [manager]
     created, described = eks.create_nodegroup, eks.describe_nodegroup
 
-    def create(cluster_name: str, body: dict[str, Any]) -> EksResponse:
+    def create(cluster_name: str, body: dict[str, Any]) -> Response:
         problem = _problem(body) or node_launches.release_problem(cluster_name, body)
-        refusal: EksResponse
+        refusal: Response
         if problem is not None:
             refusal = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
             return refusal
-        response: EksResponse = created(cluster_name, body)
+        response: Response = created(cluster_name, body)
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response
         group = eks.nodegroups[f"{cluster_name}/{body['nodegroupName']}"]
@@ -138,7 +137,7 @@ def install(*, settings: Settings) -> None:
         eks.create_access_entry(cluster_name, entry)
         return describe(cluster_name, body["nodegroupName"])
 
-    def describe(cluster_name: str, name: str) -> EksResponse:
+    def describe(cluster_name: str, name: str) -> Response:
         group = eks.nodegroups.get(f"{cluster_name}/{name}")
         if group is not None and _is_complete(group):
             if group["status"] in (*_UNSETTLED, _DEGRADED):
@@ -148,7 +147,7 @@ def install(*, settings: Settings) -> None:
             issues = node_launches.issues_of(group, template=_template(group) or {})
             status = _DEGRADED if issues else "ACTIVE"
             group |= {"status": status, "health": {"issues": issues}}
-        response: EksResponse = described(cluster_name, name)
+        response: Response = described(cluster_name, name)
         return response
 
     eks.create_nodegroup, eks.describe_nodegroup = create, describe
@@ -164,15 +163,15 @@ def _install_scaling() -> None:
 
     def handle(
         method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
-    ) -> EksResponse:
+    ) -> Response:
         asked = _CONFIG.fullmatch(path)
         if asked is None or method != "POST":
-            response: EksResponse = handled(method, path, headers, body, query)
+            response: Response = handled(method, path, headers, body, query)
             return response
         group = eks.nodegroups[f"{asked[1]}/{asked[2]}"]
         group["scalingConfig"] |= json.loads(body).get("scalingConfig") or {}
         update = {"id": str(uuid.uuid4()), "status": "InProgress", "type": "ConfigUpdate"}
-        answer: EksResponse = eks.json_resp(HTTPStatus.OK, {"update": update})
+        answer: Response = eks.json_resp(HTTPStatus.OK, {"update": update})
         return answer
 
     eks.handle_request_sync = handle

@@ -15,8 +15,8 @@ from emulator.aws.cloudformation.resource_type import (
 )
 from emulator.aws.fsx import file_system, rules, store
 from emulator.aws.iam import authorization
-from emulator.aws.json_service import Response, ServiceError
-from emulator.aws.ministack import s3
+from emulator.aws.json_service import ServiceError
+from emulator.aws.ministack import Response, s3
 
 _EVENTS = {"NEW", "CHANGED", "DELETED"}
 _MAX_PER_FILE_SYSTEM = 8

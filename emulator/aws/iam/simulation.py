@@ -11,20 +11,19 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from aws_reference.action_resources import forms
-from emulator.aws.ministack import get_account_id, get_region, iam, iam_evaluator
+from emulator.aws.ministack import Response, get_account_id, get_region, iam, iam_evaluator
 
 _DECISIONS = {"Allow": "allowed", "Deny": "explicitDeny", "ImplicitDeny": "implicitDeny"}
 _BY_RESTRICTION = ("allowed", "implicitDeny", "explicitDeny")
-_Response = tuple[int, dict[str, str], bytes]
 
 
 def install_simulation() -> None:
     """Answer SimulatePrincipalPolicy for roles."""
     unchecked = iam.IAM_HANDLERS["SimulatePrincipalPolicy"]
 
-    def simulate(parameters: Mapping[str, Any]) -> _Response:
+    def simulate(parameters: Mapping[str, Any]) -> Response:
         source = iam.p(parameters, "PolicySourceArn")
-        response: _Response
+        response: Response
         if ":role/" not in source:
             response = unchecked(parameters)
             return response

@@ -13,8 +13,8 @@ from emulator.aws.cloudformation.service_role import SESSION
 from emulator.aws.encryption import key_of, key_problem, use_of
 from emulator.aws.iam import authorization
 from emulator.aws.iam.authorization import Permission
-from emulator.aws.json_service import HyperPodClient, Response, ServiceError
-from emulator.aws.ministack import ec2, eks, get_account_id, get_region, s3
+from emulator.aws.json_service import HyperPodClient, ServiceError
+from emulator.aws.ministack import Response, ec2, eks, get_account_id, get_region, s3
 from emulator.aws.sagemaker import permissions
 from emulator.aws.sagemaker.permissions import (
     HYPERPOD,
