@@ -33,6 +33,7 @@ from emulator.aws.iam import authorization
 from emulator.aws.iam.authorization import Permission
 from emulator.aws.ministack import (
     EvalResult,
+    Response,
     app,
     eks,
     get_account_id,
@@ -353,16 +354,16 @@ def install_execution_input() -> None:
     """Have `StartExecution` refuse a larger input, in the words of AWS's validation."""
     unchecked = stepfunctions.start_execution
 
-    def start_execution(data: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+    def start_execution(data: dict[str, Any]) -> Response:
         if len(data.get("input", "").encode()) > MOST_INPUT_BYTES:
-            refused: tuple[int, dict[str, str], bytes] = responses.error_response_json(
+            refused: Response = responses.error_response_json(
                 "ValidationException",
                 "1 validation error detected: Value at 'input' failed to satisfy constraint: "
                 f"Member must have length less than or equal to {MOST_INPUT_BYTES}",
                 HTTPStatus.BAD_REQUEST,
             )
             return refused
-        started: tuple[int, dict[str, str], bytes] = unchecked(data)
+        started: Response = unchecked(data)
         return started
 
     stepfunctions.start_execution = start_execution

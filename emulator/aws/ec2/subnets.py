@@ -8,7 +8,7 @@ from typing import Any
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.ec2 import zones
-from emulator.aws.ministack import ec2, get_region, provisioners
+from emulator.aws.ministack import Query, Response, ec2, get_region, provisioners
 
 _SECONDARY = "_secondary_cidr_blocks"
 _MIN_PREFIX, _MAX_PREFIX = 16, 28
@@ -80,15 +80,15 @@ TYPE = ResourceType(
 )
 
 
-def _associate(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+def _associate(query: Query) -> Response:
     properties = {"VpcId": query["VpcId"][0], "CidrBlock": query["CidrBlock"][0]}
     try:
         association_id, _ = _create(properties)
     except Refused as refused:
         code, _, message = str(refused).partition(": ")
-        error: tuple[int, dict[str, str], bytes] = ec2.error(code, message, HTTPStatus.BAD_REQUEST)
+        error: Response = ec2.error(code, message, HTTPStatus.BAD_REQUEST)
         return error
-    answer: tuple[int, dict[str, str], bytes] = ec2.xml(
+    answer: Response = ec2.xml(
         HTTPStatus.OK,
         "AssociateVpcCidrBlockResponse",
         f"<vpcId>{properties['VpcId']}</vpcId><cidrBlockAssociation>"
@@ -156,9 +156,9 @@ def _count_interfaces(action: str, change: int) -> None:
     """Have an action on network interfaces take an address of their subnet, or give it back."""
     act = ec2.ACTION_MAP[action]
 
-    def counted(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+    def counted(query: Query) -> Response:
         before = dict(ec2.network_interfaces.items())
-        answer: tuple[int, dict[str, str], bytes] = act(query)
+        answer: Response = act(query)
         after = dict(ec2.network_interfaces.items())
         for identifier in before.keys() ^ after.keys():
             interface = before.get(identifier) or after[identifier]
@@ -174,9 +174,9 @@ def install_subnet() -> None:
     """Check range, overlap and zone of each subnet, and count its addresses."""
     unchecked, create_by_api = provisioners.ec2_subnet_create, ec2.ACTION_MAP["CreateSubnet"]
 
-    def count_of_api(query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+    def count_of_api(query: Query) -> Response:
         before = set(ec2.subnets)
-        answer: tuple[int, dict[str, str], bytes] = create_by_api(query)
+        answer: Response = create_by_api(query)
         for subnet_id in set(ec2.subnets) - before:
             record = ec2.subnets[subnet_id]
             addresses = ipaddress.IPv4Network(record["CidrBlock"]).num_addresses

@@ -10,7 +10,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-from emulator.aws.ministack import Query, ec2, get_region, iam_actions
+from emulator.aws.ministack import Query, Response, ec2, get_region, iam_actions
 from emulator.aws.settings import Settings
 
 _DEFAULT_NUMBERS = (1, 2, 3)
@@ -43,7 +43,7 @@ def zone_id(name: str) -> str:
     return zones(name[:-1]).get(name, "")
 
 
-def _describe(_query: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+def _describe(_query: dict[str, Any]) -> Response:
     region = get_region()
     items = "".join(
         f"<item><zoneName>{name}</zoneName><zoneState>available</zoneState>"
@@ -52,7 +52,7 @@ def _describe(_query: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
         "<optInStatus>opt-in-not-required</optInStatus><zoneType>availability-zone</zoneType></item>"
         for name, id_ in zones(region).items()
     )
-    response: tuple[int, dict[str, str], bytes] = ec2.xml(
+    response: Response = ec2.xml(
         200,
         "DescribeAvailabilityZonesResponse",
         f"<availabilityZoneInfo>{items}</availabilityZoneInfo>",
@@ -72,7 +72,7 @@ WITHOUT_ACCELERATORS = frozenset({"usw2-az3", "use1-az3"})
 """Zones that the local EC2 has no P and Trn instances in."""
 
 
-def _describe_offerings(known: frozenset[str], query: Query) -> tuple[int, dict[str, str], bytes]:
+def _describe_offerings(known: frozenset[str], query: Query) -> Response:
     wanted = set(ec2.parse_filters(query).get("instance-type", known))
     kind = query.get("LocationType", ["region"])[0]
     items = "".join(
@@ -81,7 +81,7 @@ def _describe_offerings(known: frozenset[str], query: Query) -> tuple[int, dict[
         for name in sorted(wanted & known)
         for location in _locations(name, kind)
     )
-    answer: tuple[int, dict[str, str], bytes] = ec2.xml(
+    answer: Response = ec2.xml(
         HTTPStatus.OK,
         "DescribeInstanceTypeOfferingsResponse",
         f"<instanceTypeOfferingSet>{items}</instanceTypeOfferingSet>",
