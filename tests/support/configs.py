@@ -36,6 +36,8 @@ MINIMUM: Mapping[str, Any] = {
     },
 }
 """A small deployment with all subnets for nodes in one Availability Zone."""
+BY_NAME = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
+"""A network in the first zones of the region."""
 
 
 @cache

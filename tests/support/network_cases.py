@@ -6,6 +6,7 @@ import aws_cdk as cdk
 import pytest
 
 from hyperpod_cdk import Network, NetworkConfig
+from tests.support.configs import BY_NAME
 
 SUBNET = "AWS::EC2::Subnet"
 DEFAULTS: dict[str, Any] = {
@@ -23,7 +24,6 @@ THREE_ZONES = {
         {"cidr": "10.3.0.0/16"},
     ],
 }
-BY_NAME = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
 EXISTING: dict[str, Any] = {
     "vpc_id": "vpc-0123456789abcdef0",
     "eks_subnet_ids": ["subnet-0123456789abcdef1", "subnet-0123456789abcdef2"],

@@ -99,7 +99,6 @@ def subnets(*blocks: str | tuple[str, str]) -> dict[str, Any]:
 
 
 TWO_ZONES = subnets("10.1.0.0/17", ("10.1.128.0/17", OTHER_ZONE))
-BY_NAME = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
 
 
 def in_group(severity: Severity, key: str, message: str, *, index: int = 0) -> Expected:

@@ -32,9 +32,8 @@ from hyperpod_cdk.schema.rules import Rule
 from hyperpod_cdk.synthesis.refusals import report
 from tests.conftest import Configure
 from tests.constructs.checks import cases
-from tests.support.configs import configured
+from tests.support.configs import BY_NAME, configured
 from tests.support.rule_cases import (
-    BY_NAME,
     CHECKS,
     PLAN,
     TWO_ZONES,

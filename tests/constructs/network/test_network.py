@@ -11,7 +11,8 @@ from aws_cdk.assertions import Match, Template
 from hyperpod_cdk import ConfigError
 from hyperpod_cdk.network.security_group import ClusterSecurityGroup
 from tests.constructs.conftest import View
-from tests.support.network_cases import BY_NAME, SHAPES, SUBNET, THREE_ZONES, network
+from tests.support.configs import BY_NAME
+from tests.support.network_cases import SHAPES, SUBNET, THREE_ZONES, network
 from tests.support.template_view import TemplateView
 
 DEFAULT_EKS = ("10.192.7.0/28", "10.192.8.0/28")

@@ -12,10 +12,9 @@ from rehearsal.scenarios import SCENARIOS, scenario
 from rehearsal.scenarios.scenario import all_nodes_run, fails, has_status
 from rehearsal.stage import Stage
 from tests.conftest import Configure
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import BY_NAME, CONFIG_FOLDER
 
 GROUP = "/aws/lambda/ml-platform-Provisioner-OnEvent-6f1c2b5e"
-BY_NAME = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
 FULL = {"vpc_cidr": "10.192.8.0/22", "eks_subnet_cidrs": ["10.192.8.0/28", "10.192.9.0/28"]}
 ERROR = "ml-hyperpod: Cluster: Error: no capacity\nLogs: {group}"
 

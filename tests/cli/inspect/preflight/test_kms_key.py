@@ -9,7 +9,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.encryption.key_policy import administration
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.kms_key import kms_key
-from tests.support.configs import configured
+from tests.support.configs import BY_NAME, configured
 from tests.support.provisioner.fake_s3 import client_error
 
 ACCOUNT, REGION = "123456789012", "us-west-2"
@@ -22,10 +22,6 @@ BY_LOGS = {
     "Resource": "*",
 }
 ANY_GROUP = f"arn:aws:logs:{REGION}:{ACCOUNT}:*"
-NO_ZONES = {
-    "availability_zone_ids": None,
-    "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}],
-}
 SYMMETRIC = {"KeySpec": "SYMMETRIC_DEFAULT", "KeyUsage": "ENCRYPT_DECRYPT"}
 CONTEXT = "kms:EncryptionContext:aws:logs:arn"
 
@@ -128,7 +124,7 @@ def test_the_statement_that_lets_iam_policies_decide_is_missing(kms: Kms) -> Non
 
 def test_a_key_of_another_region(kms: Kms) -> None:
     key = f"arn:aws:kms:eu-west-1:{ACCOUNT}:key/1234abcd"
-    config = configured({"region": None, "network": NO_ZONES, "encryption": {"kms_key_arn": key}})
+    config = configured({"region": None, "network": BY_NAME, "encryption": {"kms_key_arn": key}})
     [(_, message)] = problems(kms, config)
     assert message.startswith("must be a key of us-west-2")
 

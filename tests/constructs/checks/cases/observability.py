@@ -4,7 +4,8 @@ from typing import Any
 
 from hyperpod_cdk.checks.eks.dcgm_owner import dcgm_owner
 from hyperpod_cdk.checks.eks.grafana import grafana
-from tests.support.rule_cases import BY_NAME, ERROR, GPU, config, group, one
+from tests.support.configs import BY_NAME
+from tests.support.rule_cases import ERROR, GPU, config, group, one
 
 _PROMETHEUS: dict[str, Any] = {"prometheus": {}}
 _WITHOUT_GPUS = {"cloudwatch": {"accelerators": False}}

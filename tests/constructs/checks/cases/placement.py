@@ -9,8 +9,8 @@ from hyperpod_cdk.checks.native_region import native_region
 from hyperpod_cdk.checks.node_addresses import node_addresses
 from hyperpod_cdk.checks.region_offers import region_offers
 from hyperpod_cdk.checks.training_plans import training_plans
+from tests.support.configs import BY_NAME
 from tests.support.rule_cases import (
-    BY_NAME,
     CPU,
     ERROR,
     GPU,
