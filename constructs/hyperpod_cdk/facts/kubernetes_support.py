@@ -25,3 +25,8 @@ END_OF_EXTENDED_SUPPORT: Final[Mapping[str, date]] = {
     "1.35": date(2028, 3, 27),
 }
 """By Kubernetes version: the day from which on EKS upgrades a cluster by itself, and makes none."""
+
+
+def minor(version: str) -> int:
+    """Return the minor version, such as 34 of 1.34, or of a release that begins with it."""
+    return int(version.split(".")[1])

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from hyperpod_cdk.hyperpod.group_types import InstanceType
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import (
     DNS_LABEL,
@@ -27,9 +28,6 @@ LEND_AND_BORROW: Final = "LendAndBorrow"
 SHARING: Final = ("DontLend", "Lend", LEND_AND_BORROW)
 """What a team may do with compute that stands idle, as the API calls it."""
 
-InstanceType = Annotated[
-    str, ApiLimits(shape_name="sagemaker.ClusterInstanceType", noun="a HyperPod instance type")
-]
 Amount = Annotated[int, Between(1, _MOST_AMOUNT)]
 # The API's pattern repeats a repetition: it lets longer names pass, which Kubernetes refuses, and
 # takes hours to refuse one.

@@ -38,40 +38,24 @@ class Thing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """An object as it is described.
+class Item(Thing):
+    """An object as it is described, with what HyperPod says of it.
 
     Attributes:
-        noun: What it is.
-        name: Its name.
         identifier: Its id.
         version: Its version, which every change raises.
         status: Its status.
         reason: Why it failed, as HyperPod says.
         changed_at: When it was last changed, in seconds since the epoch.
-        content: What it says.
         is_ours: Whether the resource, or one of a former stack of its name, made it.
     """
 
-    noun: Noun
-    name: str
     identifier: str
     version: int
     status: str
     reason: str
     changed_at: float
-    content: Content
     is_ours: bool
-
-    @property
-    def key(self) -> str:
-        """What stands for it."""
-        return f"{self.noun}/{self.name}"
-
-    @property
-    def team(self) -> str | None:
-        """The team of a quota."""
-        return team_of(self.content)
 
 
 def team_of(content: Content) -> str | None:

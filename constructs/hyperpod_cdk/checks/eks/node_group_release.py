@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.facts.kubernetes_support import minor
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK
 from hyperpod_cdk.schema.errors import Finding, error
 
@@ -19,13 +20,9 @@ def node_group_release(config: Config) -> Iterator[Finding]:
         release, version = group.release_version, config.eks.version
         if release is None or release.startswith(f"{version}."):
             continue
-        if group.capacity != CAPACITY_BLOCK or _minor(release) > _minor(version):
+        if group.capacity != CAPACITY_BLOCK or minor(release) > minor(version):
             yield error(
                 ("node_groups", index, "release_version"),
                 release,
                 f"must be of Kubernetes {version}, as eks.version is, such as {version}.0-20251112",
             )
-
-
-def _minor(version: str) -> int:
-    return int(version.split(".")[1])

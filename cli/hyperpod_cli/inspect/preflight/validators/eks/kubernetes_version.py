@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cdk.facts.kubernetes_support import minor
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cli.aws.session import AwsClient, answer_of, listed
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
@@ -109,12 +110,12 @@ def _step_findings(config: Config, *, deployed: str | None) -> Iterator[Finding]
     https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
     """
     wanted = config.eks.version
-    step = 0 if deployed is None else _minor(wanted) - _minor(deployed)
+    step = 0 if deployed is None else minor(wanted) - minor(deployed)
     cluster = config.eks_cluster_name
     if step > 1:
         message = (
             f"cannot follow {deployed}, which {cluster} has: EKS upgrades one minor version at a "
-            f"time; deploy 1.{_minor(str(deployed)) + 1} first"
+            f"time; deploy 1.{minor(str(deployed)) + 1} first"
         )
         yield error(_VERSION, wanted, message)
     elif step < 0:
@@ -163,10 +164,6 @@ def _is_deployed(addon: Versions, *, cluster: str, eks: AwsClient) -> bool:
     if answer is None:
         return False
     return addon.pinned is None or bool(answer["addon"]["addonVersion"] == addon.pinned)
-
-
-def _minor(version: str) -> int:
-    return int(version.split(".")[1])
 
 
 def _numbers(version: str) -> list[int]:
