@@ -5,16 +5,18 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks.any_nodes import any_nodes
 from hyperpod_cdk.checks.efa_zones import efa_zones
+from hyperpod_cdk.checks.eks.group_names import group_names
 from hyperpod_cdk.checks.eks.node_group_addresses import node_group_addresses
 from hyperpod_cdk.checks.eks.node_group_count import node_group_count
 from hyperpod_cdk.checks.eks.node_group_release import node_group_release
 from hyperpod_cdk.checks.eks.node_group_volume_key import node_group_volume_key
+from hyperpod_cdk.checks.eks.reservation_updates import reservation_updates
 from hyperpod_cdk.checks.eks.reservation_zone import reservation_zone
 from hyperpod_cdk.checks.eks.spot_placement import spot_placement
 from hyperpod_cdk.checks.eks.system_pods import system_pods
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from tests.support.configs import configured
-from tests.support.rule_cases import ERROR, OTHER_ZONE, TAINT, WARNING, ZONE, one
+from tests.support.rule_cases import ERROR, OTHER_ZONE, TAINT, WARNING, ZONE, config, group, one
 
 _P4D, _CPU = ["p4d.24xlarge"], ["c5.2xlarge"]
 _RESERVED: dict[str, Any] = {"capacity_reservation_id": "cr-0123456789abcdef0"}
@@ -91,6 +93,30 @@ CASES = [
         "which is left to the subnets",
         _with(_group(_P4D, **_RESERVED), network=_TWO_ZONES),
         (WARNING, "node_groups[0].availability_zone_id", "runs in cr-0123456789abcdef0 alone"),
+    ),
+    one(reservation_updates, "in none", _with(_group(_CPU))),
+    one(reservation_updates, "which ends nodes first", _with(_group(_P4D, **_RESERVED))),
+    one(reservation_updates, "a Capacity Block", _with(_group(_CPU, **_RESERVED) | _BLOCK)),
+    *(
+        one(
+            reservation_updates,
+            f"which is {strategy} on purpose",
+            _with(_group(_CPU, update_strategy=strategy, **_RESERVED)),
+        )
+        for strategy in ("DEFAULT", "MINIMAL")
+    ),
+    one(
+        reservation_updates,
+        "which adds nodes first",
+        _with(_group(_CPU, **_RESERVED)),
+        (WARNING, "node_groups[0].update_strategy", "fails while cr-0123456789abcdef0 is full"),
+    ),
+    one(group_names, "another name", config(group(), node_groups=[_group(_CPU)])),
+    one(
+        group_names,
+        "that of an instance group",
+        config(group(), node_groups=[_group(_CPU, name="group-0")]),
+        (ERROR, "node_groups[0].name", "is already the name of an instance group"),
     ),
     one(efa_zones, "in one zone", _with(_group(_P4D), _group(_P4D, 1), network=_TWO_ZONES)),
     one(
