@@ -307,6 +307,7 @@ class Config(Section):
                 prometheus=self.observability.prometheus is not None,
                 managed_grafana=self.observability.grafana is not None
                 and self.observability.grafana.kind == MANAGED,
+                cloudwatch=self.observability.cloudwatch is not None,
             )
         )
 

@@ -18,6 +18,7 @@ _NODE_POLICY = (
     "https://docs.aws.amazon.com/sagemaker/latest/dg/"
     "security-iam-awsmanpol-AmazonSageMakerClusterInstanceRolePolicy.html"
 )
+_CLOUDWATCH = "https://docs.aws.amazon.com/AmazonCloudWatch/latest"
 # https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html
 ECR_LOGIN = "ecr:GetAuthorizationToken"
 IMAGE_PULLS = (
@@ -41,6 +42,8 @@ NEEDS = {
     "for_autoscaler": "with the Cluster Autoscaler",
     "for_prometheus": "with Prometheus",
     "for_managed_grafana": "with Amazon Managed Grafana",
+    "for_logs": "with a HyperPod cluster, CloudWatch or builds in the network",
+    "for_metrics": "with a HyperPod cluster or CloudWatch",
 }
 """What only some deployments have, by the attribute of a service that only they need."""
 
@@ -69,6 +72,10 @@ class EndpointService:
             all do.
         for_managed_grafana: Whether only deployments with Amazon Managed Grafana need it. Default:
             all do.
+        for_logs: Whether only deployments need it that write logs to CloudWatch: a HyperPod
+            cluster, its add-on, or a build. Default: all do.
+        for_metrics: Whether only deployments need it that write metrics to CloudWatch: a HyperPod
+            cluster, or the add-on. Default: all do.
         for_builds: What it also lets through where images are built in the network.
     """
 
@@ -85,6 +92,8 @@ class EndpointService:
     for_autoscaler: bool = False
     for_prometheus: bool = False
     for_managed_grafana: bool = False
+    for_logs: bool = False
+    for_metrics: bool = False
     for_builds: tuple[str, ...] = ()
 
 
@@ -187,17 +196,19 @@ ENDPOINT_SERVICES = (
     ),
     EndpointService(
         name="logs",
-        users=("nodes",),
-        why="logs of lifecycle scripts and of the health monitoring agent",
-        source=_NODE_POLICY,
+        users=("nodes", "pods"),
+        why="logs of lifecycle scripts, of the health monitoring agent, of containers, of builds",
+        source=f"{_NODE_POLICY}, {_CLOUDWATCH}/logs/cloudwatch-logs-and-interface-VPC.html",
         actions=("logs:*",),
+        for_logs=True,
     ),
     EndpointService(
         name="monitoring",
-        users=("nodes",),
-        why="metrics of nodes",
-        source=_NODE_POLICY,
+        users=("nodes", "pods"),
+        why="metrics of nodes and pods",
+        source=f"{_NODE_POLICY}, {_CLOUDWATCH}/monitoring/cloudwatch-and-interface-VPC.html",
         actions=("cloudwatch:*",),
+        for_metrics=True,
     ),
     EndpointService(
         name="sagemaker.api",
@@ -253,6 +264,7 @@ def endpoint_services(
     autoscaler: bool = False,
     prometheus: bool = False,
     managed_grafana: bool = False,
+    cloudwatch: bool = False,
 ) -> Iterator[EndpointService]:
     """Yield the services of a deployment.
 
@@ -268,6 +280,7 @@ def endpoint_services(
         autoscaler: Whether it has the Cluster Autoscaler. Default: it has none.
         prometheus: Whether it has a workspace of Prometheus. Default: it has none.
         managed_grafana: Whether it has Amazon Managed Grafana. Default: it has none.
+        cloudwatch: Whether its pods write to CloudWatch. Default: they do not.
     """
     left_out = {
         "for_storage": not storage,
@@ -277,6 +290,8 @@ def endpoint_services(
         "for_autoscaler": not autoscaler,
         "for_prometheus": not prometheus,
         "for_managed_grafana": not managed_grafana,
+        "for_logs": not (hyperpod or cloudwatch or builds),
+        "for_metrics": not (hyperpod or cloudwatch),
     }
     for service in ENDPOINT_SERVICES:
         if not any(absent and getattr(service, need) for need, absent in left_out.items()):

@@ -190,6 +190,26 @@ def test_what_observes_a_cluster_has_its_endpoints(
     assert {"logs", "monitoring", "ec2", "eks-auth"} <= without
 
 
+@pytest.mark.parametrize(
+    ("more", "services"),
+    [
+        ({}, set()),
+        ({"observability": {"cloudwatch": {}}}, {"logs", "monitoring"}),
+        ({"workloads": {}}, {"logs"}),
+        ({"workloads": {"build_in_network": False}}, set()),
+    ],
+)
+def test_cloudwatch_has_endpoints_where_something_writes_to_it(
+    more: dict[str, Any], services: set[str]
+) -> None:
+    group = {"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}
+    closed = {"network": {"closed": True}, "eks": {"endpoint_access": "private"}}
+    config = configured({**closed, "cluster": None, "node_groups": [group], **more})
+
+    found = {each.name for each in config.endpoint_services}
+    assert found & {"logs", "monitoring"} == services
+
+
 def test_s3_serves_this_account_and_reads_from_aws(seen: TemplateView) -> None:
     own, *others = policies(seen)["s3"]
 
