@@ -1,6 +1,6 @@
 """What is told of a change before anything is deployed on the local AWS."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,19 +22,60 @@ def document(**changes: Any) -> dict[str, Any]:
     return {"cluster": None, "node_groups": [{**SYSTEM, **changes}]}
 
 
-def test_what_eks_takes_alone_is_told_as_make_deploy_tells_it(
-    monkeypatch: pytest.MonkeyPatch, configure: Configure, assemble: Assemble, tmp_path: Path
+BLOCK = {
+    "instance_types": ["p5.48xlarge"],
+    "capacity": "CapacityBlock",
+    "capacity_reservation_id": "cr-0123456789abcdef0",
+    "desired_size": 0,
+}
+# As somebody else has scaled it.
+SCALED = {
+    "nodegroupName": "system",
+    "clusterName": "ml-eks",
+    "scalingConfig": {"minSize": 0, "maxSize": 3, "desiredSize": 3},
+}
+
+
+@pytest.mark.parametrize(
+    ("had", "changes", "there", "where", "what"),
+    [
+        (
+            {},
+            OTHER,
+            (),
+            "8: node_groups[0] (system).labels: {'team': 'a'}",
+            "changes together with volume_size_gib, which replaces the nodes",
+        ),
+        (
+            BLOCK,
+            {"detailed_monitoring": True},
+            (SCALED,),
+            "9: node_groups[0] (system).detailed_monitoring: true",
+            "changes while the group has nodes (3)",
+        ),
+    ],
+)
+def test_what_eks_refuses_is_told_as_make_deploy_tells_it(
+    monkeypatch: pytest.MonkeyPatch,
+    configure: Configure,
+    assemble: Assemble,
+    tmp_path: Path,
+    *,
+    had: Mapping[str, Any],
+    changes: Mapping[str, Any],
+    there: Sequence[Mapping[str, Any]],
+    where: str,
+    what: str,
 ) -> None:
-    former, wanted = configure(document()), configure(document(**OTHER))
+    changed = document(**had, **changes)
+    former, wanted = configure(document(**had)), configure(changed)
     path = tmp_path / "mine.yaml"
-    path.write_text(yaml.safe_dump(document(**OTHER), sort_keys=False), "utf-8")
+    path.write_text(yaml.safe_dump(changed, sort_keys=False), "utf-8")
     stage = SimpleNamespace(
         assembly=assemble(wanted).directory,
         chart=SimpleNamespace(path=tmp_path),
         config=wanted,
-        environment=SimpleNamespace(
-            clients=None, kubernetes=SimpleNamespace(objects=lambda *_: [])
-        ),
+        environment=SimpleNamespace(clients=None, kubernetes=None),
         look=lambda *_: (0, ""),
     )
 
@@ -43,13 +84,14 @@ def test_what_eks_takes_alone_is_told_as_make_deploy_tells_it(
         yield stage
 
     monkeypatch.setattr(rehearsal, "replayed", replayed)
+    monkeypatch.setattr(rehearsal, "set_counts", lambda *_, **__: [])
+    archive = archive_with(node_groups=there)
     prediction = rehearsal.ChangeRehearsal(
-        archive=archive_with().model_copy(update={"templates": assemble(former).templates()}),
+        archive=archive.model_copy(update={"templates": assemble(former).templates()}),
         config_path=path,
         work_directory=tmp_path,
         progress=Progress(),
     ).run()
 
-    assert prediction.error.startswith(f"{path}:8: node_groups[0] (system).labels: {{'team': 'a'}}")
-    assert "changes together with volume_size_gib, which replaces the nodes" in prediction.error
+    assert prediction.error.startswith(f"{path}:{where} {what}")
     assert (prediction.code, prediction.rollback) == (1, None)
