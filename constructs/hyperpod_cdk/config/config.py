@@ -110,7 +110,8 @@ class Config(Section):
         | None
     ) = None
     """For how many days CloudWatch keeps the logs of the control plane, the VPC and the
-    provisioner, and S3 the access logs of the lifecycle bucket. Default: 30 for the VPC, 90 for the
+    provisioner, and those of containers and nodes by observability.cloudwatch; and S3 the access
+    logs of the lifecycle bucket. Default: 30 for the VPC, containers and nodes, 90 for the
     others."""
 
     cluster: Annotated[ClusterConfig, Field(json_schema_extra=_or_null)]

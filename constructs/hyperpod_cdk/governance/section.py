@@ -40,7 +40,7 @@ _Name = Annotated[
     ),
 ]
 Weight = Annotated[
-    int, ApiLimits(shape_name="sagemaker.FairShareWeight", noun="a weight, 0 to 100")
+    int, ApiLimits(shape_name="sagemaker.FairShareWeight", noun="a weight")
 ]
 
 
@@ -170,7 +170,7 @@ class JobPriorityConfig(Section):
 
     weight: Annotated[
         int,
-        ApiLimits(shape_name="sagemaker.PriorityWeight", noun="a weight, 0 to 100"),
+        ApiLimits(shape_name="sagemaker.PriorityWeight", noun="a weight"),
         Api("Weight"),
     ]
     """Weight, 0 to 100; the greater goes first."""

@@ -205,7 +205,8 @@ def _date(text: str) -> int:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise _LineError(
-            f"submitted: {text!r} must be a time, such as 2026-11-02T08:30, on every line"
+            f"submitted: {text!r} must be a time, such as 2026-11-02T08:30, or minutes, and the "
+            "same on all lines"
         ) from None
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
