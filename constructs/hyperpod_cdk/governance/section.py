@@ -39,9 +39,7 @@ _Name = Annotated[
         longest=40,
     ),
 ]
-Weight = Annotated[
-    int, ApiLimits(shape_name="sagemaker.FairShareWeight", noun="a weight")
-]
+Weight = Annotated[int, ApiLimits(shape_name="sagemaker.FairShareWeight", noun="a weight")]
 
 
 class PartitionQuotaConfig(Section):

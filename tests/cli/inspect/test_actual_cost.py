@@ -82,7 +82,23 @@ def test_a_type_without_a_price_is_not_counted_as_nothing() -> None:
 
     assert found is not None
     assert {part.name: part.usd is None for part in found.parts}["all nodes"]
+    assert found.unpriced == ("ml.unknown.large",)
+    hours = [part.node_hours for part in found.parts]
+    assert (sum(hours[:-1]), hours[-1]) == (8, 8)
     assert month_of([], [], step_seconds=3600, region=None) is None
+
+
+def test_nodes_that_have_no_type_yet_are_shown_alone() -> None:
+    found = month_of([series(2, **{_TYPE: G5}), series(1)], [], step_seconds=3600, region=None)
+
+    assert found is not None
+    assert [(part.name, part.node_hours) for part in found.parts] == [
+        ("idle", 8),
+        ("nodes without accelerators", 0),
+        ("nodes of unknown type", 4),
+        ("all nodes", 12),
+    ]
+    assert found.unpriced == ()
 
 
 class _Workspace(BaseHTTPRequestHandler):

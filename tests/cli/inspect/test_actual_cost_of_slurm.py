@@ -207,7 +207,7 @@ def test_nodes_of_other_kinds() -> None:
     # The controller since its launch, and the node that is gone whose partition has one type.
     assert found["nodes without accelerators"] == (16, None)
     # Nothing says of which group this one was.
-    assert found["nodes that are gone"] == (2, None)
+    assert found["nodes of unknown type"] == (2, None)
     assert found["all nodes"] == (48, None)
 
 

@@ -17,7 +17,7 @@ from hyperpod_shared.governance import TEAM_NAMESPACE
 _TYPE = "node_kubernetes_io_instance_type"
 HOUR = 3600
 IDLE, PLAIN, ALL = "idle", "nodes without accelerators", "all nodes"
-UNKNOWN = "nodes that are gone"
+UNKNOWN = "nodes of unknown type"
 """What stands for the type of a node of which no one says what it was."""
 
 
@@ -109,12 +109,12 @@ def month_of(
         return None
     step = step_seconds / HOUR
     return divided(
-        {each.labels[_TYPE]: step * _sum(each) for each in nodes},
+        {_type(each): step * _sum(each) for each in nodes},
         [
             Use(
                 owner=_owner(each.labels["namespace"]),
                 user="",
-                instance_type=each.labels[_TYPE],
+                instance_type=_type(each),
                 hours=step * _sum(each),
             )
             for each in used
@@ -142,25 +142,22 @@ def divided(
         until: The last.
         region: Where the nodes are paid for.
     """
-    fast = {name: hours for name, hours in there.items() if has_accelerators(name)}
-    gone = {name: hours for name, hours in there.items() if name == UNKNOWN}
-    plain = {name: hours for name, hours in there.items() if name not in {*fast, *gone}}
     used = _hours(uses)
+    # What accelerators are asked of has some, also a type that is not known here yet.
+    fast = {name: hours for name, hours in there.items() if has_accelerators(name) or name in used}
+    gone = {name: hours for name, hours in there.items() if name == UNKNOWN and name not in fast}
+    plain = {name: hours for name, hours in there.items() if name not in {*fast, *gone}}
     # Jobs that share what they have, and those whose end Slurm has lost, are more than there was.
-    uses = [
-        replace(use, hours=use.hours * there[use.instance_type] / used[use.instance_type])
-        if used[use.instance_type] > there[use.instance_type]
-        else use
-        for use in uses
-    ]
+    had = {name: min(1.0, there.get(name, 0) / hours) for name, hours in used.items() if hours}
+    uses = [replace(use, hours=use.hours * had.get(use.instance_type, 0)) for use in uses]
     idle = {name: max(0.0, hours - used.get(name, 0)) for name, hours in fast.items()}
     whole = sum(fast.values())
     parts = [
         replace(
             _part(name, _hours(own), whole=whole, region=region),
             users=tuple(
-                _part(user, _hours(had), whole=whole, region=region)
-                for user, had in _largest(own, lambda use: use.user)
+                _part(user, _hours(of_user), whole=whole, region=region)
+                for user, of_user in _largest(own, lambda use: use.user)
                 if user
             ),
         )
@@ -186,6 +183,11 @@ def _largest(uses: Iterable[Use], key: Callable[[Use], str]) -> list[tuple[str, 
     for use in uses:
         found.setdefault(key(use), []).append(use)
     return sorted(found.items(), key=lambda item: (-sum(use.hours for use in item[1]), item[0]))
+
+
+def _type(series: Series) -> str:
+    """Return the instance type of nodes; one that has just registered has none yet."""
+    return series.labels.get(_TYPE, UNKNOWN)
 
 
 def _sum(series: Series) -> float:
