@@ -201,7 +201,13 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "works, and is to be created": (CREATE, found("InService", BEFORE, tags=SUCCEEDED), Tag),
     "is busy, and is to be created": (CREATE, found("Updating", BEFORE, tags=SUCCEEDED), Wait),
     "is being deleted": (UPDATE, found("Deleting"), Wait),
+    "is being deleted for too long": (LATE_UPDATE, found("Deleting", LATE), Fail),
     "rollback: no cluster": (ROLLBACK, NOTHING, Done),
+    "rollback: no cluster that shows so soon": (
+        replace(ROLLBACK, claim=replace(BACK, started_at=NOW - 1)),
+        NOTHING,
+        Wait,
+    ),
     "rollback: another stack's cluster": (ROLLBACK, found("Failed", stack_id=OTHER_STACK_ID), Done),
     "rollback: of another name": (
         replace(ROLLBACK, renames=True),
@@ -217,6 +223,11 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "rollback: not claimed yet": (ROLLBACK, found("InService", BEFORE), Tag),
     "rollback: a call is left": (ROLLBACK, found("InService", BACK), UpdateCluster),
     "rollback: is being deleted": (ROLLBACK, found("Deleting", BACK), Wait),
+    "rollback: is being deleted for longer than an update waits": (
+        replace(ROLLBACK, sent_at=NOW - 52 * MINUTE),
+        found("Deleting", BACK),
+        Wait,
+    ),
     "rollback: out of time": (
         replace(ROLLBACK, claim=LATE_BACK, sent_at=LATE_BACK.started_at),
         found("Updating", LATE_BACK),

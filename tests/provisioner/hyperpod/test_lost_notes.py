@@ -7,7 +7,7 @@ import pytest
 
 from emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.claim import Claim
+from provisioner.hyperpod.claim import LEFT_TAG, Claim
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     ONE,
@@ -18,6 +18,7 @@ from tests.support.provisioner.hyperpod_stack import (
     group,
     hyperpod_stack,
     properties,
+    tags_of_cluster,
     throttling,
     troubled_sagemaker,
 )
@@ -161,3 +162,18 @@ def test_a_mark_that_is_throttled_once_is_written(
         stack.create(wanted)
     with pytest.raises(ProvisioningError, match="is kept"):
         stack.roll_back_creation(wanted)
+
+
+def test_an_answer_waits_until_what_is_left_is_noted(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker
+) -> None:
+    """The next update has to know of a patch whose end this one did not wait for."""
+    failing = once("AddTags", conflict)
+
+    def before(operation: str, request: Mapping[str, Any]) -> None:
+        if LEFT_TAG in {tag["Key"] for tag in request.get("Tags", ())}:
+            failing(operation, request)
+
+    sagemaker.before = before
+    assert stack.update({**WISH, "WaitFor": "accepted"}).complete
+    assert tags_of_cluster(sagemaker)[LEFT_TAG]
