@@ -17,7 +17,7 @@ from hyperpod_cdk.panels.definition import Watched, watched
 from hyperpod_cdk.panels.rules import rules
 from tests.prometheus.metrics import BEGIN, EC2, GPU, HOURS, NEURON, PLAIN, open_metrics
 from tests.support.configs import configured
-from tests.support.patience import eventually
+from tests.support.patience import PATIENCE_SECONDS, eventually
 
 END = BEGIN + timedelta(hours=HOURS)
 STEP_SECONDS = 120
@@ -75,13 +75,13 @@ class Prometheus:
     def is_ready(self) -> bool:
         """Say whether it answers."""
         try:
-            with urlopen(f"{self.url}/-/ready", timeout=5):  # noqa: S310
+            with urlopen(f"{self.url}/-/ready", timeout=PATIENCE_SECONDS):  # noqa: S310
                 return True
         except (URLError, ConnectionError):
             return False
 
     def _read(self, path: str) -> dict[str, Any]:
-        with urlopen(f"{self.url}{path}", timeout=60) as answer:  # noqa: S310
+        with urlopen(f"{self.url}{path}", timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
             read: dict[str, Any] = json.load(answer)
         return read
 

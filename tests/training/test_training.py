@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.configs import REPOSITORY
+from tests.support.patience import PATIENCE_SECONDS
 
 BIN = REPOSITORY / ".venv" / "training" / "bin"
 CONTEXT = REPOSITORY / "images" / "training"
@@ -88,7 +89,7 @@ def train(
         if at and (event["event"], event.get("step")) == at[:2]:
             at[2](run)
             at = None
-    assert run.agent.wait(timeout=60) == code, run.errors.read_text()[-4000:]
+    assert run.agent.wait(timeout=PATIENCE_SECONDS) == code, run.errors.read_text()[-4000:]
     return events
 
 

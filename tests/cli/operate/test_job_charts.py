@@ -21,6 +21,7 @@ from hyperpod_cli.operate.job_charts import (
 )
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.kubernetes_api import config_map
+from tests.support.patience import PATIENCE_SECONDS, eventually
 
 CLASSES = {"classes": [{"name": "training", "value": 1}]}
 
@@ -103,20 +104,26 @@ def log_of(api: ApiClient, name: str) -> Log:
 def test_a_log_is_followed_over_silence_until_the_container_ends(
     kubernetes: KubernetesApi, api: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_charts, "_SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(job_charts, "_SILENCE_SECONDS", 1.0)
     start(kubernetes, "a-0")
     write(kubernetes, "a-0", "one", "two")
     [pod] = pods(api, namespace="default", labels={"job": "a"})
     assert pod["metadata"]["name"] == "a-0"
-    log = log_of(api, "a-0")
+    opened: list[str] = []
+
+    def connect() -> nullcontext[ApiClient]:
+        opened.append("a-0")
+        return nullcontext(api)
+
+    log = Log(connect, namespace="default", pod="a-0", container="main")
     seen: list[str] = []
     reader = Thread(target=lambda: seen.extend(log.lines()))
     reader.start()
-    # Longer than the silence after which the log is opened anew.
-    reader.join(1.0)
+    # After that silence the log is opened anew.
+    eventually(lambda: len(opened) > 1)
     write(kubernetes, "a-0", "drei €", "four")
     reach(kubernetes, "a-0", "terminated")
-    reader.join(30)
+    reader.join(PATIENCE_SECONDS)
     assert seen == ["one", "two", "drei €", "four"]
     assert [*log.lines()] == []
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from hyperpod_cli.operate.training.request import JobRequest
 from hyperpod_cli.terminal.errors import FailedError, OpsError
 from tests.cli.operate.training.conftest import STOP, asked, pod
 from tests.support.commands import run_only
+from tests.support.patience import PATIENCE_SECONDS, eventually
 
 
 class Follower:
@@ -42,15 +43,12 @@ class Follower:
             self.error = error
 
     def wait(self) -> None:
-        self._thread.join(30)
+        self._thread.join(PATIENCE_SECONDS)
         assert not self._thread.is_alive()
 
     def until_told(self, text: str) -> None:
-        for _ in range(600):
-            if any(text in line for line in self.told):
-                return
-            Event().wait(0.05)
-        raise AssertionError(f"{text} is not among {self.told}")
+        eventually(lambda: any(text in line for line in self.told) or not self._thread.is_alive())
+        assert any(text in line for line in self.told), self.told
 
 
 def set_worker(kubernetes: KubernetesApi, state: str, **detail: Any) -> None:
