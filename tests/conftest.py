@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import botocore.session
+import hypothesis
 import pytest
 import typer.main
 import yaml
@@ -71,6 +72,8 @@ def pytest_configure(config: pytest.Config) -> None:
     botocore.session.create_loader = functools.cache(botocore.session.create_loader)
     # And each call of the command line would make all of its commands anew.
     typer.main.get_command = functools.cache(typer.main.get_command)
+    # Examples are the same in each run, and none is too slow, however busy the machine is.
+    hypothesis.settings.load_profile("ci")
     READS.begin()
 
 
