@@ -184,7 +184,7 @@ def scaled(file: Path, *, interrupted_at: int | None = None) -> tuple[int, int]:
         sys.settrace(former)
 
 
-@pytest.mark.slow(seconds=30)
+@pytest.mark.slow(seconds=8)
 @pytest.mark.parametrize(
     ("signals", "status"),
     [
