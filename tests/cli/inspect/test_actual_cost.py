@@ -161,6 +161,9 @@ def test_requests_are_signed_for_the_workspace(
     [
         (403, '{"message": "not allowed"}', "answers 403: .*aps:QueryMetrics"),
         (200, "<html>", "does not answer as Prometheus does"),
+        (200, '{"data": {"result": null}}', "does not answer as Prometheus does"),
+        (200, '{"data": {"result": [{"metric": {}}]}}', "does not answer as Prometheus does"),
+        (502, "<html>\n<body>", "answers 502: "),
     ],
 )
 def test_a_workspace_that_does_not_answer(

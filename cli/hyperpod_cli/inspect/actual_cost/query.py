@@ -88,18 +88,17 @@ class Workspace:
                 f"--actual: {self.endpoint} answers {answer.status_code}: {answer.text[:300]}; "
                 "the caller needs aps:QueryMetrics on the workspace"
             )
-        return [_series(each) for each in _found(answer.content, endpoint=self.endpoint)]
+        return _found(answer.content, endpoint=self.endpoint)
 
 
-def _found(content: bytes, *, endpoint: str) -> list[Mapping[str, Any]]:
+def _found(content: bytes, *, endpoint: str) -> list[Series]:
     try:
-        found: list[Mapping[str, Any]] = json.loads(content)["data"]["result"]
+        return [_series(each) for each in json.loads(content)["data"]["result"]]
     except (ValueError, KeyError, TypeError):
         raise OpsError(
             f"--actual: {endpoint} does not answer as Prometheus does; look at the output "
             "PrometheusEndpoint of the stack"
         ) from None
-    return found
 
 
 def _series(found: Mapping[str, Any]) -> Series:
