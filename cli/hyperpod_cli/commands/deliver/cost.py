@@ -37,8 +37,8 @@ def cost(
 ) -> None:
     """Say what a configuration costs at AWS's list prices, or what teams have used.
 
-    --actual needs observability.prometheus, or with Slurm cluster.slurm.accounting; without it,
-    nothing is asked of AWS.
+    --actual needs observability.prometheus, or with Slurm cluster.slurm.accounting. Without
+    --actual, nothing is asked of AWS.
     """
     from hyperpod_cdk import load_config
     from hyperpod_cli.inspect.actual_cost.command import run
