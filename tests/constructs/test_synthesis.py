@@ -106,14 +106,22 @@ def test_a_missing_directory_says_what_to_do() -> None:
 
 
 def test_a_token_is_not_compared() -> None:
-    stack = cdk.Stack(cdk.App(), "Stack", synthesizer=cdk.LegacyStackSynthesizer())
+    stack = cdk.Stack(
+        cdk.App(builtin_cloud_formation_validation=False),
+        "Stack",
+        synthesizer=cdk.LegacyStackSynthesizer(),
+    )
     FixedValue(stack, "Key", key=("key",), value=cdk.Aws.STACK_NAME, reason="", instead="")
 
     assert Template.from_stack(stack).to_json() == {}
 
 
 def test_a_rule_compares_the_value_with_what_the_stack_was_created_with() -> None:
-    stack = cdk.Stack(cdk.App(), "Stack", synthesizer=cdk.LegacyStackSynthesizer())
+    stack = cdk.Stack(
+        cdk.App(builtin_cloud_formation_validation=False),
+        "Stack",
+        synthesizer=cdk.LegacyStackSynthesizer(),
+    )
     FixedValue(
         stack,
         "Cidr",

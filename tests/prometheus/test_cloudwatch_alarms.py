@@ -67,7 +67,7 @@ CASES: Mapping[str, tuple[Values, Values]] = {
 @pytest.fixture(scope="module")
 def alarms() -> Mapping[str, Mapping[str, Any]]:
     """Return the alarms by the names of their panels' ones."""
-    stack = Stack(App(), "Observed")
+    stack = Stack(App(builtin_cloud_formation_validation=False), "Observed")
     PanelsAndAlarms(stack, "Panels", watched=SEEN)
     found = Template.from_stack(stack).find_resources("AWS::CloudWatch::Alarm").values()
     made = [each["Properties"] for each in found]

@@ -404,7 +404,11 @@ def test_what_failed_in_a_nested_stack_is_found() -> None:
 def test_a_change_is_refused_with_line_key_and_former_value(
     tmp_path: Path, former: str | None, wanted: str | None, told: str | None
 ) -> None:
-    stack = cdk.Stack(cdk.App(), "Stack", synthesizer=cdk.LegacyStackSynthesizer())
+    stack = cdk.Stack(
+        cdk.App(builtin_cloud_formation_validation=False),
+        "Stack",
+        synthesizer=cdk.LegacyStackSynthesizer(),
+    )
     key = ("network", "subnets", 0, "cidr")
     FixedValue(stack, "Cidr", key=key, value=wanted, reason="it is in use", instead="add one")
     template = Template.from_stack(stack).to_json()

@@ -140,7 +140,7 @@ def warnings_of(stack: cdk.Stack) -> list[str]:
 
 
 def test_warnings_are_annotations_of_the_stack(configure: Configure) -> None:
-    stack = cdk.Stack(cdk.App(), "Stack")
+    stack = cdk.Stack(cdk.App(builtin_cloud_formation_validation=False), "Stack")
 
     report(stack, findings(configure({"eks": {"version": "1.30", "admins": ADMINS}})))
 
@@ -150,7 +150,7 @@ def test_warnings_are_annotations_of_the_stack(configure: Configure) -> None:
 
 
 def test_warning_can_be_acknowledged(configure: Configure) -> None:
-    stack = cdk.Stack(cdk.App(), "Stack")
+    stack = cdk.Stack(cdk.App(builtin_cloud_formation_validation=False), "Stack")
     cdk.Annotations.of(stack).acknowledge_warning("hyperpod-cdk:kubernetes_version")
 
     report(stack, findings(configure({"eks": {"version": "1.30", "admins": ADMINS}})))

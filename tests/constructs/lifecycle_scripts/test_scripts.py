@@ -89,7 +89,9 @@ def test_the_asset_has_the_listed_scripts_and_no_other_file(
     directory: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     app = cdk.App(
-        context={"aws:cdk:bundling-stacks": []}, outdir=str(tmp_path_factory.mktemp("out"))
+        context={"aws:cdk:bundling-stacks": []},
+        outdir=str(tmp_path_factory.mktemp("out")),
+        builtin_cloud_formation_validation=False,
     )
     stack = cdk.Stack(app, "Stack")
     scripts = LifecycleScripts(

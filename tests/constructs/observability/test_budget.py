@@ -14,7 +14,7 @@ from tests.support.refusals import lines_for
 
 
 def template(config: BudgetConfig, *, with_topic: bool) -> Template:
-    stack = cdk.Stack(cdk.App(), "Observed")
+    stack = cdk.Stack(cdk.App(builtin_cloud_formation_validation=False), "Observed")
     topic: sns.ITopic | None = None
     if with_topic:
         told = NotificationsConfig()

@@ -41,7 +41,7 @@ def seen(**observability: Any) -> Watched:
 
 def resources(found: Watched, *, told: bool = False) -> dict[str, list[Mapping[str, Any]]]:
     """Return the properties of what is made, by type."""
-    stack = Stack(App(), "test-observability")
+    stack = Stack(App(builtin_cloud_formation_validation=False), "test-observability")
     topic = sns.Topic(stack, "Topic") if told else None
     PanelsAndAlarms(stack, "Panels", watched=found, topic=topic)
     made: dict[str, list[Mapping[str, Any]]] = {}
@@ -162,7 +162,7 @@ def test_what_alarms_read_is_what_is_billed() -> None:
 
 
 def test_a_workspace_gets_the_rules() -> None:
-    stack = Stack(App(), "test")
+    stack = Stack(App(builtin_cloud_formation_validation=False), "test")
     PrometheusRules(stack, "Rules", watched=seen(), workspace_arn=WORKSPACE)
 
     Template.from_stack(stack).has_resource_properties(

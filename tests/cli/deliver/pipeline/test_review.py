@@ -36,7 +36,7 @@ from tests.support.provisioner.fake_s3 import client_error
 @cache
 def template(cidr: str) -> Mapping[str, Any]:
     """Return a template with a value that cannot change, and the rule of CDK's bootstrap."""
-    stack = cdk.Stack(cdk.App(), "Stack")
+    stack = cdk.Stack(cdk.App(builtin_cloud_formation_validation=False), "Stack")
     cdk.CfnWaitConditionHandle(stack, "Nothing")
     FixedValue(
         stack, "Cidr", key=("cidr",), value=cidr, reason="it would be replaced", instead="add one"
