@@ -121,13 +121,6 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 
 
 @pytest.fixture
-def kubernetes() -> Iterator[KubernetesApi]:
-    """A cluster without nodes."""
-    with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as api:
-        yield api
-
-
-@pytest.fixture
 def connects(kubernetes: KubernetesApi, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401
     """Return a function that lists namespaces through what the environment says."""
     for name in PROXIES:

@@ -14,6 +14,7 @@ from hyperpod_cdk.schema.errors import Severity
 from hyperpod_stacks.deployment import add_stacks
 from tests.conftest import Assemble, Configure
 from tests.support.assembly import new_app
+from tests.support.configs import TWO_SUBNETS
 from tests.support.template_view import TemplateView
 
 View = Callable[[Config, str], TemplateView]
@@ -36,12 +37,6 @@ OUTPUTS = {
     "ml-addons": set(),
     "ml-storage": {"FileSystemId", "FileSystemDnsName", "FileSystemMountName"},
     "ml-hyperpod": {"HyperPodClusterName", "HyperPodClusterArn", "HyperPodClusterShortage"},
-}
-TWO_SUBNETS = {
-    "hyperpod_subnets": [
-        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az2"},
-        {"cidr": "10.2.0.0/16", "availability_zone_id": "usw2-az1"},
-    ]
 }
 GONE = {"delete_with_stack": True, "i_understand_all_files_are_deleted": True}
 

@@ -8,16 +8,11 @@ import pytest
 
 from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble, Configure
+from tests.support.configs import TWO_SUBNETS
 from tests.support.template_view import TemplateView
 
 CLUSTER, ROLE = "Custom::HyperPodCluster", "AWS::IAM::Role"
 OWN_ROLE = "arn:aws:iam::111122223333:role/Scaling"
-TWO_ZONES = {
-    "hyperpod_subnets": [
-        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az2"},
-        {"cidr": "10.2.0.0/16", "availability_zone_id": "usw2-az1"},
-    ]
-}
 
 
 @pytest.fixture
@@ -38,7 +33,7 @@ def request(view: TemplateView) -> dict[str, Any]:
 def in_zone(zone: str) -> dict[str, Any]:
     group = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 1}
     groups = [{**group, "availability_zone_id": zone}]
-    return {"network": TWO_ZONES, "cluster": {"instance_groups": groups}}
+    return {"network": TWO_SUBNETS, "cluster": {"instance_groups": groups}}
 
 
 @pytest.mark.parametrize("changes", [{"cluster": {"auto_scaling": "Karpenter"}}])

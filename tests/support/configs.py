@@ -38,6 +38,32 @@ MINIMUM: Mapping[str, Any] = {
 """A small deployment with all subnets for nodes in one Availability Zone."""
 BY_NAME = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
 """A network in the first zones of the region."""
+TWO_SUBNETS = {
+    "hyperpod_subnets": [
+        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az2"},
+        {"cidr": "10.2.0.0/16", "availability_zone_id": "usw2-az1"},
+    ]
+}
+"""A network with subnets for nodes in two zones."""
+CLOSED: Mapping[str, Any] = {
+    "network": {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]},
+    "eks": {"endpoint_access": "private"},
+}
+"""A network without a way to the internet."""
+INFERENCE = {
+    "cert_manager": True,
+    "metrics_server": True,
+    "s3_csi_driver": True,
+    "inference_operator": True,
+}
+"""The inference operator, and what it needs."""
+CONTROLLER = {
+    "name": "controller",
+    "instance_type": "ml.m5.xlarge",
+    "instance_count": 1,
+    "slurm": {"node_type": "controller"},
+}
+"""The group of Slurm's controller."""
 
 
 @cache

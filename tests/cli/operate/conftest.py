@@ -6,14 +6,8 @@ from pathlib import Path
 import pytest
 from kubernetes.client import ApiClient, Configuration
 
-from emulator.kubernetes import KubernetesApi, static_tokens
-from tests.support.kubernetes_api import ADMIN, PRINCIPALS
-
-
-@pytest.fixture
-def kubernetes() -> Iterator[KubernetesApi]:
-    with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as api:
-        yield api
+from emulator.kubernetes import KubernetesApi
+from tests.support.kubernetes_api import ADMIN
 
 
 @pytest.fixture

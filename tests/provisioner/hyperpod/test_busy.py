@@ -19,7 +19,6 @@ from tests.support.provisioner.hyperpod_stack import (
     conflict,
     describe,
     group,
-    hyperpod_stack,
     properties,
     tags_of_cluster,
     troubled_sagemaker,
@@ -34,11 +33,6 @@ BUSY = [
 @pytest.fixture
 def sagemaker(time: Time) -> TroubledSageMaker:
     return troubled_sagemaker(time)
-
-
-@pytest.fixture
-def stack(sagemaker: TroubledSageMaker, time: Time) -> HyperPodStack:
-    return hyperpod_stack(sagemaker, time)
 
 
 def run(stack: HyperPodStack, kind: str, wanted: dict[str, str], before: dict[str, str]) -> bool:

@@ -1,12 +1,12 @@
 """What `make pipeline` looks at before it creates anything."""
 
 from pathlib import Path
-from typing import Any
 
 import boto3
 import pytest
 
 from hyperpod_cli.deliver.can_deploy import places_to_bootstrap
+from tests.cli.deliver.pipeline.conftest import Answers
 from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.provisioner.fake_s3 import client_error
@@ -16,16 +16,16 @@ CALLER = {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/ada"
 WORKS = {"Connection": {"ConnectionStatus": "AVAILABLE"}}
 
 
-class Session:
-    """A boto3 session that answers each operation, or raises."""
+class Session(Answers):
+    """A session of an account that a pipeline can be made in."""
 
     def __init__(self, **answers: object) -> None:
-        self._answers = {
+        works = {
             "get_caller_identity": CALLER,
             "get_parameter": {"Parameter": {"Value": "28"}},
             "get_connection": WORKS,
-            **answers,
         }
+        super().__init__(**works | answers)
         self.region_name = None
 
     def client(self, service: str, *, region_name: str) -> "Session":
@@ -36,16 +36,6 @@ class Session:
     def get_partition_for_region(self, region: str) -> str:
         assert region == "us-west-2"
         return "aws"
-
-    def __getattr__(self, operation: str) -> Any:  # noqa: ANN401 - of any operation
-        answer = self._answers[operation]
-
-        def call(**_asked: object) -> object:
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
-        return call
 
 
 @pytest.mark.parametrize(

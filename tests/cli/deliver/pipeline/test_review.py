@@ -29,6 +29,7 @@ from hyperpod_cli.deliver.pipeline.review import (
     write_review,
 )
 from hyperpod_cli.terminal.errors import LinesError, OpsError
+from tests.cli.deliver.pipeline.conftest import Answers
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -152,25 +153,12 @@ FOUND = {"StackName": "ml-platform", "StackStatus": "CREATE_COMPLETE"}
 ABSENT = client_error("ValidationError", "DescribeStacks", "Stack ml-platform does not exist")
 
 
-class Session:
-    """A boto3 session that answers each operation, or raises."""
-
-    def __init__(self, **answers: object) -> None:
-        self._answers = answers
+class Session(Answers):
+    """A session of the account of a pipeline's stack."""
 
     def client(self, _service: str, *, region_name: str) -> "Session":
         assert region_name == "us-east-1"
         return self
-
-    def __getattr__(self, operation: str) -> Any:  # noqa: ANN401 - of any operation
-        answer = self._answers[operation]
-
-        def call(**_asked: object) -> object:
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
-        return call
 
 
 def session(**answers: object) -> boto3.Session:

@@ -7,16 +7,10 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.slurm.failed_database import failed_database
-from tests.support.configs import configured
+from tests.support.configs import CONTROLLER, configured
 from tests.support.local_aws import database, resource, settled
 
 STACK = "ml-storage"
-CONTROLLER = {
-    "name": "controller",
-    "instance_type": "ml.m5.xlarge",
-    "instance_count": 1,
-    "slurm": {"node_type": "controller"},
-}
 
 
 def test_a_protected_database_of_a_failed_creation(target: Target) -> None:

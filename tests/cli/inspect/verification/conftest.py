@@ -1,16 +1,16 @@
 """What verification looks at in its unit tests: a Kubernetes API in process, and a fake AWS."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from kubernetes.client import ApiClient, Configuration
 
-from emulator.kubernetes import KubernetesApi, static_tokens
+from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.verification.check import LiveDeployment
-from tests.support.kubernetes_api import ADMIN, PRINCIPALS
+from tests.support.kubernetes_api import ADMIN
 
 Deployed = Callable[..., LiveDeployment]
 OUTPUTS = {
@@ -24,13 +24,6 @@ OUTPUTS = {
     "ml-storage": {"FileSystemId": "fs-1"},
     "ml-hyperpod": {"HyperPodClusterShortage": "none"},
 }
-
-
-@pytest.fixture
-def kubernetes() -> Iterator[KubernetesApi]:
-    """A cluster without nodes and components."""
-    with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as api:
-        yield api
 
 
 def paginated(**answers: list[Any]) -> Callable[[str], SimpleNamespace]:

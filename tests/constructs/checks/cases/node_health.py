@@ -5,7 +5,7 @@ from typing import Any
 from hyperpod_cdk.checks.eks.node_health_action import node_health_action
 from hyperpod_cdk.checks.eks.node_health_image import node_health_image
 from hyperpod_cdk.checks.eks.node_health_types import node_health_types
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CLOSED, CONFIG_FOLDER
 from tests.support.rule_cases import (
     CPU,
     ERROR,
@@ -24,10 +24,6 @@ def _health(**changes: Any) -> dict[str, Any]:
     return {"node_health": {"script": script, **changes}}
 
 
-_CLOSED: dict[str, Any] = {
-    "network": {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]},
-    "eks": {"endpoint_access": "private"},
-}
 _IMAGE = f"111122223333.dkr.ecr.us-west-2.amazonaws.com/check@sha256:{'a' * 64}"
 _LABELS_ONLY = {"node_recovery": "None"}
 
@@ -59,13 +55,13 @@ CASES = [
         config(group(GPU), of_cluster=_LABELS_ONLY, **_health(action="replace")),
         (WARNING, "node_health.action", "only labels nodes"),
     ),
-    one(node_health_image, "closed without", config(group(GPU), **_CLOSED)),
+    one(node_health_image, "closed without", config(group(GPU), **CLOSED)),
     one(node_health_image, "open", config(group(GPU), **_health())),
-    one(node_health_image, "copied", config(group(GPU), **_CLOSED, **_health(image=_IMAGE))),
+    one(node_health_image, "copied", config(group(GPU), **CLOSED, **_health(image=_IMAGE))),
     one(
         node_health_image,
         "recurring, default image",
-        config(group(GPU), **_CLOSED, **_health(image=_IMAGE, recurring={"schedule": "0 3 * * *"})),
+        config(group(GPU), **CLOSED, **_health(image=_IMAGE, recurring={"schedule": "0 3 * * *"})),
         (WARNING, "node_health.recurring.image", "copy the image of public.ecr.aws/hpc-cloud"),
     ),
     one(
@@ -73,14 +69,14 @@ CASES = [
         "recurring, own image",
         config(
             group(GPU),
-            **_CLOSED,
+            **CLOSED,
             **_health(image=_IMAGE, recurring={"schedule": "0 3 * * *", "image": _IMAGE}),
         ),
     ),
     one(
         node_health_image,
         "default image beside a closed network",
-        config(group(GPU), **_CLOSED, **_health()),
+        config(group(GPU), **CLOSED, **_health()),
         (WARNING, "node_health.image", "in a public registry"),
     ),
 ]

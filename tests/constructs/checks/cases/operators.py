@@ -5,6 +5,7 @@ from typing import Any
 from hyperpod_cdk.checks.eks.operator_needs import operator_needs
 from hyperpod_cdk.checks.eks.operator_nodes import operator_nodes
 from hyperpod_cdk.checks.eks.system_pods import system_pods
+from tests.support.configs import INFERENCE
 from tests.support.rule_cases import ERROR, GPU, TAINT, UNDESCRIBED, WARNING, config, group, one
 
 _METRICS: dict[str, Any] = {"operators": {"metrics_server": True}}
@@ -12,12 +13,6 @@ _ALL: dict[str, Any] = {
     "operators": {"cert_manager": True, "training_operator": True, "metrics_server": True}
 }
 _SPACES = {"cert_manager": True, "ebs_csi_driver": True, "spaces": True}
-_INFERENCE = {
-    "cert_manager": True,
-    "metrics_server": True,
-    "s3_csi_driver": True,
-    "inference_operator": True,
-}
 _TWO_ZONES: dict[str, Any] = {
     "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}, {"cidr": "10.2.0.0/16"}]
 }
@@ -95,7 +90,7 @@ CASES = [
     one(
         operator_needs,
         "an inference operator with all it needs",
-        config(network=_TWO_ZONES, operators=_INFERENCE),
+        config(network=_TWO_ZONES, operators=INFERENCE),
     ),
     one(
         operator_needs,
@@ -112,7 +107,7 @@ CASES = [
         config(
             network={**_TWO_ZONES, "closed": True},
             eks={"endpoint_access": "private"},
-            operators=_INFERENCE,
+            operators=INFERENCE,
         ),
         (ERROR, "operators.inference_operator", "must be false in a closed network: it imports"),
     ),
@@ -122,7 +117,7 @@ CASES = [
         config(
             group("ml.c7g.4xlarge"),
             network=_TWO_ZONES,
-            operators=_INFERENCE,
+            operators=INFERENCE,
         ),
         (ERROR, _GROUPS, "have no x86-64, on which alone the inference operator"),
     ),

@@ -5,14 +5,11 @@ from typing import Any
 from hyperpod_cdk.checks.base_registry import base_registry
 from hyperpod_cdk.checks.package_index import package_index
 from hyperpod_cdk.checks.training_images import training_images
+from tests.support.configs import CLOSED
 from tests.support.rule_cases import CPU, ERROR, GPU, TRAINIUM, config, group, one
 
 _MIRROR = "111122223333.dkr.ecr.{}.amazonaws.com/mirror"
 _INDEX = "https://pypi.example.com/simple"
-_CLOSED: dict[str, Any] = {
-    "network": {"closed": True, "hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]},
-    "eks": {"endpoint_access": "private"},
-}
 
 
 def _names(*domains: str) -> dict[str, Any]:
@@ -68,21 +65,21 @@ CASES = [
     one(
         package_index,
         "closed",
-        config(group(GPU), **_CLOSED, **_workloads()),
+        config(group(GPU), **CLOSED, **_workloads()),
         (ERROR, "workloads.package_index", "does not reach PyPI"),
     ),
     one(
         package_index,
         "closed, built outside",
-        config(group(GPU), **_CLOSED, **_workloads(build_in_network=False)),
+        config(group(GPU), **CLOSED, **_workloads(build_in_network=False)),
     ),
     one(
         package_index,
         "closed, with an index",
         config(
             group(GPU),
-            network={**_CLOSED["network"], "allowed_domains": ["pypi.example.com"]},
-            eks=_CLOSED["eks"],
+            network={**CLOSED["network"], "allowed_domains": ["pypi.example.com"]},
+            eks=CLOSED["eks"],
             **_workloads(package_index=_INDEX),
         ),
     ),

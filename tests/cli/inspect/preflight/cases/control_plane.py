@@ -10,7 +10,7 @@ from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
 from hyperpod_shared.governance import ADDON
 from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
-from tests.support.configs import MINIMUM
+from tests.support.configs import INFERENCE, MINIMUM
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everything, the_cluster
 from tests.support.hyperpod_api import create_request
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
@@ -24,12 +24,6 @@ _CLUSTER = f"arn:aws:eks:us-west-2:{ACCOUNT_IN_FILES}:cluster"
 _OTHER_PROVIDER = (
     f"arn:aws:iam::{ACCOUNT_IN_FILES}:oidc-provider/oidc.eks.us-west-2.amazonaws.com/id/{'F' * 32}"
 )
-_INFERENCE = {
-    "cert_manager": True,
-    "metrics_server": True,
-    "s3_csi_driver": True,
-    "inference_operator": True,
-}
 _ADMIN = f"arn:aws:iam::{ACCOUNT_IN_FILES}:role/Admin"
 _PIN = "v0.1.0-eksbuild.1"
 
@@ -181,7 +175,7 @@ FAILURES = (
         validator="inference-operator",
         name="the OIDC provider of another cluster",
         document=merged(
-            _RESEARCH, {"operators": _INFERENCE, "eks": {"oidc_provider_arn": _OTHER_PROVIDER}}
+            _RESEARCH, {"operators": INFERENCE, "eks": {"oidc_provider_arn": _OTHER_PROVIDER}}
         ),
         before=_there(),
         found="FFF' is not that of research, so its pods get no role; write arn",
@@ -191,7 +185,7 @@ FAILURES = (
     Failure(
         validator="inference-operator",
         name="an OIDC provider that IAM does not have",
-        document=merged(_RESEARCH, {"operators": _INFERENCE}),
+        document=merged(_RESEARCH, {"operators": INFERENCE}),
         before=_without_provider,
         found="does not exist, so pods get no role; run `aws iam create-open-id-connect-provider",
         deploy=the_cluster,
@@ -200,7 +194,7 @@ FAILURES = (
     Failure(
         validator="inference-operator",
         name="a VPC without subnets for load balancers",
-        document=merged(_RESEARCH, {"operators": _INFERENCE}),
+        document=merged(_RESEARCH, {"operators": INFERENCE}),
         before=everything,
         found="has no subnets with the tag kubernetes.io/role/elb in two zones, nor with kubern",
         deploy=the_cluster,
@@ -209,7 +203,7 @@ FAILURES = (
     Failure(
         validator="inference-operator",
         name="a VPC without an endpoint of S3",
-        document=merged(_RESEARCH, {"operators": _INFERENCE}),
+        document=merged(_RESEARCH, {"operators": INFERENCE}),
         before=everything,
         found="has no VPC endpoint of S3, by which a SageMaker endpoint gets the certificate of a",
         deploy=the_cluster,

@@ -4,14 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.cli.inspect.preflight.cases.network import EXISTING, FIRST, SECOND
+from tests.support.configs import CONTROLLER
 from tests.support.failure import Failure, creating
 
-_GROUP = {
-    "name": "controller",
-    "instance_type": "ml.m5.xlarge",
-    "instance_count": 1,
-    "slurm": {"node_type": "controller"},
-}
 _IN_SUBNETS: Mapping[str, Any] = {
     **EXISTING,
     "network": {
@@ -21,7 +16,7 @@ _IN_SUBNETS: Mapping[str, Any] = {
         "orchestrator": "slurm",
         "node_provisioning_mode": "Continuous",
         "slurm": {"accounting": {"subnet_ids": [FIRST, SECOND]}},
-        "instance_groups": [_GROUP],
+        "instance_groups": [CONTROLLER],
     },
     "storage": None,
 }
