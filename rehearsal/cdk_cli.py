@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emulator.aws.local_aws import NODE_DIRECTORY
+from rehearsal import REPOSITORY
 from rehearsal.command_runner import CommandRunner
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.
 _LAST_LINES = 30
-_REPOSITORY = Path(__file__).resolve().parent.parent
 _PROGRAM = Path(__file__).with_suffix(".cjs")
-_PACKAGE = _REPOSITORY / "node_modules" / "aws-cdk"
+_PACKAGE = REPOSITORY / "node_modules" / "aws-cdk"
 # Node compiles 16 MB of JavaScript each time the CLI starts, unless it may keep the result.
-_COMPILED = _REPOSITORY / "build" / "node-compile-cache"
+_COMPILED = REPOSITORY / "build" / "node-compile-cache"
 
 # How the CLI ends when the app has refused the configuration, and what CDK prints before that.
 _APP_REFUSED = "Subprocess exited with error 2"
@@ -40,7 +40,7 @@ class CdkCliProcess(CommandRunner):
         super().__init__(
             [NODE_DIRECTORY / "node", _PROGRAM],
             environment=_inherited(),
-            directory=_REPOSITORY,
+            directory=REPOSITORY,
         )
 
 

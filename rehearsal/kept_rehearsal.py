@@ -23,6 +23,7 @@ from hyperpod_cli.terminal.errors import REFUSED
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from hyperpod_cli.terminal.output import protect
 from hyperpod_stacks.packaged_chart import STAND_IN_VARIABLE
+from rehearsal import REPOSITORY
 from rehearsal.stage import Stage
 from rehearsal.stand_in_chart import STAND_IN
 
@@ -131,8 +132,7 @@ _CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPo
 # They would have the AWS CLI and the SDKs look elsewhere.
 _UNSET = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN")
 _PRIVATE = 0o600
-_REPOSITORY = Path(__file__).resolve().parent.parent
-_COMMANDS = (_REPOSITORY / ".venv" / "bin", _REPOSITORY / "node_modules" / ".bin")
+_COMMANDS = (REPOSITORY / ".venv" / "bin", REPOSITORY / "node_modules" / ".bin")
 
 
 def keep(stage: Stage) -> None:

@@ -20,11 +20,11 @@ from pathlib import Path
 
 from app import main as synthesize
 from hyperpod_cli.terminal.errors import REFUSED
+from rehearsal import REPOSITORY
 from rehearsal.stand_in_chart import STAND_IN
 
-_REPOSITORY = Path(__file__).resolve().parent.parent
-RELEASES = _REPOSITORY / "releases"
-_CONFIG = _REPOSITORY / "config" / "default.yaml"
+RELEASES = REPOSITORY / "releases"
+_CONFIG = REPOSITORY / "config" / "default.yaml"
 _ASSEMBLY = "assembly.tar.xz"
 # Assets by their construct: what packages provide, what stands in for the official chart, and the
 # asset of which packages provide a part.
@@ -182,13 +182,13 @@ def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 def main() -> int:
     """Run the command line; return 2 when the version is kept already."""
-    project = tomllib.loads((_REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     try:
         release = record(version=project["project"]["version"])
     except ReleaseError as error:
         print(error, file=sys.stderr)
         return REFUSED
-    print(f"Kept in {release.directory.relative_to(_REPOSITORY)}; commit it, and tag the commit.")
+    print(f"Kept in {release.directory.relative_to(REPOSITORY)}; commit it, and tag the commit.")
     return 0
 
 

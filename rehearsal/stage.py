@@ -22,6 +22,7 @@ from hyperpod_cli.stack_progress.failures import failure_lines
 from hyperpod_cli.stack_progress.operation import Operation
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS, followed, lift_protection
 from hyperpod_stacks.table import StackKind, stack_name, stack_names
+from rehearsal import REPOSITORY
 from rehearsal.cdk_cli import CdkCli, CdkError
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment
@@ -33,7 +34,6 @@ from rehearsal.stand_in_chart import ChartChoice
 from rehearsal.training import TrainingReport
 from rehearsal.verification import ClusterTools, cluster_tools, stack_outputs, stack_reports
 
-_REPOSITORY = Path(__file__).resolve().parent.parent
 # What CDK's report of a synthesis ends a warning with.
 _KIND_OF_FINDING = " (Annotation)"
 
@@ -339,7 +339,7 @@ class Stage:
                 str(self.current),
                 *options,
             ],
-            cwd=_REPOSITORY,
+            cwd=REPOSITORY,
             env={
                 **self.environment.aws.environment(),
                 **(self.deployer.environment() if credentials is None else credentials),

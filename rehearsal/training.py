@@ -17,11 +17,11 @@ from emulator.kubernetes import KubernetesApi
 from emulator.kubernetes.training_operator import TrainingOperator
 from emulator.node.health_agent import HealthAgent
 from emulator.node.kubelet import Kubelet
+from rehearsal import REPOSITORY
 
 IMAGE = "rehearsal.invalid/training"
 """Name of the image that stands for `images/training` on this machine."""
-_REPOSITORY = Path(__file__).resolve().parent.parent
-_ENVIRONMENT = _REPOSITORY / ".venv" / "training"
+_ENVIRONMENT = REPOSITORY / ".venv" / "training"
 _PAUSE_SECONDS = 0.05
 LONGEST_SECONDS = 600.0
 
@@ -105,7 +105,7 @@ class TrainingCluster:
             images={
                 IMAGE: {
                     "PATH": f"{_ENVIRONMENT / 'bin'}:{os.defpath}",
-                    "PYTHONPATH": str(_REPOSITORY / "images" / "training"),
+                    "PYTHONPATH": str(REPOSITORY / "images" / "training"),
                     "OMP_NUM_THREADS": "1",
                     # Nothing is downloaded: the model and its data are made.
                     "HF_HUB_OFFLINE": "1",

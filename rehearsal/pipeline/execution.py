@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from emulator.aws.local_aws import NODE_DIRECTORY
+from rehearsal import REPOSITORY
 from rehearsal.command_runner import start, stop
 from rehearsal.pipeline.cloud_formation import StackActions, StackFailedError
 from rehearsal.pipeline.definition import (
@@ -23,8 +24,7 @@ from rehearsal.pipeline.definition import (
 from rehearsal.pipeline.repository import Repository
 from rehearsal.progress import Progress
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
-_COMPILED = _REPOSITORY / "build" / "node-compile-cache"
+_COMPILED = REPOSITORY / "build" / "node-compile-cache"
 _LAST_LINES = 12
 _ARN = "arn:aws:codebuild:{region}:{account}:build/{name}:{number}"
 # Of this machine's; all else of its environment would not be there in a build either.
@@ -129,7 +129,7 @@ class BuildPlace:
         path = [
             folder
             for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)
-            if not Path(folder).is_relative_to(_REPOSITORY)
+            if not Path(folder).is_relative_to(REPOSITORY)
         ]
         arn = _ARN.format(region=self.region, account=self.account, name=name, number=1)
         directories = {
@@ -150,7 +150,7 @@ class BuildPlace:
         }
 
 
-_BIN = _REPOSITORY / "node_modules" / ".bin"
+_BIN = REPOSITORY / "node_modules" / ".bin"
 
 
 def image_tools(folder: Path, *, aws: Sequence[str] = ()) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Loaded, PipelineConfig
+from rehearsal import REPOSITORY
 from rehearsal.pipeline.cloud_formation import StackActions
 from rehearsal.pipeline.definition import PipelineDefinition, UnplayableError
 from rehearsal.pipeline.execution import BuildPlace, Execution, image_tools
@@ -21,7 +22,6 @@ from rehearsal.stand_in_chart import ChartChoice
 
 CHECKS = ".ci/run"
 """The command of the pipeline's build that takes minutes."""
-_PROJECT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -116,7 +116,7 @@ class PipelineRehearsal:
         first, *others = self._places
         yield from self._first_push()
         yield from self._change()
-        config = first.config_path.resolve().relative_to(_PROJECT)
+        config = first.config_path.resolve().relative_to(REPOSITORY)
 
         def misspell(document: dict[str, Any]) -> None:
             document["cluster"]["instance_groups"][0]["instance_type"] = "ml.none"
@@ -129,7 +129,7 @@ class PipelineRehearsal:
                 environment["approval"] = not environment.get("approval", False)
                 environment.pop("rehearse_change", None)
 
-        path = self.config_path.resolve().relative_to(_PROJECT)
+        path = self.config_path.resolve().relative_to(REPOSITORY)
         self._repository.push(path, weaken, message="Other approvals")
         yield from self._mistake(
             "CheckPipeline", "changes the pipeline itself", others=self._places
@@ -162,7 +162,7 @@ class PipelineRehearsal:
             document["cluster"]["instance_groups"][0]["instance_count"] += 1
 
         for path in dict.fromkeys(place.config_path for place in self._places):
-            config = path.resolve().relative_to(_PROJECT)
+            config = path.resolve().relative_to(REPOSITORY)
             self._repository.push(config, grow, message=f"A node more in {config.name}")
         execution = self._execute("a change of the configurations")
         grown = [place.nodes() for place in self._places]

@@ -14,9 +14,9 @@ from typing import Any
 import yaml
 
 from hyperpod_stacks.packaged_chart import OFFICIAL_CHART
+from rehearsal import REPOSITORY
 from rehearsal.pipeline.definition import UnplayableError
 
-_PROJECT = Path(__file__).resolve().parents[2]
 # What `make` sets up, by the folder or file that shows that it is done.
 _SET_UP = (".venv", "node_modules")
 _MARK = ".installed"
@@ -41,9 +41,9 @@ class Repository:
     def create(self) -> None:
         """Make it, in place of what was there."""
         shutil.rmtree(self.path, ignore_errors=True)
-        listed = _git(_PROJECT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        listed = _git(REPOSITORY, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
         for name in filter(None, listed.split("\0")):
-            source, target = _PROJECT / name, self.path / name
+            source, target = REPOSITORY / name, self.path / name
             if source.is_file():  # one that is deleted and not committed is listed too
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, target)
@@ -81,9 +81,9 @@ class Repository:
         shutil.copyfile(self._archive, target / OFFICIAL_CHART)
         if self.shares_tools:
             for name in _SET_UP:
-                _link_contents(_PROJECT / name, target / name)
-            if (_PROJECT / _LAYER).is_dir():
-                (target / _LAYER).symlink_to(_PROJECT / _LAYER)
+                _link_contents(REPOSITORY / name, target / name)
+            if (REPOSITORY / _LAYER).is_dir():
+                (target / _LAYER).symlink_to(REPOSITORY / _LAYER)
 
     @property
     def _archive(self) -> Path:
