@@ -1,12 +1,6 @@
-"""Networks that tests build: the default one, three zones, zones by name."""
+"""Networks that tests build: the default one, three zones, an existing one."""
 
 from typing import Any
-
-import aws_cdk as cdk
-import pytest
-
-from hyperpod_cdk import Network, NetworkConfig
-from tests.support.configs import BY_NAME
 
 SUBNET = "AWS::EC2::Subnet"
 DEFAULTS: dict[str, Any] = {
@@ -30,10 +24,3 @@ EXISTING: dict[str, Any] = {
     "nat_gateway_ids": ["nat-0123456789abcdef0"],
     "hyperpod_subnets": [{"cidr": "10.0.0.0/16", "availability_zone_id": "usw2-az1"}],
 }
-SHAPES = [pytest.param({}, id="default"), pytest.param(THREE_ZONES, id="three-zones")]
-SHAPES += [pytest.param(BY_NAME, id="zones-by-name")]
-SHAPES += [pytest.param({"eks_subnet_cidrs": []}, id="no-control-plane")]
-
-
-def network(stack: cdk.Stack, changes: dict[str, Any]) -> Network:
-    return Network(stack, "Network", network=NetworkConfig(**{**DEFAULTS, **changes}))

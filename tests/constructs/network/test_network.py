@@ -8,14 +8,21 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
 
-from hyperpod_cdk import ConfigError
+from hyperpod_cdk import ConfigError, Network, NetworkConfig
 from hyperpod_cdk.network.security_group import ClusterSecurityGroup
 from tests.constructs.conftest import View
 from tests.support.configs import BY_NAME
-from tests.support.network_cases import SHAPES, SUBNET, THREE_ZONES, network
+from tests.support.network_cases import DEFAULTS, SUBNET, THREE_ZONES
 from tests.support.template_view import TemplateView
 
 DEFAULT_EKS = ("10.192.7.0/28", "10.192.8.0/28")
+SHAPES = [pytest.param({}, id="default"), pytest.param(THREE_ZONES, id="three-zones")]
+SHAPES += [pytest.param(BY_NAME, id="zones-by-name")]
+SHAPES += [pytest.param({"eks_subnet_cidrs": []}, id="no-control-plane")]
+
+
+def network(stack: cdk.Stack, changes: dict[str, Any]) -> Network:
+    return Network(stack, "Network", network=NetworkConfig(**{**DEFAULTS, **changes}))
 
 
 def test_cidrs_and_zones_are_exactly_those_given(stack: cdk.Stack, view: View) -> None:

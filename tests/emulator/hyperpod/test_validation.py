@@ -7,24 +7,28 @@ from typing import Any
 import pytest
 
 from tests.support.hyperpod_api import (
-    AUTOSCALING,
     CHECKS,
     EKS_CLUSTER,
-    FLEXIBLE,
     LIFECYCLE,
-    LONG_ROLE,
     NAME,
-    OTHER_VPC,
-    ROOT_VOLUME,
     TAINTS,
-    VOLUME,
     create_request,
     group,
     subject,
-    volumes,
 )
 
 LUSTRE = {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abcdefgh"}
+ROOT_VOLUME = {"RootVolume": True, "VolumeKmsKeyId": "alias/ml"}
+VOLUME = {"VolumeSizeInGB": 500}
+FLEXIBLE = {"InstanceTypes": ["ml.p5.48xlarge", "ml.p5e.48xlarge"]}
+OTHER_VPC = {"SecurityGroupIds": ["sg-2"], "Subnets": ["subnet-2"]}
+AUTOSCALING = {"Mode": "Enable", "AutoScalerType": "Karpenter"}
+LONG_ROLE = "arn:aws-us-gov:iam::123456789012:role/path/name"
+
+
+def volumes(*configs: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the storage of a group with these EBS volumes."""
+    return [{"EbsVolumeConfig": config} for config in configs]
 
 
 GOOD_GROUPS: list[dict[str, Any]] = [
