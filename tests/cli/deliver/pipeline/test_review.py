@@ -21,6 +21,7 @@ from hyperpod_cli.deliver.pipeline import review as reviewing
 from hyperpod_cli.deliver.pipeline.review import (
     Diff,
     Review,
+    cdk_diff,
     deployed,
     is_unprotected,
     reader,
@@ -139,6 +140,38 @@ def test_whoever_approves_reads_one_line(judged: dict[str, Any], text: str) -> N
     defaults: dict[str, Any] = {"created": (), "changed": (), "unprotected": ()}
     flags = {"broadens_permissions": False, "destroys": False}
     assert str(Review(environment="dev", **{**defaults, **flags, **judged})) == text
+
+
+@pytest.mark.parametrize(
+    ("stacks", "fails_on", "flags"),
+    [
+        (("", ""), ("broadening", "destructive"), (False, False)),
+        (("a", "b"), (), (False, False)),
+        (("a", "b"), ("broadening",), (True, False)),
+        (("a", "b"), ("destructive",), (False, True)),
+        # What is not there yet has nothing to lose.
+        (("a", ""), ("broadening", "destructive"), (True, False)),
+    ],
+)
+def test_the_cdk_cli_says_what_an_environment_changes(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stacks: tuple[str, str],
+    fails_on: tuple[str, ...],
+    flags: tuple[bool, bool],
+) -> None:
+    cdk_cli = tmp_path / "node_modules" / ".bin" / "cdk"
+    cdk_cli.parent.mkdir(parents=True)
+    fails = "".join(f'case "$*" in *"--fail-on {what}") exit 1;; esac\n' for what in fails_on)
+    cdk_cli.write_text(f'#!/bin/sh\necho "$*"\n{fails}', "utf-8")
+    cdk_cli.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+
+    created, changed = map(list, stacks)
+    found = cdk_diff(Path("cdk.out"), environment="dev", created=created, changed=changed)
+
+    assert (found.broadens_permissions, found.destroys) == flags
+    assert all(f"dev/{name}" in found.text for name in (*created, *changed))
 
 
 STACK = Stack(
