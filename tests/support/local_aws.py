@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from emulator.aws.local_aws import LocalAws
+from emulator.aws.local_aws import AwsClients, LocalAws
 from tests.support.answers import check_answers
 from tests.support.patience import PATIENCE_SECONDS
 
@@ -124,6 +124,21 @@ def delete(aws: LocalAws, stack: Stack) -> None:
     status = settled(cloudformation, found["StackId"])["StackStatus"]
     if status != "DELETE_COMPLETE":
         raise StackFailedError(status)
+
+
+def another_eks_cluster(clients: AwsClients, *, name: str, role_arn: str) -> None:
+    """Make an EKS cluster in a VPC of its own."""
+    ec2 = clients("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnets = [
+        ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.0.{n}.0/24", AvailabilityZoneId=f"usw2-az{n}")
+        for n in (1, 2)
+    ]
+    clients("eks").create_cluster(
+        name=name,
+        roleArn=role_arn,
+        resourcesVpcConfig={"subnetIds": [each["Subnet"]["SubnetId"] for each in subnets]},
+    )
 
 
 def settled(cloudformation: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 - a client

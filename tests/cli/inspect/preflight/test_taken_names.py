@@ -17,6 +17,7 @@ from hyperpod_shared.owner import STACK_TAG
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
 from tests.conftest import Configure
 from tests.support.hyperpod_api import create_request, eks, group
+from tests.support.local_aws import another_eks_cluster
 
 BUCKET, ROLE = "sagemaker-taken", "Taken"
 TRUST = {"Version": "2012-10-17", "Statement": []}
@@ -24,12 +25,13 @@ TRUST = {"Version": "2012-10-17", "Statement": []}
 
 @pytest.fixture(scope="module")
 def hyperpod() -> Iterator[HyperPodApi]:
-    """Answer for HyperPod: `ml-cluster` is the deployment's, the other is not."""
+    """Answer for HyperPod: `ml-cluster` is the deployment's, the other two are not."""
     caller = Caller(account=ACCOUNT, region=REGION)
     with HyperPodApi() as api:
         for name, tags in {
             "ml-cluster": {STACK_TAG: _stack_id("ml-hyperpod")},
             "foreign": {STACK_TAG: _stack_id("other-hyperpod")},
+            "console": {},
         }.items():
             listed = [{"Key": key, "Value": value} for key, value in tags.items()]
             request = create_request(group(), ClusterName=name, Orchestrator=eks(name), Tags=listed)
@@ -46,9 +48,10 @@ def _taken(target: Target) -> None:
     where = {"LocationConstraint": target.region}
     target.client("s3").create_bucket(Bucket=BUCKET, CreateBucketConfiguration=where)
     iam = target.client("iam")
-    iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument=json.dumps(TRUST))
+    role = iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument=json.dumps(TRUST))["Role"]
     left = f"sagemaker-left-{target.account}-{target.region}"
     target.client("s3").create_bucket(Bucket=left, CreateBucketConfiguration=where)
+    another_eks_cluster(target.client, name="taken-eks", role_arn=role["Arn"])
 
 
 def lines(configure: Configure, target: Target, changes: dict[str, Any]) -> list[str]:
@@ -72,9 +75,18 @@ def test_free_names_pass(configure: Configure, target: Target, changes: dict[str
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
+        ({"eks": {"cluster_name": "taken-eks"}}, "eks.cluster_name: 'taken-eks' is taken"),
+        (
+            {"lifecycle_scripts": {"bucket_name": BUCKET}},
+            f"lifecycle_scripts.bucket_name: '{BUCKET}' is taken",
+        ),
         (
             {"cluster": {"name": "foreign"}},
             "cluster.name: 'foreign' is taken by a HyperPod cluster of the stack other-hyperpod;",
+        ),
+        (
+            {"cluster": {"name": "console"}},
+            "cluster.name: 'console' is taken by a HyperPod cluster of no stack;",
         ),
         # A copy of a file that names its cluster.
         ({"name": "ml2", "cluster": {"name": "ml-cluster"}}, "cluster.name: 'ml-cluster' is taken"),

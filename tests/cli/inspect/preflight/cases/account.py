@@ -14,6 +14,7 @@ from rehearsal.existing_resources.observability import GrafanaWorkspace, Identit
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, the_cluster
+from tests.support.local_aws import another_eks_cluster
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, StepFailedError
 
 _CDK = REPOSITORY / "node_modules" / ".bin" / "cdk"
@@ -106,17 +107,7 @@ def _another_cluster(deployment: Deployment) -> None:
     """Make an EKS cluster of the deployment's name, which has nothing to do with it."""
     iam = deployment.client("iam")
     role = iam.create_role(RoleName="Other", AssumeRolePolicyDocument=json.dumps(_TRUST))["Role"]
-    ec2 = deployment.client("ec2")
-    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    subnets = [
-        ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.0.{n}.0/24", AvailabilityZoneId=f"usw2-az{n}")
-        for n in (1, 2)
-    ]
-    deployment.client("eks").create_cluster(
-        name="ml-eks",
-        roleArn=role["Arn"],
-        resourcesVpcConfig={"subnetIds": [each["Subnet"]["SubnetId"] for each in subnets]},
-    )
+    another_eks_cluster(deployment.client, name="ml-eks", role_arn=role["Arn"])
 
 
 def _another_hyperpod_cluster(deployment: Deployment) -> None:
