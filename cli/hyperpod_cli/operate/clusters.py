@@ -118,6 +118,7 @@ def find_cluster(
     name: str,
     *,
     deployed_by: str = "",
+    options: str = "--cluster, or another region with --region",
 ) -> DescribedCluster:
     """Return a cluster.
 
@@ -125,6 +126,7 @@ def find_cluster(
         sagemaker: Client of SageMaker.
         name: Its name, or its ARN.
         deployed_by: Command that makes it. Default: it is not of a configuration.
+        options: What names another one. Default: the options of `hyperpod-ops`.
 
     Raises:
         NoClusterError: There is none of that name.
@@ -138,7 +140,7 @@ def find_cluster(
     first = f"run `{deployed_by}`, or " if deployed_by else ""
     raise NoClusterError(
         f"cluster: {name!r} is not in {region}, where stacks have made: {_others(sagemaker)}; "
-        f"{first}name one with --cluster, or another region with --region"
+        f"{first}name one with {options}"
     )
 
 

@@ -306,7 +306,8 @@ class Config(Section):
                 accounting=self.cluster.accounting is not None,
                 autoscaler=self.operators.cluster_autoscaler,
                 prometheus=self.observability.prometheus is not None,
-                managed_grafana=self.observability.grafana_of(MANAGED) is not None,
+                managed_grafana=self.observability.grafana is not None
+                and self.observability.grafana.kind == MANAGED,
                 cloudwatch=self.observability.cloudwatch is not None,
             )
         )
@@ -314,7 +315,8 @@ class Config(Section):
     @property
     def grafana_image(self) -> str | None:
         """The image of the Grafana in the cluster, as it is pulled; None without one."""
-        if self.observability.grafana_of(IN_CLUSTER) is None:
+        grafana = self.observability.grafana
+        if grafana is None or grafana.kind != IN_CLUSTER:
             return None
         return mirrored(image_of_chart("grafana"), registry=self.helm.image_registry)
 

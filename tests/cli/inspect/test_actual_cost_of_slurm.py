@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import botocore.client
 import pytest
+from botocore.exceptions import ClientError
 
 from hyperpod_cli.inspect.actual_cost.records import read_records
 from hyperpod_cli.inspect.actual_cost.slurm import month_of_records
@@ -347,6 +349,22 @@ def test_what_is_refused(
     deployed(monkeypatch, launched=START.replace(year=2024))
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
     refused(says, "--actual", "--month", "2025-10", *options, config=EXAMPLE, capsys=capsys)
+
+
+def test_a_cluster_that_is_not_deployed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def answer(_client: object, operation: str, _asked: object) -> object:
+        if operation == "DescribeCluster":
+            raise ClientError({"Error": {"Code": "ResourceNotFound"}}, operation)
+        return {"ClusterSummaries": []}
+
+    deployed(monkeypatch)
+    monkeypatch.setattr(botocore.client.BaseClient, "_make_api_call", answer)
+    monkeypatch.setattr("sys.stdin", io.StringIO(october()))
+    given = ("--actual", "--month", "2025-10", "--records", "-")
+    says = "run `make deploy .*`, or name one with --config$"
+    refused(says, *given, config=EXAMPLE, capsys=capsys)
 
 
 def test_standard_input_is_closed(

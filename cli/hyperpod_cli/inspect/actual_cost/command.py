@@ -10,13 +10,13 @@ from pathlib import Path
 from rich.table import Table
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cli.aws.session import aws_session
+from hyperpod_cli.aws.session import AwsClient, aws_session
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.actual_cost.query import Workspace
 from hyperpod_cli.inspect.actual_cost.records import Records, command_for, read_records
 from hyperpod_cli.inspect.actual_cost.slurm import are_of_another, month_of_records
 from hyperpod_cli.inspect.actual_cost.usage import Month, Part, month_of, nodes_query, usage_query
-from hyperpod_cli.operate.clusters import find_cluster, nodes_of
+from hyperpod_cli.operate.clusters import DescribedCluster, find_cluster, nodes_of
 from hyperpod_cli.terminal.console import console, in_utc, print_json, read_given
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG, make_command
@@ -67,11 +67,7 @@ def _by_metrics(loaded: Config, config: Path, *, start: datetime, end: datetime)
             f"--actual: {stack} has no output PrometheusEndpoint, so observability.prometheus is "
             f"not deployed; run {make_command('deploy', config)}"
         )
-    cluster = find_cluster(
-        session.client("sagemaker"),
-        loaded.cluster.name,
-        deployed_by=make_command("deploy", config),
-    )
+    cluster = _cluster_of(loaded, config, sagemaker=session.client("sagemaker"))
     workspace = Workspace(endpoint=endpoint.rstrip("/"), session=session)
     nodes, used = (
         workspace.series(query, start=start, end=end, step_seconds=int(_STEP.total_seconds()))
@@ -116,9 +112,7 @@ def _by_records(
 ) -> Month:
     session = aws_session(config=loaded)
     sagemaker = session.client("sagemaker")
-    cluster = find_cluster(
-        sagemaker, loaded.cluster.name, deployed_by=make_command("deploy", config)
-    )
+    cluster = _cluster_of(loaded, config, sagemaker=sagemaker)
     nodes = nodes_of(sagemaker, cluster.name)
     if are_of_another(records, nodes=nodes, groups=cluster.groups, end=end):
         raise OpsError(
@@ -139,6 +133,15 @@ def _by_records(
             "cluster.slurm.accounting"
         )
     return found
+
+
+def _cluster_of(loaded: Config, config: Path, *, sagemaker: AwsClient) -> DescribedCluster:
+    return find_cluster(
+        sagemaker,
+        loaded.cluster.name,
+        deployed_by=make_command("deploy", config),
+        options="--config",
+    )
 
 
 def _bounds(month: str | None, *, now: datetime) -> tuple[datetime, datetime]:
