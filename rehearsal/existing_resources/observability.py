@@ -81,8 +81,8 @@ class GrafanaWorkspace:
 
 def grafana(config: Config) -> Iterator[IdentityCenter | GrafanaWorkspace]:
     """Yield what a managed Grafana needs, and the one that exists."""
-    found = config.observability.grafana
-    if found is None or found.kind != MANAGED:
+    found = config.observability.grafana_of(MANAGED)
+    if found is None:
         return
     yield IdentityCenter()
     if found.workspace_arn is not None and found.workspace_name is not None:

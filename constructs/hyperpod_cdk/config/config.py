@@ -306,8 +306,7 @@ class Config(Section):
                 accounting=self.cluster.accounting is not None,
                 autoscaler=self.operators.cluster_autoscaler,
                 prometheus=self.observability.prometheus is not None,
-                managed_grafana=self.observability.grafana is not None
-                and self.observability.grafana.kind == MANAGED,
+                managed_grafana=self.observability.grafana_of(MANAGED) is not None,
                 cloudwatch=self.observability.cloudwatch is not None,
             )
         )
@@ -315,8 +314,7 @@ class Config(Section):
     @property
     def grafana_image(self) -> str | None:
         """The image of the Grafana in the cluster, as it is pulled; None without one."""
-        grafana = self.observability.grafana
-        if grafana is None or grafana.kind != IN_CLUSTER:
+        if self.observability.grafana_of(IN_CLUSTER) is None:
             return None
         return mirrored(image_of_chart("grafana"), registry=self.helm.image_registry)
 

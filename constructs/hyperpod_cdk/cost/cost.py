@@ -97,8 +97,8 @@ def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Char
         yield from _file_systems(config.storage, region=region)
     if config.observability.has_stack:
         yield from _observability(config, region=region)
-    grafana = config.observability.grafana
-    if grafana is not None and grafana.kind == MANAGED and grafana.workspace_arn is None:
+    grafana = config.observability.grafana_of(MANAGED)
+    if grafana is not None and grafana.workspace_arn is None:
         # Also of a workspace that no one signs in to.
         yield charge_of(
             "Amazon Managed Grafana",
@@ -318,7 +318,7 @@ def _left_out(config: Config, *, region: str | None) -> Iterator[str]:
 
 
 def _left_out_of_metrics(config: Config, *, region: str | None) -> Iterator[str]:
-    prometheus, grafana = config.observability.prometheus, config.observability.grafana
+    prometheus = config.observability.prometheus
     if prometheus is not None:
         seconds = prometheus.scrape_interval_seconds
         known = price_of("Managed Prometheus", "samples", region=region)
@@ -328,7 +328,7 @@ def _left_out_of_metrics(config: Config, *, region: str | None) -> Iterator[str]
             usd = samples / 10_000_000 * known.usd
             each = f" ({usd:.2f} USD a month for {_SERIES:,} series, read every {seconds} seconds)"
         yield f"metrics in Prometheus: samples that are written{each}, kept and queried"
-    if grafana is not None and grafana.kind == MANAGED:
+    if config.observability.grafana_of(MANAGED) is not None:
         known = price_of("Managed Grafana", "viewer", region=region)
         each = "" if known is None else f", {known.usd} USD a month for each who views"
         yield f"further users of Amazon Managed Grafana{each}"

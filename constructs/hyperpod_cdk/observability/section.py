@@ -160,3 +160,7 @@ class ObservabilityConfig(Section):
         """Whether something is made before the nodes: Prometheus and Grafana come after."""
         beside = self.model_copy(update={"prometheus": None, "grafana": None})
         return beside != ObservabilityConfig()
+
+    def grafana_of(self, kind: str) -> GrafanaConfig | None:
+        """Return the Grafana that shows the metrics if it is of a kind, else None."""
+        return self.grafana if self.grafana is not None and self.grafana.kind == kind else None

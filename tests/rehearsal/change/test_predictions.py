@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -89,17 +89,27 @@ KEYS: Mapping[str, Sequence[str]] = {
 }
 
 
-def edits() -> Iterator[tuple[str, Edit]]:
-    """Yield the changes by name, but for that of the rollback.
+def with_other_values(name: str, document: Document) -> None:
+    """Give keys of `KEYS` other values."""
+    take({key: alternatives()[key] for key in KEYS[name]}, document)
 
-    That one is of one stack: which of several is done when another one fails depends on time.
-    """
-    yield "scale", scaled_everywhere
-    yield "less", without_a_group
-    yield "other nodes", with_other_nodes
-    alternatives = {key: found[0] for key, found in changes_of("default") if found}
-    for name, keys in KEYS.items():
-        yield name, partial(take, {key: alternatives[key] for key in keys})
+
+@cache
+def alternatives() -> Mapping[str, Document]:
+    """Return for each key a document in which it has another value."""
+    return {key: found[0] for key, found in changes_of("default") if found}
+
+
+EDITS: Mapping[str, Edit] = {
+    "scale": scaled_everywhere,
+    "less": without_a_group,
+    "other nodes": with_other_nodes,
+    **{name: partial(with_other_values, name) for name in KEYS},
+}
+"""The changes by name, but for that of the rollback.
+
+That one is of one stack: which of several is done when another one fails depends on time.
+"""
 
 
 def take(others: Mapping[str, Document], document: Document) -> None:
@@ -268,7 +278,7 @@ def test_a_rollback_that_is_predicted_is_what_happens(
 
 
 @pytest.mark.slow(seconds=28)
-@pytest.mark.parametrize("edit", [pytest.param(edit, id=name) for name, edit in edits()])
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
 def test_what_is_predicted_is_what_happens(
     stage: Stage, archive: Archive, folder: Path, edit: Edit, tally: Tally
 ) -> None:

@@ -31,8 +31,8 @@ def managed_grafana(config: Config, target: Target) -> Iterator[Problem]:
     One of the organization is seen from each of its accounts:
     https://docs.aws.amazon.com/singlesignon/latest/APIReference/API_ListInstances.html
     """
-    grafana = config.observability.grafana
-    if grafana is None or grafana.kind != MANAGED:
+    grafana = config.observability.grafana_of(MANAGED)
+    if grafana is None:
         return
     if grafana.workspace_arn is not None:
         yield from _of_yours(grafana, target)
