@@ -281,6 +281,14 @@ def test_decide(asks: ClusterRequest, there: Found, step: type) -> None:
     assert type(decide(there, replace(asks, wanted=wanted))) is step
 
 
+@pytest.mark.parametrize("case", [case for case, (*_, step) in STEPS.items() if step is Fail])
+def test_only_a_cluster_that_failed_as_it_was_created_is_noted_as_such(case: str) -> None:
+    asks, there, _ = STEPS[case]
+    step = decide(there, asks)
+    assert isinstance(step, Fail)
+    assert step.of_creation is (case == "created, and failed")
+
+
 @pytest.mark.parametrize("text", ["", "e6d4096fb8490000:1", "a:b:c:d:e:f", "x" * 256])
 def test_a_tag_that_is_no_claim_is_none(text: str) -> None:
     assert Claim.parse(text) is None
