@@ -64,6 +64,14 @@ def test_ec2_has_the_hardware_by_its_own_name() -> None:
     assert (ours.accelerator, ours.efa_interfaces) == (theirs.accelerator, 32)
 
 
+def test_a_node_of_ec2_has_pods_on_all_of_its_interfaces() -> None:
+    # https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html
+    assert {name: known(name).max_pods for name in ("m5.2xlarge", "g5.12xlarge")} == {
+        "m5.2xlarge": 58,
+        "g5.12xlarge": 737,
+    }
+
+
 def known(instance_type: str) -> InstanceFacts:
     facts = instance_facts(instance_type)
     assert facts is not None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_stacks.table import log_groups_of
 from tests.conftest import Assemble
 from tests.support.assembly import Assembly
 from tests.support.configs import CONFIG_FOLDER, KEY, configured
@@ -95,6 +96,13 @@ def test_its_policy_lets_logs_encrypt_the_stacks_groups_and_nothing_else(
         named = group["Properties"].get("LogGroupName", f"{name}-platform-{logical_id}-1A2B")
         [text] = texts(named)
         assert [each for each in patterns if fnmatchcase(text, each)], text
+
+
+def test_the_log_of_a_build_of_images_is_among_the_groups() -> None:
+    """CodeBuild makes it, by its project's name, so no template has it."""
+    config = load_config(CONFIG_FOLDER / "examples" / "workloads.yaml")
+    builds = [name for name in log_groups_of(config) if name.startswith("/aws/codebuild/")]
+    assert builds == [f"/aws/codebuild/{config.repository_name}"]
 
 
 def test_everything_is_encrypted_and_kept_for_a_year(assemble: Assemble, hardened: Config) -> None:
