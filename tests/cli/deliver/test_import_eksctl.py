@@ -143,6 +143,10 @@ def test_a_published_sample_becomes_a_configuration(
             {"eks": {"endpoint_access": "public_and_private"}},
         ),
         (
+            {"vpc": {"clusterEndpoints": {"publicAccess": True}}},
+            {"eks": {"endpoint_access": "public"}},
+        ),
+        (
             {"vpc": {"nat": {"gateway": "HighlyAvailable"}}},
             {"network": {"nat_gateways": "one_per_zone"}},
         ),
