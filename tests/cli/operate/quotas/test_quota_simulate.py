@@ -113,6 +113,7 @@ def _nodes(name: str) -> float:
         ("team,minutes,nodes\n", "jobs.csv:1: the first line lacks the column submitted, instance"),
         ("submitted,team,instance_type,minutes\n", "lacks the column nodes or accelerators"),
         (_HEADER.replace("name", "title"), "jobs.csv:1: 'title' is no column"),
+        (_HEADER.replace("name", "team"), "jobs.csv:1: 'team' is a column twice"),
         (_HEADER + _LINE + "1,research\n", "jobs.csv:3: has 2 cells, and the first line 8"),
         (_HEADER + _LINE.replace(",1,,", ",,,"), "jobs.csv:2: must say either nodes or accel"),
         (_HEADER + _LINE.replace(",1,,", ",1,2,"), "jobs.csv:2: must say either nodes or accel"),
