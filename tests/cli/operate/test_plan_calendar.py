@@ -67,6 +67,8 @@ def test_each_time_says_what_follows(
 
     assert (period.time, period.instances) == (time, "4 x ml.trn2.48xlarge")
     assert following in period.next
+    runs = status == "Active" and any(each.wanted for each in users)
+    assert ("save before" in period.next) is runs
 
 
 def test_nothing_is_to_be_done_about_an_expired_plan_without_nodes() -> None:
