@@ -111,3 +111,8 @@ def test_what_was_not_deployed_is_one_finding_and_the_rest_is_looked_at_as_deplo
     request = json.loads(stack.template["Resources"]["Cluster"]["Properties"]["Request"])
     there = {each["InstanceGroupName"]: each["InstanceCount"] for each in request["InstanceGroups"]}
     assert asked == (there if check else file)
+
+
+def test_without_a_cluster_the_file_is_what_is_deployed() -> None:
+    config = configured({"cluster": None})
+    assert as_deployed(config, cloudformation=CloudFormation("UPDATE_COMPLETE")) == (config, None)
