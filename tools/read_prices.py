@@ -61,14 +61,7 @@ def main() -> int:
 
 
 def prices(offers: Mapping[str, Any]) -> tuple[dict[str, Decimal], list[str]]:
-    """Return the On-Demand price of each instance type in a price list, and types without one.
-
-    Args:
-        offers: SageMaker's price list of one region.
-
-    Raises:
-        PriceListError: It is none, or has no price.
-    """
+    """Return the On-Demand price of each instance type in a price list, and types without one."""
     found: dict[str, set[Decimal]] = {}
     try:
         for sku, product in offers["products"].items():
@@ -88,14 +81,7 @@ def prices(offers: Mapping[str, Any]) -> tuple[dict[str, Decimal], list[str]]:
 def merged(
     table: Mapping[str, Any], found: Mapping[str, Decimal], *, region: str, day: date
 ) -> dict[str, Any]:
-    """Return the table with a region's prices of HyperPod in the place of the former ones.
-
-    Args:
-        table: The table.
-        found: The prices, by instance type.
-        region: The region.
-        day: When they were read.
-    """
+    """Return the table with a region's prices of HyperPod in the place of the former ones."""
     rows: list[Row] = [
         [SERVICE, name, region, usd, "hour", day.isoformat(), _SOURCE]
         for name, usd in found.items()

@@ -4,11 +4,7 @@ from collections.abc import Iterable, Sequence
 
 
 def with_part(page: str, *, mark: str, text: str) -> str:
-    """Return a page with a text between `<!-- mark -->` and `<!-- /mark -->`.
-
-    Raises:
-        ValueError: The page lacks a mark.
-    """
+    """Return a page with a text between `<!-- mark -->` and `<!-- /mark -->`, its marks."""
     begin, end = f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
     before, found, rest = page.partition(begin)
     _, ended, after = rest.partition(end)
@@ -18,11 +14,6 @@ def with_part(page: str, *, mark: str, text: str) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown.
-
-    Args:
-        heads: The names of its columns.
-        rows: Its cells.
-    """
+    """Return a table in Markdown."""
     head, *lines = (f"| {' | '.join(cells)} |\n" for cells in (heads, *rows))
     return f"{head}|{'---|' * len(heads)}\n{''.join(lines)}"

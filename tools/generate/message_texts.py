@@ -14,24 +14,14 @@ _PLACE_OF_MESSAGE = 2
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ErrorText:
-    """What an error says.
-
-    Attributes:
-        what: What is wrong.
-        next_step: What to do; "" where `what` says it.
-    """
+    """What an error says: what is wrong, and what to do, where the first does not say it."""
 
     what: str
     next_step: str = ""
 
 
 class Scope:
-    """A function, or what stands outside of functions, and what its names are assigned.
-
-    Args:
-        nodes: All that is in it.
-        outside: The scope around it.
-    """
+    """A function, or what stands outside of functions, and what its names are assigned."""
 
     def __init__(self, nodes: Sequence[ast.AST], *, outside: "Scope | None" = None) -> None:
         self._nodes = nodes

@@ -52,17 +52,7 @@ _MOST_SHOWN = 3
 
 
 def with_roles(page: str, *, roles: Sequence[Role], reasons: Sequence[Reason]) -> str:
-    """Return a page with the roles between its marks.
-
-    Args:
-        page: The page.
-        roles: The roles of a default deployment.
-        reasons: Of the statements of all deployments.
-
-    Raises:
-        KeyError: A role or a statement has no reason.
-        ValueError: The page has no marks.
-    """
+    """Return a page with the roles between its marks."""
     before, _, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not end:

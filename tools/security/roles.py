@@ -23,12 +23,9 @@ _ACKNOWLEDGED, _ANNOTATION = "aws:cdk:acknowledged-rules", "Annotation::"
 class Statement:
     """One statement of a policy.
 
-    Attributes:
-        name: Its Sid without a number at its end; without one, its first action.
-        effect: `Allow` or `Deny`.
-        actions: As in `s3:GetObject`.
-        resources: ARNs; `<S3::Bucket.Arn>` stands for an attribute of a resource of the templates.
-        conditions: Values by operator and condition key.
+    Its name is its Sid without a number at its end, or else its first action. Of its resources,
+    `<S3::Bucket.Arn>` stands for an attribute of a resource of the templates. The conditions are by
+    operator and condition key.
     """
 
     name: str
@@ -45,13 +42,9 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reason:
-    """Why a statement is there.
+    """Why a statement is there: a sentence, and the keys of the configuration that add it.
 
-    Attributes:
-        name: The statement's.
-        actions: The statement's.
-        why: A sentence.
-        added_by: The keys of the configuration that add it; None if it is always there.
+    Of one that is always there, there are no such keys.
     """
 
     name: str
@@ -67,13 +60,10 @@ class Reason:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Role:
-    """A role of the templates.
+    """A role of the templates, by its logical id without what makes it unique.
 
-    Attributes:
-        name: Its logical id without what makes it unique, such as `ExecutionRoleRole`.
-        trust: Who assumes it, and the conditions under which each does.
-        managed_policies: Names of AWS managed policies.
-        statements: Of all other policies on it, those of other stacks included.
+    `trust` says who assumes it, and under which conditions each does. The statements are of all
+    policies on it that AWS does not manage, those of other stacks included.
     """
 
     name: str
@@ -161,12 +151,7 @@ def read_roles(assembly: Path) -> list[Role]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Reader:
-    """Resolves what a value of a template refers to.
-
-    Attributes:
-        types: Type of each resource, by stack and logical id.
-        exports: Stack and value of each export, by its name.
-    """
+    """Resolves what a value of a template refers to."""
 
     types: Mapping[tuple[str, str], str]
     exports: Mapping[str, tuple[str, Value]]

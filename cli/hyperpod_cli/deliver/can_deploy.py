@@ -33,9 +33,6 @@ def refuse_unless_bootstrapped(
     """Refuse an account and region in which `cdk bootstrap` has never run.
 
     Who may not read the parameter passes: the CDK CLI reads it with a role of the bootstrap.
-
-    Raises:
-        AccountError: There is no bootstrap stack.
     """
     parameters = session.client("ssm", region_name=environment.region)
     try:
@@ -51,11 +48,7 @@ def refuse_unless_bootstrapped(
 def refuse_problems(
     config: Config, *, environment: Environment, session: boto3.Session, config_path: Path
 ) -> list[str]:
-    """Refuse what a deployment would fail at; return a line for each thing that is only told.
-
-    Raises:
-        ConfigError: A deployment would fail, or AWS could not be asked.
-    """
+    """Refuse what a deployment would fail at; return a line for each thing that is only told."""
     # The stubs know each service by a literal.
     clients: Any = session.client
     target = Target(
@@ -88,12 +81,7 @@ def refuse_problems(
 
 
 def require_bootstrapped(config_path: Path) -> Caller:
-    """Return who would work on a configuration's stacks, in an environment that is bootstrapped.
-
-    Raises:
-        AccountError: There are no credentials or no region, or `cdk bootstrap` has never run there.
-        ConfigError: The configuration cannot be used in that region.
-    """
+    """Return who would work on a configuration's stacks, in an environment that is bootstrapped."""
     session = boto3.Session()
     caller, _ = _caller(config_path, session=session)
     refuse_unless_bootstrapped(caller.environment, session=session, config_path=config_path)
@@ -101,12 +89,7 @@ def require_bootstrapped(config_path: Path) -> Caller:
 
 
 def require_deployable(config_path: Path) -> Caller:
-    """Return who would deploy a configuration, in which nothing is that AWS would refuse.
-
-    Raises:
-        AccountError: There are no credentials or no region.
-        ConfigError: A deployment would fail, or AWS could not be asked.
-    """
+    """Return who would deploy a configuration, in which nothing is that AWS would refuse."""
     session = boto3.Session()
     caller, config = _caller(config_path, session=session)
     for line in refuse_problems(
@@ -117,12 +100,7 @@ def require_deployable(config_path: Path) -> Caller:
 
 
 def places_to_bootstrap(config_path: Path) -> list[str]:
-    """Return the environments of a configuration as `cdk bootstrap` takes them.
-
-    Raises:
-        AccountError: There are no credentials or no region.
-        ConfigError: The configuration cannot be used.
-    """
+    """Return the environments of a configuration as `cdk bootstrap` takes them."""
     loaded = load_file(config_path)
     if loaded.pipeline is not None:
         # It has a bucket in the region of each environment.

@@ -44,14 +44,7 @@ READ_SECONDS = 20.0
 def refuse_deletion(path: Path, *, everything: bool, unchecked: bool) -> None:
     """Refuse a deletion by which users would lose something, or which a protection forbids.
 
-    Args:
-        path: File of the configuration.
-        everything: Whether all stacks are to be deleted; else the HyperPod stack alone.
-        unchecked: Whether to go on where it cannot be looked, and say so.
-
-    Raises:
-        ConfigError: The configuration cannot be used.
-        OpsError: The deletion is refused.
+    `unchecked` goes on where it cannot be looked, and says so.
     """
     try:
         config = load_config(path)
@@ -70,13 +63,8 @@ def refuse_deletion(path: Path, *, everything: bool, unchecked: bool) -> None:
 def check(config: Config) -> None:
     """Refuse the deletion of a configuration's nodes by which users would lose something.
 
-    Without Kubernetes nothing is asked: who deletes is told that jobs end.
-
-    Raises:
-        UnknownLossError: The Kubernetes API could not be asked.
-        ProvisioningError: Users would lose something.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
+    Without Kubernetes nothing is asked: who deletes is told that jobs end. UnknownLossError says
+    that the Kubernetes API could not be asked.
     """
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
     if config.control_plane is None:
@@ -108,16 +96,6 @@ def refuse_protected(config: Config, *, path: Path) -> None:
     """Refuse to delete all stacks of a configuration while a part of them is protected.
 
     A stack whose creation failed is not: it holds nothing.
-
-    Args:
-        config: The configuration.
-        path: Its file.
-
-    Raises:
-        OpsError: A stack has termination protection, or the EKS cluster its own.
-        ProvisioningError: A rollback left a protected EKS cluster.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
     """
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
     problems, changes, protected = [], [], []

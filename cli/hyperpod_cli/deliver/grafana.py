@@ -43,14 +43,7 @@ _DENIED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
 def files(config: Config) -> dict[str, str]:
-    """Return the dashboards and rules of a deployment by the names of their files.
-
-    Args:
-        config: The deployment.
-
-    Raises:
-        OpsError: There is nothing to show of it.
-    """
+    """Return the dashboards and rules of a deployment by the names of their files."""
     seen = watched(config, region=known_region(config))
     made = dashboards(seen)
     if not made:
@@ -63,15 +56,7 @@ def files(config: Config) -> dict[str, str]:
 
 
 def write(rendered: Mapping[str, str], *, folder: Path) -> None:
-    """Write files into a folder.
-
-    Args:
-        rendered: Their texts by name.
-        folder: The folder, which is made if it is not there.
-
-    Raises:
-        OpsError: It cannot be written.
-    """
+    """Write files into a folder."""
     try:
         for name, text in rendered.items():
             replace_file(folder / name, text, mode=PUBLIC)
@@ -80,14 +65,7 @@ def write(rendered: Mapping[str, str], *, folder: Path) -> None:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a Grafana that dashboards can be sent to.
-
-    Args:
-        url: Where the Grafana is.
-
-    Raises:
-        OpsError: It is no address to send a token to, or there is no token for it.
-    """
+    """Return the host of a Grafana, or refuse it: a token must be there, and may be sent there."""
     try:
         parts = urlsplit(url if _SENDABLE.fullmatch(url) else "")
         host, _ = parts.hostname, parts.port
@@ -110,19 +88,9 @@ def host_of(url: str) -> str:
 def push(
     rendered: Mapping[str, str], *, url: str, sources: Sequence[Mapping[str, Any]] = ()
 ) -> list[str]:
-    """Put dashboards into a Grafana, in place of those that it has of the same subjects.
+    """Put dashboards into a Grafana, in place of those of the same subjects; return where each is.
 
-    Args:
-        rendered: Files; those that are no dashboards are left out.
-        url: Where the Grafana is.
-        sources: Data sources that it gets before them, in place of those of the same `uid`.
-            Default: it has its own.
-
-    Returns:
-        Where each dashboard is.
-
-    Raises:
-        OpsError: The Grafana is not reached, or does not take them.
+    Before them it gets the data sources, if any, in place of those of the same `uid`.
     """
     host = host_of(url)
     base = url.rstrip("/")
@@ -137,14 +105,7 @@ def push(
 
 
 def deployed(config: Config) -> tuple[str, list[Mapping[str, Any]]]:
-    """Return where the workspace of a deployment is, and the data sources that it is to have.
-
-    Args:
-        config: The deployment.
-
-    Raises:
-        OpsError: It has none, or is not deployed.
-    """
+    """Return where the workspace of a deployment is, and the data sources that it is to have."""
     session = aws_session(config=config)
     stack = stack_name(config, "operators")
     grafana = config.observability.grafana
@@ -207,16 +168,7 @@ def _token(host: str, *, role: str) -> Iterator[str]:
 
 @contextmanager
 def managed_token(client: AwsClient, workspace: str, *, role: str = "EDITOR") -> Iterator[str]:
-    """Have a token of Amazon Managed Grafana, which is gone afterwards with its account.
-
-    Args:
-        client: Of Amazon Managed Grafana.
-        workspace: The ID of the workspace.
-        role: What it may do there. Default: dashboards.
-
-    Raises:
-        OpsError: AWS gives none.
-    """
+    """Have a token of Amazon Managed Grafana, which is gone afterwards with its account."""
     named = {"workspaceId": workspace}
     try:
         account = client.create_workspace_service_account(name=_ACCOUNT, grafanaRole=role, **named)
@@ -252,12 +204,7 @@ def _refused(workspace: str, error: Exception) -> OpsError:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Grafana:
-    """A Grafana's HTTP API.
-
-    Attributes:
-        base: Where it is.
-        token: Of a service account.
-    """
+    """A Grafana's HTTP API."""
 
     base: str
     token: str = field(repr=False)

@@ -44,13 +44,10 @@ _FSX_DRIVER = "aws-fsx-csi-driver"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Image:
-    """An image of a chart.
+    """An image of a chart, by its original name and the one that is deployed.
 
-    Attributes:
-        original: Its name in the registry that the chart takes it from.
-        used: Its name as it is deployed.
-        mirror: Its name in `helm.image_registry`; None where it needs no mirror, or without one.
-        is_from_outside: Whether a network without internet access cannot pull what is deployed.
+    `mirror` is its name in `helm.image_registry`; None where it needs none, or without one. It
+    `is_from_outside` if a network without internet access cannot pull what is deployed.
     """
 
     original: str
@@ -66,17 +63,7 @@ class Image:
 
 
 def listed_images(config: Config, *, chart: HyperPodChart, region: str | None) -> list[Image]:
-    """Return the images of the chart, and that of a Grafana in the cluster, sorted.
-
-    Args:
-        config: What is deployed.
-        chart: The chart, packaged.
-        region: AWS Region of the deployment, if it is known.
-
-    Raises:
-        CommandError: helm cannot render the chart.
-        ChartError: There is no helm.
-    """
+    """Return the images of the chart, and that of a Grafana in the cluster, sorted."""
     without = config.model_copy(
         update={"helm": config.helm.model_copy(update={"image_registry": None})}
     )
@@ -144,16 +131,7 @@ def _rendered(config: Config, *, chart: HyperPodChart, region: str | None) -> li
 
 
 def images_of(config: Config, *, path: Path) -> list[Image]:
-    """Return the images of a configuration; none without Kubernetes.
-
-    Args:
-        config: The configuration.
-        path: Its file.
-
-    Raises:
-        ConfigError: The chart does not know a value.
-        HyperPodChartError: The chart cannot be read, or is not packaged.
-    """
+    """Return the images of a configuration; none without Kubernetes."""
     if config.control_plane is None:
         return []
     chart = helm_chart(config)
@@ -167,15 +145,7 @@ def images_of(config: Config, *, path: Path) -> list[Image]:
 
 
 def refuse_unreachable(path: Path) -> None:
-    """Refuse an image that no node can pull: the network is closed, or resolves AWS's names alone.
-
-    Args:
-        path: File of the configuration.
-
-    Raises:
-        ConfigError: There is such an image, or the configuration cannot be used.
-        HyperPodChartError: The chart cannot be read, or is not packaged.
-    """
+    """Refuse an image that no node can pull: the network is closed, or resolves AWS alone."""
     config = load_config(path)
     if not config.network.resolves_aws_alone:
         return
@@ -197,14 +167,7 @@ def refusal(image: Image, *, again: str) -> str:
 def lines(
     config: Config, *, images: Sequence[Image], digest: Callable[[str], str] | None = None
 ) -> Iterator[str]:
-    """Yield what is said of the images.
-
-    Args:
-        config: The configuration.
-        images: Its images.
-        digest: Asks a registry for the digest of an image that does not name it. Default: nothing
-            is asked.
-    """
+    """Yield what is said of the images; `digest` asks a registry for what a name does not say."""
     for image in images:
         yield image.original
         known = image.digest or (digest(image.original) if digest is not None else None)
@@ -229,13 +192,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImageName:
-    """Where an image goes.
-
-    Attributes:
-        host: The registry.
-        repository: The repository in it, with its folders.
-        reference: Tag, or digest.
-    """
+    """Where an image goes: the registry, the repository with its folders, the tag or digest."""
 
     host: str
     repository: str
@@ -282,16 +239,6 @@ def mirror(
     """Copy the images that need a mirror, and make their repositories in ECR.
 
     Repositories of ECR get immutable tags, and scan what is pushed. A tag that is there stays.
-
-    Args:
-        images: The images.
-        report: Called with a line for each.
-        run: Runs crane. Default: `subprocess.run`.
-        ecr: Returns ECR's client of a region. Default: boto3's.
-
-    Raises:
-        FailedError: There is no crane, it failed, or a tag in the mirror is another image.
-        ClientError: ECR refused.
     """
     execute = partial(_crane, run=run)
     logged_in: set[str] = set()
@@ -322,11 +269,7 @@ def mirror(
 
 
 def digest(image: str) -> str:
-    """Ask an image's registry for its digest.
-
-    Raises:
-        FailedError: There is no crane, or it failed.
-    """
+    """Ask an image's registry for its digest."""
     return _crane("digest", image)
 
 

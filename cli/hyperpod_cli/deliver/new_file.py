@@ -13,31 +13,13 @@ from hyperpod_stacks.table import description
 
 
 def refuse_existing(path: Path, *, option: str) -> None:
-    """Refuse a file that exists.
-
-    Args:
-        path: The file.
-        option: What names another one on the command line.
-
-    Raises:
-        OpsError: It exists.
-    """
+    """Refuse a file that exists; the option is what names another one on the command line."""
     if path.exists():
         raise OpsError(f"{path}: exists, and stays as it is; write another one with {option}")
 
 
 def write_new(text: str, *, path: Path, option: str) -> Config:
-    """Write a file, all of it or nothing, and return what it holds.
-
-    Args:
-        text: The configuration.
-        path: The file.
-        option: What names another one on the command line.
-
-    Raises:
-        ConfigError: It cannot be deployed.
-        OpsError: The file cannot be written.
-    """
+    """Write a configuration, all of it or nothing, and return what it holds."""
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".new-") as folder:
             draft = Path(folder) / path.name
@@ -51,13 +33,7 @@ def write_new(text: str, *, path: Path, option: str) -> Config:
 
 
 def report(config: Config, *, path: Path, before_next: Sequence[str] = ()) -> Iterator[str]:
-    """Yield what a new file deploys and costs, and what to run next.
-
-    Args:
-        config: What it holds.
-        path: The file.
-        before_next: What to read before anything is run. Default: nothing.
-    """
+    """Yield what a new file deploys and costs, what to read then, and what to run next."""
     yield f"Wrote {path}. It deploys:"
     for line in description(config):
         yield f"  {line}"

@@ -30,14 +30,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 class TrainingImages:
     """The training images of a configuration, and the repository that they are for.
 
-    Attributes:
-        config: The configuration.
-        path: Its file.
-        session: Clients of its region.
-        repository: URI of the repository.
-        project: Name of the project that builds them.
-        images: The images, of the files as they are now.
-        deployed: URI of each image, of the files as they were deployed, by the name of its base.
+    `images` are of the files as they are now; `deployed` has the URI of each of the files as they
+    were deployed, by the name of its base.
     """
 
     config: Config
@@ -61,11 +55,7 @@ class TrainingImages:
         return [image for image in self.images if self.uri(image) is None]
 
     def lines(self) -> Iterator[str]:
-        """Yield where each image is, as the values of a job name it.
-
-        Raises:
-            FailedError: One is not there.
-        """
+        """Yield where each image is, as the values of a job name it."""
         for image in self.images:
             uri = self.uri(image)
             if uri is None:
@@ -77,11 +67,7 @@ class TrainingImages:
             yield f"{image.tag}: image: {uri}"
 
     def refuse_changed(self) -> None:
-        """Refuse to build with CodeBuild what it does not have.
-
-        Raises:
-            OpsError: The files are not those that are deployed.
-        """
+        """Refuse to build with CodeBuild what it does not have."""
         tags = {uri.rpartition(":")[2] for uri in self.deployed.values()}
         if not tags.issuperset(image.tag for image in self.images):
             deploy = make_command("deploy", self.path)
@@ -93,14 +79,7 @@ class TrainingImages:
 
 
 def training_images(config: Config, *, path: Path, session: AwsSession) -> TrainingImages:
-    """Find the training images of a deployment.
-
-    Raises:
-        ConfigError: The configuration has no workloads.
-        OpsError: Its stack is not deployed.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Find the training images of a deployment."""
     if config.workloads is None:
         message = "null has no repository for images; write `workloads: {}`, and deploy it"
         raise ConfigError([f"{path}: workloads: {message}"])
@@ -123,19 +102,7 @@ def training_images(config: Config, *, path: Path, session: AwsSession) -> Train
 def build_on_codebuild(
     found: TrainingImages, *, say: Say, sleep: Callable[[float], None], every: float
 ) -> None:
-    """Start the project, and show its log until it ends.
-
-    Args:
-        found: What is built.
-        say: Gets the lines.
-        sleep: Waits so many seconds.
-        every: Seconds between two looks.
-
-    Raises:
-        FailedError: The build failed.
-        ClientError: AWS refused.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Start the project, and show its log every so many seconds until it ends."""
     started = found.session.writing_client("codebuild").start_build(projectName=found.project)
     build_id = started["build"]["id"]
     region = found.session.region
@@ -185,19 +152,7 @@ def _why(build: Mapping[str, Any]) -> str:
 
 
 def build_with_docker(found: TrainingImages, *, say: Say, run: Run = subprocess.run) -> None:
-    """Build on this machine, and push.
-
-    Args:
-        found: What is built.
-        say: Gets the lines.
-        run: Runs docker. Default: `subprocess.run`.
-
-    Raises:
-        OpsError: Docker is not there, is not running, or has no buildx.
-        FailedError: It failed.
-        ClientError: AWS refused.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Build on this machine, and push."""
     docker = shutil.which(_DOCKER)
     if docker is None:
         raise OpsError(

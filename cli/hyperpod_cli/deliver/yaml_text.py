@@ -29,13 +29,7 @@ class YamlText:
         self.text = text
 
     def set(self, place: Place, value: str, *, comment: str | None = None) -> None:
-        """Replace a scalar.
-
-        Args:
-            place: Keys and positions from the top.
-            value: What stands in its place.
-            comment: What replaces the comment behind it. Default: that stays.
-        """
+        """Replace a scalar, and the comment behind it by another one if there is one."""
         node = self._entry(place)[1]
         start, end = node.start_mark.index, node.end_mark.index
         if comment is not None:

@@ -33,17 +33,9 @@ def run(
     environment: Mapping[str, str] | None = None,
     timeout_seconds: int = 600,
 ) -> str:
-    """Run a command and return its standard output.
+    """Run a command and return its standard output; raise CommandError if it fails.
 
-    Args:
-        argv: Program and arguments; no shell is involved.
-        cwd: Directory to run in.
-        environment: Variables added to those of this process.
-        timeout_seconds: When to give up.
-
-    Raises:
-        CommandError: It failed or took too long.
-        ChartError: The program is not installed.
+    The environment is added to that of this process.
     """
     inherited = {key: value for key, value in os.environ.items() if key not in _GIT_LOCATION}
     quiet = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "LC_ALL": "C"}
@@ -85,11 +77,7 @@ NAMESPACE = "kube-system"
 
 
 def helm_binary() -> Path:
-    """Return the helm of the Lambda layer package, or on other systems the one on PATH.
-
-    Raises:
-        ChartError: Another system, and no helm on PATH.
-    """
+    """Return the helm of the Lambda layer package, or on other systems the one on PATH."""
     try:
         return local_binary("helm")
     except FileNotFoundError as error:
@@ -100,9 +88,7 @@ def helm_binary() -> Path:
 class Helm:
     """Helm with its own home, so that it uses no repositories or plug-ins of this machine.
 
-    Attributes:
-        binary: The executable.
-        home: Empty directory for its caches.
+    The home is an empty directory for its caches.
     """
 
     binary: Path
@@ -113,20 +99,12 @@ class Helm:
         return self._run("version", "--template", "{{.Version}}").strip()
 
     def package(self, chart: Path, *, into: Path) -> Path:
-        """Package a chart directory, `.helmignore` applied; its dependencies must be there.
-
-        Raises:
-            CommandError: helm refused.
-        """
+        """Package a chart directory, `.helmignore` applied; its dependencies must be there."""
         self._run("package", chart, "--destination", into)
         return next(into.glob("*.tgz"))
 
     def pull(self, *, name: str, version: str, repository: str, into: Path) -> Path:
-        """Download one chart archive.
-
-        Raises:
-            CommandError: It cannot be reached, or has no such chart or version.
-        """
+        """Download one chart archive."""
         into.mkdir(parents=True)
         self._run(
             "pull",
@@ -140,11 +118,7 @@ class Helm:
         return next(into.glob("*.tgz"))
 
     def newest_version(self, *, name: str, repository: str) -> str:
-        """Return the newest version of a chart in a chart repository.
-
-        Raises:
-            CommandError: It cannot be reached, or has no such chart.
-        """
+        """Return the newest version of a chart in a chart repository."""
         shown = self._run("show", "chart", *_address(name, repository))
         return str(yaml.safe_load(shown)["version"])
 
@@ -160,16 +134,7 @@ class Helm:
     ) -> str:
         """Render a chart, CRDs included.
 
-        Args:
-            chart: The chart.
-            values: Merged over the chart's own, and over those of files.
-            release: Name of the release.
-            namespace: Its namespace.
-            files: Files of values. Default: none.
-            settings: `KEY=VALUE`, which win over all others. Default: none.
-
-        Raises:
-            CommandError: It does not render.
+        The values win over those of files and the chart's own, and settings, `KEY=VALUE`, over all.
         """
         file = self.home / "values.json"
         file.write_text(json.dumps(values))

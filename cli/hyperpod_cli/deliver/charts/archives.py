@@ -18,12 +18,7 @@ from hyperpod_shared.archives import Room, chart_members
 class Requirement:
     """One entry of `dependencies` in Chart.yaml.
 
-    Attributes:
-        name: Chart it names.
-        version: Version it asks for.
-        repository: Where from; `file://…` or empty: from the chart's own folder.
-        alias: Key of its values, when other than the name.
-        condition: Comma-separated paths of values that switch it on.
+    It is switched on by its condition, paths of values with commas between them.
     """
 
     name: str
@@ -104,13 +99,7 @@ def _requirement(entry: dict[str, Any]) -> Requirement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Archive:
-    """A dependency and its archive on disk.
-
-    Attributes:
-        dependency: The dependency as pinned.
-        file: The .tgz.
-        sha256: Digest of the file.
-    """
+    """A dependency and its archive on disk."""
 
     dependency: Dependency
     file: Path
@@ -131,17 +120,9 @@ def collect_archives(
     workspace: Path,
     report: Callable[[str], None],
 ) -> list[Archive]:
-    """Find or download each dependency's archive; this does not check digests.
+    """Find each dependency's archive in the folder, or else download it.
 
-    Args:
-        dependencies: What is wanted.
-        folder: Folder to take them from; None: the network.
-        helm: Downloads them.
-        workspace: Directory for downloads.
-        report: Called with a line of progress each.
-
-    Raises:
-        ChartError: One is not to be had.
+    This does not check digests.
     """
     collected = []
     for index, dependency in enumerate(dependencies):
@@ -156,11 +137,7 @@ def collect_archives(
 
 
 def check_digests(archives: list[Archive], *, pin_file: Path) -> None:
-    """Compare each archive with its pinned digest.
-
-    Raises:
-        ChartError: A digest differs or was never recorded.
-    """
+    """Compare each archive with its pinned digest."""
     for archive in archives:
         pinned, label = archive.dependency.sha256, archive.dependency.label
         if pinned == NOT_RECORDED:
@@ -211,8 +188,7 @@ def _pull(dependency: Dependency, *, helm: Helm, into: Path) -> Path:
 def drop_stale_archives(chart: Path) -> list[str]:
     """Delete archives next to a directory of the same chart; helm would pick either.
 
-    Returns:
-        The deleted files, relative to the chart.
+    Returns the deleted files, relative to the chart.
     """
     dropped = []
     for charts in sorted(chart.rglob("charts")):
@@ -227,11 +203,7 @@ def drop_stale_archives(chart: Path) -> list[str]:
 
 
 def check_requirements(chart: Path, *, pins: Pins) -> None:
-    """Compare what the charts require from elsewhere with the pins.
-
-    Raises:
-        ChartError: A requirement without pin, another version, or a pin that nothing requires.
-    """
+    """Compare what the charts require from elsewhere with the pins."""
     top = read_chart_directory(chart)
     pinned = {dependency.name for dependency in pins.dependencies if dependency.parent is None}
     both = sorted(pinned & set(pins.left_out))
@@ -269,11 +241,7 @@ def leave_out(chart: Path, *, names: list[str]) -> None:
 
 
 def required_version(dependency: Dependency, *, chart: Path) -> str | None:
-    """Return the version of a dependency that the chart, or its parent in it, requires, if any.
-
-    Raises:
-        ChartError: The chart has no such parent.
-    """
+    """Return the version of a dependency that the chart, or its parent in it, requires, if any."""
     owner = read_chart_directory(_home(dependency, chart=chart))
     wanted = [entry.version for entry in owner.requirements if entry.name == dependency.name]
     return wanted[0] if wanted else None

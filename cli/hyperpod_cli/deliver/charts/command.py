@@ -48,18 +48,6 @@ def check(
     """Report newer versions upstream, and write what the newest commit would change to a diff.
 
     A chart repository that cannot be reached is reported and skipped.
-
-    Args:
-        settings: What is packaged now.
-        config: Says what of the chart is installed: components, values, region.
-        helm: The helm to use.
-        workspace: Empty directory to work in.
-        output: Folder with the packaged chart; the diff goes there too.
-        report: Called with a line each.
-
-    Raises:
-        ChartError: Nothing could be compared: no packaged chart, no access to the newest one, or
-            one of the two cannot be installed with the configuration.
     """
     if config.control_plane is None:
         raise ChartError(
@@ -152,18 +140,7 @@ OUTPUT = Path("build/charts")
 
 
 def package_if_needed(config_path: Path, *, pins: Path = PINS, output: Path = OUTPUT) -> None:
-    """Package the chart if a configuration names none of its own, and the package is out of date.
-
-    Args:
-        config_path: File of the configuration.
-        pins: What is pinned. Default: the project's.
-        output: Folder of the package. Default: the project's.
-
-    Raises:
-        FailedError: It cannot be packaged.
-        ConfigError: The configuration cannot be used.
-        HyperPodChartError: A stand-in for the chart cannot be used.
-    """
+    """Package the chart if a configuration names none of its own, and the package is old."""
     loaded = load_file(config_path)
     needing = [each.config for each in loaded.deployments if each.config.needs_official_chart]
     if all(own_chart(config) is not None for config in needing):
@@ -175,22 +152,13 @@ def package_if_needed(config_path: Path, *, pins: Path = PINS, output: Path = OU
 
 
 def package_chart(*, pins: Path, output: Path) -> None:
-    """Package the official chart at its pinned commit.
-
-    Raises:
-        FailedError: It cannot be packaged.
-    """
+    """Package the official chart at its pinned commit."""
     with _tools(pins) as (settings, helm, workspace):
         _package(settings, helm=helm, workspace=workspace, output=output)
 
 
 def check_charts(config_path: Path, *, pins: Path, output: Path) -> None:
-    """Report newer charts, and what they would change of what a configuration installs.
-
-    Raises:
-        FailedError: They cannot be compared.
-        ConfigError: The configuration cannot be used.
-    """
+    """Report newer charts, and what they would change of what a configuration installs."""
     with _tools(pins) as (settings, helm, workspace):
         check(
             settings,

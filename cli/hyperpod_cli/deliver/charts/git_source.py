@@ -11,11 +11,7 @@ _GIT = ("git", "-c", "core.autocrlf=false", "-c", "core.eol=lf")
 
 
 def check_out_chart(*, source: ChartSource, workspace: Path) -> Path:
-    """Write the chart's folder at the commit into the workspace and return it.
-
-    Raises:
-        ChartError: The repository cannot be reached, or has no such commit or no chart at the path.
-    """
+    """Write the chart's folder at the commit into the workspace and return it."""
     repository = workspace / "repository"
     repository.mkdir(parents=True)
     run([*_GIT, "init", "--quiet", "--bare", "."], cwd=repository)
@@ -41,11 +37,7 @@ def check_out_chart(*, source: ChartSource, workspace: Path) -> Path:
 
 
 def newest_commit(source: ChartSource, *, workspace: Path) -> str:
-    """Return the newest commit of the repository's default branch.
-
-    Raises:
-        ChartError: The repository cannot be reached.
-    """
+    """Return the newest commit of the repository's default branch."""
     try:
         listed = run(
             [*_GIT, "ls-remote", "--", source.git_url, "HEAD"], cwd=workspace, timeout_seconds=120

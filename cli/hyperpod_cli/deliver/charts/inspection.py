@@ -27,11 +27,7 @@ _REGION_AND_ACCOUNT = re.compile(r'"([a-z]{2}(?:-[a-z]+)+-\d)"\s+"\d{12}"')
 class AbsentChart:
     """A chart that a component requires and the package does not hold.
 
-    Attributes:
-        component: Who requires it.
-        name: The chart.
-        version: The version required.
-        conditions: Helm conditions, paths from the top of the values; all on: it is needed.
+    It is needed if all conditions are on: paths from the top of the values.
     """
 
     component: str
@@ -55,11 +51,7 @@ def absent_charts(chart: Path, *, left_out: list[Requirement]) -> list[AbsentCha
 
 
 def agent_regions(chart: Path) -> list[str]:
-    """List the regions for which the health monitoring agent has an image, sorted.
-
-    Raises:
-        ChartError: The list is not where it was.
-    """
+    """List the regions for which the health monitoring agent has an image, sorted."""
     file = chart / _AGENT_TEMPLATE
     regions = sorted(set(_REGION_AND_ACCOUNT.findall(file.read_text()))) if file.is_file() else []
     if not regions:
@@ -106,14 +98,7 @@ _DATA_IN_CHART = Path("packaging.json")
 def add_value_checks(
     tree: Path, *, chart: ChartFile, absent: list[AbsentChart], regions: list[str]
 ) -> list[str]:
-    """Put the value checks template and the data it reads into an unpacked chart.
-
-    Returns:
-        The files added, relative to the chart.
-
-    Raises:
-        ChartError: The chart has a file of that name already.
-    """
+    """Add the template of the value checks and its data to a chart; return the files' names."""
     conditions = [entry.condition for entry in chart.requirements if entry.condition]
     data = {
         "absent": [asdict(entry) for entry in absent],

@@ -57,11 +57,7 @@ _IMAGE = re.compile(
 
 
 def follow_registry(tree: Path) -> list[str]:
-    """Rewrite the templates of an unpacked chart and its subcharts.
-
-    Returns:
-        The files changed, relative to the chart.
-    """
+    """Rewrite the templates of an unpacked chart and its subcharts; return the files' names."""
     changed = []
     for file in sorted(tree.rglob("*.yaml")):
         name = file.relative_to(tree)
@@ -88,8 +84,7 @@ def _with_registry(found: re.Match[str]) -> str:
 def compare_manifests(now: str, then: str) -> tuple[list[str], str]:
     """Compare two manifests object by object, whatever the order and layout of their text.
 
-    Returns:
-        A line for each object or image that comes, goes or changes, and a unified diff.
+    Returns a line for each object or image that comes, goes or changes, and a unified diff.
     """
     before, after = parse_objects(now), parse_objects(then)
     changed = [name for name in before if name in after and before[name] != after[name]]

@@ -82,13 +82,9 @@ def _gzip_stored(data: bytes) -> bytes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Package:
-    """A packaged chart.
+    """A packaged chart, and where everything in it came from, ready for JSON.
 
-    Attributes:
-        file: The .tgz, in the workspace.
-        manifest: What it renders with its own defaults, CRDs included.
-        archives: The dependencies in it.
-        provenance: Where everything in it came from, ready for JSON.
+    The manifest is what it renders with its own defaults, CRDs included.
     """
 
     file: Path
@@ -100,17 +96,7 @@ class Package:
 def package(
     settings: Settings, *, helm: Helm, workspace: Path, report: Callable[[str], None]
 ) -> Package:
-    """Package the official chart.
-
-    Args:
-        settings: What to package.
-        helm: The helm to use.
-        workspace: Directory to make, and to make everything in.
-        report: Called with a line of progress each.
-
-    Raises:
-        ChartError: One line: what is wrong and what to do.
-    """
+    """Package the official chart in a workspace, a folder that is not there yet."""
     workspace.mkdir()
     source = settings.pins.chart
     report(f"[1/4] chart {source.path} of {source.shown_url} at {source.git_commit}")
@@ -207,11 +193,7 @@ PROVENANCE_NAME = "hyperpod-helm-chart.provenance.json"
 
 
 def publish(package: Package, *, output: Path) -> Path:
-    """Write the archive and its provenance into a folder.
-
-    Returns:
-        The archive.
-    """
+    """Write the archive and its provenance into a folder, and return the archive."""
     archive = output / ARCHIVE_NAME
     described = {
         "package": {
@@ -235,11 +217,7 @@ def fetch(
     output: Path,
     report: Callable[[str], None],
 ) -> None:
-    """Write the archive into a folder, unless it is there.
-
-    Raises:
-        ChartError: It cannot be read, or is another file than the pinned one.
-    """
+    """Write the archive into a folder, unless it is there."""
     archive, place = output / ARCHIVE_NAME, f"s3://{chart.bucket}/{chart.key}"
     if archive.is_file() and sha256_of(archive) == chart.sha256:
         return

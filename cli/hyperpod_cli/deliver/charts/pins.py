@@ -26,13 +26,7 @@ class _Strict(BaseModel):
 
 
 class ChartSource(_Strict):
-    """Where the official chart comes from.
-
-    Attributes:
-        git_url: URL or local path of a git repository.
-        git_commit: Full commit id; a branch or tag would move.
-        path: Folder of the chart in the repository.
-    """
+    """Where the official chart comes from: a full commit id, since a branch or tag would move."""
 
     git_url: Annotated[str, Field(min_length=1)]
     git_commit: Annotated[str, Field(pattern=GIT_COMMIT)]
@@ -52,15 +46,7 @@ class ChartSource(_Strict):
 
 
 class Dependency(_Strict):
-    """A chart that the official one takes from elsewhere.
-
-    Attributes:
-        name: Its name, as in Chart.yaml.
-        version: Its exact version.
-        repository: Chart repository (https or oci URL).
-        sha256: Digest of the .tgz, or `not-recorded`.
-        parent: Component it belongs to; None for the official chart itself.
-    """
+    """A chart that the official one takes from elsewhere, or else its component `parent`."""
 
     name: _Name
     version: _Version
@@ -75,13 +61,7 @@ class Dependency(_Strict):
 
 
 class Pins(_Strict):
-    """Everything in the pin file.
-
-    Attributes:
-        chart: The official chart.
-        dependencies: Charts packaged into it.
-        left_out: Names removed from its Chart.yaml.
-    """
+    """The pin file: the official chart, what is packaged into it, and what is left out of it."""
 
     chart: ChartSource
     dependencies: list[Dependency]
@@ -89,11 +69,7 @@ class Pins(_Strict):
 
 
 def load_pins(file: Path) -> Pins:
-    """Read and check the pin file.
-
-    Raises:
-        ChartError: Missing, not YAML, or a value that is not allowed; one line.
-    """
+    """Read and check the pin file."""
     try:
         return Pins.model_validate(yaml.safe_load(file.read_text()))
     except FileNotFoundError as error:
@@ -109,14 +85,10 @@ def load_pins(file: Path) -> Pins:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """Inputs of one run.
+    """Inputs of one run: the pins with what overrides them, and a folder of archives, if any.
 
-    Attributes:
-        pin_file: The pin file, for messages and for recording.
-        pins: What to package, overrides applied.
-        archives: Folder with the dependency archives; None: the network.
-        digests: `check` the archives' digests against the pins, `record` new ones, or `ignore`
-            them, for a chart that is only rendered and thrown away.
+    The archives' digests are checked, or new ones recorded, or ignored, for a chart that is only
+    rendered and thrown away.
     """
 
     pin_file: Path
@@ -126,11 +98,7 @@ class Settings:
 
 
 def load_settings(*, pin_file: Path, environment: Mapping[str, str]) -> Settings:
-    """Read the pin file and the CHART_ variables; an empty variable counts as unset.
-
-    Raises:
-        ChartError: The file or a variable is wrong; one line.
-    """
+    """Read the pin file and the CHART_ variables; an empty variable counts as unset."""
     pins = load_pins(pin_file)
     digests = environment.get("CHART_DIGESTS", "")
     if digests not in ("", "record"):
@@ -166,14 +134,9 @@ def _source(pinned: ChartSource, *, environment: Mapping[str, str]) -> ChartSour
 
 
 def record_digests(file: Path, *, digests: Mapping[tuple[str, str | None], str]) -> list[str]:
-    """Put SHA-256 digests into the pin file.
+    """Put SHA-256 digests, by name and parent of the dependency, into the pin file.
 
-    Args:
-        file: The pin file.
-        digests: Digest by name and parent of the dependency.
-
-    Returns:
-        One line a digest that changed: `name: old -> new`.
+    Returns a line for each that changed: `name: old -> new`.
     """
     text, changes = YamlText(file.read_text()), []
     for index, entry in enumerate(load_pins(file).dependencies):

@@ -37,14 +37,10 @@ _DEPLOYABLE = ("REVIEW_IN_PROGRESS", "ROLLBACK_FAILED")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Announcement:
-    """What a deployment will do.
+    """What a deployment will do, as far as that is known.
 
-    Attributes:
-        lines: What is said of it; empty if it is not known.
-        former: What is deployed, by name of the stack; empty if it is not known.
-        held: Why stacks stay as they are until there are nodes, by their names.
-        unchanged: Names of the stacks to which nothing happens.
-        changes: Whether anything happens, as far as that is known.
+    `former` is what is deployed, and `held` why stacks stay as they are until there are nodes, both
+    by the name of the stack. Nothing happens to the stacks of `unchanged`.
     """
 
     lines: Sequence[str] = ()
@@ -55,17 +51,7 @@ class Announcement:
 
 
 def announce(path: Path, *, templates: Path, again: str) -> None:
-    """Print what a deployment of all stacks will do.
-
-    Args:
-        path: File of the configuration.
-        templates: Folder that `cdk synth` wrote.
-        again: Command that was run.
-
-    Raises:
-        LinesError: CloudFormation would not take it.
-        ConfigError: A value changes that cannot.
-    """
+    """Print what a deployment of all stacks will do."""
     config = load_config(path)
     session = deployer_session(config)
     announced = announcement(
@@ -77,19 +63,7 @@ def announce(path: Path, *, templates: Path, again: str) -> None:
 def announcement(
     stacks: Sequence[Stack], *, config: Config, path: Path, session: AwsSession, again: str
 ) -> Announcement:
-    """Return what a deployment will do; say so on standard error where that is not known.
-
-    Args:
-        stacks: The stacks to deploy.
-        config: The configuration.
-        path: Its file.
-        session: The account and the region.
-        again: Command that was run.
-
-    Raises:
-        LinesError: CloudFormation would not take it.
-        ConfigError: A value changes that cannot.
-    """
+    """Return what a deployment will do, or refuse it; say on standard error what is not known."""
     client, region = session.polling_client("cloudformation"), session.region
     former: dict[str, Deployed | None] = {}
     try:
@@ -133,13 +107,7 @@ def announcement(
 
 
 def refusals(stacks: Mapping[str, Deployed | None], *, region: str, again: str) -> Iterator[str]:
-    """Yield a line for each stack that CloudFormation would not take a deployment for.
-
-    Args:
-        stacks: What is deployed, by name of the stack.
-        region: Region of the stacks.
-        again: Command that was run.
-    """
+    """Yield a line for each stack that CloudFormation would not take a deployment for."""
     for name, stack in stacks.items():
         if stack is None or stack.status in _DEPLOYABLE or stack.status.endswith("_COMPLETE"):
             continue

@@ -22,14 +22,7 @@ _Item = tuple[str, str, object]
 def month_change(
     former: Iterable[Template], wanted: Iterable[Template], *, region: str, day: date
 ) -> Iterator[str]:
-    """Yield what a month costs before and after, with all nodes, if a charge changes.
-
-    Args:
-        former: The templates that are deployed.
-        wanted: Those that take their place.
-        region: Where.
-        day: When; EKS charges more for Kubernetes versions in extended support.
-    """
+    """Yield what a month costs before and after, with all nodes, if a charge changes."""
     before, after = ([*_charges(each, region=region, day=day)] for each in (former, wanted))
     if before == after:
         return
@@ -133,11 +126,7 @@ def _of_node_group(properties: Mapping[str, Any], *, template: Template, region:
 def _of_nodes(name: str, types: Iterable[str], *, count: object, region: str) -> Charge:
     """Return what nodes cost: by the dearest of their types, as `cost` does.
 
-    Args:
-        name: Their group.
-        types: What they may be; none for nodes that are paid otherwise.
-        count: How many there are.
-        region: Where.
+    Nodes that are paid otherwise have no types here.
     """
     charges = [_charge(name, biller_of(item), item, count, region=region) for item in types]
     if charges:

@@ -31,13 +31,8 @@ _AT_MOST = 8
 class Difference:
     """What a deployment does to a stack.
 
-    Attributes:
-        name: Name of the stack.
-        is_new: Whether the stack is created.
-        differs: Whether anything changes.
-        resources: Paths of the constructs of the resources, by what becomes of them.
-        broadens: Whether anybody gets a permission, or an address a way in.
-        permissions: The changes of permissions as a table.
+    `resources` are the paths of their constructs, by what becomes of them. It `broadens` if anybody
+    gets a permission, or an address a way in; `permissions` is the table of such changes.
     """
 
     name: str
@@ -55,15 +50,7 @@ class IncomparableError(Exception):
 def differences(
     stacks: Iterable[Stack], *, former: Mapping[str, Deployed | None]
 ) -> list[Difference]:
-    """Compare stacks with what is deployed, as `cdk diff` does.
-
-    Args:
-        stacks: The stacks to deploy.
-        former: What is deployed, by name of the stack.
-
-    Raises:
-        IncomparableError: The CDK cannot compare two templates.
-    """
+    """Compare stacks with what is deployed, as `cdk diff` does, or raise IncomparableError."""
     wanted = [*stacks]
     templates = {stack.name: getattr(former[stack.name], "template", {}) for stack in wanted}
     asked = [

@@ -28,18 +28,8 @@ def refuse_changes_of_nodes(
 ) -> Mapping[str, Any] | None:
     """Refuse what no call changes of the HyperPod cluster and of EKS node groups.
 
-    Args:
-        stacks: The stacks to deploy.
-        former: The template that each has; empty for one that is made anew.
-        config: The configuration.
-        path: Its file.
-        client: Returns the client of a service.
-
-    Returns:
-        The HyperPod cluster as described, empty if there is none; None if it is not known.
-
-    Raises:
-        ConfigError: At each value that cannot change, or not together with others.
+    The former template of a stack that is made anew is empty. Returns the HyperPod cluster as
+    described: empty if there is none, None if that is not known.
     """
     found = _found(config, former=former, client=client)
     sizes = _sizes(config, former=former, client=client)

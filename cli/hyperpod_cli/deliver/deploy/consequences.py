@@ -57,13 +57,7 @@ _WORDS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Consequence:
-    """Something that a deployment does.
-
-    Attributes:
-        text: One line.
-        group: The group whose nodes are terminated; empty without.
-        ends: How many of them.
-    """
+    """Something that a deployment does, and how many nodes of which group it terminates."""
 
     text: str
     group: str = ""
@@ -75,10 +69,8 @@ def consequences(
 ) -> Iterator[Consequence]:
     """Yield what a deployment does to the HyperPod cluster, to Kubernetes and to what is kept.
 
-    Args:
-        former: The template that the stack has; empty without a stack.
-        wanted: The template that is deployed.
-        found: DescribeCluster's answer, empty for no cluster; None if that is not known.
+    The former template is empty without a stack. `found` is DescribeCluster's answer: empty for no
+    cluster, None if that is not known.
     """
     before, after = _version(former), _version(wanted)
     if before and after and before != after:
@@ -127,11 +119,6 @@ def refused(former: Template, wanted: Template, *, found: Described | None) -> I
     """Yield the changes of the HyperPod cluster that no call makes.
 
     CloudFormation's own resource replaces the cluster if one of the cluster's own values changes.
-
-    Args:
-        former: The template that the stack has; empty without a stack.
-        wanted: The template that is deployed.
-        found: DescribeCluster's answer, empty for no cluster; None if that is not known.
     """
     asked, had = cluster_of(wanted), cluster_of(former)
     if asked is None or had is None or asked.request == had.request:
@@ -146,14 +133,7 @@ def refused(former: Template, wanted: Template, *, found: Described | None) -> I
 
 
 def finding(refusal: Refusal, *, former: Template, wanted: Template, config: Config) -> Finding:
-    """Return a refusal as the file's reader meets it: the key, its value, the former one.
-
-    Args:
-        refusal: What no call changes.
-        former: The template that the stack has.
-        wanted: The template that is deployed.
-        config: The configuration.
-    """
+    """Return a refusal as the file's reader meets it: the key, its value, the former one."""
     path: KeyPath = ("cluster",)
     had, asked = cluster_of(former), cluster_of(wanted)
     before: ClusterInput = {} if had is None else had.request
@@ -196,25 +176,12 @@ def _of_groups(
 
 
 def of_removal(what: str, group: str, ends: int) -> Consequence:
-    """Return what becomes of a group that is removed.
-
-    Args:
-        what: The group, as it is told.
-        group: Its name.
-        ends: How many nodes it has.
-    """
+    """Return what becomes of a group that is removed."""
     return Consequence(text=f"{what}: removed{_ending(ends)}", group=group, ends=ends)
 
 
 def of_count(what: str, group: str, now: int, wanted: int) -> Iterator[Consequence]:
-    """Yield what another number of nodes does, if it is another.
-
-    Args:
-        what: The group, as it is told.
-        group: Its name.
-        now: How many nodes it has.
-        wanted: How many it is to have.
-    """
+    """Yield what another number of nodes does, if it is another."""
     text = f"{what}: {now} -> {wanted} nodes"
     if wanted < now:
         ends = now - wanted

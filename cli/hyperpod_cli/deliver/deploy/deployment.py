@@ -57,14 +57,8 @@ def write_report(
 ) -> str:
     """Write the report of a deployment; return the line that says where it is, or why not.
 
-    Args:
-        attempt: The deployment.
-        config: What was deployed.
-        region: Where.
-        code: Exit code of the CDK CLI; 130 after Ctrl-C.
-        outputs: Outputs of each stack; empty for a deployment that failed.
-        checks: What was found of it afterwards.
-        following: Lines of the terminal that say what to run next.
+    A deployment that failed has no outputs, and code 130 after Ctrl-C; `following` says what to run
+    next.
     """
     path = REPORTS / config.name / "report.html"
     content = Content(
@@ -97,12 +91,8 @@ _CONCURRENCY = "3"
 class Request:
     """What is to be deployed, and how.
 
-    Attributes:
-        config: File of the configuration.
-        templates: Folder that `cdk synth` wrote.
-        only: Names of stacks with spaces, which are deployed with those that they need; "" for all.
-        express: Whether in CloudFormation's express mode.
-        yes: Whether not to ask.
+    `only` has the names of stacks with spaces, which are deployed with those that they need; "" is
+    for all.
     """
 
     config: Path
@@ -113,12 +103,7 @@ class Request:
 
 
 def deploy(request: Request) -> int:
-    """Say what changes, ask, deploy and verify; return the exit code of the CDK CLI.
-
-    Raises:
-        OpsError: It cannot be deployed.
-        ConfigError: The configuration cannot be used, or a value changes that cannot.
-    """
+    """Say what changes, ask, deploy and verify; return the exit code of the CDK CLI."""
     config = load_config(request.config)
     session = deployer_session(config)
     stacks = chosen(stacks_in(request.templates), request.only.split())

@@ -30,18 +30,7 @@ def held_back(
     config: Config,
     session: AwsSession,
 ) -> dict[str, str]:
-    """Return why stacks stay as they are until there are nodes, by the name of the stack.
-
-    Args:
-        stacks: The stacks to deploy.
-        former: What is deployed, by name of the stack.
-        config: What is deployed.
-        session: Clients of AWS.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Return why stacks stay as they are until there are nodes, by the name of the stack."""
     changing = {
         stack.name: [*_changing(stack, former=former[stack.name], config=config)]
         for stack in stacks

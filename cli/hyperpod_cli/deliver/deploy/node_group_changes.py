@@ -40,14 +40,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Change:
-    """What changes of a group that stays.
-
-    Attributes:
-        name: Its name.
-        replacing: The members for which EKS replaces the nodes.
-        in_place: The others.
-        former: Its former properties.
-    """
+    """What changes of a group that stays: members for which EKS replaces the nodes, and others."""
 
     name: str
     replacing: Sequence[str]
@@ -61,12 +54,7 @@ class _Change:
 
 
 def consequences(former: Template, wanted: Template) -> Iterator[Consequence]:
-    """Yield what a deployment does to the nodes of EKS node groups.
-
-    Args:
-        former: The template that the stack has; empty without a stack.
-        wanted: The template that is deployed.
-    """
+    """Yield what a deployment does to the nodes of EKS node groups."""
     before, after = _groups(former), _groups(wanted)
     for name, group in after.items():
         what = f"node group {name}"
@@ -122,12 +110,8 @@ def refused_changes(
 ) -> Iterator[Finding]:
     """Yield what EKS refuses to change in one deployment, or while a group has nodes.
 
-    Args:
-        former: The template that the stack has; empty without a stack.
-        wanted: The template that is deployed.
-        config: The configuration that it is of.
-        sizes: The wanted sizes of groups as EKS says, by name: others than CloudFormation may have
-            changed them. A group that is not among them has that of the former template.
+    `sizes` are the wanted ones of groups as EKS says: others than CloudFormation may have changed
+    them. A group that is not among them has that of the former template.
     """
     for each in _changes(former, wanted):
         replacing, in_place = (

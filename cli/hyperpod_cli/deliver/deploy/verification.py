@@ -23,12 +23,6 @@ def verified(
 
     They are made in a thread of their own. It is left alone when the time is over or after Ctrl-C,
     and a fault in it is one more check that says so.
-
-    Args:
-        checks: The checks, each made when it is asked for.
-        later: Command that makes them later.
-        out: Where it is shown what is looked at.
-        seconds: How long to wait for them in all.
     """
     made: Queue[Check | None] = Queue()
     done: list[Check] = []
@@ -50,12 +44,7 @@ def verified(
 
 
 def not_verified(why: str, *, later: str) -> list[Check]:
-    """Return the checks of a deployment of which nothing could be looked at.
-
-    Args:
-        why: The reason.
-        later: Command that makes them later.
-    """
+    """Return the checks of a deployment of which nothing could be looked at."""
     return [_with(not_looked_at(_ALL, why=why), later=later)]
 
 

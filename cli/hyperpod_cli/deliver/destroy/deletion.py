@@ -23,15 +23,7 @@ from hyperpod_stacks.table import NODES, stack_name
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """What is to be deleted, and how.
-
-    Attributes:
-        config: File of the configuration.
-        templates: Folder that `cdk synth` wrote.
-        everything: Whether all stacks, and not the nodes alone.
-        express: Whether in CloudFormation's express mode.
-        force: Whether not to ask.
-    """
+    """What is to be deleted, and how: everything, or the nodes alone."""
 
     config: Path
     templates: Path
@@ -41,12 +33,7 @@ class Request:
 
 
 def destroy(request: Request) -> int:
-    """Say what goes and what stays, ask, and delete; return the exit code of the CDK CLI.
-
-    Raises:
-        OpsError: It cannot be deleted.
-        ConfigError: The configuration cannot be used.
-    """
+    """Say what goes and what stays, ask, and delete; return the exit code of the CDK CLI."""
     config = load_config(request.config)
     session = deployer_session(config)
     client, region = session.polling_client("cloudformation"), session.region

@@ -30,13 +30,7 @@ _WHY = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deletion:
-    """What the deletion of a stack does.
-
-    Attributes:
-        stack: Name of the stack.
-        deleted: The resources that go.
-        kept: The resources that stay, each with its deletion policy.
-    """
+    """What the deletion of a stack does; what is kept has its deletion policy."""
 
     stack: str
     deleted: Sequence[DeployedResource]
@@ -46,13 +40,7 @@ class Deletion:
 def deletion_of(
     stack: str, *, template: Mapping[str, Any], resources: Iterable[DeployedResource]
 ) -> Deletion:
-    """Return what the deletion of a stack does.
-
-    Args:
-        stack: Name of the stack.
-        template: The template that it was deployed with, whose deletion policies hold.
-        resources: The resources that it has.
-    """
+    """Return what a deletion does, by the deletion policies that the stack was deployed with."""
     described = template.get("Resources", {})
     deleted, kept = [], []
     for resource in resources:
@@ -69,13 +57,7 @@ def deletion_of(
 def announced(
     deletions: Sequence[Deletion], *, others: Sequence[str], everything: str
 ) -> Iterator[str]:
-    """Yield what is said before a deletion.
-
-    Args:
-        deletions: What the deletion of each stack does, in their order.
-        others: Names of the stacks of the deployment that stay.
-        everything: Command that deletes them too.
-    """
+    """Yield what is said before a deletion; the command `everything` deletes the others too."""
     yield "This deletes for good these resources:"
     for deletion in deletions:
         yield f"  {deletion.stack} ({len(deletion.deleted)}):"
@@ -93,24 +75,14 @@ def announced(
 
 
 def ending(config: Config) -> Iterator[str]:
-    """Yield what ends with the nodes, where no check of the stack's own looks for it.
-
-    Args:
-        config: What is deployed.
-    """
+    """Yield what ends with the nodes, where no check of the stack's own looks for it."""
     if config.control_plane is None:
         yield "Jobs that run or wait on the cluster end, and what is on its nodes' volumes is lost;"
         yield "`squeue` on a node lists them: hyperpod-ops connect controller."
 
 
 def outcome(deleted: Sequence[str], *, deletions: Sequence[Deletion], others: Sequence[str]) -> str:
-    """Return what is said after a deletion.
-
-    Args:
-        deleted: Names of the stacks that are gone.
-        deletions: What the deletion of each stack did, as far as that is known.
-        others: Names of the stacks of the deployment that stay.
-    """
+    """Return what is said after a deletion."""
     retained = [
         f"{_kind(each)} {each.physical_id}"
         for deletion in deletions

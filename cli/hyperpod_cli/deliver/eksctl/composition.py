@@ -23,12 +23,7 @@ _ENDPOINTS = {(True, True): "public_and_private", (True, False): "public", (Fals
 
 
 def compose(draft: Draft, source: Mapping[str, Any]) -> None:
-    """Put what is made of several keys of eksctl's file into a draft, and what eksctl leaves out.
-
-    Args:
-        draft: What the table has carried.
-        source: eksctl's file.
-    """
+    """Put what is made of several keys of eksctl's file, and its defaults, into a draft."""
     _add_name(draft, source)
     for index, group in enumerate(_list(source.get(_GROUPS))):
         if isinstance(group, Mapping):

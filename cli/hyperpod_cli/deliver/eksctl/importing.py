@@ -46,16 +46,7 @@ _wrapped = textwrap.TextWrapper(
 
 
 def import_cluster_config(source: Path, *, output: Path | None) -> int:
-    """Write a configuration from eksctl's file, and say what it could not carry.
-
-    Args:
-        source: A ClusterConfig.
-        output: The file to write. Default: config/<name>.yaml.
-
-    Raises:
-        ConfigError: The source cannot be read, or what cannot be left out of it not be deployed.
-        OpsError: It is no ClusterConfig, or the output exists or cannot be written.
-    """
+    """Write a configuration from eksctl's file, and say what it could not carry."""
     if output is not None:
         refuse_existing(output, option=_OPTION)
     file = read_yaml(source)
@@ -95,11 +86,7 @@ def _cluster_config(file: YamlFile) -> Mapping[str, Any]:
 
 
 def _valid(file: YamlFile, source: Mapping[str, Any]) -> Draft:
-    """Return what can be deployed of a ClusterConfig; what cannot is taken out and said.
-
-    Raises:
-        OpsError: No group can be deployed, or what cannot be left out.
-    """
+    """Return what can be deployed of a ClusterConfig; what cannot is taken out and said."""
     draft = read(source)
     compose(draft, source)
     while refused := next(_refused(draft.document), None):

@@ -23,17 +23,7 @@ _OPTION = "CONFIG="
 def write_configuration(
     given: Mapping[str, str | None], *, config: Path | None, orchestrator: str = EKS
 ) -> int:
-    """Write a file; return 0, or 130 after Ctrl-C.
-
-    Args:
-        given: The answers that are known, by key of their question.
-        config: The file. Default: one with the deployment's name.
-        orchestrator: What runs jobs on the nodes; it is not asked. Default: Kubernetes.
-
-    Raises:
-        OpsError: An answer, or the file, cannot be used.
-        ConfigError: The answers cannot be deployed together.
-    """
+    """Write a file from answers, given or asked for; return 0, or 130 after Ctrl-C."""
     if orchestrator not in ORCHESTRATORS:
         known = " or ".join(ORCHESTRATORS)
         raise OpsError(f"ORCHESTRATOR: {orchestrator!r} must be {known}")
@@ -52,12 +42,7 @@ def write_configuration(
 
 
 def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrator: str) -> Answers:
-    """Return the answers that are given, and those to what is asked for the others.
-
-    Raises:
-        AnswerError: A given answer cannot be deployed; all of them, if nothing is asked.
-        OpsError: Answers are missing, and there is no one to ask.
-    """
+    """Return the answers that are given, and those to what is asked for the others."""
     missing = [question.key for question in QUESTIONS if given[question.key] is None]
     if missing and not sys.stdin.isatty():
         keys = " ".join(f"{key}=" for key in missing)

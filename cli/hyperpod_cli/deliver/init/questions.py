@@ -95,16 +95,9 @@ def known_zones(region: str) -> list[str]:
 
 
 def answered(question: Question, text: str, *, answers: Answers, path: Path) -> Answers:
-    """Return the answers with one more.
+    """Return the answers with one more; raise AnswerError if it cannot be deployed.
 
-    Args:
-        question: What was asked.
-        text: The answer.
-        answers: The answers before it, and for those after it what refuses nothing.
-        path: Where the configuration is going to be.
-
-    Raises:
-        AnswerError: It cannot be deployed.
+    The answers after it are such as refuse nothing.
     """
     if not text.isprintable():
         raise AnswerError(f"{question.key}: {shown(text)} must be text without control characters")

@@ -31,16 +31,9 @@ _VENDORS = {"GPU": "NVIDIA", "Neuron": "AWS"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answers:
-    """What is asked for a configuration.
+    """What is asked for a configuration; a text is for a number that is none.
 
-    Attributes:
-        name: Name of the deployment.
-        region: AWS region.
-        zones: IDs of two Availability Zones: that of the nodes, and another one.
-        instance_type: Type of the instances.
-        instance_count: How many; a text for what is no number.
-        capacity_gib: Size of the file system; None for none, a text for what is no number.
-        orchestrator: What runs jobs on them. Default: Kubernetes.
+    The first zone is that of the nodes; without a capacity, there is no file system.
     """
 
     name: str
@@ -70,12 +63,7 @@ def default_answers() -> Answers:
 
 
 def configuration(answers: Answers, *, path: Path) -> str:
-    """Return the text of a configuration file.
-
-    Args:
-        answers: What it is to hold; what cannot be deployed is written, to be refused.
-        path: Where the file is going to be.
-    """
+    """Return the text of a configuration file, with what cannot be deployed, to be refused."""
     default = _TEMPLATES[answers.orchestrator].read_text(encoding="utf-8")
     document: dict[str, Any] = yaml.safe_load(default)
     groups: list[dict[str, Any]] = document["cluster"]["instance_groups"]
@@ -166,11 +154,7 @@ def _head(lines: Sequence[str], *, path: Path) -> tuple[str, ...]:
 
 
 def schema_comment(path: Path) -> str:
-    """Return the line by which editors check and complete a file.
-
-    Args:
-        path: Where the file is going to be.
-    """
+    """Return the line by which editors check and complete a file."""
     schema = Path(os.path.relpath(_SCHEMA, path.parent)).as_posix()
     return f"# yaml-language-server: $schema={schema}"
 

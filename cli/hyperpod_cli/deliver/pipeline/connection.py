@@ -16,15 +16,7 @@ _WORKS = "AVAILABLE"
 
 
 def require_creatable(path: Path) -> None:
-    """Say as whom and where a pipeline would be created.
-
-    Args:
-        path: File of its configuration.
-
-    Raises:
-        AccountError: It cannot be created with these credentials, or its connection does not work.
-        ConfigError: It describes no pipeline.
-    """
+    """Say as whom and where a pipeline would be created, or refuse it."""
     loaded = load_file(path)
     pipeline = loaded.pipeline
     if pipeline is None:

@@ -23,12 +23,7 @@ _VERDICTS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RehearsedChange:
-    """A rehearsal, or why there is none.
-
-    Attributes:
-        sentence: For the approver.
-        text: All that it said.
-    """
+    """A rehearsal, or why there is none: a sentence for the approver, and all that it said."""
 
     sentence: str
     text: str = ""
@@ -44,11 +39,6 @@ def rehearse_change(
     """Rehearse a change with the command that people run; whatever becomes of it is told.
 
     It stops no deployment: an approver reads it.
-
-    Args:
-        config_path: File of the environment's configuration.
-        assembly: What was synthesized of it.
-        session: Who may read the environment.
     """
     command = [sys.executable, "-m", "hyperpod_cli", "rehearse-change", "--json"]
     command += ["--config", str(config_path), "--assembly", str(assembly)]

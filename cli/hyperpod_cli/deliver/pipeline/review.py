@@ -37,27 +37,13 @@ _EMPTY = "REVIEW_IN_PROGRESS"
 
 
 def stage_stacks(assembly: Path, *, environment: str, partition: str) -> Iterator[Stack]:
-    """Yield the stacks of an environment, as the pipeline's synthesis wrote them.
-
-    Args:
-        assembly: What the synthesis wrote.
-        environment: Name of the environment.
-        partition: Partition of its account.
-    """
+    """Yield the stacks of an environment, as the pipeline's synthesis wrote them."""
     for stack in stacks_in(assembly / f"assembly-{environment}"):
         yield replace(stack, lookup_role=stack.lookup_role.replace(_PARTITION, partition))
 
 
 def reader(stack: Stack, *, session: boto3.Session) -> boto3.Session:
-    """Return a session that may read the account and region of a stack.
-
-    Args:
-        stack: The stack.
-        session: Who asks for it.
-
-    Raises:
-        OpsError: The role cannot be assumed.
-    """
+    """Return a session that may read the account and region of a stack."""
     sts = session.client("sts", region_name=stack.region)
     place = f"{stack.account}/{stack.region}"
     try:
@@ -81,15 +67,7 @@ def reader(stack: Stack, *, session: boto3.Session) -> boto3.Session:
 
 
 def deployed(stack: Stack, *, session: boto3.Session) -> Deployed | None:
-    """Return what is deployed of a stack; None when nothing is.
-
-    Args:
-        stack: The stack.
-        session: Who may read it.
-
-    Raises:
-        OpsError: CloudFormation does not answer.
-    """
+    """Return what is deployed of a stack; None when nothing is."""
     client = session.client("cloudformation", region_name=stack.region)
     try:
         found = deployed_stack(client, stack.name)
@@ -113,10 +91,8 @@ class DiffError(LinesError):
 class Diff:
     """How an environment differs from what is deployed.
 
-    Attributes:
-        text: The differences, for people.
-        broadens_permissions: Whether anyone would be allowed more than now.
-        destroys: Whether resources would be replaced or deleted.
+    It `broadens_permissions` if anyone would be allowed more than now, and `destroys` if resources
+    would be replaced or deleted.
     """
 
     text: str
@@ -127,17 +103,7 @@ class Diff:
 def cdk_diff(
     assembly: Path, *, environment: str, created: Sequence[str], changed: Sequence[str]
 ) -> Diff:
-    """Compare stacks of an environment with what is deployed.
-
-    Args:
-        assembly: What the pipeline's synthesis wrote.
-        environment: Name of the environment.
-        created: Names of its stacks that are not there yet.
-        changed: Names of its stacks whose template differs.
-
-    Raises:
-        DiffError: The CDK CLI failed.
-    """
+    """Compare stacks of an environment, by their names, with what is deployed."""
     paths = [f"{environment}/{stack}" for stack in (*created, *changed)]
     if not paths:
         return Diff(text="", broadens_permissions=False, destroys=False)
@@ -175,17 +141,7 @@ _STUCK = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Review:
-    """What a deployment would do to an environment.
-
-    Attributes:
-        environment: Its name.
-        created: Names of the stacks that are not there yet.
-        changed: Names of the stacks whose template changes.
-        unprotected: Names of the stacks that lack their termination protection.
-        broadens_permissions: Whether anyone would be allowed more than now.
-        destroys: Whether resources would be replaced or deleted.
-        rehearsed: What a rehearsal of it says; None without one.
-    """
+    """What a deployment would do to an environment; `rehearsed` is None without a rehearsal."""
 
     environment: str
     created: tuple[str, ...]
@@ -224,23 +180,7 @@ def review(
     session: boto3.Session,
     rehearses: bool = False,
 ) -> tuple[Review, str]:
-    """Compare an environment with what is deployed; return the judgment and the differences.
-
-    Args:
-        loaded: The pipeline, and what it deploys.
-        environment: Name of the environment.
-        assembly: What the pipeline's synthesis wrote.
-        session: The pipeline's credentials.
-        rehearses: Whether to rehearse the change, too.
-
-    Raises:
-        AccountError: AWS does not answer.
-        ConfigError: A deployment would fail at what the configuration names, or at a change of
-            nodes.
-        DiffError: The CDK CLI failed.
-        LinesError: A value would change that cannot change, or a stack cannot be updated.
-        OpsError: The environment cannot be read.
-    """
+    """Compare an environment with what is deployed; return the judgment and the differences."""
     deployment = _deployment(loaded, environment)
     config = deployment.config
     partition = regions()[config.region or ""]
@@ -308,13 +248,7 @@ def is_unprotected(stack: Stack, found: Deployed | None) -> bool:
 
 
 def write_review(judged: Review, *, differences: str, folder: Path) -> None:
-    """Write the differences for the approver, and the variables that the approval shows.
-
-    Args:
-        judged: The judgment.
-        differences: What `cdk diff` printed.
-        folder: Becomes the step's artifact.
-    """
+    """Write the differences for the approver, and the variables that the approval shows."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "diff.txt").write_text(f"{judged}\n\n{differences}", encoding="utf-8")
     variables = {"REVIEW": str(judged), "REVIEW_URL": _address()}

@@ -28,14 +28,7 @@ _FIXED_VALUES = "Held from the creation of the stack: pass no value"
 def published(
     template: Document, *, parameters: Sequence[Parameter], rules: Rules, version: str
 ) -> Document:
-    """Return a template as it is published.
-
-    Args:
-        template: The template as the CDK wrote it.
-        parameters: Parameters of all templates; those that this one refers to are added.
-        rules: Rules of all templates; likewise.
-        version: Version of the project.
-    """
+    """Return a template as it is published, with the parameters and rules that it needs."""
     named = _with_parameter_for_name(template)
     used = set(_references(named))
     own = [parameter for parameter in parameters if parameter.name in used]

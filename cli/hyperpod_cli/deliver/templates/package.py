@@ -101,9 +101,7 @@ def _network_findings(network: NetworkConfig) -> Iterator[Finding]:
 class AssetsInBucket(StackSynthesizer):
     """Writes templates that need neither a bootstrap stack nor an account or a region.
 
-    Attributes:
-        assets: Path of each asset's file or directory in the cloud assembly, by its name in the
-            bucket.
+    `assets` has the path of each one in the cloud assembly, by its name in the bucket.
     """
 
     def __init__(self, assets: dict[str, str] | None = None) -> None:
@@ -137,11 +135,7 @@ class AssetsInBucket(StackSynthesizer):
     def add_docker_image_asset(  # type: ignore[override] # likewise
         self, asset: DockerImageAssetSource
     ) -> DockerImageAssetLocation:
-        """Refuse an image: it would need a repository of every reader's own.
-
-        Raises:
-            ValueError: Always; no stack of this project has an image.
-        """
+        """Refuse an image: it would need a repository of every reader's own."""
         raise ValueError(
             f"{asset.directory_name}: plain templates hold files, and no container image; let the "
             "stack name an image that is in a registry"
@@ -184,17 +178,8 @@ def write_package(
 ) -> dict[str, Document]:
     """Write templates, assets, manifest, page and `deploy.sh`; return the templates by stack.
 
-    Args:
-        config: The configuration, of which `template_findings` finds nothing; its values are the
-            parameters' defaults.
-        chart: Chart of the HyperPod dependencies.
-        target: The folder, which is emptied first.
-        context: Context of the app.
-
-    Raises:
-        ConfigError: A rule about the whole configuration refuses it.
-        HyperPodChartError: The chart cannot be used.
-        TooLargeError: What the configuration makes is larger than AWS takes.
+    The values of the configuration, of which `template_findings` finds nothing, are the defaults of
+    the parameters. The folder is emptied first.
     """
     chosen = parameters(config)
     shutil.rmtree(target, ignore_errors=True)

@@ -71,12 +71,8 @@ def definition(
 ) -> dict[str, Any]:
     """Return the definition of a parameter that holds a key of the configuration.
 
-    Args:
-        section: The section of the key.
-        key: The key.
-        default: The parameter's default; None for a parameter that must be given.
-        allowed: The values to choose among, where they are fewer than the schema's.
-        changes: Members that are not the schema's.
+    One without a default must be given. `allowed` are the values to choose among, where they are
+    fewer than the schema's; `changes` are members that are not the schema's.
     """
     document = section.model_json_schema()
     schema = _schema(document, document["properties"][key])
@@ -106,12 +102,7 @@ Part = TypeVar("Part")
 
 
 def with_values(part: Part, values: Mapping[KeyPath, object]) -> Part:
-    """Return a part of the configuration with values in place of others, which are not checked.
-
-    Args:
-        part: A section, a list of them, or a value.
-        values: Values by their path from there.
-    """
+    """Return a part of the configuration with values, by their paths, which are not checked."""
     return cast("Part", _with_values(part, values))
 
 
@@ -144,12 +135,7 @@ def assertion(condition: object, description: str) -> dict[str, object]:
 
 
 def distinct(names: Sequence[str], *, noun: str) -> dict[str, Any]:
-    """Return a rule by which no two parameters have the same value.
-
-    Args:
-        names: The parameters.
-        noun: What they hold, in the plural.
-    """
+    """Return a rule by which no two parameters have the same value; the noun is in the plural."""
     return {
         "Assertions": [
             assertion(

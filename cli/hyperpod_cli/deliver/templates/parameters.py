@@ -29,9 +29,6 @@ class Variants:
 
     The configuration's own rules decide. A template also holds what was derived from the value:
     which components are installed, and the threads per core of a group.
-
-    Args:
-        config: The configuration.
     """
 
     def __init__(self, config: Config) -> None:

@@ -57,9 +57,7 @@ def zone_parameters(config: Config) -> Iterator[Parameter]:
 def zone_rules(names: Sequence[str], *, eks_zones: int) -> Rules:
     """Return what refuses zones that are not the region's, or that EKS does not take, or equal.
 
-    Args:
-        names: The zones' parameters, in order.
-        eks_zones: How many of them, from the first, have a subnet for the control plane.
+    The first `eks_zones` of them have a subnet for the control plane.
     """
     references = [{"Ref": name} for name in names]
     by_name = len(names) <= ZONES_FOUND_BY_NAME
