@@ -23,12 +23,7 @@ def cost_here(config: Config) -> Cost:
 
 
 def lines(found: Cost, *, name: str) -> Iterator[str]:
-    """Yield the cost in lines.
-
-    Args:
-        found: The cost.
-        name: What costs it.
-    """
+    """Yield the cost in lines."""
     place = found.region or "a region that is not given"
     yield f"{name} in {place}, in USD: On-Demand {_prices(found)}"
     width = max(len(what(charge)) for charge in (*found.standing, *found.nodes))

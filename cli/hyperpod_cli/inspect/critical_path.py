@@ -31,10 +31,8 @@ def is_custom(name: str) -> bool:
 class Graph:
     """The resources of a deployment, and the start of each of its stacks.
 
-    Attributes:
-        types: The resource type of each.
-        names: The path of its construct in its stack; its logical ID if the template has no paths.
-        needs: What must be there before it, directly.
+    A name is the path of the construct in its stack, or the logical ID if the template has no
+    paths. Needs are what must be there before, directly.
     """
 
     types: Mapping[Address, str]
@@ -53,10 +51,7 @@ class Graph:
     def before(self, address: Address, *, across_stacks: bool = True) -> frozenset[Address]:
         """Return all that must be there before a resource.
 
-        Args:
-            address: The resource.
-            across_stacks: Whether a stack's start needs the stacks before it. Without, only what
-                is referred to counts.
+        Unless it is across stacks, a stack's start needs nothing: only what is referred to counts.
         """
         pending, seen = [address], set[Address]()
         while pending:
@@ -75,11 +70,7 @@ def start_of(stack: str) -> Address:
 
 
 def read_graph(assembly: Path) -> Graph:
-    """Read the graph of what was synthesized into a directory.
-
-    Raises:
-        OSError: There is no manifest or template.
-    """
+    """Read the graph of what was synthesized into a directory; an OSError if nothing was."""
     resources = {
         address: resource
         for stack in stacks_by_name(assembly)
@@ -111,11 +102,9 @@ def _resources_of(stacks: Iterable[str], resources: Iterable[Address]) -> list[A
 class Span:
     """The time of one resource, in seconds after the deployment began.
 
-    Attributes:
-        start: When its last need was there.
-        done: When CloudFormation goes on to what needs it.
-        ready: When it can be used; later than `done` in express mode.
-        after: What it waited for longest; None for the first.
+    It starts when its last need is there, is done when CloudFormation goes on to what needs it, and
+    ready when it can be used, which is later in express mode. `after` is what it waited for
+    longest; None for the first.
     """
 
     start: float
@@ -129,10 +118,7 @@ def schedule(
 ) -> Mapping[Address, Span]:
     """Return the time of each resource, when nothing waits without need.
 
-    Args:
-        graph: The resources.
-        express: Whether in CloudFormation's express mode.
-        changed: The resources that are worked on; others take no time. Default: all.
+    What is not among the changed resources takes no time; if these are None, all are worked on.
     """
     spans = dict[Address, Span]()
     for address in TopologicalSorter(graph.needs).static_order():
@@ -183,13 +169,7 @@ def _latest(ends: Mapping[Address, float]) -> Address | None:
 
 
 def lines(graph: Graph, *, name: str, express: bool = False) -> Iterator[str]:
-    """Yield the longest chain, the time of each stack, and where the durations are from.
-
-    Args:
-        graph: The resources.
-        name: What is deployed.
-        express: Whether in CloudFormation's express mode.
-    """
+    """Yield the longest chain, the time of each stack, and where the durations are from."""
     spans = schedule(graph, express=express)
     chain = longest_chain(spans)
     mode = " in express mode" if express else ""

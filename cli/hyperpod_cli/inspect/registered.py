@@ -60,17 +60,7 @@ def register(
     needs_kubernetes: bool = False,
     of_hyperpod: bool = False,
 ) -> Callable[[Callable[Given, Iterator[Found]]], Registered[Given, Found]]:
-    """Register the function of a file.
-
-    Args:
-        phase: When it runs.
-        row: What its row of the documentation says.
-        reads: The IAM actions of its calls. Default: it calls nothing of AWS.
-        source: Link to the documentation of what it finds, as Markdown. Default: none.
-        needs_kubernetes: Whether it looks into Kubernetes before anything else. Default: not.
-        of_hyperpod: Whether it looks at a HyperPod cluster, and has nothing to do without one.
-            Default: not.
-    """
+    """Register the function of a file; what each value is, `Registered` says."""
     return lambda function: Registered(
         function=function,
         phase=phase,
@@ -101,12 +91,7 @@ def modules_of(package: ModuleType) -> list[ModuleType]:
 
 
 def registered(package: ModuleType, *, space: str) -> dict[str, Registered[Any, Any]]:
-    """Return all that the files of a package register, by name, in its order.
-
-    Args:
-        package: The package.
-        space: What is between the words of a name.
-    """
+    """Return all that the files of a package register, by name, its words spaced, in its order."""
     found = [each for module in modules_of(package) for each in registered_in(module)]
     named = {each.function.__name__.replace("_", space): each for each in found}
     return dict(sorted(named.items(), key=lambda item: (item[1].phase, item[0])))
@@ -115,12 +100,7 @@ def registered(package: ModuleType, *, space: str) -> dict[str, Registered[Any, 
 def concerning(
     found: Mapping[str, Registered[Given, Found]], config: Config
 ) -> dict[str, Registered[Given, Found]]:
-    """Return those that look at a configuration of its kind, by name.
-
-    Args:
-        found: All of them.
-        config: The configuration.
-    """
+    """Return those that look at a configuration of its kind, by name."""
     orchestrators = (None, config.cluster.orchestrator)
     return {
         name: each

@@ -29,14 +29,8 @@ _STEP = timedelta(minutes=15)
 def run(*, config: Path, month: str | None, records: Path | None, as_json: bool) -> None:
     """Show who used the nodes in a month, what stood idle, and what that costs.
 
-    Args:
-        config: The configuration.
-        month: Such as 2026-11. Default: this month.
-        records: File with Slurm's records, `-` for standard input; with Slurm.
-        as_json: Whether a program reads it.
-
-    Raises:
-        OpsError: Nothing records it, or the month is none.
+    Without a month, it is this one. Records are for clusters with Slurm; `-` stands for standard
+    input.
     """
     now = datetime.now(UTC)
     start, end = _bounds(month, now=now)

@@ -24,12 +24,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Series:
-    """What a query finds of one thing.
-
-    Attributes:
-        labels: The thing.
-        samples: Its values, each with its time in seconds since 1970.
-    """
+    """What a query finds of one thing: labels, and values with their seconds since 1970 before."""
 
     labels: Mapping[str, str]
     samples: Sequence[tuple[float, float]]
@@ -37,12 +32,7 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workspace:
-    """A workspace of Prometheus.
-
-    Attributes:
-        endpoint: Its URL, without a slash at its end.
-        session: Whose credentials sign the requests.
-    """
+    """A workspace of Prometheus, by its URL without a slash at its end; a session signs for it."""
 
     endpoint: str
     session: AwsSession
@@ -50,19 +40,9 @@ class Workspace:
     def series(
         self, query: str, *, start: datetime, end: datetime, step_seconds: int
     ) -> list[Series]:
-        """Return what a query finds.
+        """Return what a query in PromQL finds at every step from one time to another.
 
         https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-APIReference-Prometheus-Compatible-Apis.html
-
-        Args:
-            query: In PromQL.
-            start: The first time that it is evaluated for.
-            end: The last.
-            step_seconds: How far these are from each other.
-
-        Raises:
-            OpsError: The workspace does not answer it.
-            BotoCoreError: It could not be asked.
         """
         asked = {
             "query": query,

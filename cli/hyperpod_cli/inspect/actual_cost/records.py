@@ -31,13 +31,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Registered:
-    """Nodes that Slurm had for a time.
-
-    Attributes:
-        start: Since when, in seconds since 1970.
-        end: Until when; None if it still has them.
-        hosts: Their names.
-    """
+    """Nodes that Slurm had for a time, in seconds since 1970; the end is None while it has them."""
 
     start: int
     end: int | None
@@ -48,15 +42,8 @@ class Registered:
 class Allocation:
     """What a job had of nodes, for one time that it ran: one that is requeued has several.
 
-    Attributes:
-        start: Since when, in seconds since 1970.
-        end: Until when; None while it runs.
-        account: Its account in Slurm; may be empty.
-        user: Whose it is; may be empty.
-        partition: The partition that it ran in.
-        hosts: The names of its nodes.
-        gpus: How many GPUs it had of all of them together.
-        cpus: How many CPUs; None if that is not recorded.
+    Times are in seconds since 1970, the end None while it runs; account and user may be empty. GPUs
+    and CPUs are those that it had of all its nodes together, CPUs None if they are not recorded.
     """
 
     start: int
@@ -71,14 +58,7 @@ class Allocation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Records:
-    """What Slurm has of a month.
-
-    Attributes:
-        month: The month, such as 2026-11.
-        read_at: When it was asked, in seconds since 1970.
-        registered: Which nodes there were.
-        allocations: What jobs had of them.
-    """
+    """What Slurm has of a month such as 2026-11, and when it was asked, in seconds since 1970."""
 
     month: str
     read_at: int
@@ -87,13 +67,10 @@ class Records:
 
 
 def command_for(start: str, end: str) -> str:
-    """Return the command that prints a month's records on the controller.
+    """Return the command that prints the records from a month's first day to that of the next.
 
-    Its last line, which a failure leaves out, says for which month and when.
-
-    Args:
-        start: The first day of the month, such as 2026-11-01.
-        end: The day after its last.
+    It is for the controller. Its last line, which a failure leaves out, says for which month and
+    when.
     """
     shape = "--noheader --parsable2"
     return (
@@ -106,15 +83,7 @@ def command_for(start: str, end: str) -> str:
 
 
 def read_records(text: str, *, place: str) -> Records:
-    """Return what `command_for` has printed.
-
-    Args:
-        text: All that it printed.
-        place: What it is from, for mistakes.
-
-    Raises:
-        OpsError: It is something else, or not all of it.
-    """
+    """Return what `command_for` has printed; mistakes name the place that it is from."""
     lines = [line.strip() for line in text.splitlines()]
     while lines and not lines[-1]:
         lines.pop()

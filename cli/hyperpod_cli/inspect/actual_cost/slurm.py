@@ -34,16 +34,7 @@ def month_of_records(
     end: datetime,
     region: str | None,
 ) -> Month | None:
-    """Return what the nodes were used for; None if Slurm knows of no node in that time.
-
-    Args:
-        records: What Slurm has of the month.
-        nodes: The nodes that the cluster has now.
-        groups: Its instance groups, as described.
-        start: When the month begins.
-        end: When it ends.
-        region: Where the nodes are paid for.
-    """
+    """Return what the nodes were used for; None if Slurm knows of no node in that time."""
     entries: list[Registered | Allocation] = [*records.registered, *records.allocations]
     # Before Slurm's first record, no one says what nodes were used for.
     first = max(start.timestamp(), min((entry.start for entry in entries), default=0))
@@ -111,14 +102,7 @@ def month_of_records(
 def are_of_another(
     records: Records, *, nodes: Sequence[ClusterNode], groups: Groups, end: datetime
 ) -> bool:
-    """Say whether records name no node of a cluster, though it has had some for long.
-
-    Args:
-        records: What Slurm has of the month.
-        nodes: The nodes that the cluster has now.
-        groups: Its instance groups, as described.
-        end: When the month ends.
-    """
+    """Say whether records name no node of a cluster, though it has had some for long."""
     last = min(end.timestamp(), records.read_at)
     joined = {
         node.host

@@ -41,14 +41,10 @@ def _nodes(cluster_id: str) -> str:
 class Part:
     """What a team, or no one, had of the nodes.
 
-    Attributes:
-        name: The team or account, the namespace of others, a user, or one of `IDLE`, `PLAIN`,
-            `UNKNOWN` and `ALL`.
-        node_hours: How much.
-        share: Its part of the nodes with accelerators; None for what is not of them.
-        usd: What that costs at list prices; None if a price is not known.
-        is_estimate: Whether a price is that of something similar.
-        users: What each user had of it; empty where that is not known.
+    The name is of a team, an account, a namespace of others or a user, or one of `IDLE`, `PLAIN`,
+    `UNKNOWN` and `ALL`. The share is that of the nodes with accelerators, None for what is not of
+    them; dollars are at list prices, None if one is not known, and estimated if one is of something
+    similar.
     """
 
     name: str
@@ -61,14 +57,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Use:
-    """What someone had of the nodes with accelerators.
-
-    Attributes:
-        owner: The team or account, or the namespace of others.
-        user: Who of them; empty where that is not known.
-        instance_type: The type of the nodes.
-        hours: How many of their hours.
-    """
+    """What someone had of the nodes with accelerators, in hours; the user is empty if not known."""
 
     owner: str
     user: str
@@ -78,13 +67,9 @@ class Use:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Month:
-    """What the nodes were used for.
+    """What the nodes were used for, in the part of the month of which something is known.
 
-    Attributes:
-        since: The first time of the month of which something is known.
-        until: The last.
-        parts: Teams, namespaces or accounts, the largest first; then idle, plain and all nodes.
-        unpriced: The instance types of which no price is known.
+    Of the parts, the largest comes first; then idle, plain and all nodes.
     """
 
     since: datetime
@@ -96,13 +81,9 @@ class Month:
 def month_of(
     nodes: Sequence[Series], used: Sequence[Series], *, step_seconds: int, region: str | None
 ) -> Month | None:
-    """Return what the nodes were used for; None without metrics.
+    """Return what the nodes were used for, by what the two queries find; None without metrics.
 
-    Args:
-        nodes: What `nodes_query` finds.
-        used: What `usage_query` finds.
-        step_seconds: For how long each sample stands.
-        region: Where the nodes are paid for.
+    Each sample stands for the seconds of a step.
     """
     moments = [moment for each in nodes for moment, _ in each.samples]
     if not moments:
@@ -135,12 +116,7 @@ def divided(
 ) -> Month:
     """Return who had how much of the nodes, and what no one had.
 
-    Args:
-        there: Hours of the nodes that there were, by instance type or `UNKNOWN`.
-        uses: What was had of them.
-        since: The first time of which something is known.
-        until: The last.
-        region: Where the nodes are paid for.
+    What there was is in hours, by instance type or `UNKNOWN`.
     """
     used = _hours(uses)
     # What accelerators are asked of has some, also a type that is not known here yet.

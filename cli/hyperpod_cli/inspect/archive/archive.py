@@ -46,14 +46,7 @@ class ArchiveError(OpsError):
 
 
 class Archive(Model):
-    """An archive.
-
-    Attributes:
-        manifest: What it is of.
-        deployment: What is deployed.
-        templates: The template of each stack by its name.
-        assets: What custom resources take from S3, by its name there.
-    """
+    """An archive, with each template by its stack's name, and each asset by its name in S3."""
 
     manifest: Manifest
     deployment: ArchivedDeployment
@@ -70,11 +63,7 @@ class Archive(Model):
         return self
 
     def write(self, path: Path) -> str:
-        """Write the file; return its digest.
-
-        Raises:
-            ArchiveError: It cannot be written.
-        """
+        """Write the file; return its digest."""
         files = {
             _DEPLOYMENT: _text(self.deployment.model_dump(mode="json")),
             **{f"{_TEMPLATES}{name}.json": _text(each) for name, each in self.templates.items()},
@@ -98,15 +87,7 @@ class Archive(Model):
 
 
 def written(archive: Archive, *, path: Path) -> Iterator[str]:
-    """Write an archive; yield what it has, and what it lacks.
-
-    Args:
-        archive: The archive.
-        path: The file.
-
-    Raises:
-        ArchiveError: It cannot be written.
-    """
+    """Write an archive; yield what it has, and what it lacks."""
     digest = archive.write(path)
     manifest, deployment = archive.manifest, archive.deployment
     yield (
@@ -132,11 +113,7 @@ def _whole(digests: Mapping[str, str]) -> str:
 
 
 def read_archive(path: Path) -> Archive:
-    """Return the archive in a file.
-
-    Raises:
-        ArchiveError: It is not there, not whole, or of another format.
-    """
+    """Return the archive in a file; one that is not whole, or of another format, is refused."""
     files = _files(path)
     manifest = _manifest(path, files)
     found = {name: _sha(each) for name, each in files.items() if name != _MANIFEST}
@@ -210,17 +187,7 @@ def _manifest(path: Path, files: Mapping[str, bytes]) -> Manifest:
 
 
 def refuse_other(archive: Archive, *, config: Config, path: Path, source: str) -> None:
-    """Refuse a configuration that is not of an archive's deployment.
-
-    Args:
-        archive: The archive.
-        config: The configuration.
-        path: Its file.
-        source: What the archive is called.
-
-    Raises:
-        ArchiveError: It is of another deployment, region or account.
-    """
+    """Refuse a configuration that is not of an archive's deployment."""
     manifest = archive.manifest
     if config.name != manifest.deployment:
         raise ArchiveError(

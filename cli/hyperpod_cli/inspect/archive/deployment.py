@@ -23,11 +23,7 @@ class _Answer(BaseModel):
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return an answer.
-
-        Raises:
-            ValueError: It lacks something.
-        """
+        """Return an answer; one that lacks something is a ValueError."""
         try:
             cls.model_validate(answer)
         except ValidationError as error:
@@ -102,13 +98,7 @@ class Model(BaseModel):
 
 
 class ArchivedResource(Model):
-    """A resource of a stack.
-
-    Attributes:
-        logical_id: Its logical ID.
-        physical_id: What AWS calls it.
-        type: Its type.
-    """
+    """A resource of a stack."""
 
     logical_id: str
     physical_id: str
@@ -116,17 +106,7 @@ class ArchivedResource(Model):
 
 
 class ArchivedStack(Model):
-    """A stack as it is, but for its template.
-
-    Attributes:
-        name: Its name.
-        status: Its status.
-        is_protected: Whether it has termination protection.
-        parameters: Values of its parameters.
-        outputs: Its outputs by key.
-        tags: Its tags.
-        resources: Its resources.
-    """
+    """A stack as it is, but for its template."""
 
     name: StackName
     status: str
@@ -138,14 +118,9 @@ class ArchivedStack(Model):
 
 
 class ArchivedNode(Model):
-    """A node of the HyperPod cluster, or of an EKS node group.
+    """A node of the HyperPod cluster, by its instance ID, or of an EKS node group, by its name.
 
-    Attributes:
-        id: Its instance ID; of an EKS node group, its name.
-        group: Its group.
-        instance_type: Its type.
-        status: Its status.
-        pods: The pods that its users lose with it, as `<namespace>/<name>`.
+    Its pods are those that users lose with it, as `<namespace>/<name>`.
     """
 
     id: str
@@ -156,22 +131,12 @@ class ArchivedNode(Model):
 
 
 class ArchivedDeployment(Model):
-    """What is deployed.
+    """What is deployed, as AWS, Helm and Kubernetes describe it.
 
-    Attributes:
-        stacks: Its stacks.
-        cluster: What DescribeCluster says of the HyperPod cluster; None without one.
-        nodes: The cluster's nodes, and those of the node groups.
-        control_plane: What EKS says of its cluster; None without one.
-        addons: What EKS says of its add-ons.
-        node_groups: What EKS says of its node groups.
-        file_systems: What FSx says of the stacks' file systems.
-        releases: The Helm releases, without their values.
-        claims: The volume claims of users.
-        cloudformation: Policies of the role with which CloudFormation works, by name.
-        boundary: The policy that bounds that role, by its ARN; empty if none does.
-        hidden: Where values are left out that look like secrets.
-        unread: What could not be read, and why.
+    The cluster and the control plane are None without one; Helm releases are without their values.
+    `cloudformation` has the policies of the role with which CloudFormation works, by name, and
+    `boundary` the one that bounds it, by its ARN. `hidden` is where values are left out that look
+    like secrets, `unread` what could not be read, and why.
     """
 
     stacks: tuple[ArchivedStack, ...]
@@ -190,18 +155,7 @@ class ArchivedDeployment(Model):
 
 
 class Manifest(Model):
-    """What the archive is of.
-
-    Attributes:
-        format: Number of the format.
-        account: The account.
-        region: The region.
-        deployment: `name` of its configuration.
-        version: Version of the project that wrote it.
-        written: When, in UTC.
-        digest: Digest of all files' digests.
-        files: Digest of each file by its name.
-    """
+    """What the archive is of, which version wrote it, when (in UTC), and digests of its files."""
 
     format: int
     account: AccountId
@@ -214,11 +168,7 @@ class Manifest(Model):
 
 
 def unsettled(deployment: ArchivedDeployment) -> Iterator[tuple[str, str]]:
-    """Yield what of a deployment is not in service, and what AWS or Helm says of it.
-
-    Args:
-        deployment: What is deployed.
-    """
+    """Yield what of a deployment is not in service, and what AWS or Helm says of it."""
     cluster, control_plane = deployment.cluster or {}, deployment.control_plane or {}
     states = [
         ("the HyperPod cluster", cluster.get("ClusterStatus"), "InService"),

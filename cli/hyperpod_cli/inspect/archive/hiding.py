@@ -23,19 +23,14 @@ def hidden(values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
     A text of JSON, as Helm values are in a template, is looked into. An ARN is no secret.
 
-    Args:
-        values: The values; they stay as they are.
+    The values themselves stay as they are.
     """
     result: dict[str, Any] = json.loads(json.dumps(values))
     return result, sorted(_hide(result, ()))
 
 
 def secrets_in_scripts(content: bytes) -> Iterator[str]:
-    """Yield where packed scripts give a variable a value that looks like a secret.
-
-    Args:
-        content: The ZIP with the scripts; what is none has no scripts.
-    """
+    """Yield where scripts in a ZIP give a variable what looks like a secret; no ZIP has none."""
     if not zipfile.is_zipfile(io.BytesIO(content)):
         return
     with zipfile.ZipFile(io.BytesIO(content)) as scripts:

@@ -18,15 +18,7 @@ _METADATA_ALONE = (
 
 
 def helm_releases(api: ApiClient) -> list[Mapping[str, Any]]:
-    """Return the Helm releases by namespace and name, with revision and status.
-
-    Args:
-        api: Client of the Kubernetes API.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Return the Helm releases by namespace and name, with revision and status."""
     answer = api.call_api(
         "/api/v1/secrets",
         "GET",
@@ -56,13 +48,6 @@ def managed_nodes(api: ApiClient) -> list[tuple[str, str, str, str]]:
     """Return the nodes of EKS node groups: name, group, instance type and status.
 
     https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html
-
-    Args:
-        api: Client of the Kubernetes API.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
     """
     answer = CoreV1Api(api).list_node(label_selector=NODE_GROUP_LABEL, _preload_content=False)
     return sorted(managed_node(each) for each in json.loads(answer.data)["items"])
@@ -80,15 +65,7 @@ def managed_node(item: Mapping[str, Any]) -> tuple[str, str, str, str]:
 
 
 def claims(api: ApiClient) -> list[Mapping[str, Any]]:
-    """Return the volume claims by namespace and name.
-
-    Args:
-        api: Client of the Kubernetes API.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Return the volume claims by namespace and name."""
     answer = CoreV1Api(api).list_persistent_volume_claim_for_all_namespaces(_preload_content=False)
     items: Sequence[Mapping[str, Any]] = json.loads(answer.data)["items"]
     found = [

@@ -52,18 +52,7 @@ _IN_KUBERNETES = {
 
 
 def archive_of(config: Config, *, session: AwsSession) -> Archive:
-    """Return the archive of what is deployed.
-
-    Args:
-        config: The configuration, whose `name` is the deployment's.
-        session: The account and the region.
-
-    Raises:
-        ArchiveError: Nothing is deployed under this name.
-        ClientError: AWS refused to say what the stacks are.
-        BotoCoreError: AWS could not be asked.
-        UnreadableTemplateError: A stack's template is not JSON.
-    """
+    """Return the archive of what is deployed."""
     return _Reader(config=config, session=session).read()
 
 

@@ -42,12 +42,7 @@ class Request:
 
 
 def rehearse(request: Request) -> int:
-    """Read what is deployed unless an archive is given, rehearse, and return the exit code.
-
-    Raises:
-        OpsError: It cannot be rehearsed.
-        ConfigError: The configuration cannot be used.
-    """
+    """Read what is deployed unless an archive is given, rehearse, and return the exit code."""
     if request.archive is not None and request.save is not None:
         raise OpsError("--save: is for what is read from AWS; leave it, or --archive, out")
     config = load_config(request.config)

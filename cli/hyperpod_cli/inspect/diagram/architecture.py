@@ -15,15 +15,7 @@ Needs = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackPicture:
-    """One stack.
-
-    Attributes:
-        name: Its name.
-        description: What its template says of it.
-        cards: What it holds, by logical id.
-        needs: Which of its cards need which others of its own.
-        takes: What it takes from other stacks, by the stack's name; kinds of cards.
-    """
+    """One stack: its cards by logical ID, their needs, and the kinds it takes from other stacks."""
 
     name: str
     description: str

@@ -8,14 +8,7 @@ from hyperpod_cli.aws.assembly import Address, Stack, TemplateResource
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Card:
-    """A box with text.
-
-    Attributes:
-        kind: What it is, as in `EKS cluster`.
-        name: Which one, as in `ml-eks`; empty if its kind says it all.
-        lines: What else there is to say.
-        columns: Boxes inside it.
-    """
+    """A box: its kind, as `EKS cluster`, its name if that is not all, lines, and inner boxes."""
 
     kind: str
     name: str = ""
@@ -30,12 +23,7 @@ class Card:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Column:
-    """Boxes below each other inside another box.
-
-    Attributes:
-        title: The title, such as `usw2-az1`; may be empty.
-        cards: The boxes from top to bottom.
-    """
+    """Boxes from top to bottom inside another box; the title, such as `usw2-az1`, may be empty."""
 
     title: str
     cards: tuple[Card, ...]
@@ -43,13 +31,7 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Surroundings:
-    """What a card may look at.
-
-    Attributes:
-        stack: The resource's stack.
-        parts: What the picture shows inside the resource, itself included.
-        hyperpod_subnets: Subnets of HyperPod clusters.
-    """
+    """What a card may look at: its stack, what it shows (with itself), and HyperPod's subnets."""
 
     stack: Stack
     parts: Sequence[TemplateResource]

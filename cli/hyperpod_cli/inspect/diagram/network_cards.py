@@ -24,9 +24,6 @@ def with_existing(stacks: list[Stack]) -> list[Stack]:
 
     They are shown in the stack whose parameters name the VPC; without such a VPC, what is named is
     in a VPC that a stack makes.
-
-    Args:
-        stacks: The stacks.
     """
     for home in stacks:
         parameters = json.dumps(home.template.get("Parameters", {}))

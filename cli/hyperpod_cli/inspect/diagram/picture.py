@@ -21,12 +21,7 @@ _ENTITIES = str.maketrans(
 
 
 def mermaid(stacks: Sequence[StackPicture], *, title: str) -> str:
-    """Return the flowchart, the same for the same stacks.
-
-    Args:
-        stacks: What to mermaid.
-        title: Its title, which screen readers read out.
-    """
+    """Return the flowchart, the same for the same stacks; screen readers read its title out."""
     return "\n".join(["flowchart BT", f"  accTitle: {title}", *_lines(stacks)]) + "\n"
 
 
@@ -102,30 +97,18 @@ _TITLE, _WITHOUT_HYPERPOD = "HyperPod on EKS", "EKS"
 
 
 def picture(assembly: Path) -> str:
-    """Return the diagram of what was synthesized into a directory, as SVG.
-
-    Raises:
-        OSError: The directory has no synthesized app.
-    """
+    """Return the diagram of what was synthesized into a directory, as SVG; an OSError if none."""
     return _svg(pictured(assembly))
 
 
 def pictured(assembly: Path) -> list[StackPicture]:
-    """Return what the diagram shows of what was synthesized into a directory.
-
-    Raises:
-        OSError: The directory has no synthesized app.
-    """
+    """Return what the diagram shows of a directory; an OSError if nothing was synthesized there."""
     stacks = with_existing(stacks_by_name(assembly))
     return architecture(stacks)
 
 
 def overview_picture(assembly: Path) -> str:
-    """Return the overview of what was synthesized into a directory, as SVG.
-
-    Raises:
-        OSError: The directory has no synthesized app.
-    """
+    """Return the overview of what was synthesized into a directory, as SVG."""
     return _svg(overview(pictured(assembly)))
 
 

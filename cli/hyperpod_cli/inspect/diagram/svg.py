@@ -71,12 +71,7 @@ class _Canvas:
 
 
 def draw(stacks: Sequence[StackPicture], *, title: str) -> str:
-    """Return the image, the same for the same stacks.
-
-    Args:
-        stacks: What to draw.
-        title: The image's title, shown and read out by screen readers.
-    """
+    """Return the image, the same for the same stacks; screen readers read its title out."""
     canvas = _Canvas()
     canvas.text(title, x=_MARGIN, y=26, style="title")
     canvas.text(

@@ -34,13 +34,7 @@ _OTHER_NAMES = ("GroupNameWithPath", "InstanceProfileNameWithPath", "UserNameWit
 
 
 class Condition(NamedTuple):
-    """A condition of a statement.
-
-    Attributes:
-        operator: How the key is compared, such as `StringEquals`.
-        key: The condition key.
-        values: The values that it may have.
-    """
+    """A condition of a statement: an operator such as `StringEquals`, a key, and its values."""
 
     operator: str
     key: str
@@ -49,13 +43,7 @@ class Condition(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Names:
-    """The names of a deployment's resources.
-
-    Attributes:
-        deployment: Name of the deployment, with which the names of its stacks begin.
-        environment: Where it goes.
-        resources: Every resource of its templates.
-    """
+    """The names of a deployment's resources; those of its stacks begin with its own."""
 
     deployment: str
     environment: Environment

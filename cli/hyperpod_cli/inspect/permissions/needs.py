@@ -48,13 +48,7 @@ _FROM_SYSTEMS_MANAGER = "AWS::SSM::Parameter::Value<"
 
 @dataclass(frozen=True, order=True, kw_only=True, slots=True)
 class Need:
-    """One action that must be allowed.
-
-    Attributes:
-        action: IAM action.
-        resources: Patterns of ARNs.
-        conditions: Under which conditions, all of them.
-    """
+    """One action that must be allowed on patterns of ARNs, under all of the conditions."""
 
     action: str
     resources: tuple[str, ...]
@@ -64,12 +58,7 @@ class Need:
 def needs(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
     """Yield what deploying, updating and destroying templates takes, action by action.
 
-    Args:
-        templates: Template of each stack.
-        names: The names of their resources.
-
-    Raises:
-        UnknownTypeError: Of a type, the schema or the service of its linked role is not known.
+    A type whose schema, or the service of whose linked role, is not known is an UnknownTypeError.
     """
     by_type: dict[str, list[TemplateResource]] = {}
     for resource in names.resources:
@@ -129,13 +118,7 @@ def _parameters(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Handlers:
-    """The handlers of one type.
-
-    Attributes:
-        type: The type.
-        resources: The templates' resources of that type.
-        names: The names of all resources.
-    """
+    """The handlers of one type, and the templates' resources of it."""
 
     type: str
     resources: Sequence[TemplateResource]

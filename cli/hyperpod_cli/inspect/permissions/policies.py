@@ -171,10 +171,8 @@ def _allow(name: str, actions: list[str], resources: list[str]) -> Statement:
 class Policies:
     """Who must be allowed what.
 
-    Attributes:
-        deployer: For the person or pipeline, all of them together.
-        cloudformation: For the execution role of CloudFormation, likewise.
-        execution_roles: ARNs of that role; none without a bootstrap.
+    The documents of the person or pipeline, and those of CloudFormation's execution role, are each
+    meant together. The ARNs of that role are empty without a bootstrap.
     """
 
     deployer: tuple[Document, ...]
@@ -185,15 +183,7 @@ class Policies:
 def policies_of(assembly: Path, *, deployment: str, environment: Environment) -> Policies:
     """Return the policies with which a synthesized deployment is deployed, updated and destroyed.
 
-    Args:
-        assembly: Directory that `cdk synth` wrote.
-        deployment: Name of the deployment.
-        environment: Where it goes.
-
-    Raises:
-        OSError: There is no manifest or template.
-        UnknownTypeError: A template has a type of which the schema, or the service of its linked
-            role, is not known.
+    An OSError if nothing was synthesized into the directory; an UnknownTypeError as `needs` says.
     """
     stacks = stacks_by_name(assembly)
     resources = [each for stack in stacks for each in stack.resources.values()]
@@ -207,15 +197,7 @@ def policies_of(assembly: Path, *, deployment: str, environment: Environment) ->
 
 
 def environment_of(config: Config, *, account: str | None) -> Environment:
-    """Return where a configuration goes.
-
-    Args:
-        config: The configuration.
-        account: Account ID. Default: that of the credentials.
-
-    Raises:
-        AccountError: Region or account are not known.
-    """
+    """Return where a configuration goes; if no account is given, it is that of the credentials."""
     session = boto3.Session()
     region = region_of(config, session=session)
     if account is None:

@@ -41,13 +41,7 @@ def read_actions() -> set[str]:
 def read_permissions(
     names: Names, *, eks_cluster: str | None, stacks: Iterable[str]
 ) -> Iterator[Permission]:
-    """Yield a statement for each kind of resource that is read.
-
-    Args:
-        names: Names of the deployment's resources.
-        eks_cluster: Name of the EKS cluster; None without one.
-        stacks: Names of the stacks.
-    """
+    """Yield a statement for each kind of resource that is read."""
     read = _Read(names=names, eks_cluster=eks_cluster, stacks=tuple(stacks))
     actions = sorted(read_actions())
     for name, scope, resources in SCOPES:
@@ -58,13 +52,7 @@ def read_permissions(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Read:
-    """The resources that are read, as patterns of their ARNs; none if the templates have none.
-
-    Attributes:
-        names: Names of the deployment's resources.
-        eks_cluster: Name of the EKS cluster; None without one.
-        stacks: Names of the stacks.
-    """
+    """The resources that are read, as patterns of their ARNs; none if the templates have none."""
 
     names: Names
     eks_cluster: str | None

@@ -21,13 +21,7 @@ def is_deployed(stack: str, target: Target) -> bool:
 def resources_of(
     stack: str, clients: Clients, *, resource_type: str | None = None
 ) -> frozenset[str]:
-    """Return the physical IDs of the resources that a stack has; none if there is no stack.
-
-    Args:
-        stack: Name of the stack.
-        clients: Returns the client of a service, by boto3's name of it.
-        resource_type: Only those of this type. Default: all.
-    """
+    """Return the physical IDs of what a stack has, of all types or of one; none without a stack."""
     found = _resources(stack, clients) or {}
     return frozenset(
         name for name, type_ in found.items() if resource_type is None or type_ == resource_type
@@ -35,13 +29,7 @@ def resources_of(
 
 
 def left_by_rollback(stack: str, target: Target, *, resource_type: str) -> list[str]:
-    """Return what the rollback of a failed creation could not delete, by physical ID.
-
-    Args:
-        stack: Name of the stack.
-        target: Where it is.
-        resource_type: Only what is of this type.
-    """
+    """Return what of a type the rollback of a failed creation could not delete, by physical ID."""
     described = described_stack(target.client("cloudformation"), stack)
     if described is None or described["StackStatus"] != "ROLLBACK_FAILED":
         return []

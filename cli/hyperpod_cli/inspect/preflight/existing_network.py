@@ -35,12 +35,7 @@ _INTERNET, _VIRTUAL_PRIVATE, _ENDPOINT = "igw-", "vgw-", "vpce-"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Vpc:
-    """A VPC, by its id; each method asks EC2.
-
-    Attributes:
-        id: Its id.
-        ec2: A client.
-    """
+    """A VPC, by its id; each method asks EC2."""
 
     id: str
     ec2: Any

@@ -24,13 +24,7 @@ def groups_with_paths(config: Config) -> Groups:
 
 
 def zone_ids(group: ManagedNodeGroupConfig, config: Config, target: Target) -> frozenset[str]:
-    """Return the IDs of the zones in which nodes of a group are; none where the account decides.
-
-    Args:
-        group: The group.
-        config: The configuration that it is of.
-        target: Where it is deployed.
-    """
+    """Return the IDs of the zones in which nodes of a group are; none where the account decides."""
     subnets = config.network.hyperpod_zone_ids
     own = group.availability_zone_id
     named = subnets[:1] if group.is_in_one_zone else subnets

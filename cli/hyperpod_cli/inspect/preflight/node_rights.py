@@ -26,11 +26,6 @@ def needed_statements(
     """Return the statements that the role of some groups needs, without HyperPod's managed policy.
 
     What the deployment makes has an ID that is not known yet, for which `*` stands.
-
-    Args:
-        config: What is to be deployed.
-        target: Where.
-        groups: The groups that use the role.
     """
     stack = cdk.Stack(env=cdk.Environment(account=target.account, region=target.region))
     scripts = config.lifecycle_scripts

@@ -19,9 +19,6 @@ class ServiceQuotas:
     """Quotas as they apply: the account's own value, else AWS's default.
 
     https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/API_GetServiceQuota.html
-
-    Attributes:
-        client: Client of Service Quotas.
     """
 
     client: Any

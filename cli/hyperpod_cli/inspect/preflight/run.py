@@ -38,9 +38,7 @@ VALIDATORS: Mapping[str, Validator] = registered(validators_of_preflight, space=
 class Status(StrEnum):
     """What follows for a deployment: what is known to fail is the last, and counts most.
 
-    Attributes:
-        exit_code: The command's exit code if there is nothing worse.
-        meaning: What it means, in words.
+    Each has the exit code of the command if there is nothing worse, and its meaning in words.
     """
 
     exit_code: int
@@ -68,11 +66,8 @@ class Status(StrEnum):
 class ValidatorResult:
     """What a validator found, or why it could not look.
 
-    Attributes:
-        name: The validator's.
-        problems: What it found.
-        missing_permission: The IAM action, or the operation, that the caller may not use.
-        failure: Why AWS did not answer, in one line.
+    The permission is the IAM action, or the operation, that the caller may not use; the failure
+    says in one line why AWS did not answer.
     """
 
     name: str
@@ -103,13 +98,7 @@ def exit_code(found: Iterable[ValidatorResult]) -> int:
 def results(
     config: Config, target: Target, *, validators: Mapping[str, Validate]
 ) -> Iterator[ValidatorResult]:
-    """Yield the result of each validator; none keeps another one from running.
-
-    Args:
-        config: What is to be deployed.
-        target: Where.
-        validators: By name.
-    """
+    """Yield the result of each validator; none keeps another one from running."""
     for name, validate in validators.items():
         found: list[Problem] = []
         denied = failure = None
@@ -153,24 +142,14 @@ _TO_REPEAT = "check the network, or wait a minute; then run it again"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PreflightReport:
-    """The results of all validators.
-
-    Attributes:
-        results: One for each, in their order.
-        file: The configuration.
-        target: Where it is to be deployed.
-    """
+    """The results of all validators."""
 
     results: Sequence[ValidatorResult]
     file: YamlFile
     target: Target
 
     def show(self, *, as_json: bool) -> None:
-        """Print it.
-
-        Args:
-            as_json: Whether a program reads it.
-        """
+        """Print it."""
         if as_json:
             print_json([self._row(each) for each in self.results])
             return
@@ -233,18 +212,9 @@ class PreflightReport:
 def preflight_report(
     path: Path, *, region: str | None, skip: Sequence[str], plan: str | None
 ) -> PreflightReport:
-    """Run the validators.
+    """Run the validators but for those to skip.
 
-    Args:
-        path: File of the configuration.
-        region: What the user gave. Default: the configuration's or the environment's.
-        skip: Names of validators to leave out.
-        plan: Name or ARN of a training plan to look at as if its groups named it.
-
-    Raises:
-        AccountError: There are no credentials that AWS accepts.
-        ConfigError: The configuration cannot be used.
-        OpsError: There is no region, no validator of a name, or no group for the plan.
+    A training plan, by its name or ARN, is looked at as if the groups of its type named it.
     """
     unknown = [name for name in skip if name not in VALIDATORS]
     if unknown:

@@ -31,12 +31,7 @@ class Target(Environment):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Problem:
-    """What a validator found.
-
-    Attributes:
-        finding: The key, its value, what is wrong, and what to do.
-        command: The AWS CLI command that shows it.
-    """
+    """What a validator found: the key, what is wrong and what to do; the command that shows it."""
 
     finding: Finding
     command: str
@@ -68,15 +63,7 @@ def problem(
     command: str,
     severity: Severity = Severity.ERROR,
 ) -> Problem:
-    """Return what is wrong with the value of a key.
-
-    Args:
-        path: The key.
-        value: Its value.
-        message: What is wrong, and what to do.
-        command: The AWS CLI command that shows it.
-        severity: What follows. Default: a deployment would fail.
-    """
+    """Return what is wrong with the value of a key."""
     finding = Finding(path=path, value=value, message=message, severity=severity)
     return Problem(finding=finding, command=command)
 

@@ -33,13 +33,9 @@ from hyperpod_shared.redaction import redacted
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """One deployment, whatever came of it.
+    """One deployment, by the command that the user ran, or would, whatever came of it.
 
-    Attributes:
-        command: What the user ran, or would.
-        assembly: Directory of the templates.
-        events: Events of each stack since it began.
-        messages: What was said at the terminal of its failure or interruption; empty for a success.
+    Messages are what was said at the terminal of its failure or interruption; none of a success.
     """
 
     command: str
@@ -50,22 +46,7 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Content:
-    """All that a report tells.
-
-    Attributes:
-        title: What it is about.
-        verdict: What came of it, in a sentence.
-        ok: Whether that is as it should be.
-        written: When.
-        facts: What else to know at the top, by name.
-        assembly: Directory of the templates that are drawn.
-        attempts: The deployments, the first first.
-        errors: Lines of what went wrong outside of a deployment.
-        outputs: Outputs of each stack.
-        checks: What was verified afterwards.
-        following: Lines of the terminal that say what to run next.
-        cost: What the deployment costs.
-    """
+    """All that a report tells; `following` are the terminal's lines that say what to run next."""
 
     title: str
     verdict: str

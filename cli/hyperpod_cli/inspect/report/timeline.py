@@ -20,17 +20,10 @@ _AFTERWARDS = ("ROLLBACK", "CLEANUP")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """What CloudFormation did to one resource.
+    """What CloudFormation did to one resource, in seconds after the first event of all stacks.
 
-    Attributes:
-        address: The resource; the start of a stack stands for its change set.
-        name: Path of its construct.
-        type: Its type.
-        status: Its last status; empty for a change set.
-        start: When it began, in seconds after the first event of all stacks.
-        seconds: How long it took so far.
-        is_back: Whether it takes back what was done, or deletes what was replaced.
-        in_chain: Whether it is of the longest chain.
+    The start of a stack stands for its change set, whose status is empty. A step is back that takes
+    back what was done, or deletes what was replaced.
     """
 
     address: Address
@@ -55,15 +48,10 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Timeline:
-    """All that CloudFormation did in a deployment.
+    """All that CloudFormation did in a deployment; `begun` is None if nothing happened.
 
-    Attributes:
-        begun: When the first event was; None if nothing happened.
-        seconds: How long it took.
-        statuses: The last status of each stack to which something happened.
-        steps: What was done in each of them, in the order of time.
-        chain: What the deployment waited for, each after the one before; up to the cause, if it
-            failed.
+    The chain is what the deployment waited for, each after the one before, up to the cause if it
+    failed.
     """
 
     begun: datetime | None
@@ -74,12 +62,7 @@ class Timeline:
 
 
 def timeline(events: Mapping[str, Sequence[StackEvent]], *, graph: Graph) -> Timeline:
-    """Return what happened in a deployment.
-
-    Args:
-        events: Events of each stack, the earliest first, without those of nested stacks.
-        graph: The resources that were deployed.
-    """
+    """Return what happened in a deployment, by the events of each stack, the earliest first."""
     own = {
         name: [event for event in found if event.type != CDK_METADATA]
         for name, found in events.items()

@@ -18,16 +18,10 @@ from hyperpod_stacks.table import StackKind, stack_name
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """Whether something holds.
+    """Whether something holds; what is found instead and the advice are empty if it does.
 
-    Attributes:
-        title: The command that shows it, or a sentence.
-        ok: Whether it holds.
-        found: What there is instead, or why that is not known; empty if it holds, or if nothing
-            is there.
-        advice: What to do; empty if it holds.
-        is_known: Whether it could be looked at; what could not does not hold.
-        is_transient: Whether what could not be looked at may be a minute later.
+    The title is the command that shows it, or a sentence. What could not be looked at is not known
+    and does not hold; it is transient if it may be looked at a minute later.
     """
 
     title: str
@@ -50,13 +44,7 @@ class Check:
 
 
 def checked(title: str, *, problem: str | None, advice: str) -> Check:
-    """Return a check that holds unless there is a problem.
-
-    Args:
-        title: The command that shows it, or a sentence.
-        problem: What there is instead. Default: it holds.
-        advice: What to do about the problem.
-    """
+    """Return a check that holds unless there is a problem."""
     if problem is None:
         return Check(title=title, ok=True)
     return Check(title=title, ok=False, found=problem, advice=advice)
@@ -64,14 +52,7 @@ def checked(title: str, *, problem: str | None, advice: str) -> Check:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveDeployment:
-    """A deployment, and how it is looked at.
-
-    Attributes:
-        config: What was deployed.
-        client: Returns the client of an AWS service, by boto3's name of it.
-        kubernetes: Client of the Kubernetes API.
-        outputs: The outputs of each stack, by the name of the stack.
-    """
+    """A deployment, the clients by which it is looked at, and the outputs of each stack by name."""
 
     config: Config
     client: Callable[[str], Any]
@@ -80,22 +61,12 @@ class LiveDeployment:
 
     @cached_property
     def nodes(self) -> Sequence[Mapping[str, Any]]:
-        """The Node objects of the HyperPod cluster, as the Kubernetes API has them.
-
-        Raises:
-            ApiException: The API refused.
-            HTTPError: The API was not reached.
-        """
+        """The Node objects of the HyperPod cluster, as the Kubernetes API has them."""
         return [*node_objects(self.kubernetes, cluster=self.config.cluster.name)]
 
     @cached_property
     def ec2_nodes(self) -> Sequence[Mapping[str, Any]]:
-        """The Node objects of the node groups.
-
-        Raises:
-            ApiException: The API refused.
-            HTTPError: The API was not reached.
-        """
+        """The Node objects of the node groups."""
         names = ",".join(group.name for group in self.config.node_groups)
         selector = f"{NODE_GROUP_LABEL} in ({names})"
         return [*labelled_nodes(self.kubernetes, selector)] if names else []
@@ -132,17 +103,7 @@ Subject = Registered[[LiveDeployment], Check]
 
 
 def existing(read: Callable[..., Any], *names: str, **options: Any) -> Any | None:  # noqa: ANN401
-    """Return what a read of the Kubernetes API finds; None if it is not there.
-
-    Args:
-        read: A method of a client.
-        names: What it reads.
-        options: Further arguments of it.
-
-    Raises:
-        ApiException: The API refused.
-        HTTPError: The API was not reached.
-    """
+    """Return what a read of the Kubernetes API finds; None if it is not there."""
     try:
         return read(*names, **options)
     except ApiException as error:

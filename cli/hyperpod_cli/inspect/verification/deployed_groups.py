@@ -23,14 +23,6 @@ def as_deployed(config: Config, *, cloudformation: AwsClient) -> tuple[Config, C
 
     Nodes that the file asks for and no deployment did are not missing: there is one finding, and
     the other checks look at what is deployed.
-
-    Args:
-        config: The file.
-        cloudformation: Client of CloudFormation.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
     """
     if not config.cluster.exists:
         return config, None

@@ -22,12 +22,7 @@ Kind = Literal["ds", "deploy"]
 
 
 def nodes_command(config: Config, *, labels: str = "") -> str:
-    """Return the kubectl command that lists the nodes of the cluster.
-
-    Args:
-        config: Names the cluster.
-        labels: Further labels of theirs, as kubectl takes them. Default: none.
-    """
+    """Return the kubectl command that lists the cluster's nodes, or those with further labels."""
     wanted = ",".join(part for part in (f"{CLUSTER_LABEL}={config.cluster.name}", labels) if part)
     return f"kubectl get nodes -l {wanted}"
 
@@ -47,10 +42,8 @@ def miscounted(groups: Iterable[str], *, config: Config) -> str | None:
 
     A group is complete as for a deployment: with its `min_instance_count`, or else with all.
 
-    Args:
-        groups: The instance group of each node; empty where it is not known, and then only the
-            sum is judged.
-        config: With the counts of its groups; autoscaling may add to them.
+    Where the group of a node is empty, as it is not known, only the sum is judged; autoscaling may
+    add to the counts.
     """
     counts = Counter(groups)
     asked = {group.name: _bounds(group) for group in config.cluster.all_groups}
@@ -97,14 +90,7 @@ def _in_words(least: int, most: int, *, config: Config) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workload:
-    """A DaemonSet or a Deployment that must be there.
-
-    Attributes:
-        kind: What it is, as kubectl calls it.
-        name: Its name.
-        namespace: Its namespace.
-        without: What does not work without it, as sentences that end in a space.
-    """
+    """A DaemonSet or a Deployment, and what does not work without it, as sentences with a space."""
 
     kind: Kind
     name: str
@@ -112,16 +98,7 @@ class Workload:
     without: str
 
     def check(self, deployment: LiveDeployment, *, install: str) -> Check:
-        """Return the check that it is there with all its pods.
-
-        Args:
-            deployment: What to look at.
-            install: What to do if it is not there.
-
-        Raises:
-            ApiException: The API refused.
-            HTTPError: The API was not reached.
-        """
+        """Return the check that it is there with all its pods."""
         found = existing(self._read(AppsV1Api(deployment.kubernetes)), self.name, self.namespace)
         return checked(
             f"kubectl get {self.kind} {self.name} -n {self.namespace}",

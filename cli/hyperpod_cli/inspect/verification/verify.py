@@ -34,17 +34,7 @@ _PAUSE_SECONDS = 15.0
 
 
 def check_once(config: Config, *, session: AwsSession) -> Iterator[Check]:
-    """Yield every check of a deployment as it is done.
-
-    Args:
-        config: What was deployed.
-        session: The account and the region.
-
-    Raises:
-        OpsError: A stack is not deployed.
-        ClientError: AWS refused to describe the stacks.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Yield every check of a deployment as it is done."""
     cloudformation = session.client("cloudformation")
     outputs = {
         name: outputs_of(cloudformation, name)
@@ -82,15 +72,8 @@ def check_until_all_hold(
 ) -> list[Check]:
     """Return the checks once all that can be looked at hold, or those of the last look.
 
-    Args:
-        verify: Looks at everything.
-        seconds: How long to look again; 0 to look once.
-        say: Gets a line whenever another number of checks holds.
-        now: Returns the seconds since some moment.
-        sleep: Waits so many seconds.
-
-    Raises:
-        Exception: What `verify` raises, unless it may pass and there is time to look again.
+    After so many seconds, it does not look again. A line is said whenever another number of checks
+    holds; an error that may pass is waited out.
     """
     deadline = now() + seconds
     said = ""
@@ -115,12 +98,7 @@ def check_until_all_hold(
 def verify(
     deployment: LiveDeployment, *, subjects: Mapping[str, Verify] | None = None
 ) -> Iterator[Check]:
-    """Yield each check as it is done, and in the end what could not be looked at, and why.
-
-    Args:
-        deployment: What to look at.
-        subjects: What to check of it, by name. Default: all of its orchestrator.
-    """
+    """Yield each check, of all subjects by default, and then what could not be looked at."""
     if subjects is None:
         subjects = concerning(SUBJECTS, deployment.config)
     unknown: dict[tuple[str, bool], list[str]] = {}
@@ -142,13 +120,7 @@ def _is_transient_error(error: Exception) -> bool:
 
 
 def not_looked_at(title: str, *, why: str, is_transient: bool = False) -> Check:
-    """Return a check that could not be made.
-
-    Args:
-        title: What was to be looked at.
-        why: The reason and, behind a semicolon, what to do.
-        is_transient: Whether it may be made a minute later. Default: it may not.
-    """
+    """Return a check that could not be made: why and, behind a semicolon, what to do."""
     reason, _, advice = why.partition("; ")
     return Check(
         title=title,
@@ -172,12 +144,7 @@ def _waiting(checks: Sequence[Check]) -> str:
 
 
 def show(checks: Sequence[Check], *, as_json: bool) -> None:
-    """Show checks.
-
-    Args:
-        checks: In the order of the lines.
-        as_json: Whether a program reads it.
-    """
+    """Show checks."""
     if as_json:
         print_json([check.as_json() for check in checks])
         return
@@ -191,11 +158,7 @@ def show(checks: Sequence[Check], *, as_json: bool) -> None:
 
 
 def problems(checks: Sequence[Check]) -> Iterator[str]:
-    """Yield what does not hold or is not known, and what to do about it.
-
-    Args:
-        checks: All of them.
-    """
+    """Yield what does not hold or is not known, and what to do about it."""
     for check in checks:
         if not check.ok:
             yield f"\n{_mark(check)} {check.title}"
@@ -204,11 +167,7 @@ def problems(checks: Sequence[Check]) -> Iterator[str]:
 
 
 def summary(checks: Sequence[Check]) -> str:
-    """Return how many checks hold, in a sentence.
-
-    Args:
-        checks: All of them.
-    """
+    """Return how many checks hold, in a sentence."""
     known = [check for check in checks if check.is_known]
     if not known:
         return "Nothing was checked."

@@ -26,16 +26,7 @@ def bootstrap(_config: Config, target: Target) -> Iterator[Problem]:
 
 
 def bootstrap_finding(parameters: AwsClient, *, where: str) -> Finding | None:
-    """Return what is to be done about a missing bootstrap stack; None if there is one.
-
-    Args:
-        parameters: Client of Systems Manager.
-        where: Account and region.
-
-    Raises:
-        ClientError: The parameter may not be read, or not now.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Return what to do about a bootstrap stack that is missing somewhere; None if it is there."""
     if answer_of(parameters.get_parameter, "ParameterNotFound", Name=BOOTSTRAP_VERSION) is not None:
         return None
     message = "is not bootstrapped for CDK; run once: make bootstrap, with the same CONFIG"

@@ -11,13 +11,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, val
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Tool:
-    """A program.
-
-    Attributes:
-        use: What takes it; reads on from its name.
-        fix: How it gets here.
-        severity: What follows where it is missing.
-    """
+    """A program: what takes it, which reads on from its name, and how it gets here."""
 
     use: str
     fix: str

@@ -30,13 +30,8 @@ _GROUPS: KeyPath = ("cluster", "instance_groups")
 class Need:
     """What a deployment adds to what a quota limits.
 
-    Attributes:
-        path: The key that asks for it.
-        quota: The limit; None where Service Quotas has none of that name.
-        used: What there is without the deployment.
-        wanted: What the deployment adds.
-        severity: What follows if that is too much.
-        unit: What is counted. Default: what the key's value counts.
+    The quota is None where Service Quotas has none of that name; `used` is what there is without
+    the deployment, and the unit what is counted, if not what the key's value counts.
     """
 
     path: KeyPath

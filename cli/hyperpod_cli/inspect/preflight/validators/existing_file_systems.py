@@ -18,14 +18,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Kind:
-    """A type of file system that nodes mount.
-
-    Attributes:
-        type: What FSx calls it.
-        name: Its name.
-        ports: The TCP ports that clients need.
-        told: The same in words.
-    """
+    """A type of file system that nodes mount; the TCP ports that clients need, also in words."""
 
     type: str
     name: str
@@ -169,12 +162,7 @@ def _security_groups(found: Record, target: Target) -> list[Record]:
 
 
 def _open_ports(groups: list[Record], *, to_group: str | None) -> Iterator[tuple[int, int]]:
-    """Yield the TCP ports that security groups let in, from a group or from any address.
-
-    Args:
-        groups: As EC2 describes them.
-        to_group: The group that is let in; None for one that is not known.
-    """
+    """Yield the TCP ports that are let in from a group, if that is known, or from any address."""
     for group in groups:
         for rule in group["IpPermissions"]:
             peers = {pair["GroupId"] for pair in rule.get("UserIdGroupPairs", ())}

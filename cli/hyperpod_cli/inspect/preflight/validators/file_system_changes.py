@@ -49,13 +49,7 @@ def file_system_changes(config: Config, target: Target) -> Iterator[Problem]:
 def change_findings(
     files: LustreConfig | HomeDirectoriesConfig, found: Record, *, now: datetime
 ) -> Iterator[Finding]:
-    """Find what FSx refuses to change of a file system.
-
-    Args:
-        files: What the file system is to be.
-        found: What it is, as FSx describes it.
-        now: The time.
-    """
+    """Find what FSx refuses to change of a file system."""
     if not isinstance(files, LustreConfig) or not files.is_tiered:
         yield from _capacity_findings(files, found, now=now)
     if isinstance(files, LustreConfig):

@@ -146,12 +146,7 @@ def way_findings(
 ) -> Iterator[Finding]:
     """Find a route table from which nodes do not reach AWS's APIs and registries.
 
-    Args:
-        path: The key.
-        value: Its value.
-        way: How the table leads out.
-        table: Its id.
-        missing: Services that the VPC has no endpoint of; none for a VPC that needs no way out.
+    Missing are the services that the VPC has no endpoint of; none if it needs no way out.
     """
     if not missing and way in (WayOut.NONE, WayOut.SOME):
         return

@@ -55,16 +55,7 @@ def training_plans(config: Config, target: Target) -> Iterator[Problem]:
 
 
 def with_plan(config: Config, plan: str, *, target: Target) -> Config:
-    """Return the configuration as if the groups of a plan's instance type named the plan.
-
-    Args:
-        config: What is to be deployed.
-        plan: Name or ARN of the plan.
-        target: Where.
-
-    Raises:
-        OpsError: There is no such plan, or no group of its type.
-    """
+    """Return the configuration as if the groups of a plan's instance type named the plan."""
     found = _plan(plan.rpartition("/")[2], target)
     if found is None:
         raise OpsError(

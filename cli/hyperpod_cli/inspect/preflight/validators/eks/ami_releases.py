@@ -45,13 +45,9 @@ def ami_releases(config: Config, target: Target) -> Iterator[Problem]:
 
 
 def image_parameter(group: ManagedNodeGroupConfig, config: Config) -> str:
-    """Return the name of the public parameter that has the ID of a group's AMI.
+    """Return the name of the public parameter with the ID of the AMI of a group's release.
 
     https://karpenter.sh/docs/concepts/nodeclasses/, which finds AMIs by these names, too
-
-    Args:
-        group: A group with a release_version.
-        config: The configuration that it is of.
     """
     folder, version = _folder(group, config), config.eks.version
     kind = "-".join(folder.split("/")[-2:])

@@ -58,15 +58,7 @@ def capacity_reservations(config: Config, target: Target) -> Iterator[Problem]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Use:
-    """What node groups want of a reservation, or of a resource group of several.
-
-    Attributes:
-        key: The key that names it.
-        named: Its ID or ARN.
-        groups: The node groups with their places.
-        config: The configuration.
-        target: Where it is deployed.
-    """
+    """What node groups want of a reservation, or of a resource group of several: its ID, or ARN."""
 
     key: str
     named: str

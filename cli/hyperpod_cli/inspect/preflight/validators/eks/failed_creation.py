@@ -46,12 +46,7 @@ def _is_protected(name: str, target: Target) -> bool:
 
 
 def lift_command(name: str, *, region: str) -> str:
-    """Return the commands that lift the deletion protection of a cluster.
-
-    Args:
-        name: Name of the EKS cluster.
-        region: Its region.
-    """
+    """Return the commands that lift the deletion protection of a cluster."""
     where = f"--name {name} --region {region}"
     return (
         f"aws eks update-cluster-config --no-deletion-protection {where} && aws eks wait "

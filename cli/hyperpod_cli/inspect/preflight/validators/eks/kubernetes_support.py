@@ -23,13 +23,9 @@ def kubernetes_support(config: Config, _target: Target) -> Iterator[Problem]:
 
 
 def support_findings(config: Config, *, day: date) -> Iterator[Finding]:
-    """Find a version whose support by EKS has ended, or ends soon.
+    """Find a version whose support by EKS has ended by a day, or ends soon.
 
     https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
-
-    Args:
-        config: What is to be deployed.
-        day: Today.
     """
     version = config.eks.version
     end = END_OF_EXTENDED_SUPPORT[version]

@@ -19,11 +19,8 @@ _UPGRADES = "docs/kubernetes-upgrade.md"
 class Versions:
     """The versions of one add-on for one Kubernetes version.
 
-    Attributes:
-        addon_name: Name of the add-on.
-        pinned: The pinned version; None where EKS chooses.
-        default: What EKS installs when no version is asked for; None when it says nothing.
-        offered: All that EKS offers, the newest first.
+    Pinned is None where EKS chooses, default None when it says nothing; the newest offered is
+    first.
     """
 
     addon_name: str
@@ -60,28 +57,14 @@ def kubernetes_version(config: Config, target: Target) -> Iterator[Problem]:
 
 
 def kubernetes_version_findings(config: Config, *, eks: AwsClient) -> Iterator[Finding]:
-    """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it.
-
-    Args:
-        config: What is to be deployed.
-        eks: Client of EKS in its region.
-
-    Raises:
-        ClientError: EKS refused to say.
-        BotoCoreError: EKS could not be asked.
-    """
+    """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it."""
     deployed = _deployed_version(config, eks=eks)
     yield from _step_findings(config, deployed=deployed)
     yield from _addon_findings(config, deployed=deployed, eks=eks)
 
 
 def offered_addons(eks: AwsClient, *, kubernetes_version: str) -> Iterator[Versions]:
-    """Yield the versions of each add-on that EKS says it offers.
-
-    Raises:
-        ClientError: EKS refused to say.
-        BotoCoreError: EKS could not be asked.
-    """
+    """Yield the versions of each add-on that EKS says it offers."""
     for name in sorted({name for versions in ADDON_VERSIONS.values() for name in versions}):
         offered = [
             (version["addonVersion"], compatibility)

@@ -22,13 +22,7 @@ from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, probl
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Kind:
-    """Instance types that share quotas.
-
-    Attributes:
-        families: What the names of their families begin with.
-        on_demand: Code of the quota of On-Demand Instances.
-        spot: Code of the quota of Spot Instances.
-    """
+    """Families of instance types that share quotas, and the codes of these."""
 
     families: re.Pattern[str]
     on_demand: str
