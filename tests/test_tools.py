@@ -21,7 +21,7 @@ from tools.generate import GROUPS, REPOSITORY, generators
 from tools.generate.marks import with_part
 from tools.generate.pages import every_field
 from tools.read_prices import PriceListError, merged, prices, rendered
-from tools.security.page import ROLES, with_roles
+from tools.security.page import ROLES, role_lines
 from tools.security.roles import Reason, Role, StatementKey, read_reasons, read_roles
 
 GENERATORS = [module for group in GROUPS for module in generators(group)]
@@ -227,9 +227,6 @@ def test_a_region_is_needed(
     assert capsys.readouterr().err.startswith(f"{file}: names no region")
 
 
-MARKS = "<!-- roles -->\n<!-- /roles -->\n"
-
-
 @pytest.fixture
 def default_roles(default_config: Config, assemble: Assemble) -> list[Role]:
     return read_roles(assemble(default_config).directory)
@@ -279,9 +276,4 @@ def test_a_role_without_a_title_is_not_passed_over(
     )
 
     with pytest.raises(KeyError, match="Unknown"):
-        with_roles(MARKS, roles=[*default_roles, unknown], reasons=reasons)
-
-
-def test_a_page_without_marks_is_refused(default_roles: list[Role]) -> None:
-    with pytest.raises(ValueError, match="no <!-- roles -->"):
-        with_roles("# Security\n", roles=default_roles, reasons=[])
+        [*role_lines([*default_roles, unknown], reasons=reasons)]

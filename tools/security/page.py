@@ -47,20 +47,11 @@ _BY_CDK = {
 }
 """Why statements are there that the CDK makes, which have no names, by their first action."""
 
-BEGIN, END = "<!-- roles -->\n", "<!-- /roles -->\n"
 _MOST_SHOWN = 3
 
 
-def with_roles(page: str, *, roles: Sequence[Role], reasons: Sequence[Reason]) -> str:
-    """Return a page with the roles between its marks."""
-    before, _, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not end:
-        raise ValueError(f"no {BEGIN.strip()} … {END.strip()} in the page")
-    return before + BEGIN + "\n".join(_lines(roles, reasons)) + "\n" + END + after
-
-
-def _lines(roles: Sequence[Role], reasons: Sequence[Reason]) -> Iterator[str]:
+def role_lines(roles: Sequence[Role], *, reasons: Sequence[Reason]) -> Iterator[str]:
+    """Yield what is said of the roles of a default deployment, and of what keys add to them."""
     why = {each.key: each.why for each in reasons}
     for role in roles:
         title, text = ROLES[role.name]

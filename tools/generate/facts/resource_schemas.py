@@ -1,11 +1,11 @@
-"""Write aws_reference/resource_schemas.json from CloudFormation's resource schemas.
+"""Write what is used of CloudFormation's resource schemas, as the installed cfn-lint has them.
 
-The local AWS reads the file, not cfn-lint, which is not in its environment.
+The library and the local AWS read the files: cfn-lint is in neither's environment.
 """
 
-import importlib.metadata
 import json
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ import cfnlint
 
 from aws_reference.resource_schemas import DATA_FILE
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, STACK
+from tools.generate import REPOSITORY
 
 REGION = "us-east-1"
-
+CLUSTER, GRAFANA = "AWS::SageMaker::Cluster", "AWS::Grafana::Workspace"
 # What the local AWS and the deployer's policy read; a key that a schema lacks is left out.
 KEYS = (
     "additionalIdentifiers",
@@ -26,24 +27,50 @@ KEYS = (
     "replacementStrategy",
     "required",
 )
+_FACTS = REPOSITORY / "constructs" / "hyperpod_cdk" / "facts"
+_SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas"
+_REFERENCE = "#/definitions/"
+
+Json = Mapping[str, Any]
 
 
 def render() -> Mapping[Path, str]:
-    """Return the file as the installed cfn-lint gives it."""
-    root = Path(cfnlint.__file__).parent / "data" / "schemas"
-    files = json.loads((root / "providers" / f"{REGION}.json").read_text("utf-8"))
+    """Return the files; no two regions may have different schemas of the cluster."""
+    regions = {path.stem: _read(path) for path in sorted((_SCHEMAS / "providers").glob("*.json"))}
+    of_clusters = {name: found[CLUSTER] for name, found in regions.items() if CLUSTER in found}
+    (schema,) = {*of_clusters.values()}
     published = [name for name in RESOURCE_TYPES if name.startswith("AWS::") and name != STACK]
-    types = {name: _compact(root / "resources" / f"{files[name]}.json") for name in published}
-    content = {
-        "cfn_lint": importlib.metadata.version("cfn-lint"),
-        "schema_date": json.loads((root / "version.json").read_text("utf-8"))["schema_date"],
-        "types": types,
+    contents: Mapping[Path, Json] = {
+        _FACTS / "native_cluster.json": {
+            "regions": [*of_clusters],
+            "type": _values(_schema(schema)),
+        },
+        _FACTS / "managed_grafana.json": {
+            "regions": [name for name, found in regions.items() if GRAFANA in found]
+        },
+        DATA_FILE: {
+            "schema_date": _read(_SCHEMAS / "version.json")["schema_date"],
+            "types": {name: _handled(_schema(regions[REGION][name])) for name in published},
+        },
     }
-    return {DATA_FILE: json.dumps(content, indent=1, sort_keys=True) + "\n"}
+    source = {"cfn_lint": version("cfn-lint")}
+    return {
+        path: json.dumps({**source, **content}, indent=1, sort_keys=True) + "\n"
+        for path, content in contents.items()
+    }
 
 
-def _compact(file: Path) -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads(file.read_text("utf-8"))
+def _read(path: Path) -> Json:
+    content: Json = json.loads(path.read_text("utf-8"))
+    return content
+
+
+def _schema(name: str) -> Json:
+    return _read(_SCHEMAS / "resources" / f"{name}.json")
+
+
+def _handled(schema: Json) -> Json:
+    """Return what a type's handlers are permitted, and how its properties are changed."""
     tagging = schema.get("tagging", {})
     tag_property = tagging.get("tagProperty")
     return {
@@ -56,3 +83,25 @@ def _compact(file: Path) -> dict[str, Any]:
             for handler, definition in schema.get("handlers", {}).items()
         },
     }
+
+
+def _values(schema: Json) -> Json:
+    """Return what the values of a type may be: members, items, allowed texts or a pattern."""
+    read_only = {pointer.rpartition("/")[2] for pointer in schema["readOnlyProperties"]}
+
+    def compact(node: Json) -> Json:
+        if "$ref" in node:
+            node = schema["definitions"][node["$ref"].removeprefix(_REFERENCE)]
+        kept = {key: node[key] for key in ("enum", "pattern") if key in node}
+        if "items" in node:
+            kept["items"] = compact(node["items"])
+        members = {
+            name: compact(member)
+            for each in (node, *node.get("oneOf", ()))
+            for name, member in each.get("properties", {}).items()
+            if name not in read_only
+        }
+        is_closed = node.get("additionalProperties") is False and "patternProperties" not in node
+        return {**kept, "properties": members} if members or is_closed else kept
+
+    return compact(schema)

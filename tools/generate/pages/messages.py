@@ -11,6 +11,7 @@ from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_shared import node_group_health as node_groups
 from hyperpod_shared.failures import CAUSES
 from tools.generate import REPOSITORY
+from tools.generate.marks import table
 from tools.generate.message_texts import ErrorText, Scope, scopes
 
 TARGET = REPOSITORY / "docs" / "messages.md"
@@ -85,12 +86,12 @@ def render() -> Mapping[Path, str]:
     """Return the page."""
     parts = (
         [_HEADER],
-        [_CAUSES, *_table(("cause", "what to do"), _causes())],
-        [_NODE_GROUPS, *_table(_NODE_GROUP_COLUMNS, _of_node_groups())],
+        [_CAUSES, _table(("cause", "what to do"), _causes())],
+        [_NODE_GROUPS, _table(_NODE_GROUP_COLUMNS, _of_node_groups())],
         [_DEPLOYMENT, *_deployment()],
         [_COMMANDS, *_commands()],
-        [_PREFLIGHT, *_table(("validator", "finds", "says"), _validators())],
-        [_RULES, *_table(("rule", "finds", "says"), _rules())],
+        [_PREFLIGHT, _table(("validator", "finds", "says"), _validators())],
+        [_RULES, _table(("rule", "finds", "says"), _rules())],
         [_SECTIONS, *_sections()],
     )
     return {TARGET: "\n".join(line for part in parts for line in part) + "\n"}
@@ -117,7 +118,7 @@ def _deployment() -> Iterator[str]:
         if texts:
             rows = [(text.what, text.next_step or "What the message says.") for text in texts]
             yield f"### {title}\n"
-            yield from _table(("message", "what to do"), dict.fromkeys(rows))
+            yield _table(("message", "what to do"), dict.fromkeys(rows))
 
 
 def _commands() -> Iterator[str]:
@@ -193,12 +194,8 @@ def _summary(function: Function) -> str:
     return _shown(first.removeprefix("Find ").rstrip("."))
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield f"|{'---|' * len(head)}"
-    for first, *others in rows:
-        yield f"| {' | '.join([_shown(first), *others])} |"
-    yield ""
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    return table(heads, ((_shown(first), *others) for first, *others in rows))
 
 
 def _listed(texts: Iterable[str] | Mapping[str, None]) -> Iterator[str]:

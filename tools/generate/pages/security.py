@@ -9,7 +9,7 @@ import yaml
 from tools.generate import REPOSITORY
 from tools.generate.marks import table, with_part
 from tools.generate.synthesis import DEFAULT, assembly
-from tools.security.page import with_roles
+from tools.security.page import role_lines
 from tools.security.roles import read_findings, read_reasons, read_roles
 
 _PAGE = REPOSITORY / "docs" / "security.md"
@@ -31,9 +31,9 @@ def render() -> Mapping[Path, str]:
         configs = (DEFAULT, scaling, *(REPOSITORY / file for file in _WITH_MORE))
         assemblies = [assembly(config) for config in configs]
         reasons, findings = read_reasons(assemblies), read_findings(assemblies)
-    roles = read_roles(assembly())
     page = with_part(_PAGE.read_text("utf-8"), mark="findings", text=_findings_table(findings))
-    return {_PAGE: with_roles(page, roles=roles, reasons=reasons)}
+    lines = role_lines(read_roles(assembly()), reasons=reasons)
+    return {_PAGE: with_part(page, mark="roles", text="".join(f"{line}\n" for line in lines))}
 
 
 def _findings_table(findings: Mapping[str, Iterable[str]]) -> str:

@@ -1,0 +1,207 @@
+"""The parts of pages that the code tells: which mark of which page has which table."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, NEEDS, EndpointService
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
+from hyperpod_cdk.panels.definition import PERIOD_MINUTES, Alarm, Panel, Subject
+from hyperpod_cdk.panels.subjects import SUBJECTS as PANELS
+from hyperpod_cdk.schema.errors import shown
+from hyperpod_cdk.schema.section import OfHyperPod, Section, section_in
+from hyperpod_cli.commands import commands
+from hyperpod_cli.deliver.eksctl.reading import TABLE
+from hyperpod_cli.deliver.eksctl.row import Row
+from hyperpod_cli.inspect.preflight.run import VALIDATORS, Status
+from hyperpod_cli.inspect.verification.verify import SUBJECTS
+from tools.generate import REPOSITORY
+from tools.generate.marks import table, with_part
+
+_HOUR = 60
+# The folder is no package: the function's own code begins in it.
+_FUNCTIONS = str(REPOSITORY / "lambda")
+# The sections of docs/messages.md.
+_CAUSES, _OF_NODE_GROUPS = "causes-of-missing-nodes", "causes-of-failed-eks-node-groups"
+_MESSAGE_VALUES = {
+    "group": "group GROUP",
+    "instance": "NODE",
+    "cause": "CAUSE",
+    "repair": "reboot or replacement",
+}
+
+
+def _code(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def _endpoints() -> str:
+    def cells(service: EndpointService) -> tuple[str, ...]:
+        needs = (f"({need})" for name, need in NEEDS.items() if getattr(service, name))
+        return (
+            " ".join((f"`{service.name}`", *needs)),
+            ", ".join(service.users),
+            service.why,
+            service.source if service.source.startswith("https://") else f"`{service.source}`",
+            _code(service.actions),
+        )
+
+    heads = ("service", "who calls it", "what for", "source", "lets through")
+    return table(heads, map(cells, ENDPOINT_SERVICES))
+
+
+def _permissions() -> str:
+    return table(
+        ("command", "IAM actions", "in Kubernetes"),
+        (
+            (f"`{each.name}`", _code(each.calls), each.in_kubernetes)
+            for each in commands().values()
+            if each.wing == "operate"
+        ),
+    )
+
+
+def _results() -> str:
+    rows = ((str(each), each.meaning, str(each.exit_code)) for each in Status)
+    return table(("result", "what it means", "exit code"), rows)
+
+
+def _validators() -> str:
+    rows = ((name, each.row, each.source) for name, each in VALIDATORS.items())
+    return table(("validator", "blocked, or a warning (w)", "source"), rows)
+
+
+def _subjects() -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, each in SUBJECTS.items():
+            places = ("Kubernetes" * each.needs_kubernetes, "AWS" * bool(each.reads))
+            yield name, each.row, ", ".join(filter(None, places)), _code(sorted(each.reads))
+
+    return table(("subject", "holds when", "looks into", "IAM actions"), rows())
+
+
+def _notifications() -> str:
+    if _FUNCTIONS not in sys.path:
+        sys.path.append(_FUNCTIONS)
+    from notifier.decision import KINDS  # noqa: PLC0415 - it is found now
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for name, kind in KINDS.items():
+            causes = _OF_NODE_GROUPS if name == "node-group-degraded" else _CAUSES
+            to_do = kind.next_step or f"what [the cause](messages.md#{causes}) says"
+            subject, to_do = (text.format(**_MESSAGE_VALUES) for text in (kind.subject, to_do))
+            yield f"`{name}`", kind.when, f"HyperPod CLUSTER: {subject}", to_do
+
+    return table(("kind", "when", "subject", "what to do"), rows())
+
+
+def _eksctl() -> str:
+    def rows() -> Iterator[tuple[str, ...]]:
+        for row in TABLE:
+            case = f": `{row.case}`" if row.case else ""
+            same = "" if row.says else "as always here"
+            yield _code(row.keys) + case, f"`{_ours(row)}`" if row.ours else same, row.says
+
+    return table(("eksctl", "here", "what to know, or to do instead"), rows())
+
+
+def _ours(row: Row) -> str:
+    """Return the key, with its value where the row is for one value."""
+    return f"{row.ours}: {shown(row.read(row.case))}".replace("'", "") if row.case else row.ours
+
+
+def _hyperpod_keys() -> str:
+    return f"{_code(_keys_of_hyperpod(Config))}.\n"
+
+
+def _keys_of_hyperpod(section: type[Section], path: str = "") -> Iterator[str]:
+    """Yield the keys that are refused where there is no HyperPod cluster."""
+    for name, field in section.model_fields.items():
+        key = f"{path}.{name}" if path else name
+        inner = section_in(field.annotation)
+        if any(isinstance(mark, OfHyperPod) for mark in field.metadata):
+            yield key
+        elif inner is not None and key != "cluster":
+            yield from _keys_of_hyperpod(inner, key)
+
+
+def _group_keys() -> str:
+    theirs = InstanceGroupConfig.model_fields.keys() - ManagedNodeGroupConfig.model_fields.keys()
+    return f"{_code(sorted(theirs))}.\n"
+
+
+def _panels() -> str:
+    heads = ("panel", "what", "why", "what to do", "metrics")
+    return "\n".join(
+        f"### {subject.title}\n\n{table(heads, map(_panel, subject.panels))}"
+        for subject in PANELS.values()
+    )
+
+
+def _panel(panel: Panel) -> tuple[str, ...]:
+    names = [metric.name for line in panel.cloudwatch for metric in line.metrics]
+    metrics = [f"`{name}`" for name in dict.fromkeys(names)]
+    if panel.prometheus is not None:
+        query = panel.prometheus.text.replace(",$cluster", "").replace("{$cluster}", "")
+        metrics.append("`{}`".format(query.replace("|", "\\|")))
+    metrics.append(", ".join(_source(each) for each in panel.sources))
+    title = f"{panel.title} ({panel.unit.symbol})"
+    return title, panel.what, panel.why, panel.to_do, "<br>".join(metrics)
+
+
+def _source(text: str) -> str:
+    """Return a link to a page, or to a repository of which a file is named behind it."""
+    address, _, file = text.partition(": ")
+    name = file.rpartition("/")[2] or address.split("/")[2]
+    return f"[{name}]({address})"
+
+
+def _alarms() -> str:
+    rows = (
+        _alarm(subject, panel, panel.alarm)
+        for subject in PANELS.values()
+        for panel in subject.panels
+        if panel.alarm is not None
+    )
+    return table(("alarm", "when", "by", "what to do"), rows)
+
+
+def _alarm(subject: Subject, panel: Panel, alarm: Alarm) -> tuple[str, ...]:
+    relation = "above" if alarm.is_above else "below"
+    time = f"{alarm.minutes} minutes"
+    if alarm.minutes % _HOUR == 0:
+        hours = alarm.minutes // _HOUR
+        time = "an hour" if hours == 1 else f"{hours} hours"
+    if alarm.minutes == PERIOD_MINUTES:
+        time = "five minutes"
+    where = "CloudWatch" if subject.sender == "AWS" else "CloudWatch or Prometheus"
+    when = f"{panel.title}: {relation} {alarm.threshold:g}{panel.unit.suffix} for {time}"
+    return f"`{alarm.name}`", when, where, panel.to_do
+
+
+_PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "closed-network.md": {"endpoints": _endpoints},
+    "dashboards.md": {"panels": _panels, "alarms": _alarms},
+    "node-groups.md": {
+        "eksctl": _eksctl,
+        "hyperpod-keys": _hyperpod_keys,
+        "group-keys": _group_keys,
+    },
+    "observability.md": {"notifications": _notifications},
+    "operating.md": {"permissions": _permissions},
+    "preflight.md": {"results": _results, "validators": _validators},
+    "verify.md": {"subjects": _subjects},
+}
+
+
+def render() -> Mapping[Path, str]:
+    """Return the pages with their tables."""
+    pages = {}
+    for name, parts in _PARTS.items():
+        path = REPOSITORY / "docs" / name
+        pages[path] = path.read_text("utf-8")
+        for mark, part in parts.items():
+            pages[path] = with_part(pages[path], mark=mark, text=part())
+    return pages
