@@ -9,10 +9,9 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.synthesis.assets import asset_directory
@@ -72,7 +71,9 @@ def check(config: Config) -> None:
     # Without the stack of the releases, there may be node groups, on whose nodes jobs run.
     kinds = [kind for kind in NODES if STACKS[kind].exists(config)]
     names = dict.fromkeys([release_stack(config), *(stack_name(config, kind) for kind in kinds)])
-    stack = next(filter(None, (_stack(clients, name) for name in names)), None)
+    stack = next(
+        filter(None, (described_stack(clients.cloudformation, name) for name in names)), None
+    )
     if stack is None:
         return
     refuse_losses(
@@ -109,7 +110,7 @@ def refuse_protected(config: Config, *, path: Path) -> None:
     # A cluster that exists is not deleted, whatever protects it.
     platform = stack_name(config, "platform")
     if config.makes_control_plane and _has_deletion_protection(clients, config.eks_cluster_name):
-        left_by = _stack(clients, platform)
+        left_by = described_stack(clients.cloudformation, platform)
         if left_by is not None and left_by["StackStatus"] in FAILED_CREATIONS:
             region = left_by["StackId"].split(":")[3]
             command = lift_command(config.eks_cluster_name, region=region)
@@ -134,7 +135,7 @@ def refuse_protected(config: Config, *, path: Path) -> None:
 
 
 def _is_protected(clients: Clients, name: str) -> bool:
-    stack = _stack(clients, name)
+    stack = described_stack(clients.cloudformation, name)
     if stack is None or stack["StackStatus"] in FAILED_CREATIONS:
         return False
     return bool(stack.get("EnableTerminationProtection", False))
@@ -143,10 +144,6 @@ def _is_protected(clients: Clients, name: str) -> bool:
 def _has_deletion_protection(clients: Clients, name: str) -> bool:
     answer = answer_of(clients.eks.describe_cluster, name=name)
     return answer is not None and bool(answer["cluster"].get("deletionProtection", False))
-
-
-def _stack(clients: Clients, name: str) -> Mapping[str, Any] | None:
-    return described_stack(clients.cloudformation, name)
 
 
 @contextmanager

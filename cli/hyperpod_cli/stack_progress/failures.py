@@ -36,9 +36,7 @@ class Failure:
     """
 
     stack: str
-    logical_id: str
-    type: str
-    resource_status: str
+    event: StackEvent
     message: str
     log_group: str | None = None
 
@@ -50,8 +48,8 @@ def failures_of(events: Mapping[str, Iterable[StackEvent]]) -> list[Failure]:
     """
     first = [
         (min(causes, key=lambda event: event.time), name)
-        for name, causes in ((name, _causes(own)) for name, own in events.items())
-        if causes
+        for name, own in events.items()
+        if (causes := _causes(own))
     ]
     return [_failure(event, name) for event, name in sorted(first, key=lambda each: each[0].time)]
 
@@ -63,10 +61,9 @@ def is_cancelled(events: Iterable[StackEvent]) -> bool:
 
 def _causes(events: Iterable[StackEvent]) -> list[StackEvent]:
     """Return the failures that are none's consequence; else those of a rollback alone."""
-    known = [*events]
     failed = [
         event
-        for event in known
+        for event in events
         if event.status.endswith("_FAILED")
         and not event.is_of_stack
         and not _CONSEQUENCES.match(event.reason)
@@ -81,14 +78,7 @@ def _failure(event: StackEvent, stack: str) -> Failure:
     if event.type == node_groups.TYPE:
         exists = not event.status.startswith("CREATE")
         message = node_groups.explained(message, exists=exists)
-    return Failure(
-        stack=stack,
-        logical_id=event.logical_id,
-        type=event.type,
-        resource_status=event.status,
-        message=message,
-        log_group=log_group,
-    )
+    return Failure(stack=stack, event=event, message=message, log_group=log_group)
 
 
 def plain(reason: str) -> tuple[str, str | None]:
@@ -270,10 +260,10 @@ def failure_lines(
 
 def _cause(failure: Failure, paths: Mapping[str, str]) -> Iterator[str]:
     yield failure.message
-    name = paths.get(failure.logical_id, failure.logical_id)
+    event = failure.event
     yield (
-        f"Resource: {name} ({failure.type}) of {failure.stack}, {failure.resource_status}, "
-        f"logical ID {failure.logical_id}"
+        f"Resource: {paths.get(event.logical_id, event.logical_id)} ({event.type}) of "
+        f"{failure.stack}, {event.status}, logical ID {event.logical_id}"
     )
     if failure.log_group is not None:
         yield f"Logs: {failure.log_group} in CloudWatch"

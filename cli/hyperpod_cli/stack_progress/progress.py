@@ -26,35 +26,18 @@ _NOT_BEGUN = "REVIEW_IN_PROGRESS"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Waiting:
-    """A resource that CloudFormation waits for.
-
-    Attributes:
-        logical_id: Its logical ID.
-        type: Its type.
-        status: Its status, such as CREATE_IN_PROGRESS.
-        since: When it got this status.
-    """
-
-    logical_id: str
-    type: str
-    status: str
-    since: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class StackProgress:
     """What is known of an operation on a stack.
 
-    Before it, there is no status, and it has not begun; what CloudFormation waits for is in the
-    order of time, the longest first.
+    Before it, there is no status, and it has not begun. CloudFormation waits for the resources of
+    `waiting`, the longest for the first.
     """
 
     status: str = ""
     begun: datetime | None = None
     changed: datetime | None = None
     done: int = 0
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[StackEvent, ...] = ()
 
     @property
     def is_running(self) -> bool:
@@ -75,7 +58,7 @@ class StackProgress:
 def progress_of(events: Iterable[StackEvent]) -> StackProgress:
     """Return how far an operation is, by the events of the stack since it began, in their order."""
     status, begun, changed = "", None, None
-    waiting: dict[str, Waiting] = {}
+    waiting: dict[str, StackEvent] = {}
     done: set[str] = set()
     for event in events:
         if event.is_of_stack:
@@ -89,12 +72,7 @@ def progress_of(events: Iterable[StackEvent]) -> StackProgress:
             found = waiting.get(event.logical_id)
             # The second event says that the creation was initiated.
             if found is None or found.status != event.status:
-                waiting[event.logical_id] = Waiting(
-                    logical_id=event.logical_id,
-                    type=event.type,
-                    status=event.status,
-                    since=event.time,
-                )
+                waiting[event.logical_id] = event
         else:
             waiting.pop(event.logical_id, None)
             if event.status.endswith(_DONE):
@@ -106,7 +84,7 @@ def progress_of(events: Iterable[StackEvent]) -> StackProgress:
         changed=changed,
         done=len(done),
         # The last events of a stack that is done may not have been read.
-        waiting=() if over else tuple(sorted(waiting.values(), key=lambda each: each.since)),
+        waiting=() if over else tuple(sorted(waiting.values(), key=lambda each: each.time)),
     )
 
 
@@ -168,7 +146,7 @@ def state(stack: Followed, moment: Moment, *, ended: bool = False) -> str:
     return f"waits for {', '.join(before)}" if before else "prepares"
 
 
-def waited_for(stack: Followed, waiting: Waiting) -> str:
+def waited_for(stack: Followed, waiting: StackEvent) -> str:
     """Return the name of a resource: the path of its construct, and its type."""
     name = stack.paths.get(waiting.logical_id, waiting.logical_id)
     return f"{name} ({waiting.type})"
@@ -183,7 +161,7 @@ def line(stack: Followed, moment: Moment, *, ended: bool = False) -> str:
     text += f", {progress.done} of {stack.size} done"
     if progress.waiting:
         first = progress.waiting[0]
-        since = duration((moment.now - first.since).total_seconds())
+        since = duration((moment.now - first.time).total_seconds())
         text += f", waits for {waited_for(stack, first)} for {since}"
     return text
 
@@ -305,4 +283,4 @@ class Display:
         verb = "rolls back: " if progress.has_failed else ""
         text = f"{progress.done}/{stack.size} {verb}{waited_for(stack, first)}"
         yield styled(text, style=style)
-        yield duration((shown - first.since).total_seconds())
+        yield duration((shown - first.time).total_seconds())

@@ -153,7 +153,7 @@ def test_the_first_cause_of_each_stack_is_told_the_earliest_first() -> None:
         "ml-storage": [failed("Files", 5, "no address left", stack="ml-storage")],
         "ml-platform": [event("ml-platform", "CREATE_COMPLETE", stack="ml-platform")],
     }
-    assert [(each.stack, each.logical_id, each.message) for each in failures_of(events)] == [
+    assert [(each.stack, each.event.logical_id, each.message) for each in failures_of(events)] == [
         ("ml-storage", "Files", "no address left"),
         (NAME, "Cluster", "no capacity"),
     ]
@@ -173,7 +173,7 @@ def test_what_another_failure_stopped_is_no_cause(reason: str) -> None:
 
 def test_a_message_that_speaks_of_cancelling_is_a_cause() -> None:
     told = failures_of({NAME: [failed("Vpc", 1, "The order was cancelled by the service")]})
-    assert [each.logical_id for each in told] == ["Vpc"]
+    assert [each.event.logical_id for each in told] == ["Vpc"]
 
 
 def test_a_nested_stack_failed_for_what_is_in_it() -> None:
@@ -187,9 +187,9 @@ def test_a_nested_stack_failed_for_what_is_in_it() -> None:
         reason="Embedded stack arn was not successfully created",
     )
     (cause,) = failures_of({NAME: [outer, inner]})
-    assert (cause.stack, cause.logical_id, cause.message) == (NAME, "Vpc", "too many")
+    assert (cause.stack, cause.event.logical_id, cause.message) == (NAME, "Vpc", "too many")
     (cause,) = failures_of({NAME: [outer]})
-    assert cause.logical_id == "Inner"
+    assert cause.event.logical_id == "Inner"
 
 
 def test_an_update_that_somebody_cancelled_has_no_cause() -> None:

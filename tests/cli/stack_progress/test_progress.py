@@ -106,7 +106,7 @@ def test_events_say_how_far_it_is(case: str) -> None:
 
 def test_a_wait_began_with_the_first_event() -> None:
     progress = progress_of([*CREATED, event("Vpc", "CREATE_IN_PROGRESS", 9)])
-    assert (progress.waiting[0].since - BEGUN).total_seconds() == 1
+    assert (progress.waiting[0].time - BEGUN).total_seconds() == 1
 
 
 @pytest.mark.parametrize(

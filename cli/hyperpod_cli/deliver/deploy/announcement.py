@@ -1,9 +1,10 @@
 """What is said before a deployment: what becomes of each stack, of nodes, and of the cost."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,9 @@ from hyperpod_cli.aws.assembly import Stack, stacks_in
 from hyperpod_cli.aws.session import AwsSession, deployer_session
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.deliver.deploy.bill import month_change
-from hyperpod_cli.deliver.deploy.changes import (
-    IncomparableError,
-    described,
-    differences,
-)
+from hyperpod_cli.deliver.deploy.changes import IncomparableError, described, differences
 from hyperpod_cli.deliver.deploy.changes_of_nodes import refuse_changes_of_nodes
-from hyperpod_cli.deliver.deploy.consequences import consequences
+from hyperpod_cli.deliver.deploy.consequences import Consequence, consequences
 from hyperpod_cli.deliver.deploy.held_back import held_back
 from hyperpod_cli.deliver.deploy.node_group_changes import consequences as of_node_groups
 from hyperpod_cli.operate.clusters import DescribedCluster
@@ -85,14 +82,14 @@ def announcement(
     for stack, difference in zip(stacks, changes, strict=True):
         lines += [f"  {line}" for line in described(difference)]
         if difference.differs:
-            for effects in (
-                _consequences(stack, former=former, found=found, session=session),
-                _of_node_groups(stack, former=former, config=config, session=session),
-            ):
-                lines += [f"    {line}" for line in effects]
+            own = before[stack.name], stack.template
+            ends = partial(ending_lines, session, DescribedCluster(described=found or {}))
+            lines += _effects(consequences(*own, found=found), ends=ends if found else None)
+            ends = partial(node_group_lines, session, config.eks_cluster_name)
+            lines += _effects(of_node_groups(*own), ends=ends)
     lines += [f"  {line}" for line in held.values()]
     lines += month_change(
-        [_template(former[stack.name]) for stack in stacks],
+        [before[stack.name] for stack in stacks],
         [stack.template for stack in stacks],
         region=region,
         day=date.today(),
@@ -133,32 +130,11 @@ def _template(stack: Deployed | None) -> Mapping[str, Any]:
     return {} if stack is None or stack.status in FAILED_CREATIONS else stack.template
 
 
-def _consequences(
-    stack: Stack,
-    *,
-    former: Mapping[str, Deployed | None],
-    found: Mapping[str, Any] | None,
-    session: AwsSession,
+def _effects(
+    found: Iterable[Consequence], *, ends: Callable[..., Iterable[str]] | None
 ) -> Iterator[str]:
-    before = _template(former[stack.name])
-    for each in consequences(before, stack.template, found=found):
-        yield each.text
-        if each.ends and found:
-            cluster = DescribedCluster(described=found)
-            lines = ending_lines(session, cluster, group=each.group, ends=each.ends)
-            yield from (f"  {line}" for line in lines)
-
-
-def _of_node_groups(
-    stack: Stack,
-    *,
-    former: Mapping[str, Deployed | None],
-    config: Config,
-    session: AwsSession,
-) -> Iterator[str]:
-    for each in of_node_groups(_template(former[stack.name]), stack.template):
-        yield each.text
-        if each.ends:
-            name = config.eks_cluster_name
-            lines = node_group_lines(session, name, group=each.group, ends=each.ends)
-            yield from (f"  {line}" for line in lines)
+    """Yield the lines about what a deployment does, with the nodes that end if these are known."""
+    for each in found:
+        yield f"    {each.text}"
+        if each.ends and ends is not None:
+            yield from (f"      {line}" for line in ends(group=each.group, ends=each.ends))

@@ -161,7 +161,7 @@ def _chain(
         )
         for address, step in first.items()
     }
-    causes = (Address(cause.stack, cause.logical_id) for cause in failures_of(events))
+    causes = (Address(cause.stack, cause.event.logical_id) for cause in failures_of(events))
     cause = next((address for address in causes if address in spans), None)
     addresses = longest_chain(spans) if cause is None else chain_to(cause, spans)
     return [replace(first[address], in_chain=True) for address in addresses]
