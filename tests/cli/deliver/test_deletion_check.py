@@ -176,7 +176,7 @@ def test_the_protection_of_a_cluster_that_stays_is_not_asked_for(
 ) -> None:
     monkeypatch.setattr(deletion_check, "Clients", Clients)
     monkeypatch.setitem(EKS_CLUSTER, "deletionProtection", True)
-    monkeypatch.setattr(deletion_check, "_stack", lambda *_: None)
+    monkeypatch.setattr(deletion_check, "described_stack", lambda *_: None)
     deletion_check.refuse_protected(load_config(EXISTING_CONTROL_PLANE), path=Path("mine.yaml"))
 
 

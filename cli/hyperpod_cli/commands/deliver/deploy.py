@@ -51,11 +51,9 @@ def deploy(
         if code != 0:
             return code
     return deployment.deploy(
-        deployment.Request(
-            config=config,
-            templates=templates or templates_folder(config),
-            only=only,
-            express=express,
-            yes=yes,
-        )
+        config,
+        templates=templates or templates_folder(config),
+        only=only,
+        express=express,
+        yes=yes,
     )

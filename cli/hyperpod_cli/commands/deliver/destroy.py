@@ -61,11 +61,9 @@ def destroy(
         if code != 0:
             return code
     return deletion.destroy(
-        deletion.Request(
-            config=config,
-            templates=templates or templates_folder(config),
-            everything=everything,
-            express=express,
-            force=force,
-        )
+        config,
+        templates=templates or templates_folder(config),
+        everything=everything,
+        express=express,
+        force=force,
     )

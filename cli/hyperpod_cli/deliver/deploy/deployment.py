@@ -3,21 +3,19 @@
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
-from rich.console import Console
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cli.aws.assembly import Stack, chosen, stacks_in
-from hyperpod_cli.aws.session import AwsSession, deployer_session
+from hyperpod_cli.aws.session import AwsClient, deployer_session
 from hyperpod_cli.aws.stacks import (
     NOTHING_SHORT,
     deployed,
+    described_stack,
     documented_outputs,
     output_lines,
 )
@@ -45,29 +43,101 @@ from hyperpod_stacks.table import release_stack
 REPORTS = Path("build/deploy")
 
 
+_CONCURRENCY = "3"
+
+
+def deploy(path: Path, *, templates: Path, only: str, express: bool, yes: bool) -> int:
+    """Say what changes, ask, deploy and verify; return the exit code of the CDK CLI.
+
+    `only` has the names of stacks with spaces, which are deployed with those that they need; "" is
+    for all.
+    """
+    config = load_config(path)
+    session = deployer_session(config)
+    stacks = chosen(stacks_in(templates), only.split())
+    again = _command(path, only=only, express=express)
+    client, region = session.polling_client("cloudformation"), session.region
+    announced = announcement(stacks, config=config, path=path, session=session, again=again)
+    held = announced.held
+    stacks = [stack for stack in stacks if stack.name not in held]
+    warnings = (f"WARNING {finding}" for finding in shell_findings(config))
+    print("\n".join([*announced.lines, *warnings, summary(cost_here(config))]))
+    if announced.changes and not yes and sys.stdin.isatty() and not agreed("Deploy?"):
+        print("Nothing was deployed.")
+        return DECLINED
+    out = console(soft_wrap=True)
+    for line in lift_protection(client, announced.former, region=region, again=again):
+        out.print(line)
+    outcome = run(
+        _cdk(stacks, templates=templates, express=express),
+        stacks=followed(stacks, unchanged=announced.unchanged),
+        client=client,
+        region=region,
+        again=again,
+        out=out,
+        environment=session.cli_environment(),
+    )
+    where = f"--config {shlex.quote(str(path))} --region {region}"
+    later = f"hyperpod-ops verify {where}"
+    outputs: Mapping[str, Mapping[str, str]] = {}
+    following: list[str] = []
+    if outcome.code == 0:
+        outputs, nodes = _outputs(client, stacks), release_stack(config)
+        if only and deployed(client, nodes) is None:
+            checks = not_verified(f"{nodes} is not deployed", later=later)
+        else:
+            checks = verified(check_once(config, session=session), later=later, out=out)
+        following += _next(config, outputs, checks=checks, region=region, where=where)
+        if held:
+            then = _command(path, only=" ".join(held), express=express)
+            following += ["Once nodes are running:", f"  {then}"]
+    else:
+        checks = not_verified("The deployment did not succeed", later=later)
+    report = write_report(
+        outcome,
+        command=again,
+        templates=templates,
+        config=config,
+        region=region,
+        outputs=outputs,
+        checks=checks,
+        following=following,
+    )
+    if outcome.code == 0:
+        for line in (*problems(checks), f"\n{summary_of(checks)}"):
+            out.print(line)
+    for line in (*output_lines(outputs), f"\n{report}", "", *following):
+        out.print(wrapped(line, width=out.width if out.is_terminal else None))
+    return outcome.code
+
+
 def write_report(
-    attempt: Attempt,
+    outcome: StackRunResult,
     *,
+    command: str,
+    templates: Path,
     config: Config,
     region: str,
-    code: int,
     outputs: Mapping[str, Mapping[str, str]],
     checks: Sequence[Check],
     following: Sequence[str] = (),
 ) -> str:
-    """Write the report of a deployment; return the line that says where it is, or why not.
-
-    A deployment that failed has no outputs, and code 130 after Ctrl-C; `following` says what to run
-    next.
-    """
+    """Write the report of a deployment; return the line that says where it is, or why not."""
+    verdict = f"The deployment succeeded. {summary_of(checks)}"
+    if outcome.code:
+        ended = "was interrupted" if outcome.code == INTERRUPTED else "failed"
+        verdict = f"The deployment {ended}."
+    attempt = Attempt(
+        command=command, assembly=templates, events=outcome.events, messages=outcome.messages
+    )
     path = REPORTS / config.name / "report.html"
     content = Content(
         title=f"Deployment of {config.name}",
-        verdict=_verdict(code, checks),
-        ok=code == 0,
+        verdict=verdict,
+        ok=outcome.code == 0,
         written=datetime.now(UTC),
-        facts={"Command": attempt.command, "Region": region},
-        assembly=attempt.assembly,
+        facts={"Command": command, "Region": region},
+        assembly=templates,
         cost=cost_here(config),
         attempts=[attempt],
         outputs=outputs,
@@ -78,147 +148,28 @@ def write_report(
     return f"Report: {path}" if problem is None else f"There is no report: {problem}"
 
 
-def _verdict(code: int, checks: Sequence[Check]) -> str:
-    if code == INTERRUPTED:
-        return "The deployment was interrupted."
-    return "The deployment failed." if code else f"The deployment succeeded. {summary_of(checks)}"
-
-
-_CONCURRENCY = "3"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
-    """What is to be deployed, and how.
-
-    `only` has the names of stacks with spaces, which are deployed with those that they need; "" is
-    for all.
-    """
-
-    config: Path
-    templates: Path
-    only: str
-    express: bool
-    yes: bool
-
-
-def deploy(request: Request) -> int:
-    """Say what changes, ask, deploy and verify; return the exit code of the CDK CLI."""
-    config = load_config(request.config)
-    session = deployer_session(config)
-    stacks = chosen(stacks_in(request.templates), request.only.split())
-    again = _command(request)
-    client, region = session.polling_client("cloudformation"), session.region
-    announced = announcement(
-        stacks, config=config, path=request.config, session=session, again=again
-    )
-    held = announced.held
-    stacks = [stack for stack in stacks if stack.name not in held]
-    warnings = (f"WARNING {finding}" for finding in shell_findings(config))
-    print("\n".join([*announced.lines, *warnings, summary(cost_here(config))]))
-    if announced.changes and not request.yes and sys.stdin.isatty() and not agreed("Deploy?"):
-        print("Nothing was deployed.")
-        return DECLINED
-    out = console(soft_wrap=True)
-    for line in lift_protection(client, announced.former, region=region, again=again):
-        out.print(line)
-    outcome = run(
-        _cdk(request, stacks),
-        stacks=followed(stacks, unchanged=announced.unchanged),
-        client=client,
-        region=region,
-        again=again,
-        out=out,
-        environment=session.cli_environment(),
-    )
-    _end(
-        outcome, request=request, config=config, session=session, stacks=stacks, held=held, out=out
-    )
-    return outcome.code
-
-
-def _end(
-    outcome: StackRunResult,
-    *,
-    request: Request,
-    config: Config,
-    session: AwsSession,
-    stacks: Sequence[Stack],
-    held: Mapping[str, str],
-    out: Console,
-) -> None:
-    """Verify what is deployed, write the report, and say what to run next."""
-    region = session.region
-    where = f"--config {shlex.quote(str(request.config))} --region {region}"
-    later = f"hyperpod-ops verify {where}"
-    if outcome.code == 0:
-        outputs = _outputs(session.polling_client("cloudformation"), stacks)
-        nodes = release_stack(config)
-        if request.only and deployed(session.polling_client("cloudformation"), nodes) is None:
-            checks = not_verified(f"{nodes} is not deployed", later=later)
-        else:
-            checks = verified(check_once(config, session=session), later=later, out=out)
-        following = [*_next(config, outputs, checks=checks, region=region, where=where)]
-        if held:
-            only = replace(request, only=" ".join(held))
-            following += ["Once nodes are running:", f"  {_command(only)}"]
-    else:
-        outputs, following = {}, []
-        checks = not_verified("The deployment did not succeed", later=later)
-    report = write_report(
-        Attempt(
-            command=_command(request),
-            assembly=request.templates,
-            events=outcome.events,
-            messages=outcome.messages,
-        ),
-        config=config,
-        region=region,
-        code=outcome.code,
-        outputs=outputs,
-        checks=checks,
-        following=following,
-    )
-    if outcome.code == 0:
-        for line in (*problems(checks), f"\n{summary_of(checks)}"):
-            out.print(line)
-    for line in (*output_lines(outputs), f"\n{report}", "", *following):
-        out.print(wrapped(line, width=out.width if out.is_terminal else None))
-
-
-def _command(request: Request) -> str:
+def _command(path: Path, *, only: str, express: bool) -> str:
     """Return what the user has run."""
-    parts = [make_command("deploy", request.config)]
-    if request.only:
-        parts.append(f"ONLY={shlex.quote(request.only)}")
-    if request.express:
-        parts.append("EXPRESS=1")
-    return " ".join(parts)
+    stacks = f" ONLY={shlex.quote(only)}" if only else ""
+    return make_command("deploy", path) + stacks + " EXPRESS=1" * express
 
 
-def _cdk(request: Request, stacks: Sequence[Stack]) -> list[str]:
+def _cdk(stacks: Sequence[Stack], *, templates: Path, express: bool) -> list[str]:
     """Return the command of the CDK CLI; asking is over."""
     names = [stack.name for stack in stacks]
-    command = ["deploy", *names, "--app", str(request.templates), "--concurrency", _CONCURRENCY]
+    command = ["deploy", *names, "--app", str(templates), "--concurrency", _CONCURRENCY]
     command += ["--require-approval", "never"]
     # With --rollback, a failure ends as it does without express mode.
-    return [*command, "--express", "--rollback"] if request.express else command
+    return [*command, "--express", "--rollback"] if express else command
 
 
-def _outputs(
-    client: Any,  # noqa: ANN401 - no type at run time
-    stacks: Sequence[Stack],
-) -> dict[str, dict[str, str]]:
+def _outputs(client: AwsClient, stacks: Sequence[Stack]) -> dict[str, dict[str, str]]:
     try:
-        return {
-            stack.name: documented_outputs(
-                client.describe_stacks(StackName=stack.name)["Stacks"][0]
-            )
-            for stack in stacks
-        }
+        found = {each.name: described_stack(client, each.name) or {} for each in stacks}
     except (BotoCoreError, ClientError) as error:
         print(f"The outputs are not known: {' '.join(str(error).split())}", file=sys.stderr)
         return {}
+    return {name: documented_outputs(each) for name, each in found.items()}
 
 
 def _next(

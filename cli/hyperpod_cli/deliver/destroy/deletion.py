@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -21,26 +21,18 @@ from hyperpod_cli.terminal.options import make_command
 from hyperpod_stacks.table import NODES, stack_name
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
-    """What is to be deleted, and how: everything, or the nodes alone."""
+def destroy(path: Path, *, templates: Path, everything: bool, express: bool, force: bool) -> int:
+    """Say what goes and what stays, ask, and delete; return the exit code of the CDK CLI.
 
-    config: Path
-    templates: Path
-    everything: bool
-    express: bool
-    force: bool
-
-
-def destroy(request: Request) -> int:
-    """Say what goes and what stays, ask, and delete; return the exit code of the CDK CLI."""
-    config = load_config(request.config)
+    Without everything, the stacks with nodes go alone.
+    """
+    config = load_config(path)
     session = deployer_session(config)
     client, region = session.polling_client("cloudformation"), session.region
-    stacks = stacks_in(request.templates)
+    stacks = stacks_in(templates)
     nodes = {stack_name(config, kind) for kind in NODES}
     with_nodes = [stack for stack in stacks if nodes & {stack.name, *stack.needs}]
-    going = stacks if request.everything else with_nodes
+    going = stacks if everything else with_nodes
     doomed: dict[str, Deployed | None] = {}
     try:
         found = {stack.name: deployed(client, stack.name) for stack in stacks}
@@ -48,8 +40,8 @@ def destroy(request: Request) -> int:
         doomed = {stack.name: found[stack.name] for stack in there}
         others = [name for name, each in found.items() if each and name not in _names(there)]
         deletions = _deletions(client, there, found=found)
-        everything = make_command("destroy-all", request.config)
-        lines = [*announced(deletions, others=others, everything=everything), *ending(config)]
+        all_of_them = make_command("destroy-all", path)
+        lines = [*announced(deletions, others=others, everything=all_of_them), *ending(config)]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
         print(f"What goes is not known: {one_line(error)}", file=sys.stderr)
         there, others, deletions = going, [], []
@@ -58,15 +50,16 @@ def destroy(request: Request) -> int:
         print(f"Nothing to delete: there is no stack {' or '.join(_names(going))} in {region}.")
         return 0
     print("\n".join(lines))
-    if not request.force and not agreed("Delete?"):
+    if not force and not agreed("Delete?"):
         print("Nothing was deleted.")
         return DECLINED
-    out, again = console(soft_wrap=True), _command(request)
+    out = console(soft_wrap=True)
+    again = make_command("destroy-all" if everything else "destroy", path) + " EXPRESS=1" * express
     for line in lift_protection(client, doomed, region=region, again=again):
         out.print(line)
     for batch in _batches(there, first=_names(with_nodes)):
         code = run(
-            _cdk(request, batch),
+            _cdk(batch, templates=templates, express=express),
             stacks=batch,
             client=client,
             region=region,
@@ -114,15 +107,8 @@ def _in_reverse(stacks: Sequence[Stack]) -> list[Followed]:
     ]
 
 
-def _cdk(request: Request, stacks: Sequence[Followed]) -> list[str]:
+def _cdk(stacks: Sequence[Followed], *, templates: Path, express: bool) -> list[str]:
     """Return the command of the CDK CLI; asking is over."""
     names = [stack.name for stack in stacks]
-    command = ["destroy", "--force", "--exclusively", *names, "--app", str(request.templates)]
-    return [*command, "--express"] if request.express else command
-
-
-def _command(request: Request) -> str:
-    """Return what the user has run."""
-    target = "destroy-all" if request.everything else "destroy"
-    express = " EXPRESS=1" if request.express else ""
-    return make_command(target, request.config) + express
+    command = ["destroy", "--force", "--exclusively", *names, "--app", str(templates)]
+    return [*command, "--express"] if express else command

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +14,6 @@ from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.deploy import announcement, changes_of_nodes, deployment
-from hyperpod_cli.inspect.report.page import Attempt
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
 from hyperpod_cli.stack_progress.terminal import StackRunResult
@@ -48,9 +46,9 @@ def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def attempt(default_config: Config, assemble: Assemble) -> Attempt:
-    """A deployment to which nothing happened."""
-    return Attempt(command="make deploy", assembly=assemble(default_config).directory, events={})
+def templates(default_config: Config, assemble: Assemble) -> Path:
+    """What is deployed."""
+    return assemble(default_config).directory
 
 
 @pytest.mark.parametrize(
@@ -78,16 +76,17 @@ def attempt(default_config: Config, assemble: Assemble) -> Attempt:
 )
 def test_a_report_says_what_came_of_it(
     reports: Path,
-    attempt: Attempt,
+    templates: Path,
     outcome: StackRunResult,
     checks: list[Check],
     said: list[str],
 ) -> None:
     line = deployment.write_report(
-        replace(attempt, events=outcome.events, messages=outcome.messages),
+        outcome,
+        command="make deploy",
+        templates=templates,
         config=load_config(DEFAULT),
         region="us-west-2",
-        code=outcome.code,
         outputs={},
         checks=checks,
         following=["Next:", "  kubectl get nodes"],
@@ -100,11 +99,17 @@ def test_a_report_says_what_came_of_it(
 
 
 def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(
-    reports: Path, attempt: Attempt
+    reports: Path, templates: Path
 ) -> None:
     (reports / "ml").touch()
     line = deployment.write_report(
-        attempt, config=load_config(DEFAULT), region="us-west-2", code=0, outputs={}, checks=[]
+        ended(0, []),
+        command="make deploy",
+        templates=templates,
+        config=load_config(DEFAULT),
+        region="us-west-2",
+        outputs={},
+        checks=[],
     )
     assert line.startswith("There is no report: ")
 
