@@ -297,19 +297,18 @@ class Config(Section):
     @property
     def endpoint_services(self) -> tuple[EndpointService, ...]:
         """The services that a closed network reaches."""
-        return tuple(
-            endpoint_services(
-                storage=self.storage is not None,
-                builds=self.builds_in_network,
-                hyperpod=self.cluster.exists,
-                kubernetes=self.control_plane is not None,
-                accounting=self.cluster.accounting is not None,
-                autoscaler=self.operators.cluster_autoscaler,
-                prometheus=self.observability.prometheus is not None,
-                managed_grafana=self.observability.grafana_of(MANAGED) is not None,
-                cloudwatch=self.observability.cloudwatch is not None,
-            )
-        )
+        has = {
+            "storage": self.storage is not None,
+            "builds": self.builds_in_network,
+            "hyperpod": self.cluster.exists,
+            "kubernetes": self.control_plane is not None,
+            "accounting": self.cluster.accounting is not None,
+            "autoscaler": self.operators.cluster_autoscaler,
+            "prometheus": self.observability.prometheus is not None,
+            "managed_grafana": self.observability.grafana_of(MANAGED) is not None,
+            "cloudwatch": self.observability.cloudwatch is not None,
+        }
+        return tuple(endpoint_services({need for need, is_there in has.items() if is_there}))
 
     @property
     def grafana_image(self) -> str | None:

@@ -6,7 +6,7 @@ cluster was run with by https://github.com/awslabs/awsome-distributed-ai,
 rehearsal of `config/examples/closed-network.yaml` finds by running it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 S3_SERVICE = "s3"
@@ -33,19 +33,18 @@ IMAGE_PUSHES = (
     "ecr:UploadLayerPart",
 )
 
-
 NEEDS = {
-    "for_storage": "with a file system",
-    "for_hyperpod": "with a HyperPod cluster",
-    "for_kubernetes": "with EKS",
-    "for_accounting": "with Slurm's accounting",
-    "for_autoscaler": "with the Cluster Autoscaler",
-    "for_prometheus": "with Prometheus",
-    "for_managed_grafana": "with Amazon Managed Grafana",
-    "for_logs": "with a HyperPod cluster, CloudWatch or builds in the network",
-    "for_metrics": "with a HyperPod cluster or CloudWatch",
+    "storage": "a file system",
+    "hyperpod": "a HyperPod cluster",
+    "kubernetes": "EKS",
+    "accounting": "Slurm's accounting",
+    "autoscaler": "the Cluster Autoscaler",
+    "prometheus": "Prometheus",
+    "managed_grafana": "Amazon Managed Grafana",
+    "cloudwatch": "CloudWatch",
+    "builds": "builds in the network",
 }
-"""What only some deployments have, by the attribute of a service that only they need."""
+"""What only some deployments have."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,23 +58,7 @@ class EndpointService:
         source: Where AWS says so, or the code that calls it.
         actions: What the endpoint lets through, of principals of the deployment's account.
         is_by_principals: Whether principals of IAM call it. Default: they do.
-        for_storage: Whether only deployments with a file system need it. Default: all do.
-        for_hyperpod: Whether only deployments with a HyperPod cluster need it, whose nodes have
-            sessions. Default: all do.
-        for_kubernetes: Whether only deployments with a Kubernetes control plane need it. Default:
-            all do.
-        for_accounting: Whether only deployments with a database of Slurm's accounting need it.
-            Default: all do.
-        for_autoscaler: Whether only deployments with the Cluster Autoscaler need it. Default: all
-            do.
-        for_prometheus: Whether only deployments with a workspace of Prometheus need it. Default:
-            all do.
-        for_managed_grafana: Whether only deployments with Amazon Managed Grafana need it. Default:
-            all do.
-        for_logs: Whether only deployments need it that write logs to CloudWatch: a HyperPod
-            cluster, its add-on, or a build. Default: all do.
-        for_metrics: Whether only deployments need it that write metrics to CloudWatch: a HyperPod
-            cluster, or the add-on. Default: all do.
+        needs: Keys of `NEEDS`; only deployments with one of these call it. Default: all do.
         for_builds: What it also lets through where images are built in the network.
     """
 
@@ -85,15 +68,7 @@ class EndpointService:
     source: str
     actions: tuple[str, ...]
     is_by_principals: bool = True
-    for_storage: bool = False
-    for_hyperpod: bool = False
-    for_kubernetes: bool = False
-    for_accounting: bool = False
-    for_autoscaler: bool = False
-    for_prometheus: bool = False
-    for_managed_grafana: bool = False
-    for_logs: bool = False
-    for_metrics: bool = False
+    needs: tuple[str, ...] = ()
     for_builds: tuple[str, ...] = ()
 
 
@@ -110,7 +85,7 @@ ENDPOINT_SERVICES = (
             "aps:QueryMetrics",
             "aps:RemoteWrite",
         ),
-        for_prometheus=True,
+        needs=("prometheus",),
     ),
     EndpointService(
         name="autoscaling",
@@ -119,7 +94,7 @@ ENDPOINT_SERVICES = (
         source="https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/"
         "cloudprovider/aws/README.md",
         actions=("autoscaling:*",),
-        for_autoscaler=True,
+        needs=("autoscaler",),
     ),
     EndpointService(
         name="cloudformation",
@@ -141,7 +116,7 @@ ENDPOINT_SERVICES = (
         why="sessions on nodes, with SSM Agents before 3.3.40",
         source=_SSM_GUIDE,
         actions=("ec2messages:*",),
-        for_hyperpod=True,
+        needs=("hyperpod",),
     ),
     EndpointService(
         name="ecr.api",
@@ -165,7 +140,7 @@ ENDPOINT_SERVICES = (
         why="where the Kubernetes API is, and its certificate authority",
         source="lambda/provisioner/kubernetes/cluster.py",
         actions=("eks:DescribeCluster", "eks:DescribeNodegroup"),
-        for_kubernetes=True,
+        needs=("kubernetes",),
     ),
     EndpointService(
         name="eks-auth",
@@ -173,7 +148,7 @@ ENDPOINT_SERVICES = (
         why="credentials of pods, by EKS Pod Identity",
         source="https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html",
         actions=("eks-auth:AssumeRoleForPodIdentity",),
-        for_kubernetes=True,
+        needs=("kubernetes",),
     ),
     EndpointService(
         name="fsx",
@@ -182,7 +157,7 @@ ENDPOINT_SERVICES = (
         source="lambda/provisioner/file_system_availability.py, "
         "lifecycle/eks/steps/lustre_over_efa.sh",
         actions=("fsx:*",),
-        for_storage=True,
+        needs=("storage",),
     ),
     EndpointService(
         name="grafana-workspace",
@@ -192,7 +167,7 @@ ENDPOINT_SERVICES = (
         "hyperpod-observability-addon-setup.html",
         actions=("*",),
         is_by_principals=False,
-        for_managed_grafana=True,
+        needs=("managed_grafana",),
     ),
     EndpointService(
         name="logs",
@@ -200,7 +175,7 @@ ENDPOINT_SERVICES = (
         why="logs of lifecycle scripts, of the health monitoring agent, of containers, of builds",
         source=f"{_NODE_POLICY}, {_CLOUDWATCH}/logs/cloudwatch-logs-and-interface-VPC.html",
         actions=("logs:*",),
-        for_logs=True,
+        needs=("hyperpod", "cloudwatch", "builds"),
     ),
     EndpointService(
         name="monitoring",
@@ -208,7 +183,7 @@ ENDPOINT_SERVICES = (
         why="metrics of nodes and pods",
         source=f"{_NODE_POLICY}, {_CLOUDWATCH}/monitoring/cloudwatch-and-interface-VPC.html",
         actions=("cloudwatch:*",),
-        for_metrics=True,
+        needs=("hyperpod", "cloudwatch"),
     ),
     EndpointService(
         name="sagemaker.api",
@@ -217,7 +192,7 @@ ENDPOINT_SERVICES = (
         source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
         "API_AttachClusterNodeNetworkInterface.html",
         actions=("sagemaker:*",),
-        for_hyperpod=True,
+        needs=("hyperpod",),
     ),
     EndpointService(
         name="secretsmanager",
@@ -226,7 +201,7 @@ ENDPOINT_SERVICES = (
         source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
         "API_ClusterAccountingDatabase.html",
         actions=("secretsmanager:GetSecretValue",),
-        for_accounting=True,
+        needs=("accounting",),
     ),
     EndpointService(
         name="ssm",
@@ -234,7 +209,7 @@ ENDPOINT_SERVICES = (
         why="sessions on nodes",
         source=_SSM_GUIDE,
         actions=("ssm:*",),
-        for_hyperpod=True,
+        needs=("hyperpod",),
     ),
     EndpointService(
         name="ssmmessages",
@@ -242,7 +217,7 @@ ENDPOINT_SERVICES = (
         why="sessions on nodes",
         source=_NODE_POLICY,
         actions=("ssmmessages:*",),
-        for_hyperpod=True,
+        needs=("hyperpod",),
     ),
     EndpointService(
         name="sts",
@@ -254,46 +229,16 @@ ENDPOINT_SERVICES = (
 )
 
 
-def endpoint_services(
-    *,
-    storage: bool,
-    builds: bool = False,
-    hyperpod: bool = True,
-    kubernetes: bool = True,
-    accounting: bool = False,
-    autoscaler: bool = False,
-    prometheus: bool = False,
-    managed_grafana: bool = False,
-    cloudwatch: bool = False,
-) -> Iterator[EndpointService]:
+def endpoint_services(has: Collection[str]) -> Iterator[EndpointService]:
     """Yield the services of a deployment.
 
     A build in the network calls no other services than nodes do: ECR, S3 and CloudWatch Logs. Who
     starts it is not in the network.
 
     Args:
-        storage: Whether it has a file system.
-        builds: Whether images are built in the network. Default: they are not.
-        hyperpod: Whether it has a HyperPod cluster. Default: it has.
-        kubernetes: Whether it has a Kubernetes control plane. Default: it has.
-        accounting: Whether it has a database of Slurm's accounting. Default: it has none.
-        autoscaler: Whether it has the Cluster Autoscaler. Default: it has none.
-        prometheus: Whether it has a workspace of Prometheus. Default: it has none.
-        managed_grafana: Whether it has Amazon Managed Grafana. Default: it has none.
-        cloudwatch: Whether its pods write to CloudWatch. Default: they do not.
+        has: Keys of `NEEDS`, of what the deployment has.
     """
-    left_out = {
-        "for_storage": not storage,
-        "for_hyperpod": not hyperpod,
-        "for_kubernetes": not kubernetes,
-        "for_accounting": not accounting,
-        "for_autoscaler": not autoscaler,
-        "for_prometheus": not prometheus,
-        "for_managed_grafana": not managed_grafana,
-        "for_logs": not (hyperpod or cloudwatch or builds),
-        "for_metrics": not (hyperpod or cloudwatch),
-    }
     for service in ENDPOINT_SERVICES:
-        if not any(absent and getattr(service, need) for need, absent in left_out.items()):
-            further = service.for_builds if builds else ()
+        if not service.needs or not {*service.needs}.isdisjoint(has):
+            further = service.for_builds if "builds" in has else ()
             yield replace(service, actions=(*service.actions, *further))

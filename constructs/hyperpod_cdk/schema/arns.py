@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import Matching, is_token, nearest
-from hyperpod_cdk.schema.named_resources import Names
+from hyperpod_cdk.schema.named_resources import Kind, Names
 
 # The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
 _LONGEST_NAME = 20
@@ -42,19 +42,41 @@ AccountId = Annotated[
 ]
 
 
+def _named(
+    kind: Kind, what: str, pattern: str, *examples: str, longest: int | None = None
+) -> tuple[object, ...]:
+    """Return the marks of a text that names something of an account.
+
+    The first example ends the sentence about a wrong text, and the other one is for the schema.
+    """
+    rule = f"must be {what}, such as {examples[0]}"
+    another = Field(examples=[*examples[1:]])
+    return Matching(pattern=pattern, longest=longest, rule=rule), Names(kind), another
+
+
+def _arn_pattern(service: str, resource: str) -> str:
+    place = "" if service == "iam" else "[a-z0-9-]+"
+    return f"arn:aws[a-z-]*:{service}:{place}:[0-9]{{12}}:{resource}"
+
+
+def _arn(
+    kind: Kind, what: str, service: str, resource: str, *examples: str, longest: int | None = None
+) -> tuple[object, ...]:
+    """Return the marks of an ARN as `_named` does; what is given is its last part."""
+    place = f"arn:aws:{service}:{'' if service == 'iam' else 'us-west-2'}:111122223333"
+    arns = [f"{place}:{each}" for each in examples]
+    pattern = _arn_pattern(service, resource)
+    return _named(kind, f"the ARN of {what}", pattern, *arns, longest=longest)
+
+
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 _IAM_NAME = r"[A-Za-z0-9_+=,.@-]+"
 _IAM_PATH = rf"({_IAM_NAME}/)*"
+_ROLE, _PRINCIPAL = (rf"{kind}/{_IAM_PATH}{_IAM_NAME}" for kind in ("role", "(role|user)"))
+_ADMIN, _ANOTHER = "role/Admin (the role's ARN, not that of a session)", "role/Another"
 # The API takes a role without its slash and a plan of any name; policies name both.
 RoleArn = Annotated[
-    str,
-    Matching(
-        pattern=rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:role/{_IAM_PATH}{_IAM_NAME}",
-        longest=2048,
-        rule="must be the ARN of an IAM role, such as arn:aws:iam::111122223333:role/Name",
-    ),
-    Names("principal"),
-    Field(examples=["arn:aws:iam::111122223333:role/Another"]),
+    str, *_arn("principal", "an IAM role", "iam", _ROLE, "role/Name", _ANOTHER, longest=2048)
 ]
 RoleName = Annotated[
     str,
@@ -65,108 +87,91 @@ RoleName = Annotated[
     ),
 ]
 PrincipalArn = Annotated[
-    str,
-    Matching(
-        pattern=rf"arn:aws[a-z-]*:iam::[0-9]{{12}}:(role|user)/{_IAM_PATH}{_IAM_NAME}",
-        rule="must be the ARN of an IAM role or user, such as "
-        "arn:aws:iam::111122223333:role/Admin (the role's ARN, not that of a session)",
-    ),
-    Names("principal"),
-    Field(examples=["arn:aws:iam::111122223333:role/Another"]),
+    str, *_arn("principal", "an IAM role or user", "iam", _PRINCIPAL, _ADMIN, _ANOTHER)
 ]
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTrainingPlan.html
 _PLAN_NAME = "[a-zA-Z0-9](-*[a-zA-Z0-9]){0,63}"
-_PLAN_PLACE = r"arn:aws[a-z-]*:sagemaker:[a-z0-9-]+:[0-9]{12}:training-plan/"
+_PLAN_PLACE = _arn_pattern("sagemaker", "training-plan/")
 TRAINING_PLAN_ARN = _PLAN_PLACE + _PLAN_NAME
 """Pattern of the ARN alone."""
+_PLANS = "arn:aws:sagemaker:us-west-2:111122223333:training-plan"
 TrainingPlanArn = Annotated[
     str,
-    Matching(
-        pattern=f"({_PLAN_PLACE})?{_PLAN_NAME}",
+    *_named(
+        "training plan",
+        "the name or the ARN of a training plan",
+        f"({_PLAN_PLACE})?{_PLAN_NAME}",
+        f"p5-plan or {_PLANS}/p5-plan",
+        f"{_PLANS}/another-plan",
         longest=2048,
-        rule="must be the name or the ARN of a training plan, such as p5-plan or "
-        "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5-plan",
     ),
-    Names("training plan"),
-    Field(examples=["arn:aws:sagemaker:us-west-2:111122223333:training-plan/another-plan"]),
 ]
+_KEY, _ANOTHER_KEY = "1234abcd-12ab-34cd-56ef-1234567890ab", "90abcdef-12ab-34cd-56ef-1234567890ab"
 KmsKeyArn = Annotated[
     str,
-    Matching(
-        pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+",
-        rule="must be the ARN of a KMS key, such as "
-        "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
-    ),
-    Names("KMS key"),
-    Field(examples=["arn:aws:kms:us-west-2:111122223333:key/90abcdef-12ab-34cd-56ef-1234567890ab"]),
+    *_arn("KMS key", "a KMS key", "kms", "key/[A-Za-z0-9-]+", f"key/{_KEY}", f"key/{_ANOTHER_KEY}"),
 ]
 # An alias would pass the API's pattern, but no IAM policy can be limited to the key behind it.
 KmsKeyId = Annotated[
     str,
-    Matching(
-        pattern=r"(arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/)?[0-9A-Za-z][0-9A-Za-z-]*",
+    *_named(
+        "KMS key",
+        "the ID or the ARN of a KMS key (no alias)",
+        f"({_arn_pattern('kms', 'key/')})?[0-9A-Za-z][0-9A-Za-z-]*",
+        _KEY,
+        f"arn:aws:kms:us-west-2:111122223333:key/{_ANOTHER_KEY}",
         longest=2048,
-        rule="must be the ID or the ARN of a KMS key (no alias), such as "
-        "1234abcd-12ab-34cd-56ef-1234567890ab",
     ),
-    Names("KMS key"),
-    Field(examples=["arn:aws:kms:us-west-2:111122223333:key/90abcdef-12ab-34cd-56ef-1234567890ab"]),
 ]
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html
 EKS_NAME = r"[0-9A-Za-z][A-Za-z0-9_-]{0,99}"
+_CLUSTERS = ("cluster/mine", "cluster/another")
 EksClusterArn = Annotated[
-    str,
-    Matching(
-        pattern=rf"arn:aws[a-z-]*:eks:[a-z0-9-]+:[0-9]{{12}}:cluster/{EKS_NAME}",
-        rule="must be the ARN of an EKS cluster, such as "
-        "arn:aws:eks:us-west-2:111122223333:cluster/mine",
-    ),
-    Names("EKS cluster"),
-    Field(examples=["arn:aws:eks:us-west-2:111122223333:cluster/another"]),
+    str, *_arn("EKS cluster", "an EKS cluster", "eks", f"cluster/{EKS_NAME}", *_CLUSTERS)
 ]
+_ISSUERS = "oidc-provider/oidc.eks.us-west-2.amazonaws.com/id"
 OidcProviderArn = Annotated[
     str,
-    Matching(
+    *_arn(
+        "OIDC provider",
+        "an EKS cluster's IAM OIDC provider",
+        "iam",
         # https://docs.aws.amazon.com/eks/latest/userguide/enable-iam-roles-for-service-accounts.html
-        pattern=r"arn:aws[a-z-]*:iam::[0-9]{12}:oidc-provider/"
-        r"oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/id/[0-9A-F]+",
-        rule="must be the ARN of an EKS cluster's IAM OIDC provider, such as "
-        "arn:aws:iam::111122223333:oidc-provider/oidc.eks.us-west-2.amazonaws.com/id/"
-        "0123456789ABCDEF0123456789ABCDEF",
-    ),
-    Names("OIDC provider"),
-    Field(
-        examples=[
-            "arn:aws:iam::111122223333:oidc-provider/oidc.eks.us-west-2.amazonaws.com/id/"
-            "FEDCBA9876543210FEDCBA9876543210"
-        ]
+        r"oidc-provider/oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/id/[0-9A-F]+",
+        f"{_ISSUERS}/0123456789ABCDEF0123456789ABCDEF",
+        f"{_ISSUERS}/FEDCBA9876543210FEDCBA9876543210",
     ),
 ]
+# https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html
 PrometheusWorkspaceArn = Annotated[
     str,
-    Matching(
-        # https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html
-        pattern=r"arn:aws[a-z-]*:aps:[a-z0-9-]+:[0-9]{12}:workspace/[0-9A-Za-z][0-9A-Za-z._-]*",
-        rule="must be the ARN of a workspace of Prometheus, such as "
-        "arn:aws:aps:us-west-2:111122223333:workspace/ws-1234abcd-12ab-34cd-56ef-1234567890ab",
-    ),
-    Names("Prometheus workspace"),
-    Field(
-        examples=[
-            "arn:aws:aps:us-west-2:111122223333:workspace/ws-90abcdef-12ab-34cd-56ef-1234567890ab"
-        ]
+    *_arn(
+        "Prometheus workspace",
+        "a workspace of Prometheus",
+        "aps",
+        "workspace/[0-9A-Za-z][0-9A-Za-z._-]*",
+        *(f"workspace/ws-{key}" for key in (_KEY, _ANOTHER_KEY)),
     ),
 ]
 GrafanaWorkspaceArn = Annotated[
     str,
-    Matching(
+    *_arn(
+        "Grafana workspace",
+        "a workspace of Amazon Managed Grafana",
+        "grafana",
         # https://docs.aws.amazon.com/grafana/latest/APIReference/API_DescribeWorkspace.html
-        pattern=r"arn:aws[a-z-]*:grafana:[a-z0-9-]+:[0-9]{12}:/workspaces/g-[0-9a-f]{10}",
-        rule="must be the ARN of a workspace of Amazon Managed Grafana, such as "
-        "arn:aws:grafana:us-west-2:111122223333:/workspaces/g-0123456789",
+        "/workspaces/g-[0-9a-f]{10}",
+        *("/workspaces/g-0123456789", "/workspaces/g-0123abcdef"),
     ),
-    Names("Grafana workspace"),
-    Field(examples=["arn:aws:grafana:us-west-2:111122223333:/workspaces/g-0123abcdef"]),
+]
+# https://docs.aws.amazon.com/sns/latest/api/API_CreateTopic.html; e-mail takes no FIFO topic.
+_TOPIC, _TOPICS = "an SNS topic that is not FIFO", ("ml-platform", "another")
+SnsTopicArn = Annotated[str, *_arn("SNS topic", _TOPIC, "sns", "[A-Za-z0-9_-]{1,256}", *_TOPICS)]
+# https://docs.aws.amazon.com/ARG/latest/APIReference/API_CreateGroup.html
+_GROUP, _GROUPS = "a resource group of capacity reservations", ("group/p4d", "group/another")
+CapacityReservationGroupArn = Annotated[
+    str,
+    *_arn("capacity reservations", _GROUP, "resource-groups", "group/[A-Za-z0-9_.-]+", *_GROUPS),
 ]
 
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
@@ -179,57 +184,25 @@ BucketName = Annotated[
         "hyphens",
     ),
 ]
-# https://docs.aws.amazon.com/sns/latest/api/API_CreateTopic.html; e-mail takes no FIFO topic.
-SnsTopicArn = Annotated[
-    str,
-    Matching(
-        pattern=r"arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}",
-        rule="must be the ARN of an SNS topic that is not FIFO, such as "
-        "arn:aws:sns:us-west-2:111122223333:ml-platform",
-    ),
-    Names("SNS topic"),
-    Field(examples=["arn:aws:sns:us-west-2:111122223333:another"]),
-]
-CapacityReservationGroupArn = Annotated[
-    str,
-    Matching(
-        # https://docs.aws.amazon.com/ARG/latest/APIReference/API_CreateGroup.html
-        pattern=r"arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:[0-9]{12}:group/[A-Za-z0-9_.-]+",
-        rule="must be the ARN of a resource group of capacity reservations, such as "
-        "arn:aws:resource-groups:us-west-2:111122223333:group/p4d",
-    ),
-    Names("capacity reservations"),
-    Field(examples=["arn:aws:resource-groups:us-west-2:111122223333:group/another"]),
-]
 
 
-def _ec2_id(prefix: str, noun: str) -> Matching:
-    return Matching(
-        pattern=rf"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?",
-        rule=f"must be {noun} such as {prefix}-0123456789abcdef0",
+def _ec2_id(prefix: str, noun: str) -> tuple[object, ...]:
+    rule = f"must be {noun} such as {prefix}-0123456789abcdef0"
+    return (
+        Matching(pattern=rf"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?", rule=rule),
+        Field(examples=[f"{prefix}-0fedcba9876543210"]),
     )
 
 
-SubnetId = Annotated[
-    str, _ec2_id("subnet", "a subnet's ID"), Field(examples=["subnet-0fedcba9876543210"])
-]
-SecurityGroupId = Annotated[
-    str, _ec2_id("sg", "a security group's ID"), Field(examples=["sg-0fedcba9876543210"])
-]
-VpcId = Annotated[str, _ec2_id("vpc", "the ID of a VPC"), Field(examples=["vpc-0fedcba9876543210"])]
-RouteTableId = Annotated[str, _ec2_id("rtb", "a route table's ID")]
-NatGatewayId = Annotated[
-    str, _ec2_id("nat", "a NAT gateway's ID"), Field(examples=["nat-0fedcba9876543210"])
-]
+SubnetId = Annotated[str, *_ec2_id("subnet", "a subnet's ID")]
+SecurityGroupId = Annotated[str, *_ec2_id("sg", "a security group's ID")]
+VpcId = Annotated[str, *_ec2_id("vpc", "the ID of a VPC")]
+RouteTableId = Annotated[str, _ec2_id("rtb", "a route table's ID")[0]]
+NatGatewayId = Annotated[str, *_ec2_id("nat", "a NAT gateway's ID")]
 CapacityReservationId = Annotated[
-    str,
-    _ec2_id("cr", "a capacity reservation's ID"),
-    Names("capacity reservations"),
-    Field(examples=["cr-0fedcba9876543210"]),
+    str, *_ec2_id("cr", "a capacity reservation's ID"), Names("capacity reservations")
 ]
-InternetGatewayId = Annotated[
-    str, _ec2_id("igw", "an internet gateway's ID"), Field(examples=["igw-0fedcba9876543210"])
-]
+InternetGatewayId = Annotated[str, *_ec2_id("igw", "an internet gateway's ID")]
 
 
 def arn_findings(value: str, *, region: str | None) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ import aws_cdk as cdk
 import pytest
 
 from hyperpod_cdk import Network, NetworkConfig, VpcEndpoints
-from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, endpoint_services
+from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, NEEDS, endpoint_services
 from hyperpod_cdk.network.section import AWS_DOMAINS
 from tests.constructs.conftest import View
 from tests.support.configs import configured
@@ -41,15 +41,7 @@ def make(stack: cdk.Stack, *, full_access: bool = False) -> None:
         "Endpoints",
         vpc=network.vpc,
         subnets=network.endpoint_subnets,
-        services=[
-            *endpoint_services(
-                storage=True,
-                accounting=True,
-                autoscaler=True,
-                prometheus=True,
-                managed_grafana=True,
-            )
-        ],
+        services=[*endpoint_services(NEEDS.keys() - {"builds"})],
         s3_endpoint=network.s3_endpoint,
         security_group_ids=[NODES, OTHERS, NODES],
         full_access=full_access,

@@ -1,6 +1,7 @@
 """config/examples/closed-network.yaml."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -49,8 +50,8 @@ def test_the_provisioner_has_the_endpoints_that_it_calls_and_no_others(stage: St
 def test_a_deployment_without_an_endpoint_fails_and_names_its_service(
     config_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def without_eks(**needs: bool) -> list[EndpointService]:
-        return [each for each in endpoint_services(**needs) if each.name != "eks"]
+    def without_eks(has: Collection[str]) -> list[EndpointService]:
+        return [each for each in endpoint_services(has) if each.name != "eks"]
 
     monkeypatch.setattr("hyperpod_cdk.config.config.endpoint_services", without_eks)
     with bootstrapped_stage(tmp_path, config_path) as stage:

@@ -39,9 +39,9 @@ def _code(words: Iterable[str]) -> str:
 
 def _endpoints() -> str:
     def cells(service: EndpointService) -> tuple[str, ...]:
-        needs = (f"({need})" for name, need in NEEDS.items() if getattr(service, name))
+        needed = " or ".join(", ".join(NEEDS[each] for each in service.needs).rsplit(", ", 1))
         return (
-            " ".join((f"`{service.name}`", *needs)),
+            f"`{service.name}`" + f" (with {needed})" * bool(needed),
             ", ".join(service.users),
             service.why,
             service.source if service.source.startswith("https://") else f"`{service.source}`",

@@ -112,7 +112,9 @@ def without_route(ec2: Ec2, network: Network) -> None:
 def with_endpoints(ec2: Ec2, network: Network) -> None:
     """Close the VPC: no way out, and an endpoint of each service."""
     without_route(ec2, network)
-    services = [service.name for service in endpoint_services(storage=True)]
+    services = [
+        service.name for service in endpoint_services({"storage", "hyperpod", "kubernetes"})
+    ]
     for service in ("s3", *services):
         ec2.create_vpc_endpoint(
             VpcId=network["vpc_id"],
