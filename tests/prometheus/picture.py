@@ -65,17 +65,16 @@ def page(prometheus: Prometheus) -> str:
 def _parts(prometheus: Prometheus) -> Iterator[str]:
     seen = everything()
     for subject in SUBJECTS.values():
-        panels = [each for each in seen.panels_of(subject) if each.prometheus is not None]
+        panels = [each for each in seen.panels_of(subject) if each.promql]
         if panels:
             drawn = (_drawn(panel, prometheus) for panel in panels)
             yield f'<h2>{escape(subject.title)}</h2><div class="row">{"".join(drawn)}</div>'
 
 
 def _drawn(panel: Panel, prometheus: Prometheus) -> str:
-    assert panel.prometheus is not None
     found = sorted(
-        (_legend(panel.prometheus.legend, labels), values)
-        for labels, values in prometheus.series(filled(panel.prometheus))
+        (_legend(panel.legend, labels), values)
+        for labels, values in prometheus.series(filled(panel.promql))
     )
     most = max(value for _, values in found for _, value in values)
     limit = None if panel.alarm is None else panel.alarm.threshold

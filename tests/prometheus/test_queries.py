@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from hyperpod_cdk.panels.definition import Query
 from hyperpod_cdk.panels.rules import filled
 from hyperpod_cdk.panels.subjects import SUBJECTS
 from tests.prometheus.metrics import CLUSTER, EC2, GPU, HOURS, NEURON, PLAIN
@@ -12,20 +11,17 @@ from tests.prometheus.server import STEP_SECONDS, Prometheus, everything
 
 ALL = HOURS * 3600 // STEP_SECONDS + 1
 PANELS = {
-    panel.title: panel.prometheus
-    for subject in SUBJECTS.values()
-    for panel in subject.panels
-    if panel.prometheus is not None
+    panel.title: panel for subject in SUBJECTS.values() for panel in subject.panels if panel.promql
 }
 
 
 @pytest.mark.parametrize("title", PANELS)
 def test_a_query_finds_what_its_legend_names(title: str, prometheus: Prometheus) -> None:
-    query = PANELS[title]
-    found = prometheus.series(filled(query, matcher=f'cluster_id=~"{CLUSTER}"'))
+    panel = PANELS[title]
+    found = prometheus.series(filled(panel.promql, matcher=f'cluster_id=~"{CLUSTER}"'))
 
     assert found
-    labels = re.findall(r"{{(\w+)}}", query.legend)
+    labels = re.findall(r"{{(\w+)}}", panel.legend)
     legends = [tuple(each.get(label) for label in labels) for each, _ in found]
     assert all(all(named) for named in legends)
     # Two lines of one name could not be told apart.
@@ -33,14 +29,14 @@ def test_a_query_finds_what_its_legend_names(title: str, prometheus: Prometheus)
     # A panel that shows the same all the time has not been tried.
     seen = {value for _, values in found for _, value in values}
     assert len(seen) > 1 or any(len(values) < ALL for _, values in found)
-    assert not prometheus.series(filled(query, matcher='cluster_id="another"'))
+    assert not prometheus.series(filled(panel.promql, matcher='cluster_id="another"'))
 
 
 def last(prometheus: Prometheus, title: str) -> dict[str, float]:
     """Return the last value of each line of a panel by its label."""
-    query: Query = PANELS[title]
-    (label,) = re.findall(r"{{(\w+)}}", query.legend) or ["cluster_id"]
-    return {each[label]: values[-1][1] for each, values in prometheus.series(filled(query))}
+    panel = PANELS[title]
+    (label,) = re.findall(r"{{(\w+)}}", panel.legend) or ["cluster_id"]
+    return {each[label]: values[-1][1] for each, values in prometheus.series(filled(panel.promql))}
 
 
 def test_dollars_are_those_of_the_price_list(prometheus: Prometheus) -> None:
@@ -60,7 +56,7 @@ def test_dollars_are_those_of_the_price_list(prometheus: Prometheus) -> None:
 def test_what_is_wrong_in_the_metrics_is_seen(prometheus: Prometheus) -> None:
     temperatures = {
         labels["Hostname"]: max(value for _, value in values)
-        for labels, values in prometheus.series(filled(PANELS["GPU temperature"]))
+        for labels, values in prometheus.series(filled(PANELS["GPU temperature"].promql))
     }
 
     assert [name for name, most in temperatures.items() if most > 85] == ["hyperpod-i-0b22"]

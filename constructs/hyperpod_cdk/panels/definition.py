@@ -70,46 +70,23 @@ class Unit(Enum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Metric:
-    """A metric of CloudWatch, of the whole cluster or of one file system.
-
-    Attributes:
-        name: Its name.
-        statistic: How a period's values become one.
-    """
-
-    name: str
-    statistic: Literal["Average", "Sum", "Maximum", "Minimum"] = "Average"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
     """A line of a graph of CloudWatch.
 
     Attributes:
         label: What it is.
-        metrics: What it is made of; `m1` and so on in the expression.
+        metrics: Names of metrics of the whole cluster, or of one file system; `m1` and so on in the
+            expression.
+        statistic: How a period's values of each become one.
         expression: CloudWatch's metric math. Default: the metric itself.
         has: What a deployment must have for it. Default: what the subject asks for.
     """
 
     label: str
-    metrics: tuple[Metric, ...] = ()
+    metrics: tuple[str, ...] = ()
+    statistic: Literal["Average", "Sum", "Maximum", "Minimum"] = "Average"
     expression: str = ""
     has: Has | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Query:
-    """A query of Prometheus.
-
-    Attributes:
-        text: In PromQL; `$cluster` stands for the matcher of a cluster.
-        legend: The name of a line, by its labels in Grafana's way; empty for a single line.
-    """
-
-    text: str
-    legend: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,7 +118,9 @@ class Panel:
         to_do: What to do when it is not as it should be.
         sources: Where the names of the metrics are documented.
         cloudwatch: Its lines in CloudWatch; the alarm is about the first. Default: not shown there.
-        prometheus: Its query of Prometheus. Default: Grafana shows it from CloudWatch.
+        promql: Its query of Prometheus; `$cluster` stands for the matcher of a cluster. Default:
+            Grafana shows it from CloudWatch.
+        legend: The name of a line of that, by its labels in Grafana's way.
         alarm: Its alarm, if any.
         has: What a deployment must have for it. Default: what the subject asks for.
     """
@@ -153,7 +132,8 @@ class Panel:
     to_do: str
     sources: tuple[str, ...]
     cloudwatch: tuple[Line, ...] = ()
-    prometheus: Query | None = None
+    promql: str = ""
+    legend: str = ""
     alarm: Alarm | None = None
     has: Has | None = None
 

@@ -45,7 +45,7 @@ def reads_cloudwatch(watched: Watched) -> bool:
         watched: What is watched.
     """
     panels = (panel for each in SUBJECTS.values() for panel in watched.panels_of(each))
-    return any(panel.prometheus is None for panel in panels)
+    return any(not panel.promql for panel in panels)
 
 
 def _dashboard(
@@ -70,7 +70,7 @@ def _dashboard(
 
 
 def _variables(subject: Subject, panels: Sequence[Panel]) -> Iterator[dict[str, Any]]:
-    if any(panel.prometheus is not None for panel in panels):
+    if any(panel.promql for panel in panels):
         yield {
             "name": "prometheus",
             "label": "Prometheus",
@@ -89,7 +89,7 @@ def _variables(subject: Subject, panels: Sequence[Panel]) -> Iterator[dict[str, 
             "allValue": ".*",
             "current": {"text": "All", "value": "$__all"},
         }
-    if any(panel.prometheus is None for panel in panels):
+    if any(not panel.promql for panel in panels):
         yield {
             "name": "cloudwatch",
             "label": "CloudWatch",
@@ -97,7 +97,7 @@ def _variables(subject: Subject, panels: Sequence[Panel]) -> Iterator[dict[str, 
             "query": "cloudwatch",
         }
     if subject.sender == "AWS":
-        metric = panels[0].cloudwatch[0].metrics[0].name
+        metric = panels[0].cloudwatch[0].metrics[0]
         yield {
             "name": "file_system",
             "label": "File system",
@@ -117,7 +117,7 @@ def _panel(watched: Watched, *, index: int, subject: Subject, panel: Panel) -> d
             {"color": "red", "value": None},
             {"color": "green", "value": panel.alarm.threshold},
         ]
-    if panel.prometheus is not None:
+    if panel.promql:
         source, targets = _PROMETHEUS, [_prometheus(panel)]
     else:
         source = _CLOUDWATCH
@@ -145,12 +145,11 @@ def _panel(watched: Watched, *, index: int, subject: Subject, panel: Panel) -> d
 
 
 def _prometheus(panel: Panel) -> dict[str, Any]:
-    assert panel.prometheus is not None  # noqa: S101 - asked before
     return {
         "refId": "A",
         "datasource": _PROMETHEUS,
-        "expr": filled(panel.prometheus, matcher=_CLUSTER),
-        "legendFormat": panel.prometheus.legend,
+        "expr": filled(panel.promql, matcher=_CLUSTER),
+        "legendFormat": panel.legend,
         "range": True,
     }
 
@@ -163,8 +162,8 @@ def _cloudwatch(watched: Watched, *, subject: Subject, panel: Panel) -> Iterator
             yield {
                 **_target(next(letters), subject=subject),
                 "id": f"l{number}m{index}",
-                "metricName": metric.name,
-                "statistic": metric.statistic,
+                "metricName": metric,
+                "statistic": line.statistic,
                 "label": line.label,
                 "hide": bool(line.expression),
             }

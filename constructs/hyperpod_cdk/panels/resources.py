@@ -106,9 +106,9 @@ class PanelsAndAlarms(Construct):
         metrics = [
             cloudwatch.Metric(
                 namespace=subject.namespace,
-                metric_name=metric.name,
+                metric_name=metric,
                 dimensions_map=dimensions,
-                statistic=metric.statistic,
+                statistic=line.statistic,
                 period=_PERIOD,
                 label=label,
             )

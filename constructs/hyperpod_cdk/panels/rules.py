@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cdk.panels.definition import Alarm, Panel, Query, Watched
+from hyperpod_cdk.panels.definition import Alarm, Panel, Watched
 from hyperpod_cdk.panels.subjects import SUBJECTS
 
 # What HyperPod's nodes say, and what those of EKS node groups do.
@@ -34,14 +34,14 @@ def rules(watched: Watched) -> str:
     return yaml.safe_dump({"groups": groups}, sort_keys=False, width=100, allow_unicode=True)
 
 
-def filled(query: Query, *, matcher: str = "") -> str:
+def filled(query: str, *, matcher: str = "") -> str:
     """Return a query as Prometheus takes it.
 
     Args:
-        query: The query.
+        query: The query of a panel.
         matcher: What tells a cluster from others of the same Prometheus. Default: all are read.
     """
-    text = query.text.replace(",$cluster", f",{matcher}" if matcher else "")
+    text = query.replace(",$cluster", f",{matcher}" if matcher else "")
     return text.replace("{$cluster}", f"{{{matcher}}}" if matcher else "")
 
 
@@ -69,18 +69,18 @@ def _alerts(watched: Watched) -> Iterator[dict[str, Any]]:
     for name, subject in SUBJECTS.items():
         for panel in watched.panels_of(subject):
             is_here = not panel.cloudwatch or subject.sender not in watched.sent
-            if panel.alarm is not None and panel.prometheus is not None and is_here:
-                yield _alert(panel, panel.alarm, query=panel.prometheus, subject=name)
+            if panel.alarm is not None and panel.promql and is_here:
+                yield _alert(panel, panel.alarm, subject=name)
 
 
-def _alert(panel: Panel, alarm: Alarm, *, query: Query, subject: str) -> dict[str, Any]:
+def _alert(panel: Panel, alarm: Alarm, *, subject: str) -> dict[str, Any]:
     relation = ">" if alarm.is_above else "<"
     # Grafana's way to name a label, and Prometheus's.
-    which = query.legend.replace("{{", "{{ $labels.").replace("}}", " }}")
-    where = f" of {which}" if which != query.legend else ""
+    which = panel.legend.replace("{{", "{{ $labels.").replace("}}", " }}")
+    where = f" of {which}" if which != panel.legend else ""
     return {
         "alert": alarm.name,
-        "expr": f"({filled(query)}) {relation} {alarm.threshold:g}",
+        "expr": f"({filled(panel.promql)}) {relation} {alarm.threshold:g}",
         "for": f"{alarm.minutes}m",
         "labels": {"subject": subject},
         "annotations": {

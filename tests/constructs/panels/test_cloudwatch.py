@@ -81,7 +81,7 @@ def test_each_panel_is_shown_and_each_alarm_made() -> None:
             for each in alarm["Metrics"]
             if "MetricStat" in each
         ]
-        assert names == [metric.name for metric in panel.cloudwatch[0].metrics]
+        assert names == [*panel.cloudwatch[0].metrics]
 
 
 def test_an_alarm_of_a_file_system_is_about_that_one() -> None:

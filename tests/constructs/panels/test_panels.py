@@ -43,7 +43,7 @@ def test_a_panel_says_what_why_and_what_to_do(panel: Panel) -> None:
 
     assert all(text[0].isupper() and text.endswith(".") for text in sentences)
     assert all(source.startswith("https://") for source in panel.sources)
-    assert panel.cloudwatch or panel.prometheus
+    assert panel.cloudwatch or panel.promql
     # CloudWatch looks at no more than a day: https://docs.aws.amazon.com/AmazonCloudWatch/latest/
     # APIReference/API_PutMetricAlarm.html
     if panel.alarm is not None:
@@ -157,7 +157,7 @@ def test_alarms_become_rules_unless_somebody_else_tells() -> None:
 
 @pytest.mark.parametrize("matcher", ["", 'cluster_id="abc"'])
 def test_a_query_reads_one_cluster_or_all(matcher: str) -> None:
-    queries = [panel.prometheus for panel in PANELS if panel.prometheus is not None]
+    queries = [panel.promql for panel in PANELS if panel.promql]
     texts = [filled(query, matcher=matcher) for query in queries]
 
     assert not [text for text in texts if Template(text).get_identifiers()]
@@ -180,13 +180,13 @@ def test_grafana_shows_what_the_definition_asks() -> None:
             shown = panels[panel.title]
             assert shown["description"] == panel.description
             assert shown["fieldConfig"]["defaults"]["unit"] == panel.unit.in_grafana
-            if panel.prometheus is not None:
+            if panel.promql:
                 (target,) = shown["targets"]
                 matcher = 'cluster_id=~"$cluster_id"'
-                assert target["expr"] == filled(panel.prometheus, matcher=matcher)
+                assert target["expr"] == filled(panel.promql, matcher=matcher)
             else:
                 names = [each.get("metricName") for each in shown["targets"]]
-                metrics = [metric.name for line in panel.cloudwatch for metric in line.metrics]
+                metrics = [metric for line in panel.cloudwatch for metric in line.metrics]
                 assert [name for name in names if name] == metrics
         # What a query names, the dashboard lets one choose.
         variables = {each["name"] for each in dashboard["templating"]["list"]}

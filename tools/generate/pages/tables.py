@@ -141,10 +141,10 @@ def _panels() -> str:
 
 
 def _panel(panel: Panel) -> tuple[str, ...]:
-    names = [metric.name for line in panel.cloudwatch for metric in line.metrics]
+    names = [metric for line in panel.cloudwatch for metric in line.metrics]
     metrics = [f"`{name}`" for name in dict.fromkeys(names)]
-    if panel.prometheus is not None:
-        query = panel.prometheus.text.replace(",$cluster", "").replace("{$cluster}", "")
+    if panel.promql:
+        query = panel.promql.replace(",$cluster", "").replace("{$cluster}", "")
         metrics.append("`{}`".format(query.replace("|", "\\|")))
     metrics.append(", ".join(_source(each) for each in panel.sources))
     title = f"{panel.title} ({panel.unit.symbol})"

@@ -8,7 +8,6 @@ from decimal import Decimal
 from hyperpod_cdk.cost.charges import Charge, charge_of
 from hyperpod_cdk.facts.instance_types import has_accelerators
 from hyperpod_cdk.facts.prices import biller_of
-from hyperpod_cdk.panels.definition import Query
 from hyperpod_cdk.panels.rules import filled
 from hyperpod_cdk.panels.shares import SHARES
 from hyperpod_cli.inspect.actual_cost.query import Series
@@ -28,7 +27,7 @@ def nodes_query(cluster_id: str) -> str:
 
 def usage_query(cluster_id: str) -> str:
     """Return a query for how many nodes the pods of each namespace have, by instance type."""
-    shares = filled(Query(text=SHARES), matcher=f'cluster_id="{cluster_id}"')
+    shares = filled(SHARES, matcher=f'cluster_id="{cluster_id}"')
     typed = f"* on (node) group_left ({_TYPE}) {_nodes(cluster_id)}"
     return f"sum by (namespace, {_TYPE}) ({shares} {typed})"
 

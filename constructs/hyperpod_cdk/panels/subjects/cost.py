@@ -1,15 +1,6 @@
 """What the nodes cost now, at list prices."""
 
-from hyperpod_cdk.panels.definition import (
-    INSIGHTS,
-    KUBE_STATE,
-    Alarm,
-    Line,
-    Panel,
-    Query,
-    Subject,
-    Unit,
-)
+from hyperpod_cdk.panels.definition import INSIGHTS, KUBE_STATE, Alarm, Line, Panel, Subject, Unit
 from hyperpod_cdk.panels.shares import NODES_WITHOUT_WORK, SHARES, by_team
 
 # The add-on gives the labels of a node to its kubelet's metrics, as AWS's own dashboard reads them.
@@ -35,11 +26,8 @@ SUBJECT = Subject(
                 Line(label="Neuron nodes", expression="$neuron_nodes * $neuron_price"),
                 Line(label="other nodes", expression="$other_nodes * $other_price"),
             ),
-            prometheus=Query(
-                text="sum by (cluster_id, instance_type) "
-                "(hyperpod:node_dollars_per_hour{$cluster})",
-                legend="{{instance_type}}",
-            ),
+            promql="sum by (cluster_id, instance_type) (hyperpod:node_dollars_per_hour{$cluster})",
+            legend="{{instance_type}}",
         ),
         Panel(
             title="Dollars an hour by team",
@@ -49,12 +37,10 @@ SUBJECT = Subject(
             why="It tells who uses the nodes; hyperpod-cdk cost --actual has the month.",
             to_do="Compare with the quotas of the teams, and with what stands idle.",
             sources=(_KUBELET, _REQUESTS),
-            prometheus=Query(
-                text=f"sum by (cluster_id, team) ({by_team(SHARES)} * on (cluster_id, node) "
-                "group_left () max by (cluster_id, node) "
-                "(hyperpod:node_dollars_per_hour{$cluster}))",
-                legend="{{team}}",
-            ),
+            promql=f"sum by (cluster_id, team) ({by_team(SHARES)} * on (cluster_id, node) "
+            "group_left () max by (cluster_id, node) "
+            "(hyperpod:node_dollars_per_hour{$cluster}))",
+            legend="{{team}}",
         ),
         Panel(
             title="Dollars an hour of nodes without work",
@@ -64,12 +50,10 @@ SUBJECT = Subject(
             to_do="Scale down these groups: hyperpod-ops idle has the commands; an EKS node group "
             "by its desired_size.",
             sources=(_KUBELET, _REQUESTS),
-            prometheus=Query(
-                text="sum by (cluster_id, instance_group) "
-                "(hyperpod:node_dollars_per_hour{$cluster} and on (cluster_id, node) "
-                f"{NODES_WITHOUT_WORK})",
-                legend="{{instance_group}}",
-            ),
+            promql="sum by (cluster_id, instance_group) "
+            "(hyperpod:node_dollars_per_hour{$cluster} and on (cluster_id, node) "
+            f"{NODES_WITHOUT_WORK})",
+            legend="{{instance_group}}",
             alarm=Alarm(name="GroupIdle", is_above=True, threshold=0, minutes=120),
         ),
     ),

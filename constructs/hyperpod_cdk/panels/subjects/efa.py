@@ -1,15 +1,6 @@
 """The Elastic Fabric Adapter: traffic between nodes, and what is sent twice."""
 
-from hyperpod_cdk.panels.definition import (
-    INSIGHTS,
-    Alarm,
-    Line,
-    Metric,
-    Panel,
-    Query,
-    Subject,
-    Unit,
-)
+from hyperpod_cdk.panels.definition import INSIGHTS, Alarm, Line, Panel, Subject, Unit
 
 _INSIGHTS = f"{INSIGHTS}#Container-Insights-metrics-EFA"
 # node_efa_retrans_bytes and node_efa_retrans_timeout_events, which that page leaves out.
@@ -32,15 +23,13 @@ SUBJECT = Subject(
             to_do="Set FI_PROVIDER=efa, ask for vpc.amazonaws.com/efa, and read NCCL's log.",
             sources=(_INSIGHTS, _EXPORTER),
             cloudwatch=(
-                Line(label="received", metrics=(Metric(name="node_efa_rx_bytes"),)),
-                Line(label="sent", metrics=(Metric(name="node_efa_tx_bytes"),)),
-                Line(label="read by RDMA", metrics=(Metric(name="node_efa_rdma_read_bytes"),)),
-                Line(label="written by RDMA", metrics=(Metric(name="node_efa_rdma_write_bytes"),)),
+                Line(label="received", metrics=("node_efa_rx_bytes",)),
+                Line(label="sent", metrics=("node_efa_tx_bytes",)),
+                Line(label="read by RDMA", metrics=("node_efa_rdma_read_bytes",)),
+                Line(label="written by RDMA", metrics=("node_efa_rdma_write_bytes",)),
             ),
-            prometheus=Query(
-                text="sum by (cluster_id, instance) (rate(node_amazonefa_rx_bytes{$cluster}[5m]))",
-                legend="{{instance}}",
-            ),
+            promql="sum by (cluster_id, instance) (rate(node_amazonefa_rx_bytes{$cluster}[5m]))",
+            legend="{{instance}}",
         ),
         Panel(
             title="EFA bytes sent twice",
@@ -52,20 +41,16 @@ SUBJECT = Subject(
             cloudwatch=(
                 Line(
                     label="cluster",
-                    metrics=(
-                        Metric(name="node_efa_retrans_bytes", statistic="Sum"),
-                        Metric(name="node_efa_tx_bytes", statistic="Sum"),
-                    ),
+                    metrics=("node_efa_retrans_bytes", "node_efa_tx_bytes"),
+                    statistic="Sum",
                     expression="100 * m1 / m2",
                 ),
             ),
-            prometheus=Query(
-                text="100 * sum by (cluster_id, instance) "
-                "(rate(node_amazonefa_retrans_bytes{$cluster}[5m])) "
-                "/ (sum by (cluster_id, instance) "
-                "(rate(node_amazonefa_tx_bytes{$cluster}[5m])) > 0)",
-                legend="{{instance}}",
-            ),
+            promql="100 * sum by (cluster_id, instance) "
+            "(rate(node_amazonefa_retrans_bytes{$cluster}[5m])) "
+            "/ (sum by (cluster_id, instance) "
+            "(rate(node_amazonefa_tx_bytes{$cluster}[5m])) > 0)",
+            legend="{{instance}}",
             alarm=Alarm(name="EfaSendsTwice", is_above=True, threshold=1, minutes=15),
         ),
         Panel(
@@ -76,18 +61,13 @@ SUBJECT = Subject(
             to_do="Compare with the node's health; a job that hangs ends with NCCL's timeout.",
             sources=(_AGENT, _EXPORTER, _COUNTERS),
             cloudwatch=(
-                Line(label="timeouts", metrics=(Metric(name="node_efa_retrans_timeout_events"),)),
-                Line(
-                    label="unresponsive",
-                    metrics=(Metric(name="node_efa_unresponsive_remote_events"),),
-                ),
+                Line(label="timeouts", metrics=("node_efa_retrans_timeout_events",)),
+                Line(label="unresponsive", metrics=("node_efa_unresponsive_remote_events",)),
             ),
-            prometheus=Query(
-                text="sum by (cluster_id, instance) "
-                "(rate(node_amazonefa_retrans_timeout_events{$cluster}[5m]) "
-                "+ rate(node_amazonefa_unresponsive_remote_events{$cluster}[5m]))",
-                legend="{{instance}}",
-            ),
+            promql="sum by (cluster_id, instance) "
+            "(rate(node_amazonefa_retrans_timeout_events{$cluster}[5m]) "
+            "+ rate(node_amazonefa_unresponsive_remote_events{$cluster}[5m]))",
+            legend="{{instance}}",
         ),
     ),
 )

@@ -1,15 +1,6 @@
 """The GPUs: how busy, how full and how hot they are, and which stand idle."""
 
-from hyperpod_cdk.panels.definition import (
-    INSIGHTS,
-    Alarm,
-    Line,
-    Metric,
-    Panel,
-    Query,
-    Subject,
-    Unit,
-)
+from hyperpod_cdk.panels.definition import INSIGHTS, Alarm, Line, Panel, Subject, Unit
 
 _INSIGHTS = f"{INSIGHTS}#Container-Insights-metrics-EKS-GPU"
 _DCGM = "https://github.com/NVIDIA/dcgm-exporter/blob/main/etc/default-counters.csv"
@@ -26,11 +17,9 @@ SUBJECT = Subject(
             why="A training job keeps it near 100; a low value is waiting for data or for others.",
             to_do="Look for a node that is slower than the others, and at the file system below.",
             sources=(_INSIGHTS, _DCGM),
-            cloudwatch=(Line(label="all nodes", metrics=(Metric(name="node_gpu_utilization"),)),),
-            prometheus=Query(
-                text="avg by (cluster_id, Hostname) (DCGM_FI_DEV_GPU_UTIL{$cluster})",
-                legend="{{Hostname}}",
-            ),
+            cloudwatch=(Line(label="all nodes", metrics=("node_gpu_utilization",)),),
+            promql="avg by (cluster_id, Hostname) (DCGM_FI_DEV_GPU_UTIL{$cluster})",
+            legend="{{Hostname}}",
         ),
         Panel(
             title="Idle GPUs",
@@ -43,18 +32,13 @@ SUBJECT = Subject(
             cloudwatch=(
                 Line(
                     label="GPUs without a pod",
-                    metrics=(
-                        Metric(name="node_gpu_limit", statistic="Sum"),
-                        Metric(name="node_gpu_usage_total", statistic="Sum"),
-                    ),
+                    metrics=("node_gpu_limit", "node_gpu_usage_total"),
+                    statistic="Sum",
                     expression="(m1 - m2) / 5",
                 ),
             ),
-            prometheus=Query(
-                text="count by (cluster_id) "
-                "(avg_over_time(DCGM_FI_DEV_GPU_UTIL{$cluster}[1h]) < 5)",
-                legend="idle",
-            ),
+            promql="count by (cluster_id) (avg_over_time(DCGM_FI_DEV_GPU_UTIL{$cluster}[1h]) < 5)",
+            legend="idle",
         ),
         Panel(
             title="Utilization of all GPUs",
@@ -63,10 +47,9 @@ SUBJECT = Subject(
             why="Below 5 % for two hours, nothing is computed, and all is paid.",
             to_do="Run hyperpod-ops idle: it names the groups, their cost, and what ends them.",
             sources=(_INSIGHTS, _DCGM),
-            cloudwatch=(Line(label="cluster", metrics=(Metric(name="node_gpu_utilization"),)),),
-            prometheus=Query(
-                text="avg by (cluster_id) (DCGM_FI_DEV_GPU_UTIL{$cluster})", legend="cluster"
-            ),
+            cloudwatch=(Line(label="cluster", metrics=("node_gpu_utilization",)),),
+            promql="avg by (cluster_id) (DCGM_FI_DEV_GPU_UTIL{$cluster})",
+            legend="cluster",
             alarm=Alarm(name="GpusIdle", is_above=False, threshold=5, minutes=120),
         ),
         Panel(
@@ -76,15 +59,11 @@ SUBJECT = Subject(
             why="A job near 100 fails when a batch is larger; one far below wastes memory.",
             to_do="Change the job's batch size or its sharding.",
             sources=(_INSIGHTS, _DCGM),
-            cloudwatch=(
-                Line(label="all nodes", metrics=(Metric(name="node_gpu_memory_utilization"),)),
-            ),
-            prometheus=Query(
-                text="100 * sum by (cluster_id, Hostname) (DCGM_FI_DEV_FB_USED{$cluster}) "
-                "/ sum by (cluster_id, Hostname) "
-                "(DCGM_FI_DEV_FB_USED{$cluster} + DCGM_FI_DEV_FB_FREE{$cluster})",
-                legend="{{Hostname}}",
-            ),
+            cloudwatch=(Line(label="all nodes", metrics=("node_gpu_memory_utilization",)),),
+            promql="100 * sum by (cluster_id, Hostname) (DCGM_FI_DEV_FB_USED{$cluster}) "
+            "/ sum by (cluster_id, Hostname) "
+            "(DCGM_FI_DEV_FB_USED{$cluster} + DCGM_FI_DEV_FB_FREE{$cluster})",
+            legend="{{Hostname}}",
         ),
         Panel(
             title="GPU power",
@@ -94,11 +73,9 @@ SUBJECT = Subject(
             "100 % utilization and little power.",
             to_do="With full utilization and low power, find the rank that holds up the others.",
             sources=(_INSIGHTS, _DCGM),
-            cloudwatch=(Line(label="a GPU", metrics=(Metric(name="node_gpu_power_draw"),)),),
-            prometheus=Query(
-                text="avg by (cluster_id, Hostname) (DCGM_FI_DEV_POWER_USAGE{$cluster})",
-                legend="{{Hostname}}",
-            ),
+            cloudwatch=(Line(label="a GPU", metrics=("node_gpu_power_draw",)),),
+            promql="avg by (cluster_id, Hostname) (DCGM_FI_DEV_POWER_USAGE{$cluster})",
+            legend="{{Hostname}}",
         ),
         Panel(
             title="GPU temperature",
@@ -108,15 +85,10 @@ SUBJECT = Subject(
             to_do="Replace the node if it stays: hyperpod-ops replace.",
             sources=(_INSIGHTS, _DCGM),
             cloudwatch=(
-                Line(
-                    label="hottest",
-                    metrics=(Metric(name="node_gpu_temperature", statistic="Maximum"),),
-                ),
+                Line(label="hottest", metrics=("node_gpu_temperature",), statistic="Maximum"),
             ),
-            prometheus=Query(
-                text="max by (cluster_id, Hostname) (DCGM_FI_DEV_GPU_TEMP{$cluster})",
-                legend="{{Hostname}}",
-            ),
+            promql="max by (cluster_id, Hostname) (DCGM_FI_DEV_GPU_TEMP{$cluster})",
+            legend="{{Hostname}}",
             # AWS's own rule: https://github.com/aws/sagemaker-hyperpod-cluster-setup,
             # observability-assets-creation/alerts/alert-rules.yaml
             alarm=Alarm(name="GpuTooHot", is_above=True, threshold=85, minutes=5),
@@ -130,10 +102,8 @@ SUBJECT = Subject(
             to_do="HyperPod acts on those of the hardware, and its event tells of them; debug the "
             "program for the others.",
             sources=(_DCGM, _XID),
-            prometheus=Query(
-                text="max by (cluster_id, Hostname, gpu) (DCGM_FI_DEV_XID_ERRORS{$cluster} > 0)",
-                legend="{{Hostname}} GPU {{gpu}}",
-            ),
+            promql="max by (cluster_id, Hostname, gpu) (DCGM_FI_DEV_XID_ERRORS{$cluster} > 0)",
+            legend="{{Hostname}} GPU {{gpu}}",
         ),
     ),
 )

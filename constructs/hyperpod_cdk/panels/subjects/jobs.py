@@ -1,16 +1,6 @@
 """Jobs and pods: what waits, and what fails again and again."""
 
-from hyperpod_cdk.panels.definition import (
-    INSIGHTS,
-    KUBE_STATE,
-    Alarm,
-    Line,
-    Metric,
-    Panel,
-    Query,
-    Subject,
-    Unit,
-)
+from hyperpod_cdk.panels.definition import INSIGHTS, KUBE_STATE, Alarm, Line, Panel, Subject, Unit
 
 _PODS = f"{KUBE_STATE}/workload/pod-metrics.md"
 _KUEUE = "https://kueue.sigs.k8s.io/docs/reference/metrics/"
@@ -28,15 +18,14 @@ SUBJECT = Subject(
             cloudwatch=(
                 Line(
                     label="pending",
-                    metrics=(Metric(name="pod_status_pending", statistic="Sum"),),
+                    metrics=("pod_status_pending",),
+                    statistic="Sum",
                     expression="m1 / 5",
                 ),
             ),
-            prometheus=Query(
-                text='sum by (cluster_id, namespace) (kube_pod_status_phase{phase="Pending",'
-                "$cluster})",
-                legend="{{namespace}}",
-            ),
+            promql='sum by (cluster_id, namespace) (kube_pod_status_phase{phase="Pending",'
+            "$cluster})",
+            legend="{{namespace}}",
             alarm=Alarm(name="PodsPending", is_above=True, threshold=0, minutes=60),
         ),
         Panel(
@@ -49,20 +38,14 @@ SUBJECT = Subject(
             cloudwatch=(
                 Line(
                     label="crashing",
-                    metrics=(
-                        Metric(
-                            name="pod_container_status_waiting_reason_crash_loop_back_off",
-                            statistic="Sum",
-                        ),
-                    ),
+                    metrics=("pod_container_status_waiting_reason_crash_loop_back_off",),
+                    statistic="Sum",
                     expression="m1 / 5",
                 ),
             ),
-            prometheus=Query(
-                text="sum by (cluster_id, namespace) (kube_pod_container_status_waiting_reason{"
-                'reason="CrashLoopBackOff",$cluster})',
-                legend="{{namespace}}",
-            ),
+            promql="sum by (cluster_id, namespace) (kube_pod_container_status_waiting_reason{"
+            'reason="CrashLoopBackOff",$cluster})',
+            legend="{{namespace}}",
             alarm=Alarm(name="ContainersCrash", is_above=True, threshold=0, minutes=15),
         ),
         Panel(
@@ -72,11 +55,9 @@ SUBJECT = Subject(
             why="Each restart of a training job loses what was computed since its checkpoint.",
             to_do="Compare with the nodes' health: the same node each time is the node's fault.",
             sources=(_PODS,),
-            prometheus=Query(
-                text="sum by (cluster_id, namespace) "
-                "(increase(kube_pod_container_status_restarts_total{$cluster}[1h]))",
-                legend="{{namespace}}",
-            ),
+            promql="sum by (cluster_id, namespace) "
+            "(increase(kube_pod_container_status_restarts_total{$cluster}[1h]))",
+            legend="{{namespace}}",
         ),
         Panel(
             title="Waiting workloads",
@@ -85,10 +66,8 @@ SUBJECT = Subject(
             why="A queue that is never empty has too small a quota, or a share that others hold.",
             to_do="Compare the quotas with what is asked for.",
             sources=(_KUEUE,),
-            prometheus=Query(
-                text="sum by (cluster_id, cluster_queue) (kueue_pending_workloads{$cluster})",
-                legend="{{cluster_queue}}",
-            ),
+            promql="sum by (cluster_id, cluster_queue) (kueue_pending_workloads{$cluster})",
+            legend="{{cluster_queue}}",
         ),
     ),
 )

@@ -1,14 +1,6 @@
 """FSx for Lustre: free space, traffic and metadata."""
 
-from hyperpod_cdk.panels.definition import (
-    FSX,
-    Alarm,
-    Line,
-    Metric,
-    Panel,
-    Subject,
-    Unit,
-)
+from hyperpod_cdk.panels.definition import FSX, Alarm, Line, Panel, Subject, Unit
 
 _METRICS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html"
 
@@ -28,10 +20,8 @@ SUBJECT = Subject(
             cloudwatch=(
                 Line(
                     label="used",
-                    metrics=(
-                        Metric(name="PhysicalDiskUsage", statistic="Sum"),
-                        Metric(name="FreeDataStorageCapacity", statistic="Sum"),
-                    ),
+                    metrics=("PhysicalDiskUsage", "FreeDataStorageCapacity"),
+                    statistic="Sum",
                     expression="100 * m1 / (m1 + m2)",
                 ),
             ),
@@ -48,12 +38,14 @@ SUBJECT = Subject(
             cloudwatch=(
                 Line(
                     label="read",
-                    metrics=(Metric(name="DataReadBytes", statistic="Sum"),),
+                    metrics=("DataReadBytes",),
+                    statistic="Sum",
                     expression="m1 / PERIOD(m1)",
                 ),
                 Line(
                     label="written",
-                    metrics=(Metric(name="DataWriteBytes", statistic="Sum"),),
+                    metrics=("DataWriteBytes",),
+                    statistic="Sum",
                     expression="m1 / PERIOD(m1)",
                 ),
             ),
@@ -68,7 +60,8 @@ SUBJECT = Subject(
             cloudwatch=(
                 Line(
                     label="operations",
-                    metrics=(Metric(name="MetadataOperations", statistic="Sum"),),
+                    metrics=("MetadataOperations",),
+                    statistic="Sum",
                     expression="m1 / PERIOD(m1)",
                 ),
             ),

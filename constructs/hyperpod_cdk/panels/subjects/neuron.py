@@ -1,15 +1,6 @@
 """The AWS Trainium chips: how busy and how full they are, and what failed on them."""
 
-from hyperpod_cdk.panels.definition import (
-    INSIGHTS,
-    Alarm,
-    Line,
-    Metric,
-    Panel,
-    Query,
-    Subject,
-    Unit,
-)
+from hyperpod_cdk.panels.definition import INSIGHTS, Alarm, Line, Panel, Subject, Unit
 
 _INSIGHTS = f"{INSIGHTS}#Container-Insights-metrics-EKS-Neuron"
 _MONITOR = (
@@ -28,14 +19,10 @@ SUBJECT = Subject(
             why="A low value in a training job is waiting for data, for others or for compilation.",
             to_do="Look at the job's log for compilations, and at the file system below.",
             sources=(_INSIGHTS, _MONITOR),
-            cloudwatch=(
-                Line(label="all nodes", metrics=(Metric(name="node_neuroncore_utilization"),)),
-            ),
-            prometheus=Query(
-                text="100 * avg by (cluster_id, instance_id) "
-                "(neuroncore_utilization_ratio{$cluster})",
-                legend="{{instance_id}}",
-            ),
+            cloudwatch=(Line(label="all nodes", metrics=("node_neuroncore_utilization",)),),
+            promql="100 * avg by (cluster_id, instance_id) "
+            "(neuroncore_utilization_ratio{$cluster})",
+            legend="{{instance_id}}",
         ),
         Panel(
             title="Utilization of all NeuronCores",
@@ -44,15 +31,11 @@ SUBJECT = Subject(
             why="Below 5 % for two hours, nothing is computed, and all is paid.",
             to_do="Run hyperpod-ops idle: it names the groups, their cost, and what ends them.",
             sources=(_INSIGHTS, _MONITOR),
-            cloudwatch=(
-                Line(label="cluster", metrics=(Metric(name="node_neuroncore_utilization"),)),
-            ),
+            cloudwatch=(Line(label="cluster", metrics=("node_neuroncore_utilization",)),),
             # Neuron Monitor has no core to report while no program runs on a node.
-            prometheus=Query(
-                text="100 * avg by (cluster_id) (neuroncore_utilization_ratio{$cluster}) "
-                "or 0 * count by (cluster_id) (instance_info{$cluster})",
-                legend="cluster",
-            ),
+            promql="100 * avg by (cluster_id) (neuroncore_utilization_ratio{$cluster}) "
+            "or 0 * count by (cluster_id) (instance_info{$cluster})",
+            legend="cluster",
             alarm=Alarm(name="NeuronCoresIdle", is_above=False, threshold=5, minutes=120),
         ),
         Panel(
@@ -64,15 +47,12 @@ SUBJECT = Subject(
             sources=(_INSIGHTS, _MONITOR),
             cloudwatch=(
                 Line(
-                    label="mean of a node",
-                    metrics=(Metric(name="node_neurondevice_runtime_memory_used_bytes"),),
+                    label="mean of a node", metrics=("node_neurondevice_runtime_memory_used_bytes",)
                 ),
             ),
-            prometheus=Query(
-                text="sum by (cluster_id, instance_id) "
-                '(neuron_runtime_memory_used_bytes{memory_location="neuron_device",$cluster})',
-                legend="{{instance_id}}",
-            ),
+            promql="sum by (cluster_id, instance_id) "
+            '(neuron_runtime_memory_used_bytes{memory_location="neuron_device",$cluster})',
+            legend="{{instance_id}}",
         ),
         Panel(
             title="Neuron execution errors",
@@ -84,14 +64,13 @@ SUBJECT = Subject(
             cloudwatch=(
                 Line(
                     label="all kinds",
-                    metrics=(Metric(name="node_neuron_execution_errors_total", statistic="Sum"),),
+                    metrics=("node_neuron_execution_errors_total",),
+                    statistic="Sum",
                     expression="m1 / PERIOD(m1)",
                 ),
             ),
-            prometheus=Query(
-                text="sum by (cluster_id, error_type) (rate(execution_errors_total{$cluster}[5m]))",
-                legend="{{error_type}}",
-            ),
+            promql="sum by (cluster_id, error_type) (rate(execution_errors_total{$cluster}[5m]))",
+            legend="{{error_type}}",
         ),
         Panel(
             title="Neuron memory errors",
@@ -103,16 +82,13 @@ SUBJECT = Subject(
             cloudwatch=(
                 Line(
                     label="all kinds",
-                    metrics=(
-                        Metric(name="node_neurondevice_hw_ecc_events_total", statistic="Maximum"),
-                    ),
+                    metrics=("node_neurondevice_hw_ecc_events_total",),
+                    statistic="Maximum",
                 ),
             ),
-            prometheus=Query(
-                text="sum by (cluster_id, instance_id, event_type) "
-                "(increase(hardware_ecc_events_total{$cluster}[1h]))",
-                legend="{{instance_id}} {{event_type}}",
-            ),
+            promql="sum by (cluster_id, instance_id, event_type) "
+            "(increase(hardware_ecc_events_total{$cluster}[1h]))",
+            legend="{{instance_id}} {{event_type}}",
         ),
     ),
 )

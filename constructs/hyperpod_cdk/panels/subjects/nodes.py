@@ -1,16 +1,6 @@
 """The nodes: how many there are, and how HyperPod and Kubernetes judge them."""
 
-from hyperpod_cdk.panels.definition import (
-    INSIGHTS,
-    KUBE_STATE,
-    Alarm,
-    Line,
-    Metric,
-    Panel,
-    Query,
-    Subject,
-    Unit,
-)
+from hyperpod_cdk.panels.definition import INSIGHTS, KUBE_STATE, Alarm, Line, Panel, Subject, Unit
 
 _NODES = f"{KUBE_STATE}/cluster/node-metrics.md"
 _HEALTH = (
@@ -29,12 +19,10 @@ SUBJECT = Subject(
             "replaced.",
             to_do="Wait for HyperPod; without automatic recovery: hyperpod-ops replace.",
             sources=(INSIGHTS, _HEALTH),
-            cloudwatch=(Line(label="nodes", metrics=(Metric(name="cluster_node_count"),)),),
-            prometheus=Query(
-                text="count by (cluster_id, sagemaker_amazonaws_com_node_health_status) "
-                "(kubelet_node_name{$cluster})",
-                legend="{{sagemaker_amazonaws_com_node_health_status}}",
-            ),
+            cloudwatch=(Line(label="nodes", metrics=("cluster_node_count",)),),
+            promql="count by (cluster_id, sagemaker_amazonaws_com_node_health_status) "
+            "(kubelet_node_name{$cluster})",
+            legend="{{sagemaker_amazonaws_com_node_health_status}}",
         ),
         Panel(
             title="Nodes that are not ready",
@@ -45,16 +33,11 @@ SUBJECT = Subject(
             to_do="Read hyperpod-ops status, then replace the node: hyperpod-ops replace.",
             sources=(INSIGHTS, _NODES),
             cloudwatch=(
-                Line(
-                    label="failed",
-                    metrics=(Metric(name="cluster_failed_node_count", statistic="Minimum"),),
-                ),
+                Line(label="failed", metrics=("cluster_failed_node_count",), statistic="Minimum"),
             ),
-            prometheus=Query(
-                text='sum by (cluster_id) (kube_node_status_condition{condition="Ready",'
-                'status!="true",$cluster})',
-                legend="not ready",
-            ),
+            promql='sum by (cluster_id) (kube_node_status_condition{condition="Ready",'
+            'status!="true",$cluster})',
+            legend="not ready",
             alarm=Alarm(name="NodesNotReady", is_above=True, threshold=0, minutes=30),
         ),
         Panel(
@@ -65,16 +48,11 @@ SUBJECT = Subject(
             to_do="Lower the number of data loaders, or the shared memory of the job.",
             sources=(INSIGHTS, "https://github.com/prometheus/node_exporter"),
             cloudwatch=(
-                Line(
-                    label="fullest",
-                    metrics=(Metric(name="node_memory_utilization", statistic="Maximum"),),
-                ),
+                Line(label="fullest", metrics=("node_memory_utilization",), statistic="Maximum"),
             ),
-            prometheus=Query(
-                text="100 * (1 - node_memory_MemAvailable_bytes{$cluster} "
-                "/ node_memory_MemTotal_bytes{$cluster})",
-                legend="{{instance}}",
-            ),
+            promql="100 * (1 - node_memory_MemAvailable_bytes{$cluster} "
+            "/ node_memory_MemTotal_bytes{$cluster})",
+            legend="{{instance}}",
         ),
     ),
 )
