@@ -1,15 +1,30 @@
-"""Writes the file of a new configuration, and says what it deploys."""
+"""Writes the file of a new configuration, or says what keeps it from being deployed."""
 
 import shlex
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.checks import findings
+from hyperpod_cdk.schema.errors import Finding, Severity
+from hyperpod_cdk.schema.section import findings_of
 from hyperpod_cli.inspect.cost import cost_here, summary
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_stacks.table import description
+
+
+def refused(document: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what keeps a document from being deployed."""
+    try:
+        config = Config.model_validate(document)
+    except ValidationError as error:
+        yield from findings_of(error, model=Config)
+        return
+    yield from (found for found in findings(config) if found.severity is Severity.ERROR)
 
 
 def refuse_existing(path: Path, *, option: str) -> None:

@@ -8,18 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.checks import findings
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, key_path
-from hyperpod_cdk.schema.section import findings_of
 from hyperpod_cdk.schema.yaml_file import YamlFile, read_yaml
 from hyperpod_cli.deliver.eksctl.composition import compose
 from hyperpod_cli.deliver.eksctl.reading import Draft, read
 from hyperpod_cli.deliver.init.template import schema_comment
-from hyperpod_cli.deliver.new_file import refuse_existing, report, write_new
+from hyperpod_cli.deliver.new_file import refuse_existing, refused, report, write_new
 from hyperpod_cli.deliver.yaml_text import YamlText
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 
@@ -89,12 +86,12 @@ def _valid(file: YamlFile, source: Mapping[str, Any]) -> Draft:
     """Return what can be deployed of a ClusterConfig; what cannot is taken out and said."""
     draft = read(source)
     compose(draft, source)
-    while refused := next(_refused(draft.document), None):
+    while refusal := next(refused(draft.document), None):
         if not draft.document.get(_GROUPS):
             raise LinesError("\n".join((*_why_no_group(draft, file), f"{file.path}: {_NO_GROUP}")))
-        place = _removable(draft, refused.path)
+        place = _removable(draft, refusal.path)
         if place is None:
-            raise OpsError(f"{file.path}: cannot be carried: {refused.within(draft.document)}")
+            raise OpsError(f"{file.path}: cannot be carried: {refusal.within(draft.document)}")
         origins = [
             at
             for path, at in draft.origins.items()
@@ -107,7 +104,7 @@ def _valid(file: YamlFile, source: Mapping[str, Any]) -> Draft:
             place[:-1],
             origin=origin,
             value=_at(source, origin),
-            message=_why_left_out(refused, place=place, is_carried=is_carried),
+            message=_why_left_out(refusal, place=place, is_carried=is_carried),
             severity=Severity.ERROR,
         )
     return draft
@@ -136,16 +133,6 @@ def _why_no_group(draft: Draft, file: YamlFile) -> Iterator[str]:
     for finding in draft.said:
         if finding.path[0] in _THEIR_GROUPS:
             yield file.line(_not_carried(finding))
-
-
-def _refused(document: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield what keeps a document from being deployed."""
-    try:
-        config = Config.model_validate(document)
-    except ValidationError as error:
-        yield from findings_of(error, model=Config)
-        return
-    yield from (found for found in findings(config) if found.severity is Severity.ERROR)
 
 
 def _removable(draft: Draft, path: KeyPath) -> KeyPath | None:

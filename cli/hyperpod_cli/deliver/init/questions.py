@@ -1,22 +1,18 @@
 """The questions of `make init`: how an answer is read, and whether it can be deployed."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
-from hyperpod_cdk import Config
-from hyperpod_cdk.checks import findings
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.availability_zones import highest_zone_number, zone_id_prefix
-from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, one_line, shown
-from hyperpod_cdk.schema.section import findings_of
+from hyperpod_cdk.schema.errors import Finding, KeyPath, one_line, shown
 from hyperpod_cli.deliver.init.template import Answers, configuration, default_answers
+from hyperpod_cli.deliver.new_file import refused
 from hyperpod_cli.terminal.errors import LinesError
 
 _NAME = r"{region}[a-z]|[a-z]"
@@ -104,7 +100,7 @@ def answered(question: Question, text: str, *, answers: Answers, path: Path) -> 
     found = question.read(answers, text)
     reasons = [
         _reason(finding, place=question.place)
-        for finding in _findings(configuration(found, path=path))
+        for finding in refused(yaml.safe_load(configuration(found, path=path)))
         if not question.is_alone or _is_at(finding, question.place)
     ]
     if reasons:
@@ -125,16 +121,6 @@ def _is_at(finding: Finding, place: KeyPath) -> bool:
 def _reason(finding: Finding, *, place: KeyPath) -> str:
     """Return the finding, without the key that the answer is."""
     return str(replace(finding, path=()) if _is_at(finding, place) else finding)
-
-
-def _findings(text: str) -> Iterator[Finding]:
-    document: Mapping[str, Any] = yaml.safe_load(text)
-    try:
-        config = Config.model_validate(document)
-    except ValidationError as error:
-        yield from findings_of(error, model=Config)
-        return
-    yield from (found for found in findings(config) if found.severity is Severity.ERROR)
 
 
 def _number(text: str) -> int | str:

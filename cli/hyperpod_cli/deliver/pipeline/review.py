@@ -95,9 +95,9 @@ class Diff:
     would be replaced or deleted.
     """
 
-    text: str
-    broadens_permissions: bool
-    destroys: bool
+    text: str = ""
+    broadens_permissions: bool = False
+    destroys: bool = False
 
 
 def cdk_diff(
@@ -106,14 +106,16 @@ def cdk_diff(
     """Compare stacks of an environment, by their names, with what is deployed."""
     paths = [f"{environment}/{stack}" for stack in (*created, *changed)]
     if not paths:
-        return Diff(text="", broadens_permissions=False, destroys=False)
+        return Diff()
     command: list[str | Path] = [_CDK, "diff", "--app", assembly, *paths, *_OPTIONS]
     code, text = _run(command)
     if code != 0:
         raise DiffError(text)
-    broadens, _ = _run([*command, "--fail-on", "broadening"])
-    destroys, _ = _run([*command, "--fail-on", "destructive"]) if changed else (0, "")
-    return Diff(text=text, broadens_permissions=broadens != 0, destroys=destroys != 0)
+    return Diff(
+        text=text,
+        broadens_permissions=_run([*command, "--fail-on", "broadening"])[0] != 0,
+        destroys=bool(changed) and _run([*command, "--fail-on", "destructive"])[0] != 0,
+    )
 
 
 def _run(command: list[str | Path]) -> tuple[int, str]:
@@ -147,8 +149,7 @@ class Review:
     created: tuple[str, ...]
     changed: tuple[str, ...]
     unprotected: tuple[str, ...]
-    broadens_permissions: bool
-    destroys: bool
+    diff: Diff
     rehearsed: RehearsedChange | None = None
 
     def __str__(self) -> str:
@@ -159,8 +160,8 @@ class Review:
             "" if self.created or self.changed else "changes nothing",
         ]
         warnings = [
-            "PERMISSIONS BROADEN." if self.broadens_permissions else "",
-            "RESOURCES ARE REPLACED OR DELETED." if self.destroys else "",
+            "PERMISSIONS BROADEN." if self.diff.broadens_permissions else "",
+            "RESOURCES ARE REPLACED OR DELETED." if self.diff.destroys else "",
             (
                 f"Without termination protection: {', '.join(self.unprotected)}."
                 if self.unprotected
@@ -219,8 +220,7 @@ def review(
         created=tuple(created),
         changed=tuple(changed),
         unprotected=tuple(unprotected),
-        broadens_permissions=diff.broadens_permissions,
-        destroys=diff.destroys,
+        diff=diff,
         rehearsed=rehearsed,
     )
     texts = [diff.text] if rehearsed is None else [diff.text, rehearsed.text]

@@ -127,7 +127,11 @@ def test_a_protection_that_is_lacking_is_seen(
         ({}, "dev: changes nothing."),
         ({"created": ("a", "b")}, "dev: creates a, b."),
         (
-            {"created": ("a",), "changed": ("b",), "broadens_permissions": True, "destroys": True},
+            {
+                "created": ("a",),
+                "changed": ("b",),
+                "diff": Diff(broadens_permissions=True, destroys=True),
+            },
             "dev: creates a; changes b. PERMISSIONS BROADEN. RESOURCES ARE REPLACED OR DELETED.",
         ),
         (
@@ -137,9 +141,8 @@ def test_a_protection_that_is_lacking_is_seen(
     ],
 )
 def test_whoever_approves_reads_one_line(judged: dict[str, Any], text: str) -> None:
-    defaults: dict[str, Any] = {"created": (), "changed": (), "unprotected": ()}
-    flags = {"broadens_permissions": False, "destroys": False}
-    assert str(Review(environment="dev", **{**defaults, **flags, **judged})) == text
+    defaults: dict[str, Any] = {"created": (), "changed": (), "unprotected": (), "diff": Diff()}
+    assert str(Review(environment="dev", **{**defaults, **judged})) == text
 
 
 @pytest.mark.parametrize(
@@ -270,8 +273,7 @@ def test_the_approval_gets_one_line_and_an_address(
         created=(),
         changed=("it's",),
         unprotected=(),
-        broadens_permissions=True,
-        destroys=False,
+        diff=Diff(broadens_permissions=True),
     )
 
     write_review(judged, differences="[+] all of it", folder=tmp_path)
@@ -307,12 +309,11 @@ def test_an_environment_is_read_with_its_own_role(
     def found(_stack: Stack, *, session: boto3.Session) -> None:
         used.append(("stacks", session))
 
-    nothing = Diff(text="+ all", broadens_permissions=False, destroys=False)
     monkeypatch.setattr(reviewing, "stage_stacks", lambda *_, **__: iter([STACK]))
     monkeypatch.setattr(reviewing, "reader", assumed)
     monkeypatch.setattr(reviewing, "refuse_problems", problems)
     monkeypatch.setattr(reviewing, "deployed", found)
-    monkeypatch.setattr(reviewing, "cdk_diff", lambda *_, **__: nothing)
+    monkeypatch.setattr(reviewing, "cdk_diff", lambda *_, **__: Diff(text="+ all"))
 
     name = loaded.pipeline.environments[0].name
     judged, text = review(loaded, environment=name, assembly=tmp_path, session=pipeline)
