@@ -96,21 +96,22 @@ def _lines() -> Iterator[str]:
 def tasks() -> Mapping[str, Sequence[str]]:
     """Return the keys of each task, as fields are marked; of several sections' field, the first."""
     found: dict[str, dict[str, str]] = {}
-    for key, field in _fields(Config, path=""):
+    for key, field in fields():
         for mark in field.metadata:
             if isinstance(mark, Task):
                 found.setdefault(mark.name, {}).setdefault(key.rpartition(".")[2], key)
     return {task: [*keys.values()] for task, keys in found.items()}
 
 
-def _fields(section: type[Section], *, path: str) -> Iterator[tuple[str, FieldInfo]]:
+def fields(section: type[Section] = Config, *, path: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """Yield the path of every key, and its field."""
     for name, field in section.model_fields.items():
         key = _joined(path, name)
         yield key, field
         inner = section_in(field.annotation)
         if inner is not None:
             is_list = get_origin(field.annotation) is tuple
-            yield from _fields(inner, path=f"{key}[]" if is_list else key)
+            yield from fields(inner, path=f"{key}[]" if is_list else key)
 
 
 def _headings(sections: Sequence[_Section]) -> dict[str, str]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.section import EKS, OrchestratedBy, Section, arguments, section_in
+from hyperpod_cdk.schema.section import EKS, OrchestratedBy, arguments
 from tools.generate import REPOSITORY
+from tools.generate.pages.config_reference import fields
 from tools.generate.pages.config_schema import schema
 
 TARGET = REPOSITORY / "tests" / "support" / "every_field.yaml"
@@ -34,22 +34,18 @@ def render() -> Mapping[Path, str]:
     found = {*_used(yaml.safe_load(text))}
     # The first file system has the keys of the further ones; some of them exclude each other.
     known |= {key.replace("storage.more_file_systems.", "storage.") for key in found}
-    others = tuple(_of_others(Config))
+    # Those that clusters of EKS do not have.
+    others = tuple(
+        f"{key.replace('[]', '')}."
+        for key, field in fields()
+        for mark in (*field.metadata, *arguments(field.annotation))
+        if isinstance(mark, OrchestratedBy) and mark.orchestrator != EKS
+    )
     for key, field in _keys(document, document):
         if key not in known | found and not f"{key}.".startswith(others):
             text = _with(text, key, _example(document, field, key=key))
             found = {*_used(yaml.safe_load(text))}
     return {TARGET: text}
-
-
-def _of_others(section: type[Section], path: str = "") -> Iterator[str]:
-    """Yield the keys that clusters of EKS do not have, each with a dot."""
-    for name, field in section.model_fields.items():
-        marks = (*field.metadata, *arguments(field.annotation))
-        if any(isinstance(mark, OrchestratedBy) and mark.orchestrator != EKS for mark in marks):
-            yield f"{path}{name}."
-        elif (inner := section_in(field.annotation)) is not None:
-            yield from _of_others(inner, f"{path}{name}.")
 
 
 def _loaded(path: Path) -> object:

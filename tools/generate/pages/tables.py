@@ -4,14 +4,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, NEEDS, EndpointService
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.panels.definition import PERIOD_MINUTES, Alarm, Panel, Subject
 from hyperpod_cdk.panels.subjects import SUBJECTS as PANELS
 from hyperpod_cdk.schema.errors import shown
-from hyperpod_cdk.schema.section import OfHyperPod, Section, section_in
+from hyperpod_cdk.schema.section import OfHyperPod
 from hyperpod_cli.commands import commands
 from hyperpod_cli.deliver.eksctl.reading import TABLE
 from hyperpod_cli.deliver.eksctl.row import Row
@@ -19,6 +18,7 @@ from hyperpod_cli.inspect.preflight.run import VALIDATORS, Status
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from tools.generate import REPOSITORY
 from tools.generate.marks import table, with_part
+from tools.generate.pages.config_reference import fields
 
 _HOUR = 60
 # The folder is no package: the function's own code begins in it.
@@ -113,18 +113,9 @@ def _ours(row: Row) -> str:
 
 
 def _hyperpod_keys() -> str:
-    return f"{_code(_keys_of_hyperpod(Config))}.\n"
-
-
-def _keys_of_hyperpod(section: type[Section], path: str = "") -> Iterator[str]:
-    """Yield the keys that are refused where there is no HyperPod cluster."""
-    for name, field in section.model_fields.items():
-        key = f"{path}.{name}" if path else name
-        inner = section_in(field.annotation)
-        if any(isinstance(mark, OfHyperPod) for mark in field.metadata):
-            yield key
-        elif inner is not None and key != "cluster":
-            yield from _keys_of_hyperpod(inner, key)
+    """Return the keys that are refused where there is no HyperPod cluster."""
+    keys = (key for key, field in fields() if OfHyperPod() in field.metadata)
+    return f"{_code(key for key in keys if not key.startswith('cluster.'))}.\n"
 
 
 def _group_keys() -> str:

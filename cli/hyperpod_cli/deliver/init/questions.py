@@ -19,8 +19,8 @@ _NAME = r"{region}[a-z]|[a-z]"
 _CONNECT_SECONDS = 5
 
 
-class ZoneNameError(Exception):
-    """A name that could not be looked up; says why."""
+class AnswerError(LinesError):
+    """An answer that cannot be deployed; one line for each reason."""
 
 
 def _zone_ids(zones: Sequence[str], *, region: str) -> list[str]:
@@ -42,8 +42,8 @@ def _ids(names: Sequence[str], *, region: str) -> dict[str, str]:
         ec2 = boto3.client("ec2", region_name=region, config=quick)
         found = ec2.describe_availability_zones(ZoneNames=names)
     except (BotoCoreError, ClientError) as error:
-        raise ZoneNameError(
-            f"{', '.join(names)}: is another place in each account; give the zone's ID, or "
+        raise AnswerError(
+            f"ZONES: {', '.join(names)}: is another place in each account; give the zone's ID, or "
             "credentials that allow ec2:DescribeAvailabilityZones "
             f"({one_line(error)})"
         ) from None
@@ -52,10 +52,6 @@ def _ids(names: Sequence[str], *, region: str) -> dict[str, str]:
 
 _ZONES = 2
 _NONE = "none"
-
-
-class AnswerError(LinesError):
-    """An answer that cannot be deployed; one line for each reason."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,10 +139,7 @@ def _with_zones(answers: Answers, text: str) -> Answers:
             f"ZONES: {shown(text)} must be one zone or two, that of the nodes first; write further "
             "ones into the file"
         )
-    try:
-        zones = _zone_ids(zones, region=answers.region)
-    except ZoneNameError as error:
-        raise AnswerError(f"ZONES: {error}") from None
+    zones = _zone_ids(zones, region=answers.region)
     others = [zone for zone in known_zones(answers.region) if zone not in zones]
     zones += others[: _ZONES - len(zones)]
     return replace(answers, zones=tuple(zones))
