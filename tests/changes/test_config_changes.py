@@ -34,6 +34,7 @@ from tests.support.configs import (
     REPOSITORY,
     SHIPPED,
 )
+from tools.json_text import json_text
 
 REVIEWED = Path(__file__).with_name("config_changes.json")
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
@@ -219,7 +220,7 @@ def write() -> None:
     # The CDK tells each synthesis's warnings there, which hide what is to be read.
     with redirect_stderr(io.TextIOWrapper(io.BytesIO())):
         content = {"changes": {name: table(name) for name in documents()}}
-    REVIEWED.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    REVIEWED.write_text(json_text(content, sort_keys=True), encoding="utf-8")
 
 
 if __name__ == "__main__":

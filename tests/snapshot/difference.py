@@ -7,10 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from syrupy.extensions.json import JSONSnapshotExtension
+from syrupy.types import SerializableData, SerializedData
+
+from tools.json_text import json_text
+
 Templates = Mapping[str, dict[str, Any]]
 """The template of each stack, by the stack's name."""
 _RULE_ID = re.compile(r"(<name>platformClusterSecurityGroup)[0-9A-F]{8}(\w*?)[0-9A-F]{8}\b")
 _FUNCTION = re.compile(r"(<name>(?:-platform-|platform)Provisioner-?)[0-9A-F]{8}")
+
+
+class ShortJson(JSONSnapshotExtension):
+    """A file of JSON in which what fits into a line stands in one."""
+
+    def serialize(self, data: SerializableData, **which: Any) -> SerializedData:
+        """Return the text to keep."""
+        return json_text(json.loads(super().serialize(data, **which)))
 
 
 def without_name(templates: Templates, name: str) -> Templates:

@@ -1,6 +1,7 @@
 """The templates of every shipped configuration, as they were last reviewed.
 
-Those of the default configuration are kept whole; of the others, how they differ from it.
+Those of the default configuration are kept whole; of the others, how they differ from it, or from
+the first of their family.
 """
 
 import json
@@ -11,24 +12,23 @@ from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
 from hyperpod_cdk import load_config
 from tests.conftest import Assemble
-from tests.snapshot.difference import Templates, difference, without_name
+from tests.snapshot.difference import ShortJson, Templates, difference, without_name
 from tests.support.configs import CONFIG_FOLDER, CONFIGS
 
 # An asset's hash changes with its content, and the content has tests of its own; so does the tag of
 # an image that is built of a folder.
 ASSET_HASH = re.compile(r"\b[0-9a-f]{64}\b|(?<=gpu-)[0-9a-f]{16}\b|(?<=neuron-)[0-9a-f]{16}\b")
 DEFAULT = CONFIG_FOLDER / "default.yaml"
-NEAREST = {"llm": CONFIG_FOLDER / "examples" / "llm-g5.yaml"}
-"""What variants of a deployment are compared with in place of the default, by its name."""
+FAMILIES = ("eks-", "llm-", "observability", "slurm")
+"""How the names of configurations begin that are compared with the first of them."""
 
 
-class TemplateSnapshot(JSONSnapshotExtension):
+class TemplateSnapshot(ShortJson):
     """A file with the name that the test gives, without the test's own."""
 
     @classmethod
@@ -43,6 +43,17 @@ def templates_of(path: Path, assemble: Assemble) -> Templates:
     return {
         stack: json.loads(ASSET_HASH.sub("<asset-hash>", text)) for stack, text in texts.items()
     }
+
+
+def base_of(path: Path) -> Path:
+    """Return the configuration that another is compared with."""
+    family = next((each for each in FAMILIES if path.stem.startswith(each)), None)
+    if family is None:
+        return DEFAULT
+    first = min(
+        (each for each in CONFIGS if each.stem.startswith(family)), key=lambda each: each.stem
+    )
+    return DEFAULT if path == first else first
 
 
 def test_default_templates_are_as_reviewed(assemble: Assemble, snapshot: SnapshotAssertion) -> None:
@@ -60,8 +71,7 @@ def test_default_templates_are_as_reviewed(assemble: Assemble, snapshot: Snapsho
 def test_templates_differ_as_reviewed(
     path: Path, assemble: Assemble, snapshot: SnapshotAssertion
 ) -> None:
-    name = load_config(path).name
-    base = NEAREST.get(name, DEFAULT) if path not in NEAREST.values() else DEFAULT
+    base = base_of(path)
     before, after = (
         without_name(templates_of(each, assemble), load_config(each).name) for each in (base, path)
     )

@@ -14,13 +14,13 @@ import yaml
 from aws_cdk.aws_s3_assets import Asset
 from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk import ConfigError, PipelineFile, load_file
 from hyperpod_cdk.helm.chart import HyperPodChart, read_hyperpod_chart
 from hyperpod_cdk.pipeline import build_program
 from hyperpod_stacks.pipeline_stack import PipelineStack, add_pipeline
 from rehearsal.pipeline.definition import PipelineDefinition
+from tests.snapshot.difference import ShortJson
 from tests.support.assembly import Assembly, merged, new_app, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.linter import findings
@@ -143,7 +143,7 @@ def test_it_is_as_reviewed(assembly: Assembly, snapshot: SnapshotAssertion) -> N
     program = shlex.quote(Path(build_program.__file__).read_text("utf-8"))
     # The build's definition is JSON in the JSON of the template.
     text = text.replace(json.dumps(json.dumps(program)[1:-1])[1:-1], "<program>")
-    assert json.loads(text) == snapshot(extension_class=JSONSnapshotExtension)
+    assert json.loads(text) == snapshot(extension_class=ShortJson)
 
 
 def test_executions_wait_for_each_other(assembly: Assembly) -> None:

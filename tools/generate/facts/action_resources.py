@@ -5,8 +5,6 @@ the local AWS.
 """
 
 import importlib.metadata
-import json
-import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,6 +16,7 @@ from aws_reference.action_resources import DATA_FILE, KEYS_OF_ROLES, KINDS
 from aws_reference.resource_schemas import DATA_FILE as SCHEMAS
 from aws_reference.resource_schemas import read_schemas
 from tools.generate.facts import resource_schemas
+from tools.json_text import json_text
 
 # What is called besides the handlers: for custom resources, templates, and by SageMaker's callers.
 FURTHER = (
@@ -61,8 +60,7 @@ def render() -> Mapping[Path, str]:
         "forms": dict(sorted(forms.items())),
         "actions": entries,
     }
-    text = json.dumps(content, indent=1)
-    return {DATA_FILE: _LIST.sub(lambda found: " ".join(found[0].split()), text) + "\n"}
+    return {DATA_FILE: json_text(content)}
 
 
 def _kinds_of_all(pattern: str, privileges: Mapping[str, Any], *, service: str) -> set[str]:
@@ -76,7 +74,6 @@ def _kinds_of_all(pattern: str, privileges: Mapping[str, Any], *, service: str) 
     }
 
 
-_LIST = re.compile(r"\[[^\]]*\]")
 _LOOKING = ("List", "Read")
 _RESOURCE_TAG = "aws:ResourceTag/${TagKey}"
 

@@ -14,6 +14,7 @@ import cfnlint
 from aws_reference.resource_schemas import DATA_FILE
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, STACK
 from tools.generate import REPOSITORY
+from tools.json_text import json_text
 
 REGION = "us-east-1"
 CLUSTER, GRAFANA = "AWS::SageMaker::Cluster", "AWS::Grafana::Workspace"
@@ -55,8 +56,7 @@ def render() -> Mapping[Path, str]:
     }
     source = {"cfn_lint": version("cfn-lint")}
     return {
-        path: json.dumps({**source, **content}, indent=1, sort_keys=True) + "\n"
-        for path, content in contents.items()
+        path: json_text({**source, **content}, sort_keys=True) for path, content in contents.items()
     }
 
 

@@ -5,7 +5,6 @@ synth.
 """
 
 import ast
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ import botocore
 import botocore.session
 
 from tools.generate import REPOSITORY
+from tools.json_text import json_text
 
 TARGET = REPOSITORY / "constructs" / "hyperpod_cdk" / "facts" / "service_limits.json"
 
@@ -49,4 +49,4 @@ def render() -> Mapping[Path, str]:
         for region in session.get_available_regions("ec2", partition)
     }
     content = {"botocore": botocore.__version__, "regions": regions, "shapes": shapes}
-    return {TARGET: json.dumps(content, indent=1, sort_keys=True) + "\n"}
+    return {TARGET: json_text(content, sort_keys=True)}

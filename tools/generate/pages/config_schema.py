@@ -1,13 +1,16 @@
 """Write the JSON schemas with which editors check and complete the configuration files."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core.core_schema import CoreSchema
+
 from hyperpod_cdk import Config, PipelineFile
 from hyperpod_cdk.schema.section import Section
 from tools.generate import REPOSITORY
+from tools.json_text import json_text
 
 _FOLDER = REPOSITORY / "config"
 _MODELS: Mapping[str, type[Section]] = {
@@ -16,20 +19,24 @@ _MODELS: Mapping[str, type[Section]] = {
 }
 
 
+class _WithoutTitles(GenerateJsonSchema):
+    """Leaves out the titles of fields, which say their keys again."""
+
+    def field_title_should_be_set(self, schema: CoreSchema) -> bool:  # noqa: ARG002
+        return False
+
+
 def schema(model: type[Section] = Config) -> dict[str, Any]:
     """Return the JSON schema of a model."""
     document = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    document |= model.model_json_schema()
+    document |= model.model_json_schema(schema_generator=_WithoutTitles)
     flowing: dict[str, Any] = _with_flowing_descriptions(document)
     return flowing
 
 
 def render() -> Mapping[Path, str]:
     """Return the files as the models give them."""
-    return {
-        _FOLDER / name: json.dumps(schema(model), indent=1, ensure_ascii=False) + "\n"
-        for name, model in _MODELS.items()
-    }
+    return {_FOLDER / name: json_text(schema(model)) for name, model in _MODELS.items()}
 
 
 def _with_flowing_descriptions(node: Any) -> Any:  # noqa: ANN401 - any JSON
