@@ -2,7 +2,7 @@
 
 import copy
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 from uuid import uuid4
 
@@ -211,6 +211,16 @@ class KubernetesApi:
 
     def __exit__(self, *_error: object) -> None:
         self.stop()
+
+    def kept(self) -> Callable[[], None]:
+        """Return what brings the cluster back to how it is now, and ends all faults."""
+        steps = (self._faults.clear, self._store.kept(), self._catalog.kept())
+
+        def put_back() -> None:
+            for step in steps:
+                step()
+
+        return put_back
 
     def create(self, item: Object) -> Object:
         """Create an object as a client would, and return it as stored.

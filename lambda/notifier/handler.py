@@ -8,19 +8,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_denied, is_not_found, is_transient
+from hyperpod_shared.aws_errors import (
+    AWS_ERRORS,
+    AwsClient,
+    code,
+    is_denied,
+    is_not_found,
+    is_transient,
+)
 from hyperpod_shared.clusters import Described, present_groups
 from hyperpod_shared.failures import UNKNOWN, cause_of, failure_message
 from notifier.decision import MOST_WAITS, Message, Wait, decide, fault_of_node, of_node_group
 from notifier.findings import Event, Finding, What, finding_of
-from notifier.memory import DynamoDbApi, Memory
+from notifier.memory import Memory
 from notifier.review import nodes_told, review
 
 SCHEDULED = "Scheduled Event"
@@ -42,39 +49,6 @@ _log = logging.getLogger(__name__)
 _log.setLevel(logging.INFO)
 
 
-class SageMakerApi(Protocol):
-    """The calls of SageMaker that are made."""
-
-    def describe_cluster(self, **request: object) -> Mapping[str, Any]:
-        """See AWS."""
-
-    def describe_cluster_event(self, **request: object) -> Mapping[str, Any]:
-        """See AWS."""
-
-    def describe_cluster_node(self, **request: object) -> Mapping[str, Any]:
-        """See AWS."""
-
-    def list_cluster_events(self, **request: object) -> Mapping[str, Any]:
-        """See AWS."""
-
-    def describe_training_plan(self, **request: object) -> Mapping[str, Any]:
-        """See AWS."""
-
-
-class EksApi(Protocol):
-    """The call of EKS that is made."""
-
-    def describe_nodegroup(self, **request: object) -> Mapping[str, Any]:
-        """See AWS."""
-
-
-class SnsApi(Protocol):
-    """The call of SNS that is made."""
-
-    def publish(self, **request: object) -> Mapping[str, Any]:
-        """See AWS."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notifier:
     """Tells a topic of what happens to a cluster.
@@ -94,10 +68,10 @@ class Notifier:
         sleep: Waits.
     """
 
-    sagemaker: SageMakerApi
-    eks: EksApi
-    dynamodb: DynamoDbApi
-    sns: SnsApi
+    sagemaker: AwsClient
+    eks: AwsClient
+    dynamodb: AwsClient
+    sns: AwsClient
     cluster: str
     table: str
     topic_arn: str

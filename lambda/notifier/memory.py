@@ -6,11 +6,11 @@ repetition by Lambda.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_shared.aws_errors import code
+from hyperpod_shared.aws_errors import AwsClient, code
 
 REMEMBERED_SECONDS = 24 * 3600
 """What lasts is told again after a day."""
@@ -31,19 +31,6 @@ LONGEST_RUN_SECONDS = 60
 _REFUSED = "ConditionalCheckFailedException"
 
 
-class DynamoDbApi(Protocol):
-    """The calls of DynamoDB that are made."""
-
-    def query(self, **request: object) -> Mapping[str, Any]:
-        """See AWS."""
-
-    def put_item(self, **request: object) -> Mapping[str, Any]:
-        """See AWS."""
-
-    def update_item(self, **request: object) -> Mapping[str, Any]:
-        """See AWS."""
-
-
 class Memory:
     """What was told of a cluster.
 
@@ -57,7 +44,7 @@ class Memory:
     def __init__(
         self,
         *,
-        dynamodb: DynamoDbApi,
+        dynamodb: AwsClient,
         table: str,
         cluster_arn: str,
         clock: Callable[[], float],

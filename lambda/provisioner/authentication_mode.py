@@ -21,8 +21,7 @@ https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, code
-from provisioner.aws.api import EksModeApi
+from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, code
 from provisioner.framework import log
 from provisioner.framework.properties import Properties, parsed, text
 from provisioner.framework.resource import DONE, NOT_YET, Progress, WaitingResource
@@ -41,36 +40,24 @@ Step = Literal["done", "change", "wait"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthenticationModeProperties(Properties):
-    """The properties that the CDK app sets.
+    """The properties that the CDK app sets."""
 
-    Attributes:
-        cluster_name: The EKS cluster.
-    """
+    PHYSICAL_ID = "{0.cluster_name}/authentication-mode"
 
     cluster_name: str = parsed(text)
 
-    @property
-    def physical_id(self) -> str:
-        """The resource's id."""
-        return f"{self.cluster_name}/authentication-mode"
 
-
+@dataclass(frozen=True, kw_only=True)
 class AuthenticationMode(WaitingResource[AuthenticationModeProperties]):
-    """Handles `Custom::EksAuthenticationMode`.
-
-    Args:
-        eks: Describes the cluster and changes it.
-    """
+    """Handles `Custom::EksAuthenticationMode`."""
 
     properties_type = AuthenticationModeProperties
-
-    def __init__(self, *, eks: EksModeApi) -> None:
-        self._eks = eks
+    eks: AwsClient
 
     def progress(self, properties: AuthenticationModeProperties, turn: Turn) -> Progress:
         """Say whether the cluster knows access entries, and make it so unless it does."""
         name = properties.cluster_name
-        found = describe(name, eks=self._eks, clock=turn.clock)
+        found = describe(name, eks=self.eks, clock=turn.clock)
         require_usable(found)
         step = decide(found)
         if step == "change":
@@ -80,7 +67,7 @@ class AuthenticationMode(WaitingResource[AuthenticationModeProperties]):
     def _change(self, name: str, turn: Turn) -> None:
         wanted = {"authenticationMode": WANTED}
         try:
-            turn.change(lambda: self._eks.update_cluster_config(name=name, accessConfig=wanted))
+            turn.change(lambda: self.eks.update_cluster_config(name=name, accessConfig=wanted))
         except AWS_ERRORS as error:
             # Another caller changes the cluster, or has changed its mode since it was described.
             if code(error) != "ResourceInUseException" and not _is_late(error):

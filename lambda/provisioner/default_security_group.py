@@ -12,8 +12,7 @@ https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html
 from dataclasses import dataclass
 from functools import partial
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, code
-from provisioner.aws.api import Ec2Api
+from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, code
 from provisioner.framework.properties import Properties, parsed, text
 from provisioner.framework.resource import DONE, Progress, WaitingResource
 from provisioner.framework.turn import Turn
@@ -21,31 +20,19 @@ from provisioner.framework.turn import Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefaultSecurityGroupProperties(Properties):
-    """The properties that the CDK app sets.
+    """The properties that the CDK app sets."""
 
-    Attributes:
-        group_id: The group.
-    """
+    PHYSICAL_ID = "{0.group_id}/default-rules"
 
     group_id: str = parsed(text)
 
-    @property
-    def physical_id(self) -> str:
-        """The resource's id."""
-        return f"{self.group_id}/default-rules"
 
-
+@dataclass(frozen=True, kw_only=True)
 class DefaultSecurityGroup(WaitingResource[DefaultSecurityGroupProperties]):
-    """Handles `Custom::DefaultSecurityGroup`.
-
-    Args:
-        ec2: Takes rules away.
-    """
+    """Handles `Custom::DefaultSecurityGroup`."""
 
     properties_type = DefaultSecurityGroupProperties
-
-    def __init__(self, *, ec2: Ec2Api) -> None:
-        self._ec2 = ec2
+    ec2: AwsClient
 
     def progress(self, properties: DefaultSecurityGroupProperties, turn: Turn) -> Progress:
         """Take the default rules away."""
@@ -53,8 +40,8 @@ class DefaultSecurityGroup(WaitingResource[DefaultSecurityGroupProperties]):
         to_itself = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group_id}]}
         everywhere = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
         for revoke, rule in (
-            (self._ec2.revoke_security_group_ingress, to_itself),
-            (self._ec2.revoke_security_group_egress, everywhere),
+            (self.ec2.revoke_security_group_ingress, to_itself),
+            (self.ec2.revoke_security_group_egress, everywhere),
         ):
             try:
                 turn.change(partial(revoke, GroupId=group_id, IpPermissions=[rule]))

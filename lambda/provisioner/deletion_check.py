@@ -96,35 +96,21 @@ def _releases(name: str, value: object) -> tuple[ReleaseId, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletionCheckProperties(Properties):
-    """The properties that the CDK app sets.
+    """The properties that the CDK app sets: which releases the stack deletes, and consent."""
 
-    Attributes:
-        cluster_name: The EKS cluster.
-        releases: The Helm releases that the stack deletes.
-        delete_user_objects: Whether users' objects and jobs may be lost. Default: no.
-    """
+    PHYSICAL_ID = "{0.cluster_name}/deletion-check"
 
     cluster_name: str = parsed(text)
     releases: tuple[ReleaseId, ...] = parsed(_releases)
     delete_user_objects: bool = parsed(truth, default=False)
 
-    @property
-    def physical_id(self) -> str:
-        """The resource's id."""
-        return f"{self.cluster_name}/deletion-check"
 
-
+@dataclass(frozen=True, kw_only=True)
 class DeletionCheck:
-    """Handles `Custom::DeletionCheck`.
-
-    Args:
-        connection: Connects to the EKS cluster.
-    """
+    """Handles `Custom::DeletionCheck`."""
 
     properties_type = DeletionCheckProperties
-
-    def __init__(self, *, connection: EksConnection) -> None:
-        self._connection = connection
+    connection: EksConnection
 
     def on_event(
         self, request: Request, properties: DeletionCheckProperties, turn: Turn
@@ -139,7 +125,7 @@ class DeletionCheck:
                 refuse_losses(
                     properties,
                     owner=request.owner,
-                    connection=self._connection,
+                    connection=self.connection,
                     clock=turn.clock,
                     read_seconds=READ_SECONDS,
                     patience_seconds=REACH_PATIENCE_SECONDS,
@@ -184,13 +170,8 @@ def refuse_losses(
 ) -> None:
     """Refuse the deletion of a stack by which users would lose objects or jobs without consent.
 
-    Args:
-        properties: What the stack deletes.
-        owner: A resource of the stack.
-        connection: Connects to the EKS cluster.
-        clock: Time and sleep.
-        read_seconds: How long one command may take.
-        patience_seconds: How long a Kubernetes API that does not answer is asked again.
+    One command may take `read_seconds`; a Kubernetes API that does not answer is asked again for
+    `patience_seconds`. The owner is any resource of the stack.
 
     Raises:
         UnknownLossError: The Kubernetes API refused to say.
@@ -245,13 +226,7 @@ def refuse_losses(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Losses:
-    """What users would lose in a cluster.
-
-    Attributes:
-        commands: helm and kubectl.
-        stack: Name of the stack that is deleted.
-        read_seconds: How long one command may take.
-    """
+    """What users would lose in a cluster by the deletion of a stack."""
 
     commands: ClusterCommands
     stack: str
@@ -259,11 +234,7 @@ class _Losses:
 
     def found(self, releases: Sequence[ReleaseId]) -> list[UserObject]:
         """Return what users would lose, or could not delete, without the nodes and the releases."""
-        kubectl = Kubectl(
-            run=self.commands.kubectl,
-            home=self.commands.home,
-            timeout_seconds=lambda: self.read_seconds,
-        )
+        kubectl = self.commands.kubectl(timeout_seconds=self.read_seconds)
         found = {*running_jobs(kubectl), *provisioned_claims(kubectl), *served_objects(kubectl)}
         for release in releases:
             deleted = deleted_containers(*changed_containers(kubectl, self._manifest(release), ""))

@@ -19,11 +19,11 @@ attributes it has then, AWS does not say, so they come from here (ADR 46).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
+from hyperpod_shared.aws_errors import AwsClient, or_none
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
-from provisioner.aws.api import FsxApi
 from provisioner.framework.properties import Properties, parsed, text
 from provisioner.framework.resource import Progress, WaitingResource
 from provisioner.framework.retry import Answer, Clock, aws_retried
@@ -37,31 +37,19 @@ _NFS = "OPENZFS"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSystemAvailabilityProperties(Properties):
-    """The properties that the CDK app sets.
+    """The properties that the CDK app sets."""
 
-    Attributes:
-        file_system_id: The file system.
-    """
+    PHYSICAL_ID = "{0.file_system_id}/availability"
 
     file_system_id: str = parsed(text)
 
-    @property
-    def physical_id(self) -> str:
-        """The resource's id."""
-        return f"{self.file_system_id}/availability"
 
-
+@dataclass(frozen=True, kw_only=True)
 class FileSystemAvailability(WaitingResource[FileSystemAvailabilityProperties]):
-    """Handles `Custom::FileSystemAvailability`.
-
-    Args:
-        fsx: Describes file systems.
-    """
+    """Handles `Custom::FileSystemAvailability`."""
 
     properties_type = FileSystemAvailabilityProperties
-
-    def __init__(self, *, fsx: FsxApi) -> None:
-        self._fsx = fsx
+    fsx: AwsClient
 
     def progress(self, properties: FileSystemAvailabilityProperties, turn: Turn) -> Progress:
         """Say whether the file system can be mounted."""
@@ -69,23 +57,13 @@ class FileSystemAvailability(WaitingResource[FileSystemAvailabilityProperties]):
         return Progress(complete=True, data=decide(name, self._describe(name, turn.clock)))
 
     def _describe(self, identifier: str, clock: Clock) -> Answer | None:
-        try:
-            found = aws_retried(
-                lambda: self._fsx.describe_file_systems(FileSystemIds=[identifier]), clock=clock
-            )
-        except AWS_ERRORS as error:
-            if is_not_found(error):
-                return None
-            raise
-        return next(iter(found["FileSystems"]), None)
+        describe = partial(self.fsx.describe_file_systems, FileSystemIds=[identifier])
+        found = or_none(lambda: aws_retried(describe, clock=clock))
+        return next(iter(found["FileSystems"]), None) if found else None
 
 
 def decide(identifier: str, found: Answer | None) -> dict[str, str]:
-    """Return the names under which a file system is mounted.
-
-    Args:
-        identifier: The file system's id.
-        found: What FSx says of it; None when it knows none.
+    """Return the names under which a file system is mounted; None is one that FSx does not know.
 
     Raises:
         NotReadyError: It cannot be mounted yet.

@@ -17,10 +17,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient
+from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, is_transient
 from hyperpod_shared.errors import CarriedFailure, ProvisioningError
 from hyperpod_shared.owner import Owner
-from provisioner.aws.api import S3Api
 from provisioner.aws.s3 import Bucket, open_zip, require_content
 from provisioner.framework import log
 from provisioner.framework.properties import (
@@ -101,17 +100,12 @@ class LifecycleScriptsProperties(Properties):
         return f"{self.prefix}/{path}" if self.prefix else path
 
 
+@dataclass(frozen=True, kw_only=True)
 class LifecycleScripts:
-    """Handles `Custom::LifecycleScripts`.
-
-    Args:
-        s3: Reads the asset; writes and removes the scripts.
-    """
+    """Handles `Custom::LifecycleScripts`."""
 
     properties_type = LifecycleScriptsProperties
-
-    def __init__(self, *, s3: S3Api) -> None:
-        self._s3 = s3
+    s3: AwsClient
 
     def on_event(
         self, request: Request, properties: LifecycleScriptsProperties, turn: Turn
@@ -162,7 +156,7 @@ class LifecycleScripts:
         return Progress(complete=True, data={"S3Uri": f"s3://{bucket}"})
 
     def _bucket(self, name: str, owner: Owner) -> Bucket:
-        return Bucket(s3=self._s3, name=name, account=owner.account)
+        return Bucket(s3=self.s3, name=name, account=owner.account)
 
     def _former(
         self, request: Request, properties: LifecycleScriptsProperties

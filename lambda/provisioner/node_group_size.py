@@ -11,9 +11,9 @@ https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupScalingConfig.h
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
-from provisioner.aws.api import EksNodeGroupApi
+from hyperpod_shared.aws_errors import AwsClient, or_none
 from provisioner.framework.properties import Properties, json_object, parsed, text
 from provisioner.framework.resource import Progress, WaitingResource
 from provisioner.framework.retry import Answer, Clock, aws_retried
@@ -22,35 +22,21 @@ from provisioner.framework.turn import Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGroupSizeProperties(Properties):
-    """The properties that the CDK app sets.
+    """The properties that the CDK app sets; `scaling` is as `ScalingConfig` has it."""
 
-    Attributes:
-        cluster_name: The EKS cluster.
-        node_group_name: The node group.
-        scaling: Its least, greatest and wanted size, as `ScalingConfig` has them.
-    """
+    PHYSICAL_ID = "{0.cluster_name}/{0.node_group_name}/size"
 
     cluster_name: str = parsed(text)
     node_group_name: str = parsed(text)
     scaling: Mapping[str, int] = parsed(json_object)
 
-    @property
-    def physical_id(self) -> str:
-        """The resource's id."""
-        return f"{self.cluster_name}/{self.node_group_name}/size"
 
-
+@dataclass(frozen=True, kw_only=True)
 class NodeGroupSize(WaitingResource[NodeGroupSizeProperties]):
-    """Handles `Custom::NodeGroupSize`.
-
-    Args:
-        eks: Describes node groups.
-    """
+    """Handles `Custom::NodeGroupSize`."""
 
     properties_type = NodeGroupSizeProperties
-
-    def __init__(self, *, eks: EksNodeGroupApi) -> None:
-        self._eks = eks
+    eks: AwsClient
 
     def progress(self, properties: NodeGroupSizeProperties, turn: Turn) -> Progress:
         """Return the size that an update leaves as it is."""
@@ -59,26 +45,13 @@ class NodeGroupSize(WaitingResource[NodeGroupSizeProperties]):
 
     def _describe(self, properties: NodeGroupSizeProperties, clock: Clock) -> Answer | None:
         name, group = properties.cluster_name, properties.node_group_name
-        try:
-            found = aws_retried(
-                lambda: self._eks.describe_nodegroup(clusterName=name, nodegroupName=group),
-                clock=clock,
-            )
-        except AWS_ERRORS as error:
-            if is_not_found(error):
-                return None
-            raise
-        answer: Answer = found["nodegroup"]
-        return answer
+        describe = partial(self.eks.describe_nodegroup, clusterName=name, nodegroupName=group)
+        found = or_none(lambda: aws_retried(describe, clock=clock))
+        return found and found["nodegroup"]
 
 
 def decide(found: Answer | None, *, scaling: Mapping[str, int]) -> int:
-    """Return the size that a node group is to have.
-
-    Args:
-        found: The group; None if there is none.
-        scaling: Its least, greatest and wanted size.
-    """
+    """Return the size that a node group is to have; None is a group that does not exist."""
     if found is None:
         return scaling["DesiredSize"]
     present = int(found["scalingConfig"]["desiredSize"])

@@ -1,11 +1,16 @@
 """What an error of an AWS call means for us."""
 
 import re
+from collections.abc import Callable
 from http import HTTPStatus
+from typing import Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as AwsConnectionError
 
+T = TypeVar("T")
+AwsClient = Any
+"""boto3 makes the methods of its clients at run time, so they have no types."""
 AWS_ERRORS: tuple[type[Exception], ...] = (ClientError, BotoCoreError)
 
 _THROTTLING = frozenset(
@@ -80,6 +85,21 @@ def is_not_found(error: Exception) -> bool:
     if code(error) == "ValidationException":
         return _NO_CLUSTER.search(str(error)) is not None
     return code(error) in _NOT_FOUND
+
+
+def or_none(call: Callable[[], T], *, absent: frozenset[str] = frozenset()) -> T | None:
+    """Return what a call answers; None if what it asks for does not exist.
+
+    Args:
+        call: Calls AWS.
+        absent: Further codes of AWS's answer where it does not exist. Default: none.
+    """
+    try:
+        return call()
+    except ClientError as error:
+        if is_not_found(error) or code(error) in absent:
+            return None
+        raise
 
 
 def is_unknown_stack(error: Exception) -> bool:

@@ -37,6 +37,11 @@ class Noun(StrEnum):
         """How the AWS CLI's commands end that are about it."""
         return "cluster-scheduler-config" if self is Noun.POLICY else "compute-quota"
 
+    def operation(self, verb: str) -> str:
+        """Return boto3's name of what creates, updates, deletes, describes or lists some."""
+        plural = "s" if verb == "list" else ""
+        return f"{verb}_{self.command.replace('-', '_')}{plural}"
+
 
 class GovernanceStatus(StrEnum):
     """The SchedulerResourceStatus of such an object, by botocore."""

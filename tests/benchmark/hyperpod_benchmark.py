@@ -12,13 +12,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "constructs", "lambda", "shared")]
 
 from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES  # noqa: E402 - after the path is set
-from provisioner.aws.api import SageMakerApi  # noqa: E402
 from provisioner.hyperpod.changes import changes  # noqa: E402
 from provisioner.hyperpod.cluster import HyperPodCluster  # noqa: E402
 from provisioner.hyperpod.cluster_request import Aim  # noqa: E402
@@ -53,7 +51,7 @@ def _update(before: dict[str, str], after: dict[str, str]) -> None:
     sagemaker = large_cluster.LargeSageMaker(requested=json.loads(before["Request"]))
     framework = Framework(
         resource=HyperPodCluster(
-            sagemaker=cast("SageMakerApi", sagemaker),
+            sagemaker=sagemaker,
             delete_node_objects=lambda *_: None,
         ),
         resource_type="Custom::HyperPodCluster",

@@ -13,9 +13,9 @@ import pytest
 
 from emulator.hyperpod import ApiError, Faults, Timings
 from emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT
+from hyperpod_shared.aws_errors import AwsClient
 from notifier.decision import KINDS, NODES_LOST, NODES_MISSING, PLAN_ENDS, STILL_FAULTY
 from notifier.handler import Notifier
-from notifier.memory import DynamoDbApi
 from rehearsal.scenarios import SCENARIOS
 from tests.support.hyperpod_api import CONTINUOUS, NAME, TYPE, Subject, create_plan, group, subject
 from tests.support.notifier import LOOK, Cluster, refused
@@ -51,7 +51,7 @@ class _Local:
         end = answer.get("EndTime")
         return answer if end is None else {**answer, "EndTime": datetime.fromtimestamp(end, tz=UTC)}
 
-    def tell(self, dynamodb: DynamoDbApi, *events: Mapping[str, Any]) -> None:
+    def tell(self, dynamodb: AwsClient, *events: Mapping[str, Any]) -> None:
         """Have the function told of events; by itself of those put since, and of the schedule."""
         given = events or [*self.events, LOOK]
         self.events = []
@@ -70,7 +70,7 @@ class _Local:
         for event in given:
             notifier.handle(event)
 
-    def pass_hours(self, dynamodb: DynamoDbApi, hours: int) -> None:
+    def pass_hours(self, dynamodb: AwsClient, hours: int) -> None:
         """Let hours pass, of which the schedule looks at each."""
         for _ in range(hours):
             self.api.wait(_HOUR)
@@ -78,14 +78,14 @@ class _Local:
             self.tell(dynamodb)
 
 
-def _nodes_missing(dynamodb: DynamoDbApi) -> _Local:
+def _nodes_missing(dynamodb: AwsClient) -> _Local:
     local = _Local(faults=Faults(slow_nodes={"a": 100 * _HOUR}))
     local.api.create(group("a", 2), **CONTINUOUS)
     local.pass_hours(dynamodb, 3)
     return local
 
 
-def _still_faulty(dynamodb: DynamoDbApi) -> _Local:
+def _still_faulty(dynamodb: AwsClient) -> _Local:
     observer = Mock()
     observer.marked_nodes.return_value = {}
     local = _Local(observer=observer, timings=Timings(node_reboot=100 * _HOUR))
@@ -97,7 +97,7 @@ def _still_faulty(dynamodb: DynamoDbApi) -> _Local:
     return local
 
 
-def _nodes_lost(dynamodb: DynamoDbApi) -> _Local:
+def _nodes_lost(dynamodb: AwsClient) -> _Local:
     local = _Local()
     local.api.create(group("a", 1), **CONTINUOUS)
     local.api.wait(_HOUR)
@@ -110,7 +110,7 @@ def _nodes_lost(dynamodb: DynamoDbApi) -> _Local:
     return local
 
 
-def _plan_ends(dynamodb: DynamoDbApi) -> _Local:
+def _plan_ends(dynamodb: AwsClient) -> _Local:
     local = _Local()
     plan = create_plan(local.api.service)
     ends = local.describe_training_plan(TrainingPlanName="plan")["EndTime"].timestamp()
@@ -120,7 +120,7 @@ def _plan_ends(dynamodb: DynamoDbApi) -> _Local:
     return local
 
 
-HOURS: Mapping[str, tuple[Callable[[DynamoDbApi], _Local], list[str]]] = {
+HOURS: Mapping[str, tuple[Callable[[AwsClient], _Local], list[str]]] = {
     NODES_MISSING: (_nodes_missing, ["nodes-missing: nodes missing"]),
     STILL_FAULTY: (_still_faulty, ["node-faulty: hardware", "node-still-faulty: hardware"]),
     NODES_LOST: (_nodes_lost, ["nodes-lost: readiness"]),
@@ -130,7 +130,7 @@ HOURS: Mapping[str, tuple[Callable[[DynamoDbApi], _Local], list[str]]] = {
 
 
 @pytest.mark.parametrize("kind", HOURS)
-def test_what_lasts_for_hours_is_told_once(dynamodb: DynamoDbApi, kind: str) -> None:
+def test_what_lasts_for_hours_is_told_once(dynamodb: AwsClient, kind: str) -> None:
     play, told = HOURS[kind]
     assert play(dynamodb).topic.told == told
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
 
 import boto3
 import pytest
@@ -12,7 +11,6 @@ from botocore.stub import Stubber
 from emulator.hyperpod import HyperPodService, Unknowns
 from emulator.kubernetes import KubernetesApi, Principal, static_tokens
 from provisioner import handler
-from provisioner.aws.api import SageMakerApi
 from provisioner.hyperpod.cluster import HyperPodCluster
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.helm_cloud import TOKEN, Cloud, mounted_layer
@@ -54,7 +52,7 @@ def stubber() -> Iterator[Stubber]:
 def stubbed_stack(stubber: Stubber) -> Framework:
     return Framework(
         resource=HyperPodCluster(
-            sagemaker=cast("SageMakerApi", stubber.client),
+            sagemaker=stubber.client,
             delete_node_objects=lambda *_: None,
         ),
         resource_type="Custom::HyperPodCluster",
@@ -62,14 +60,22 @@ def stubbed_stack(stubber: Stubber) -> Framework:
     )
 
 
-@pytest.fixture
-def cloud(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Cloud]:
-    """Return a cloud with a Kubernetes API, the real helm and the charts 1.0.0 and 2.0.0."""
-    monkeypatch.setenv("_LAMBDA_LAYERS_DIRS", str(mounted_layer(tmp_path / "layer")))
+@pytest.fixture(scope="session")
+def first_cloud() -> Iterator[Cloud]:
+    """A cloud with a Kubernetes API in which is nothing."""
     admin = Principal(username="provisioner", allowed=True)
     with KubernetesApi(authenticate=static_tokens({TOKEN: admin})) as api:
-        made = Cloud(api=api)
-        for version in ("1.0.0", "2.0.0"):
-            made.add_chart(version)
-        monkeypatch.setattr(handler, "CLIENTS", made)
-        yield made
+        yield Cloud(api=api)
+
+
+@pytest.fixture
+def cloud(first_cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Cloud]:
+    """Return a cloud with a Kubernetes API, the real helm and the charts 1.0.0 and 2.0.0."""
+    monkeypatch.setenv("_LAMBDA_LAYERS_DIRS", str(mounted_layer(tmp_path / "layer")))
+    put_back = first_cloud.api.kept()
+    made = Cloud(api=first_cloud.api, made=first_cloud.made)
+    for version in ("1.0.0", "2.0.0"):
+        made.add_chart(version)
+    monkeypatch.setattr(handler, "CLIENTS", made)
+    yield made
+    put_back()

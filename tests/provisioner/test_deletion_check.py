@@ -77,7 +77,7 @@ class Eks:
         yield ClusterCommands(
             cluster=Cluster(server={}, token=str, arn=ARN, tags=self.tags),
             helm=self.helm,
-            kubectl=FakeKubectl(rows=self.rows),
+            run_kubectl=FakeKubectl(rows=self.rows),
             home=self.home,
         )
 
@@ -102,7 +102,7 @@ def losing(loss: str, tmp_path: Path) -> Eks:
     return Eks(home=tmp_path, rows={loss: [LOSSES[loss][0]]})
 
 
-def _delete(eks: Eks, *, status: str = "DELETE_IN_PROGRESS", **changes: str) -> Progress:
+def _delete(eks: Eks, *, status: str | None = "DELETE_IN_PROGRESS", **changes: str) -> Progress:
     stack = Framework(
         resource=DeletionCheck(connection=cast("EksConnection", eks)),
         resource_type="Custom::DeletionCheck",
@@ -130,8 +130,18 @@ def test_consent_to_this_creation_lets_it_go(losing: Eks) -> None:
         _delete(losing)
 
 
-def test_a_rollback_is_never_refused(losing: Eks) -> None:
-    assert _delete(losing, status="UPDATE_ROLLBACK_IN_PROGRESS") == DONE
+@pytest.mark.parametrize(
+    "status",
+    ["ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_IN_PROGRESS", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"],
+)
+def test_a_rollback_or_replacement_is_never_refused(losing: Eks, status: str) -> None:
+    losing.reachable = False
+    assert _delete(losing, status=status) == DONE
+
+
+def test_a_stack_that_is_gone_meanwhile_is_being_deleted(losing: Eks) -> None:
+    with pytest.raises(ProvisioningError, match="was not deleted, nor was anything"):
+        _delete(losing, status=None)
 
 
 def test_only_the_releases_of_the_stack_delete_objects(tmp_path: Path) -> None:

@@ -35,19 +35,23 @@ SPEC = {"containers": [{"name": "main", "image": "example/main:1"}], "nodeName":
 @pytest.fixture
 def deleting(cloud: Cloud) -> Cloud:
     """Return a cloud with a node, whose stack is being deleted."""
+    return _deleting(cloud)
+
+
+@pytest.fixture
+def deployed(cloud: Cloud) -> Cloud:
+    """Return it with a release that has a namespace and a definition."""
+    chart = {"templates/mpi.yaml": definition("mpijobs", "MPIJob", "v1")}
+    cloud.add_chart("3.0.0", chart)
+    cloud.install(properties("3.0.0"))
+    return _deleting(cloud)
+
+
+def _deleting(cloud: Cloud) -> Cloud:
     cloud.api.create(namespace("team-a"))
     cloud.api.put_node("hyperpod-i-1", instance_type="ml.m5.2xlarge")
     cloud.cloudformation.status = "DELETE_IN_PROGRESS"
     return cloud
-
-
-@pytest.fixture
-def deployed(deleting: Cloud) -> Cloud:
-    """Return it with a release that has a namespace and a definition."""
-    chart = {"templates/mpi.yaml": definition("mpijobs", "MPIJob", "v1")}
-    deleting.add_chart("3.0.0", chart)
-    deleting.send("Create", properties("3.0.0"))
-    return deleting
 
 
 def _send(
@@ -79,11 +83,6 @@ def _refusal(cloud: Cloud, **changes: Any) -> str:
     return text
 
 
-def _mpi_job(cloud: Cloud) -> None:
-    metadata = {"name": "ring", "namespace": "team-a"}
-    cloud.api.create({"apiVersion": "example.com/v1", "kind": "MPIJob", "metadata": metadata})
-
-
 def _pod(cloud: Cloud, name: str, **changes: Any) -> None:
     metadata = {"name": name, "namespace": "team-a", **changes.pop("metadata", {})}
     cloud.api.create(
@@ -91,68 +90,35 @@ def _pod(cloud: Cloud, name: str, **changes: Any) -> None:
     )
 
 
-def test_a_deletion_without_users_work_goes_on(deployed: Cloud) -> None:
-    assert _send(deployed, "Delete") == {"IsComplete": True}
-
-
 def test_users_objects_are_named_with_the_way_to_consent(deployed: Cloud) -> None:
-    _mpi_job(deployed)
+    assert _send(deployed, "Delete") == {"IsComplete": True}
+    metadata = {"name": "ring", "namespace": "team-a"}
+    deployed.api.create({"apiVersion": "example.com/v1", "kind": "MPIJob", "metadata": metadata})
     text = _refusal(deployed)
     assert "The stack ml-hyperpod was not deleted, nor was anything in it" in text
     assert "MPIJob team-a/ring" in text
     assert text.endswith(COMMAND)
+    # Of a release that is absent, or another stack's, nothing is deleted.
+    assert _send(deployed, "Delete", stack_id=OTHER_STACK_ID) == {"IsComplete": True}
+    assert _send(deployed, "Delete", Releases='["training/other"]') == {"IsComplete": True}
 
 
-def test_a_pod_that_runs_is_named_wherever_it_is(deleting: Cloud) -> None:
-    _pod(deleting, "notebook")
-    assert "Pod team-a/notebook" in _refusal(deleting)
-
-
-def test_running_pods_are_named_by_their_job_once(deleting: Cloud) -> None:
+def test_jobs_that_run_are_named_once_and_no_deep_health_check(deleting: Cloud) -> None:
     job = {"apiVersion": "batch/v1", "kind": "Job", "name": "bert", "uid": "1", "controller": True}
     for number in range(3):
         _pod(deleting, f"bert-{number}", metadata={"ownerReferences": [job]})
-    assert ": Job team-a/bert. Move" in _refusal(deleting)
-
-
-@pytest.mark.parametrize("changes", [{"tags": TAG}, {"property": "true"}])
-def test_consent_by_tag_or_property_lets_the_deletion_go_on(
-    deleting: Cloud, changes: dict[str, Any]
-) -> None:
     _pod(deleting, "notebook")
-    deleting.tags = changes.get("tags", {})
-    sent = {"DeleteUserObjects": changes.get("property", "false")}
-    assert _send(deleting, "Delete", **sent) == {"IsComplete": True}
-
-
-def test_consent_to_another_creation_of_the_stack_is_none(deleting: Cloud) -> None:
-    _pod(deleting, "notebook")
-    deleting.tags = {next(iter(TAG)): "0d0d0d0d-bb22"}
-    assert "Pod team-a/notebook" in _refusal(deleting)
-
-
-@pytest.mark.parametrize(
-    "status",
-    ["ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_IN_PROGRESS", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"],
-)
-def test_a_rollback_or_replacement_is_never_refused(deleting: Cloud, status: str) -> None:
-    _pod(deleting, "notebook")
-    deleting.api.inject(unreachable())
-    deleting.cloudformation.status = status
-    assert _send(deleting, "Delete") == {"IsComplete": True}
+    deleting.api.create(namespace("aws-hyperpod"))
+    account = "deep-health-check-service-account"
+    metadata = {"namespace": "aws-hyperpod"}
+    _pod(deleting, "stress", metadata=metadata, serviceAccountName=account)
+    assert ": Job team-a/bert, Pod team-a/notebook. Move" in _refusal(deleting)
 
 
 @pytest.mark.parametrize("request_type", ["Create", "Update"])
 def test_a_deployment_looks_at_nothing(deleting: Cloud, request_type: str) -> None:
     deleting.exists = False
     assert _send(deleting, request_type) == {"IsComplete": True}
-
-
-def test_a_stack_that_is_gone_meanwhile_is_being_deleted(deleting: Cloud) -> None:
-    _pod(deleting, "notebook")
-    deleting.cloudformation.status = None
-    deleting.context.seconds = 25  # too few to wait for late events
-    assert "Pod team-a/notebook" in _refusal(deleting)
 
 
 def test_nothing_is_lost_with_a_cluster_that_is_gone(deleting: Cloud) -> None:
@@ -239,21 +205,6 @@ def test_a_refusal_of_eks_is_no_loss(deleting: Cloud, monkeypatch: pytest.Monkey
     assert "AccessDeniedException" in _refusal(deleting)
 
 
-def test_a_release_that_is_absent_or_of_another_stack_deletes_nothing(deployed: Cloud) -> None:
-    _mpi_job(deployed)
-    assert _send(deployed, "Delete", stack_id=OTHER_STACK_ID) == {"IsComplete": True}
-    assert _send(deployed, "Delete", Releases='["training/other"]') == {"IsComplete": True}
-
-
 @pytest.mark.parametrize("releases", ["{}", '["deps"]', "[1]", "no json"])
 def test_releases_are_names_with_namespaces(deleting: Cloud, releases: str) -> None:
     assert "property Releases" in _refusal(deleting, Releases=releases)
-
-
-def test_what_a_deep_health_check_runs_is_no_job(deleting: Cloud) -> None:
-    deleting.api.create(namespace("aws-hyperpod"))
-    account = "deep-health-check-service-account"
-    metadata = {"namespace": "aws-hyperpod"}
-    _pod(deleting, "stress", metadata=metadata, serviceAccountName=account)
-    assert _send(deleting, "Delete") == {"IsComplete": True}
-    assert deleting.names("v1", "Pod") == ["stress"]

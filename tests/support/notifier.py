@@ -192,8 +192,8 @@ class Cluster:
 def notifier(cluster: Cluster, dynamodb: Any, *, table: str = "told") -> Notifier:  # noqa: ANN401
     """Return a notifier of a cluster that remembers in a table."""
     return Notifier(
-        sagemaker=cluster,  # type: ignore[arg-type] # its arguments are narrower
-        eks=cluster,  # type: ignore[arg-type]
+        sagemaker=cluster,
+        eks=cluster,
         node_groups=[(EKS, name) for name in ("gone", *cluster.node_groups)],
         dynamodb=dynamodb,
         sns=cluster,

@@ -1,7 +1,7 @@
 """The resources the server serves: the built-in ones and those that definitions add."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -130,6 +130,15 @@ class ResourceCatalog:
         """Stop serving a resource in all its versions."""
         for key in [key for key in self._resources if (key[0], key[2]) == (group, plural)]:
             del self._resources[key]
+
+    def kept(self) -> Callable[[], None]:
+        """Return what serves the resources again that are served now."""
+        kept = dict(self._resources)
+
+        def put_back() -> None:
+            self._resources = dict(kept)
+
+        return put_back
 
     def by_path(self, *, group: str, version: str, plural: str) -> ApiResource | None:
         """Return the resource at a URL, or None."""

@@ -85,6 +85,17 @@ class Store:
             self._publish("DELETED", resource.storage_group, last)
             return last
 
+    def kept(self) -> Callable[[], None]:
+        """Return what puts back the objects that there are now; no watcher is told."""
+        with self.lock:
+            kept = {group: dict(items) for group, items in self._objects.items()}
+
+        def put_back() -> None:
+            with self.lock:
+                self._objects = {group: dict(items) for group, items in kept.items()}
+
+        return put_back
+
     def since(self, version: int, storage_group: StorageGroup) -> Iterator[WatchEvent]:
         """Return the changes of a storage group after a version.
 

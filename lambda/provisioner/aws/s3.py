@@ -11,11 +11,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from hyperpod_shared.archives import FILES_LIMIT, ArchiveError, is_plain, refuse_member
-from hyperpod_shared.aws_errors import AWS_ERRORS, code, is_not_found
+from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, code, is_not_found
 from hyperpod_shared.content import content_digest, is_content_digest
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner
-from provisioner.aws.api import S3Api
 from provisioner.framework.retry import Clock, aws_retried
 from provisioner.framework.turn import Turn
 
@@ -34,7 +33,7 @@ class Bucket:
         account: ID of the account.
     """
 
-    s3: S3Api
+    s3: AwsClient
     name: str
     account: str
 

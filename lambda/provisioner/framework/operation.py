@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_unknown_stack
+from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, is_unknown_stack
 from provisioner.framework.request import Request
-from provisioner.framework.retry import Answer, Clock, aws_pages, aws_retried
+from provisioner.framework.retry import Clock, aws_pages, aws_retried
 
 Event = Mapping[str, Any]
 # CloudFormation gives a custom resource an hour:
@@ -25,14 +25,6 @@ Event = Mapping[str, Any]
 LONGEST_REQUEST_SECONDS = 3540.0
 CLOCK_SKEW_SECONDS = 0.1
 _LONGEST_DELIVERY_SECONDS = 600.0
-
-
-class CloudFormationApi(Protocol):
-    """What a stack is doing."""
-
-    def describe_stack_events(  # noqa: D102 - AWS's own
-        self, *, StackName: str, NextToken: str = ""
-    ) -> Answer: ...
 
 
 class StackPhase(Enum):
@@ -124,9 +116,7 @@ class Seen(NamedTuple):
         return self.age < float("inf")
 
 
-def look(
-    request: Request, *, begun_at: float, cloudformation: CloudFormationApi, clock: Clock
-) -> Seen:
+def look(request: Request, *, begun_at: float, cloudformation: AwsClient, clock: Clock) -> Seen:
     """Return what the events show; of several that may be the own one, the surest.
 
     Args:
@@ -191,7 +181,7 @@ def _is_own(
     return is_near and event.get("ResourceStatus") == began
 
 
-def _events(stack_id: str, *, cloudformation: CloudFormationApi, clock: Clock) -> Iterator[Event]:
+def _events(stack_id: str, *, cloudformation: AwsClient, clock: Clock) -> Iterator[Event]:
     """Yield the stack's events, newest first; none when the stack is gone."""
     listing = partial(cloudformation.describe_stack_events, StackName=stack_id)
     try:

@@ -1,10 +1,9 @@
 """ResourceProperties, parsed once into a frozen model: a field has a reader and is one property."""
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from hyperpod_shared.errors import ProvisioningError
 
@@ -16,13 +15,17 @@ _MOST_LISTED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Properties(ABC):
+class Properties:
     """The properties of a custom resource, as the CDK app sets them."""
 
+    PHYSICAL_ID: ClassVar[str]
+    """The resource's id, with `{0.field}`. It is known before anything happens, and another one
+    than before replaces the resource."""
+
     @property
-    @abstractmethod
     def physical_id(self) -> str:
-        """The resource's id, known before anything happens; another one than before replaces."""
+        """The resource's id."""
+        return self.PHYSICAL_ID.format(self)
 
     @classmethod
     def parse(cls, properties: Mapping[str, Any]) -> Self:

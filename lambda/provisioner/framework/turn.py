@@ -17,13 +17,12 @@ What the events show is found in `operation`.
 from collections.abc import Callable
 from typing import TypeVar
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_transient
+from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, is_transient
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.framework import log
 from provisioner.framework.operation import (
     CLOCK_SKEW_SECONDS,
     LONGEST_REQUEST_SECONDS,
-    CloudFormationApi,
     Operation,
     Seen,
     StackPhase,
@@ -59,9 +58,7 @@ class Turn:
         clock: Time and sleep; what remains ends when CloudFormation gives the request up, too.
     """
 
-    def __init__(
-        self, request: Request, *, cloudformation: CloudFormationApi, clock: Clock
-    ) -> None:
+    def __init__(self, request: Request, *, cloudformation: AwsClient, clock: Clock) -> None:
         self._begun_at = clock.now() if request.begun_at is None else request.begun_at
         self.sent_at = self._begun_at
         self.clock = Clock(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
+from hyperpod_shared.aws_errors import AwsClient, or_none
 from hyperpod_shared.clusters import ClusterStatus
 from hyperpod_shared.governance import (
     KUEUE_DEPLOYMENT,
@@ -16,13 +16,11 @@ from hyperpod_shared.governance import (
     mark_of,
 )
 from hyperpod_shared.owner import Owner
-from provisioner.aws.api import SageMakerGovernanceApi
 from provisioner.framework.retry import Answer, aws_pages, aws_retried
 from provisioner.framework.turn import Turn
 from provisioner.governance.found import Item, Thing
 from provisioner.kubernetes.cluster import EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
-from provisioner.kubernetes.kubectl import Kubectl
 
 _A_PAGE = 100
 _COMMAND_SECONDS = 30.0
@@ -36,16 +34,10 @@ _CONTENT = {
 class GovernanceApi:
     """Task governance of one HyperPod cluster. Each method raises what SageMaker refuses it with.
 
-    Attributes:
-        sagemaker: Makes the calls.
-        connection: Connects to Kubernetes.
-        cluster_name: The HyperPod cluster.
-        eks_cluster_name: The EKS cluster.
-        owner: The resource.
-        turn: Says whether anything may still be changed, and has the clock.
+    Kueue runs in the EKS cluster; the owner is the resource.
     """
 
-    sagemaker: SageMakerGovernanceApi
+    sagemaker: AwsClient
     connection: EksConnection
     cluster_name: str
     eks_cluster_name: str
@@ -54,14 +46,10 @@ class GovernanceApi:
 
     def cluster(self) -> tuple[str, str]:
         """Return the ARN and the status of the cluster; empty of one that goes, or is gone."""
-        try:
-            described = self._call(
-                lambda: self.sagemaker.describe_cluster(ClusterName=self.cluster_name)
-            )
-        except AWS_ERRORS as error:
-            if is_not_found(error):
-                return "", ""
-            raise
+        describe = partial(self.sagemaker.describe_cluster, ClusterName=self.cluster_name)
+        described = or_none(lambda: self._call(describe))
+        if described is None:
+            return "", ""
         status = described["ClusterStatus"]
         return "" if status == ClusterStatus.DELETING else described["ClusterArn"], status
 
@@ -71,65 +59,25 @@ class GovernanceApi:
 
     def create(self, thing: Thing, cluster_arn: str) -> None:
         """Make an object of the cluster."""
-        make: Callable[..., Answer] = (
-            self.sagemaker.create_cluster_scheduler_config
-            if thing.noun is Noun.POLICY
-            else self.sagemaker.create_compute_quota
-        )
-        self._change(
-            partial(
-                make,
-                Name=thing.name,
-                ClusterArn=cluster_arn,
-                Description=mark_of(self.owner),
-                **thing.content,
-            )
-        )
+        made = {"Name": thing.name, "ClusterArn": cluster_arn, **self._said(thing)}
+        self.turn.change(self._operation("create", thing.noun, **made))
 
     def update(self, thing: Thing, item: Item) -> None:
         """Change an object, unless it has another version by now."""
-        change: Callable[..., Answer] = (
-            self.sagemaker.update_cluster_scheduler_config
-            if thing.noun is Noun.POLICY
-            else self.sagemaker.update_compute_quota
-        )
-        identified: dict[str, Any] = {f"{thing.noun}Id": item.identifier}
-        self._change(
-            partial(
-                change,
-                **identified,
-                TargetVersion=item.version,
-                Description=mark_of(self.owner),
-                **thing.content,
-            )
-        )
+        of_item = {f"{thing.noun}Id": item.identifier, "TargetVersion": item.version}
+        self.turn.change(self._operation("update", thing.noun, **of_item, **self._said(thing)))
 
     def delete(self, noun: Noun, identifier: str) -> bool:
         """Delete an object; say whether there was one."""
-        delete: Callable[..., Answer] = (
-            self.sagemaker.delete_cluster_scheduler_config
-            if noun is Noun.POLICY
-            else self.sagemaker.delete_compute_quota
-        )
-        identified: dict[str, Any] = {f"{noun}Id": identifier}
-        try:
-            self._change(partial(delete, **identified))
-        except AWS_ERRORS as error:
-            if is_not_found(error):
-                return False
-            raise
-        return True
+        call = self._operation("delete", noun, **{f"{noun}Id": identifier})
+        return or_none(lambda: self.turn.change(call)) is not None
 
     def kueue(self) -> str:
         """Return what Kueue lacks to take quotas; empty if nothing."""
         described = self.connection.describe(self.eks_cluster_name, self.turn.clock)
         try:
             with self.connection.connect(described, namespace=KUEUE_NAMESPACE) as commands:
-                kubectl = Kubectl(
-                    run=commands.kubectl,
-                    home=commands.home,
-                    timeout_seconds=lambda: _COMMAND_SECONDS,
-                )
+                kubectl = commands.kubectl(timeout_seconds=_COMMAND_SECONDS)
                 found = kubectl.objects("deployments", namespace=KUEUE_NAMESPACE)
         except CommandFailedError as error:
             return f"the Kubernetes API does not say whether Kueue runs: {error}"
@@ -142,13 +90,7 @@ class GovernanceApi:
         return f"{KUEUE_DEPLOYMENT} in {KUEUE_NAMESPACE} is not Available, and has the webhook"
 
     def _items(self, noun: Noun, cluster_arn: str) -> Iterator[Item]:
-        of_policy = noun is Noun.POLICY
-        list_page: Callable[..., Answer] = (
-            self.sagemaker.list_cluster_scheduler_configs
-            if of_policy
-            else self.sagemaker.list_compute_quotas
-        )
-        listing = partial(list_page, ClusterArn=cluster_arn, MaxResults=_A_PAGE)
+        listing = self._operation("list", noun, ClusterArn=cluster_arn, MaxResults=_A_PAGE)
         for page in aws_pages(listing, call=self._call):
             for summary in page.get(f"{noun}Summaries", ()):
                 if summary["Status"] != GovernanceStatus.DELETED:
@@ -158,19 +100,9 @@ class GovernanceApi:
 
     def _item(self, noun: Noun, identifier: str) -> Item | None:
         """Return an object; None of one that went since it was listed."""
-        describe: Callable[..., Answer] = (
-            self.sagemaker.describe_cluster_scheduler_config
-            if noun is Noun.POLICY
-            else self.sagemaker.describe_compute_quota
-        )
-        identified: dict[str, Any] = {f"{noun}Id": identifier}
-        try:
-            found = self._call(lambda: describe(**identified))
-        except AWS_ERRORS as error:
-            if is_not_found(error):
-                return None
-            raise
-        if found["Status"] == GovernanceStatus.DELETED:
+        describe = self._operation("describe", noun, **{f"{noun}Id": identifier})
+        found = or_none(lambda: self._call(describe))
+        if found is None or found["Status"] == GovernanceStatus.DELETED:
             return None
         changed_at = found.get("LastModifiedTime") or found["CreationTime"]
         return Item(
@@ -185,8 +117,11 @@ class GovernanceApi:
             is_ours=is_marked_by(found.get("Description", ""), self.owner),
         )
 
+    def _said(self, thing: Thing) -> dict[str, Any]:
+        return {"Description": mark_of(self.owner), **thing.content}
+
+    def _operation(self, verb: str, noun: Noun, **request: Any) -> Callable[..., Answer]:
+        return partial(getattr(self.sagemaker, noun.operation(verb)), **request)
+
     def _call(self, call: Callable[[], Answer]) -> Answer:
         return aws_retried(call, clock=self.turn.clock)
-
-    def _change(self, call: Callable[[], Answer]) -> None:
-        self.turn.change(call)

@@ -152,15 +152,12 @@ class TaskGovernanceProperties(Properties):
         quotas: ComputeQuotaConfig and ComputeQuotaTarget of each team.
     """
 
+    PHYSICAL_ID = "{0.hyperpod_cluster_name}/task-governance"
+
     cluster_name: str = parsed(text)
     hyperpod_cluster_name: str = parsed(text, name="HyperPodClusterName")
     scheduler_config: Mapping[str, Any] = parsed(json_object)
     quotas: tuple[dict[str, Any], ...] = parsed(json_objects)
-
-    @property
-    def physical_id(self) -> str:
-        """The resource's id."""
-        return f"{self.hyperpod_cluster_name}/task-governance"
 
     @property
     def policy(self) -> Thing:

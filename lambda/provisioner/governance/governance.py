@@ -9,13 +9,18 @@ What `on_event` saw goes along as the claim, so that a later read can be told fr
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_conflict, is_not_found, is_transient
+from hyperpod_shared.aws_errors import (
+    AWS_ERRORS,
+    AwsClient,
+    is_conflict,
+    is_not_found,
+    is_transient,
+)
 from hyperpod_shared.clusters import ClusterStatus
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from hyperpod_shared.governance import Noun
-from provisioner.aws.api import SageMakerGovernanceApi
 from provisioner.framework import log
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, Accepted, Progress
@@ -42,21 +47,13 @@ from provisioner.governance.found import Found, TaskGovernanceProperties, Wanted
 from provisioner.kubernetes.cluster import EksConnection
 
 
+@dataclass(frozen=True, kw_only=True)
 class TaskGovernance:
-    """Handles `Custom::TaskGovernance`.
-
-    Args:
-        sagemaker: HyperPod.
-        connection: Connects to Kubernetes; made only where Kueue is asked.
-    """
+    """Handles `Custom::TaskGovernance`."""
 
     properties_type = TaskGovernanceProperties
-
-    def __init__(
-        self, *, sagemaker: SageMakerGovernanceApi, connection: Callable[[], EksConnection]
-    ) -> None:
-        self._sagemaker = sagemaker
-        self._connection = connection
+    sagemaker: AwsClient
+    connection: Callable[[], EksConnection]
 
     def on_event(
         self, request: Request, properties: TaskGovernanceProperties, turn: Turn
@@ -103,8 +100,8 @@ class TaskGovernance:
     ) -> tuple[GovernanceApi, Wanted]:
         former = request.old_properties
         api = GovernanceApi(
-            sagemaker=self._sagemaker,
-            connection=self._connection(),
+            sagemaker=self.sagemaker,
+            connection=self.connection(),
             cluster_name=properties.hyperpod_cluster_name,
             eks_cluster_name=properties.cluster_name,
             owner=request.owner,

@@ -15,10 +15,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from hyperpod_shared.aws_errors import AwsClient
 from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import is_consent
 from hyperpod_shared.redaction import redacted, secret_values
-from provisioner.aws.api import S3Api
 from provisioner.aws.s3 import Bucket
 from provisioner.framework.retry import retried
 from provisioner.framework.turn import Turn
@@ -287,7 +287,7 @@ class ReleaseConnection:
     """
 
     connection: EksConnection
-    s3: S3Api
+    s3: AwsClient
 
     @contextmanager
     def connect(
@@ -307,7 +307,7 @@ class ReleaseConnection:
                 turn=turn,
                 cluster=commands.cluster,
                 run_helm=commands.helm,
-                run_kubectl=commands.kubectl,
+                run_kubectl=commands.run_kubectl,
                 home=commands.home,
                 fetch_chart=lambda: fetch_chart(
                     Bucket(s3=self.s3, name=properties.chart_bucket, account=wanted.owner.account),

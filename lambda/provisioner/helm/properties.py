@@ -80,6 +80,8 @@ class HelmReleaseProperties(Properties):
             for. Default: none.
     """
 
+    PHYSICAL_ID = "{0.cluster_name}/{0.namespace}/{0.release}"
+
     cluster_name: str = parsed(text)
     release: str = parsed(_name_of(longest=53))
     namespace: str = parsed(_name_of(longest=63))
@@ -91,11 +93,6 @@ class HelmReleaseProperties(Properties):
     delete_user_objects: bool = parsed(truth, default=False)
     wait_for_ready_minutes: int = parsed(_minutes, default=0)
     needs_definitions: tuple[str, ...] = parsed(json_texts, default=())
-
-    @property
-    def physical_id(self) -> str:
-        """The resource's id: another cluster, namespace or name replaces the resource."""
-        return f"{self.cluster_name}/{self.namespace}/{self.release}"
 
     @property
     def release_id(self) -> ReleaseId:

@@ -5,60 +5,45 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
+from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, or_none
 from hyperpod_shared.clusters import ClusterInput, ClusterStatus, Described
-from provisioner.aws.api import SageMakerApi
+from hyperpod_shared.governance import GovernanceStatus, Noun
 from provisioner.framework import log
-from provisioner.framework.retry import Answer, aws_pages, aws_retried
+from provisioner.framework.retry import aws_pages, aws_retried
 from provisioner.framework.turn import Turn
 from provisioner.hyperpod.changes import user_tags
 
 T = TypeVar("T")
 
 _NODES_A_PAGE = 100
-_GONE = frozenset({"Deleted", "Deleting"})
+_GONE = frozenset({GovernanceStatus.DELETED, GovernanceStatus.DELETING})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HyperPodApi:
     """One cluster, by name. Each method raises the error with which SageMaker refuses its call.
 
-    Attributes:
-        sagemaker: Makes the calls.
-        name: The cluster's name.
-        turn: Says whether anything may still be changed, and has the clock.
-        patient: Whether to retry what may pass with time; else the caller comes back later.
+    If patient, it retries what may pass with time; else the caller comes back later.
     """
 
-    sagemaker: SageMakerApi
+    sagemaker: AwsClient
     name: str
     turn: Turn
     patient: bool
 
     def describe(self) -> tuple[Described, dict[str, str]]:
         """Return DescribeCluster's answer and the tags; both empty if there is no such cluster."""
-        try:
-            described = self._call(lambda: self.sagemaker.describe_cluster(ClusterName=self.name))
-        except AWS_ERRORS as error:
-            if is_not_found(error):
-                return {}, {}
-            raise
-        try:
-            return described, self._tags(described["ClusterArn"])
-        except AWS_ERRORS as error:
-            if not is_not_found(error):
-                raise
-            # Not visible there yet, unless it went between the two calls.
-            gone = described["ClusterStatus"] == ClusterStatus.DELETING
-            return {} if gone else described, {}
+        describe = partial(self.sagemaker.describe_cluster, ClusterName=self.name)
+        described = or_none(lambda: self._call(describe))
+        if described is None:
+            return {}, {}
+        tags = or_none(lambda: self._tags(described["ClusterArn"]))
+        # Not visible there yet, unless it went between the two calls.
+        gone = tags is None and described["ClusterStatus"] == ClusterStatus.DELETING
+        return {} if gone else described, tags or {}
 
     def create(self, cluster: ClusterInput, marks: Mapping[str, str]) -> None:
-        """Create the cluster.
-
-        Args:
-            cluster: The CreateCluster input.
-            marks: Tags added to the user's.
-        """
+        """Create the cluster, with marks among the user's tags."""
         tags = _as_list({**user_tags(cluster), **marks})
         self._change(partial(self.sagemaker.create_cluster, **{**cluster, "Tags": tags}))
 
@@ -73,11 +58,8 @@ class HyperPodApi:
 
     def delete(self) -> None:
         """Delete the cluster; one that is gone already is a success."""
-        try:
-            self._change(partial(self.sagemaker.delete_cluster, ClusterName=self.name))
-        except AWS_ERRORS as error:
-            if not is_not_found(error):
-                raise
+        call = partial(self.sagemaker.delete_cluster, ClusterName=self.name)
+        or_none(lambda: self._change(call))
 
     def tag(
         self,
@@ -87,14 +69,7 @@ class HyperPodApi:
         *,
         patient: bool = False,
     ) -> None:
-        """Write or overwrite tags, and remove others.
-
-        Args:
-            arn: The cluster's ARN.
-            add: Tags to write.
-            remove: Keys of tags to remove.
-            patient: Whether to retry even if other calls are not retried.
-        """
+        """Write or overwrite tags, and remove others; if patient, with retries in any case."""
         if add:
             call = partial(self.sagemaker.add_tags, ResourceArn=arn, Tags=_as_list(add))
             self._change(call, patient=patient)
@@ -131,22 +106,17 @@ def _as_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
 
 def governance_of(api: HyperPodApi, arn: str) -> Sequence[str]:
     """Name what governs a cluster; nothing when it cannot be found out."""
-    sagemaker = api.sagemaker
-    kinds = (
-        ("compute quota", sagemaker.list_compute_quotas, "ComputeQuotaSummaries"),
-        (
-            "cluster policy",
-            sagemaker.list_cluster_scheduler_configs,
-            "ClusterSchedulerConfigSummaries",
-        ),
-    )
     try:
-        return [f"{kind} {name}" for kind, call, key in kinds for name in _names(call, arn, key)]
+        return [
+            f"{noun.words} {name}" for noun in reversed(Noun) for name in _names(api, noun, arn)
+        ]
     except AWS_ERRORS as error:
         log.warning("task governance not known", cluster=api.name, cause=str(error))
         return ()
 
 
-def _names(list_page: Callable[..., Answer], arn: str, key: str) -> Iterator[str]:
-    for page in aws_pages(partial(list_page, ClusterArn=arn), call=lambda once: once()):
-        yield from (item["Name"] for item in page.get(key, ()) if item["Status"] not in _GONE)
+def _names(api: HyperPodApi, noun: Noun, arn: str) -> Iterator[str]:
+    listing = partial(getattr(api.sagemaker, noun.operation("list")), ClusterArn=arn)
+    for page in aws_pages(listing, call=lambda once: once()):
+        found = page.get(f"{noun}Summaries", ())
+        yield from (item["Name"] for item in found if item["Status"] not in _GONE)

@@ -9,10 +9,10 @@ logical id, the claim of the request that has it, and what became of its creatio
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found, is_transient
+from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, is_not_found, is_transient
 from hyperpod_shared.clusters import ClusterInput
-from provisioner.aws.api import SageMakerApi
 from provisioner.framework import log
 from provisioner.framework.request import Request
 from provisioner.framework.resource import NOT_YET, Accepted, Progress
@@ -25,22 +25,17 @@ from provisioner.hyperpod.executor import Executor
 from provisioner.hyperpod.found import Found
 from provisioner.hyperpod.steps import Fail, Wait
 
-DeleteNodeObjects = Callable[[ClusterInput, Clock], None]
 
-
+@dataclass(frozen=True, kw_only=True)
 class HyperPodCluster:
     """Handles `Custom::HyperPodCluster`.
 
-    Args:
-        sagemaker: HyperPod.
-        delete_node_objects: Deletes the Kubernetes Nodes of a cluster that is gone.
+    `delete_node_objects` deletes the Kubernetes Nodes of a cluster that is gone.
     """
 
     properties_type = HyperPodClusterProperties
-
-    def __init__(self, *, sagemaker: SageMakerApi, delete_node_objects: DeleteNodeObjects) -> None:
-        self._sagemaker = sagemaker
-        self._delete_node_objects = delete_node_objects
+    sagemaker: AwsClient
+    delete_node_objects: Callable[[ClusterInput, Clock], None]
 
     def on_event(
         self, request: Request, properties: HyperPodClusterProperties, turn: Turn
@@ -78,7 +73,7 @@ class HyperPodCluster:
             raise
         if request.type == "Delete" and answer.complete and not is_there:
             turn.require()  # another stack's cluster may have the name by now
-            self._delete_node_objects(properties.cluster_input, turn.clock)
+            self.delete_node_objects(properties.cluster_input, turn.clock)
         return answer
 
     def _executor(
@@ -86,7 +81,7 @@ class HyperPodCluster:
     ) -> Executor:
         return Executor(
             api=HyperPodApi(
-                sagemaker=self._sagemaker,
+                sagemaker=self.sagemaker,
                 name=properties.cluster_name,
                 turn=turn,
                 patient=not waits,

@@ -50,6 +50,8 @@ class HyperPodClusterProperties(Properties):
             own the latest one. Empty: AMIs stay.
     """
 
+    PHYSICAL_ID = "{0.cluster_name}"
+
     cluster_name: str = parsed(text)
     cluster_input: Mapping[str, Any] = parsed(json_object, name="Request")
     wait_for: str = parsed(one_of(ACCEPTED, IN_SERVICE, NODES), default=NODES)
@@ -57,11 +59,6 @@ class HyperPodClusterProperties(Properties):
     on_shortage: str = parsed(one_of(FAIL, CONTINUE), default=CONTINUE)
     on_create_failure: str = parsed(one_of(KEEP, DELETE), default=KEEP)
     software_update: str = parsed(lambda _name, value: str(value), default="")
-
-    @property
-    def physical_id(self) -> str:
-        """The resource's id."""
-        return self.cluster_name
 
     def __post_init__(self) -> None:
         """Refuse two different names."""

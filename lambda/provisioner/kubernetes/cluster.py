@@ -31,13 +31,12 @@ from http.client import HTTPS_PORT, HTTPException, HTTPSConnection
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, is_not_found
+from hyperpod_shared.aws_errors import AwsClient, or_none
 from hyperpod_shared.eks_token import TokenSigner
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
-from provisioner.aws.api import EksApi
 from provisioner.framework.retry import Answer, Clock, aws_retried
 from provisioner.kubernetes.failures import CommandFailedError
-from provisioner.kubernetes.kubectl import ClusterProcess, Run, layer_binary
+from provisioner.kubernetes.kubectl import ClusterProcess, Kubectl, Run, layer_binary
 from provisioner.kubernetes.manifest import DEFINITION, NAMESPACE
 
 _USABLE = frozenset({"ACTIVE", "UPDATING", "PENDING"})
@@ -52,21 +51,20 @@ class ClusterFailedError(ProvisioningError):
     """The EKS cluster failed, and never had or no longer has a Kubernetes API."""
 
 
-def describe(name: str, *, eks: EksApi, clock: Clock) -> Answer:
+def describe(name: str, *, eks: AwsClient, clock: Clock) -> Answer:
     """Return what EKS says of a cluster, whatever its state.
 
     Raises:
         ClusterNotFoundError: There is no such EKS cluster.
         ClientError: EKS refused.
     """
-    try:
-        found: Answer = aws_retried(lambda: eks.describe_cluster(name=name)["cluster"], clock=clock)
-    except AWS_ERRORS as error:
-        if not is_not_found(error):
-            raise
+    found: Answer | None = or_none(
+        lambda: aws_retried(lambda: eks.describe_cluster(name=name)["cluster"], clock=clock)
+    )
+    if found is None:
         raise ClusterNotFoundError(
             f"There is no EKS cluster {name}", next_step="Deploy the platform stack first."
-        ) from error
+        )
     return found
 
 
@@ -113,11 +111,9 @@ _LONGEST_TEXT = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Containers:
-    """The namespaces and definitions of a cluster.
+    """The namespaces and definitions of a cluster: their names, by kind.
 
-    Attributes:
-        names: Their names, by kind.
-        terminating: Kind and name of those that are being deleted.
+    Of those that are being deleted, `terminating` has kind and name.
     """
 
     names: Mapping[str, frozenset[str]]
@@ -126,13 +122,11 @@ class Containers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """The Kubernetes API of one EKS cluster.
+    """The Kubernetes API of one EKS cluster, with the ARN and the tags of that.
 
     Attributes:
         server: Endpoint and certificate authority, as a kubeconfig has them.
         token: Makes a token.
-        arn: ARN of the EKS cluster.
-        tags: Its tags.
     """
 
     server: Mapping[str, str]
@@ -163,10 +157,7 @@ class Cluster:
         """Write a kubeconfig with a new token and return its path.
 
         EKS accepts a token for 15 minutes and a request may take longer; making one is no call.
-
-        Args:
-            path: Where to write it; only this process's user can read it.
-            namespace: The namespace of objects that name none.
+        Only this process's user can read it. The namespace is that of objects that name none.
         """
         user = {"token": self.token()}
         context = {"cluster": _CONTEXT, "user": _CONTEXT, "namespace": namespace}
@@ -252,32 +243,28 @@ def _from_layer(name: str) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterCommands:
-    """helm and kubectl, connected to one cluster.
-
-    Attributes:
-        cluster: The Kubernetes API.
-        helm: Runs helm.
-        kubectl: Runs kubectl.
-        home: A folder for the files that they read.
-    """
+    """What runs helm and kubectl, connected to one cluster, and a folder for what they read."""
 
     cluster: Cluster
     helm: Run
-    kubectl: Run
+    run_kubectl: Run
     home: Path
+
+    def kubectl(self, *, timeout_seconds: float) -> Kubectl:
+        """Return kubectl, each command of which may take so long."""
+        return Kubectl(
+            run=self.run_kubectl, home=self.home, timeout_seconds=lambda: timeout_seconds
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EksConnection:
     """Connects to EKS.
 
-    Attributes:
-        eks: Knows where the Kubernetes API is.
-        token_signer: Makes the tokens for it.
-        binary: Returns the path of `helm` or `kubectl`. Default: the one of the kubectl layer.
+    `binary` returns the path of `helm` or `kubectl`. Default: the one of the kubectl layer.
     """
 
-    eks: EksApi
+    eks: AwsClient
     token_signer: TokenSigner
     binary: Callable[[str], Path] = _from_layer
 
@@ -289,9 +276,7 @@ class EksConnection:
     def connect(self, described: Answer, *, namespace: str) -> Iterator[ClusterCommands]:
         """Yield the commands; everything they write is removed with the context.
 
-        Args:
-            described: The cluster, as `describe` returned it.
-            namespace: The namespace of objects that name none.
+        The cluster is as `describe` returned it, the namespace that of objects that name none.
 
         Raises:
             ProvisioningError: The cluster cannot be reached, or a binary is missing.
@@ -308,4 +293,6 @@ class EksConnection:
                 )
                 for name in ("helm", "kubectl")
             )
-            yield ClusterCommands(cluster=cluster, helm=helm.run, kubectl=kubectl.run, home=home)
+            yield ClusterCommands(
+                cluster=cluster, helm=helm.run, run_kubectl=kubectl.run, home=home
+            )

@@ -9,7 +9,6 @@ from provisioner.framework import log
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.cluster import EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
-from provisioner.kubernetes.kubectl import Kubectl
 
 _COMMAND_SECONDS = 30.0
 _NAMESPACE = "default"
@@ -33,9 +32,7 @@ def delete_node_objects(
         eks = connection()
         described = eks.describe(arn.rpartition("/")[2], clock)
         with eks.connect(described, namespace=_NAMESPACE) as commands:
-            kubectl = Kubectl(
-                run=commands.kubectl, home=commands.home, timeout_seconds=lambda: _COMMAND_SECONDS
-            )
+            kubectl = commands.kubectl(timeout_seconds=_COMMAND_SECONDS)
             selector = f"{CLUSTER_LABEL}={cluster['ClusterName']}"
             deleted = kubectl.delete("nodes", selector=selector)
     except _PASSED_OVER as error:

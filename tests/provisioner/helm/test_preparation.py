@@ -51,7 +51,7 @@ def test_terminating_namespace_is_waited_for(cloud: Cloud, name: str) -> None:
 def test_a_cancelled_update_that_waits_for_a_namespace_is_not_carried_out(
     cloud: Cloud, status: str
 ) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.api.delete("v1", "Namespace", "kubeflow")
     _hold(cloud, "kubeflow")
     cloud.cloudformation.status = "UPDATE_IN_PROGRESS"
@@ -105,7 +105,7 @@ def test_namespace_that_waits_for_its_content_too_is_not_let_go(
 
 
 def test_release_is_deleted_beside_an_api_without_nodes(cloud: Cloud) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.api.create(METRICS)
     assert cloud.send("Delete", properties()) == {"IsComplete": True}
     assert cloud.send("Create", properties())["Data"]["Revision"] == "1"
@@ -123,7 +123,7 @@ def test_release_too_large_for_its_secret_says_what_to_do(cloud: Cloud) -> None:
 def test_upgrade_too_large_leaves_the_release_serving(cloud: Cloud) -> None:
     noise = random.Random(1).randbytes(1_300_000).hex()  # noqa: S311 - no secret
     cloud.add_chart("3.0.0", {"templates/_noise.tpl": noise})
-    cloud.send("Create", properties())
+    cloud.install(properties())
     with pytest.raises(ProvisioningError, match=r"Revision 1 still serves.*1 MiB"):
         cloud.send("Update", properties("3.0.0"))
     assert cloud.operator() == "1.0.0 x1"
@@ -188,7 +188,7 @@ def test_definition_among_the_templates_is_taken_over(cloud: Cloud) -> None:
 
 def test_upgrade_takes_over_as_well(cloud: Cloud) -> None:
     cloud.add_chart("3.0.0", {"templates/b.yaml": yaml.safe_dump(namespace("aws-hyperpod"))})
-    cloud.send("Create", properties(more=ADOPTING))
+    cloud.install(properties(more=ADOPTING))
     cloud.api.create(namespace("aws-hyperpod"))
     assert cloud.send("Update", properties("3.0.0", more=ADOPTING))["Data"]["Revision"] == "2"
 
@@ -218,7 +218,7 @@ def test_upgrade_changes_definitions_and_adds_new_ones(cloud: Cloud) -> None:
     _chart(cloud, "1.0.0", definition("notebooks", "Notebook", "v1"))
     new = definition("tunes", "Tune", "v1")
     _chart(cloud, "2.0.0", definition("notebooks", "Notebook", "v1", "v2") + "---" + new)
-    cloud.send("Create", properties("1.0.0"))
+    cloud.install(properties("1.0.0"))
     assert _versions(cloud) == ["v1"]
     uid = _live(cloud)["metadata"]["uid"]
     cloud.send("Update", properties("2.0.0"))
@@ -232,7 +232,7 @@ def test_upgrade_leaves_definitions_that_say_the_same(cloud: Cloud) -> None:
     text = definition("notebooks", "Notebook", "v1", note="same")
     _chart(cloud, "1.0.0", text)
     _chart(cloud, "2.0.0", f"# Another comment\n{text}")
-    cloud.send("Create", properties("1.0.0"))
+    cloud.install(properties("1.0.0"))
     before = _live(cloud)["metadata"]
     cloud.send("Update", properties("2.0.0"))
     assert _live(cloud)["metadata"]["resourceVersion"] == before["resourceVersion"]
@@ -243,7 +243,7 @@ def test_upgrade_takes_out_what_a_schema_no_longer_has(cloud: Cloud) -> None:
     long = definition("notebooks", "Notebook", "v1", note="old")
     _chart(cloud, "1.0.0", long)
     _chart(cloud, "2.0.0", long.replace('description: "old",', ""))
-    cloud.send("Create", properties("1.0.0"))
+    cloud.install(properties("1.0.0"))
     cloud.send("Update", properties("2.0.0"))
     assert "description" not in _live(cloud)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 
@@ -266,7 +266,7 @@ def test_stored_version_is_never_lost(cloud: Cloud, place: str) -> None:
     else:
         _chart(cloud, "1.0.0", crd=old)
         _chart(cloud, "2.0.0", crd=new)
-    cloud.send("Create", properties("1.0.0"))
+    cloud.install(properties("1.0.0"))
     with pytest.raises(ProvisioningError, match=r"notebooks.example.com has no version v1") as no:
         cloud.send("Update", properties("2.0.0"))
     assert "status.storedVersions" in str(no.value)
@@ -279,7 +279,7 @@ def test_stored_version_is_never_lost(cloud: Cloud, place: str) -> None:
 def test_way_back_from_a_failed_upgrade_keeps_the_newer_definition(cloud: Cloud) -> None:
     _chart(cloud, "1.0.0", definition("notebooks", "Notebook", "v1"))
     _chart(cloud, "2.0.0", definition("notebooks", "Notebook", "v1", "v2"))
-    cloud.send("Create", properties("1.0.0"))
+    cloud.install(properties("1.0.0"))
     cloud.api.inject(DENIED)
     with pytest.raises(ProvisioningError):
         cloud.send("Update", properties("2.0.0"))
@@ -292,7 +292,7 @@ def test_way_back_from_a_failed_upgrade_keeps_the_newer_definition(cloud: Cloud)
 @pytest.mark.slow(seconds=5)
 def test_definitions_outlive_the_release(cloud: Cloud) -> None:
     _chart(cloud, "1.0.0", definition("notebooks", "Notebook", "v1"))
-    cloud.send("Create", properties("1.0.0"))
+    cloud.install(properties("1.0.0"))
     cloud.send("Delete", properties("1.0.0"))
     assert _versions(cloud) == ["v1"]
 
@@ -306,7 +306,7 @@ def test_subchart_that_is_off_brings_no_definitions(cloud: Cloud) -> None:
         "charts/sub/crds/n.yaml": definition("notebooks", "Notebook", "v1"),
     }
     cloud.add_chart("3.0.0", sub)
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.send("Update", properties("3.0.0", sub={"enabled": False}))
     assert NOTEBOOKS not in cloud.names(*DEFINITIONS)
     cloud.send("Update", properties("3.0.0", sub={"enabled": True}))

@@ -35,7 +35,7 @@ def _stuck(version: str) -> dict[str, str]:
 def ready(cloud: Cloud) -> Cloud:
     """Return a cloud with a node, and a chart 3.0.0 whose operator never runs."""
     cloud.add_chart("3.0.0", _stuck("3.0.0"))
-    cloud.send("Create", properties(more=WAITING))
+    cloud.install(properties(more=WAITING))
     cloud.api.put_node("node-1", instance_type="ml.m5.2xlarge")
     return cloud
 
@@ -56,7 +56,7 @@ def _event(name: str, reason: str, message: str, **fields: Any) -> dict[str, Any
 @pytest.mark.slow(seconds=4)
 def test_before_there_are_nodes_nothing_is_waited_for(cloud: Cloud) -> None:
     cloud.add_chart("3.0.0", _stuck("3.0.0"))
-    created = cloud.send("Create", properties(more=WAITING))
+    created = cloud.install(properties(more=WAITING))
     assert created["Data"]["Ready"] == "not waited for"
     updated = cloud.send("Update", properties("3.0.0", more=WAITING))
     assert updated["Data"]["Ready"] == "not waited for: no node takes pods"
@@ -105,7 +105,7 @@ def test_way_back_does_not_fail_because_of_what_is_not_ready(
 ) -> None:
     monkeypatch.setattr(helm_release, "SECONDS_A_MINUTE", 0)
     cloud.add_chart("3.0.0", _stuck("3.0.0"))
-    cloud.send("Create", properties("3.0.0", more=WAITING))
+    cloud.install(properties("3.0.0", more=WAITING))
     cloud.api.put_node("node-1", instance_type="ml.m5.2xlarge")
     cloud.send("Update", properties(more=WAITING))
     back = cloud.send("Update", properties("3.0.0", more=WAITING))
@@ -116,7 +116,7 @@ def test_way_back_does_not_fail_because_of_what_is_not_ready(
 @pytest.mark.slow(seconds=4)
 def test_nodes_held_back_by_health_checks_are_no_nodes_yet(cloud: Cloud) -> None:
     cloud.add_chart("3.0.0", _stuck("3.0.0"))
-    cloud.send("Create", properties(more=WAITING))
+    cloud.install(properties(more=WAITING))
     cloud.api.put_node("node-1", instance_type="ml.m5.2xlarge")
     taint = {"key": "sagemaker.amazonaws.com/node-health-status", "effect": "NoSchedule"}
     cloud.api.merge("v1", "Node", "node-1", {"spec": {"taints": [taint]}})

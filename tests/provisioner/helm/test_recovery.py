@@ -91,7 +91,7 @@ def test_install_left_behind_by_a_former_stack_of_the_same_name(
 
 @pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
 def test_upgrade_left_behind(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     _kill(cloud, monkeypatch, "Update", properties("2.0.0"))
     assert cloud.status() == "pending-upgrade"
     monkeypatch.setattr(state, "LONGEST_INVOCATION_SECONDS", 0)
@@ -102,7 +102,7 @@ def test_upgrade_left_behind(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, vers
 def test_rollback_left_behind(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.send("Update", properties("2.0.0"))
     delay(cloud)
 
@@ -122,7 +122,7 @@ def test_rollback_left_behind(
 def test_uninstalling_left_behind(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, request_type: str
 ) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     delay(cloud)
     kill_lambda(cloud, monkeypatch, lambda: cloud.send("Delete", properties()), when="uninstalling")
     done = cloud.send(request_type, properties())
@@ -133,7 +133,7 @@ def test_uninstalling_left_behind(
 def test_killed_helm_is_recovered_in_the_same_run(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     delay(cloud)
 
     def update() -> None:
@@ -161,7 +161,7 @@ def test_same_request_again_waits_for_the_first_and_then_takes_over(
 
 @pytest.mark.usefixtures("impatience")
 def test_connection_lost_in_the_middle(cloud: Cloud) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.api.inject(Fault(kind="Deployment", drop=True, times=2))
     assert cloud.send("Update", properties("2.0.0"))["Data"]["Status"] == "deployed"
     assert cloud.operator() == "2.0.0 x1"
@@ -178,7 +178,7 @@ def test_api_that_stays_unreachable_while_polling_is_no_failure(cloud: Cloud) ->
 
 
 def test_api_unreachable_in_a_delete_keeps_the_release(cloud: Cloud) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.api.inject(unreachable())
     cloud.context.seconds = 21
     assert cloud.start("Delete", properties())["Deferred"]

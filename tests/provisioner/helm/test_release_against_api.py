@@ -33,7 +33,7 @@ LATE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late, namespace: kubef
 
 
 def test_install_change_nothing_upgrade_uninstall(cloud: Cloud) -> None:
-    created = cloud.send("Create", properties(replicas=2))
+    created = cloud.install(properties(replicas=2))
     assert created["Data"] == {
         "Release": "deps",
         "Namespace": "training",
@@ -60,7 +60,7 @@ def test_zipped_chart_folder(cloud: Cloud) -> None:
 
 def test_failed_upgrade_is_rolled_back_and_the_stack_too(cloud: Cloud) -> None:
     cloud.add_chart("3.0.0", {"templates/z.yaml": POD_MONITOR})
-    cloud.send("Create", properties())
+    cloud.install(properties())
     with pytest.raises(ProvisioningError, match=r"PodMonitor.* Revision 1 still serves"):
         cloud.send("Update", properties("3.0.0"))
     assert cloud.operator() == "1.0.0 x1"
@@ -72,7 +72,7 @@ def test_failed_upgrade_is_rolled_back_and_the_stack_too(cloud: Cloud) -> None:
 def test_half_done_upgrade_is_rolled_back_at_once(cloud: Cloud) -> None:
     late = {"templates/late.yaml": LATE}
     cloud.add_chart("3.0.0", late)
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.api.inject(Fault(kind="ConfigMap", code=403, reason="Forbidden", message="no", times=1))
     with pytest.raises(ProvisioningError, match="Revision 1 serves again") as failed:
         cloud.send("Update", properties("3.0.0"))
@@ -86,7 +86,7 @@ def test_half_done_upgrade_is_rolled_back_at_once(cloud: Cloud) -> None:
 
 
 def test_rollback_that_fails_as_well_is_mended_by_the_next_request(cloud: Cloud) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.api.inject(DENIED)
     with pytest.raises(ProvisioningError, match="denied by the quota") as failed:
         cloud.send("Update", properties("2.0.0"))
@@ -98,7 +98,7 @@ def test_rollback_that_fails_as_well_is_mended_by_the_next_request(cloud: Cloud)
 
 
 def test_fields_set_by_hand_are_set_back(cloud: Cloud) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.api.merge(
         "apps/v1", "Deployment", "operator", {"spec": {"replicas": 5}}, namespace="kubeflow"
     )
@@ -139,7 +139,7 @@ def test_release_of_another_stack_is_refused(cloud: Cloud) -> None:
 
 
 def test_release_installed_by_hand_is_refused(cloud: Cloud, tmp_path: Path) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     for secret in cloud.api.objects("v1", "Secret", "training"):
         assert secret["metadata"]["labels"]["hyperpod-cdk/stack"] == "ml-hyperpod"
     helm_by_hand(cloud, tmp_path, "uninstall", "deps")
@@ -150,7 +150,7 @@ def test_release_installed_by_hand_is_refused(cloud: Cloud, tmp_path: Path) -> N
 
 
 def test_upgrade_by_hand_is_taken_back(cloud: Cloud, tmp_path: Path) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     (tmp_path / "chart.tgz").write_bytes(packaged("2.0.0"))
     helm_by_hand(cloud, tmp_path, "upgrade", "deps", str(tmp_path / "chart.tgz"))
     assert cloud.operator() == "2.0.0 x1"
@@ -174,7 +174,7 @@ def test_hook_that_never_ends_is_named(cloud: Cloud, monkeypatch: pytest.MonkeyP
     # Helm gets the shortest time for its hooks, and all the time that it needs to begin.
     monkeypatch.setattr(client, "_HELM_ENDS_EARLIER_SECONDS", PATIENCE_SECONDS)
     cloud.add_chart("3.0.0", {"templates/hook.yaml": HOOK})
-    cloud.send("Create", properties())
+    cloud.install(properties())
     with pytest.raises(ProvisioningError, match="Job/training/migrate not ready") as failed:
         cloud.send("Update", properties("3.0.0"))
     assert "Revision 1 serves again. A hook of the chart did not end" in str(failed.value)
@@ -182,7 +182,7 @@ def test_hook_that_never_ends_is_named(cloud: Cloud, monkeypatch: pytest.MonkeyP
 
 
 def test_failed_uninstall_says_what_kubernetes_refused(cloud: Cloud) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.api.inject(
         Fault(kind="Deployment", verbs=frozenset({"delete"}), code=403, message="not now")
     )
@@ -208,7 +208,7 @@ def test_unreachable_api_fails_without_leaving_anything(cloud: Cloud) -> None:
 
 
 def test_cluster_gone_means_release_gone(cloud: Cloud) -> None:
-    cloud.send("Create", properties())
+    cloud.install(properties())
     cloud.exists = False
     assert cloud.send("Delete", properties()) == {"IsComplete": True}
 
@@ -219,5 +219,5 @@ def test_nothing_is_left_in_the_function(
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    cloud.send("Create", properties())
+    cloud.install(properties())
     assert list(temporary.iterdir()) == []

@@ -68,6 +68,13 @@ def test_an_uninstallation_that_would_delete_them_is_refused(
     assert helm.mutations == []
 
 
+def test_some_of_many_are_named_and_the_others_counted(stack: Framework, helm: FakeHelm) -> None:
+    assert isinstance(helm.kubectl, FakeKubectl)
+    helm.kubectl.rows[EVERYTHING] = [_row(f"mine-{number}") for number in range(8)]
+    with pytest.raises(ProvisioningError, match=r"Pod team-a/mine-4 and 3 more\."):
+        stack.delete()
+
+
 def test_consent_lets_them_go(stack: Framework, helm: FakeHelm) -> None:
     _upgrade(stack, DeleteUserObjects="true")
     stack.delete()

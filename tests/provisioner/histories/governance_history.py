@@ -108,7 +108,7 @@ class _Connection(EksConnection):
         yield ClusterCommands(
             cluster=cast("Any", None),
             helm=cast("Any", None),
-            kubectl=self.service.kubectl,
+            run_kubectl=self.service.kubectl,
             home=Path("/nowhere"),
         )
 

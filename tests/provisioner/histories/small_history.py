@@ -193,7 +193,7 @@ class _Connection(EksConnection):
         yield ClusterCommands(
             cluster=cast("Any", None),
             helm=self.services.helm,
-            kubectl=self.services.kubectl,
+            run_kubectl=self.services.kubectl,
             home=Path("/nowhere"),
         )
 

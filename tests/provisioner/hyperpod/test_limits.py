@@ -1,12 +1,11 @@
 """The largest cluster stays under CloudFormation's limits and those on the way to the function."""
 
 import json
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.aws.api import SageMakerApi
 from provisioner.hyperpod.cluster import HyperPodCluster
 from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time, event
 from tests.support.provisioner.large_cluster import (
@@ -30,7 +29,7 @@ LATE = {"WaitFor": "nodes", "WaitMinutes": "5"}
 def stack(sagemaker: LargeSageMaker, before: dict[str, str]) -> Framework:
     return Framework(
         resource=HyperPodCluster(
-            sagemaker=cast("SageMakerApi", sagemaker),
+            sagemaker=sagemaker,
             delete_node_objects=lambda *_: None,
         ),
         cloudformation=FakeCloudFormation(status="UPDATE_IN_PROGRESS"),

@@ -19,7 +19,6 @@ from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 
 from emulator.hyperpod import ApiError, Caller, HyperPodService
-from provisioner.aws.api import SageMakerApi
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import CLASSIC, group, hyperpod_stack, properties
@@ -153,7 +152,7 @@ def moto() -> Iterator[SageMakerClient]:
 
 def lives(client: Recorded, time: Time) -> None:
     """Create a cluster, give it another tag and delete it, through the provisioner."""
-    stack = hyperpod_stack(cast(SageMakerApi, client), time)
+    stack = hyperpod_stack(client, time)
     assert stack.create(CLASSIC).data["ClusterStatus"] == "InService"
     tagged = {**json.loads(CLASSIC["Request"]), "Tags": [{"Key": "other", "Value": "1"}]}
     assert stack.update({**CLASSIC, "Request": json.dumps(tagged)}).data["Shortage"] == "none"

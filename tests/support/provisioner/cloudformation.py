@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from provisioner.framework.operation import CloudFormationApi
+from hyperpod_shared.aws_errors import AwsClient
 from provisioner.framework.request import Request
 from provisioner.framework.resource import CustomResource, Progress, begin, poll
 from provisioner.framework.retry import Clock
@@ -145,7 +145,7 @@ class Waiter:
 
     resource: CustomResource[Any]
     time: Time
-    cloudformation: CloudFormationApi
+    cloudformation: AwsClient
     event: dict[str, Any]
 
     def poll(self) -> Progress:

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Caller, HyperPodService, Timings, Unknowns
-from provisioner.aws.api import SageMakerApi
+from hyperpod_shared.aws_errors import AwsClient
 from provisioner.framework.resource import Progress
 from provisioner.hyperpod.cluster import HyperPodCluster
 from tests.support.provisioner.cloudformation import Framework, Time
@@ -116,7 +116,7 @@ class HyperPodStack(Framework):
         return super().delete()
 
 
-def hyperpod_stack(sagemaker: SageMakerApi, time: Time, **options: Any) -> HyperPodStack:
+def hyperpod_stack(sagemaker: AwsClient, time: Time, **options: Any) -> HyperPodStack:
     swept: list[str] = []
     return HyperPodStack(
         resource=HyperPodCluster(
