@@ -36,6 +36,7 @@ def _let_go(cloud: Cloud, name: str) -> None:
 @pytest.mark.parametrize("name", ["kubeflow", "training"])
 def test_terminating_namespace_is_waited_for(cloud: Cloud, name: str) -> None:
     _hold(cloud, name)
+    _hold(cloud, "elsewhere")  # and stays
     accepted = cloud.start("Create", properties())
     assert cloud.poll(accepted) == {"IsComplete": False}
     assert cloud.api.objects("v1", "Secret", "training") == []  # no revision for each attempt
@@ -45,18 +46,13 @@ def test_terminating_namespace_is_waited_for(cloud: Cloud, name: str) -> None:
     assert cloud.operator() == "1.0.0 x1"
 
 
-@pytest.mark.parametrize(
-    "status", ["UPDATE_ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_COMPLETE", "DELETE_COMPLETE"]
-)
-def test_a_cancelled_update_that_waits_for_a_namespace_is_not_carried_out(
-    cloud: Cloud, status: str
-) -> None:
+def test_a_cancelled_update_that_waits_for_a_namespace_is_not_carried_out(cloud: Cloud) -> None:
     cloud.install(properties())
     cloud.api.delete("v1", "Namespace", "kubeflow")
     _hold(cloud, "kubeflow")
     cloud.cloudformation.status = "UPDATE_IN_PROGRESS"
     accepted = cloud.start("Update", properties("2.0.0"))
-    cloud.cloudformation.status = status
+    cloud.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
     _let_go(cloud, "kubeflow")
     with pytest.raises(ProvisioningError, match="was given up by CloudFormation"):
         cloud.poll(accepted)
@@ -74,15 +70,10 @@ def test_namespace_that_stays_terminating_is_named(
     assert "kubectl describe namespace kubeflow" in str(failed.value)
 
 
-def test_other_namespaces_may_be_terminating(cloud: Cloud) -> None:
-    _hold(cloud, "elsewhere")
-    assert cloud.send("Create", properties())["Data"]["Status"] == "deployed"
-
-
 def test_namespace_that_waits_for_an_api_without_nodes_alone_is_let_go(cloud: Cloud) -> None:
+    cloud.install(properties())
     cloud.api.create(METRICS)
-    cloud.api.create(namespace("kubeflow"))
-    cloud.api.delete("v1", "Namespace", "kubeflow")
+    assert cloud.send("Delete", properties()) == {"IsComplete": True}
     assert "kubeflow" in cloud.names("v1", "Namespace")
     assert cloud.send("Create", properties())["Data"]["Revision"] == "1"
     assert cloud.operator() == "1.0.0 x1"
@@ -104,28 +95,14 @@ def test_namespace_that_waits_for_its_content_too_is_not_let_go(
     assert cloud.names("v1", "ConfigMap", "kubeflow") == ["held"]
 
 
-def test_release_is_deleted_beside_an_api_without_nodes(cloud: Cloud) -> None:
-    cloud.install(properties())
-    cloud.api.create(METRICS)
-    assert cloud.send("Delete", properties()) == {"IsComplete": True}
-    assert cloud.send("Create", properties())["Data"]["Revision"] == "1"
-
-
 def test_release_too_large_for_its_secret_says_what_to_do(cloud: Cloud) -> None:
     noise = random.Random(1).randbytes(1_300_000).hex()  # noqa: S311 - no secret
     cloud.add_chart("3.0.0", {"templates/_noise.tpl": noise})
-    with pytest.raises(ProvisioningError, match=r"Too long.*one Secret of at most 1 MiB") as failed:
-        cloud.send("Create", properties("3.0.0"))
-    assert len(str(failed.value)) < 1000
-    assert cloud.send("Delete", properties("3.0.0")) == {"IsComplete": True}
-
-
-def test_upgrade_too_large_leaves_the_release_serving(cloud: Cloud) -> None:
-    noise = random.Random(1).randbytes(1_300_000).hex()  # noqa: S311 - no secret
-    cloud.add_chart("3.0.0", {"templates/_noise.tpl": noise})
     cloud.install(properties())
-    with pytest.raises(ProvisioningError, match=r"Revision 1 still serves.*1 MiB"):
+    text = r"Too long.*Revision 1 still serves.*one Secret of at most 1 MiB"
+    with pytest.raises(ProvisioningError, match=text) as failed:
         cloud.send("Update", properties("3.0.0"))
+    assert len(str(failed.value)) < 1000
     assert cloud.operator() == "1.0.0 x1"
     assert cloud.send("Update", properties())["Data"]["Revision"] == "1"
 
@@ -135,13 +112,18 @@ def _object(text: str) -> dict[str, Any]:
     return parsed
 
 
-def test_listed_namespace_is_taken_over_with_what_is_in_it(cloud: Cloud) -> None:
+def test_listed_namespaces_and_definitions_are_taken_over(cloud: Cloud) -> None:
+    cloud.add_chart("3.0.0", {"templates/mpi.yaml": definition("mpijobs", "MPIJob", "v1", "v2")})
+    cloud.api.create(_object(definition("mpijobs", "MPIJob", "v1")))
     cloud.api.create(namespace("kubeflow"))
     cloud.api.create(SERVICE_ACCOUNT)
     uid = cloud.uid("v1", "Namespace", "kubeflow")
-    assert cloud.send("Create", properties(more=ADOPTING))["Data"]["Status"] == "deployed"
+    assert cloud.send("Create", properties("3.0.0", more=ADOPTING))["Data"]["Status"] == "deployed"
     assert cloud.uid("v1", "Namespace", "kubeflow") == uid
     assert "agent" in cloud.names("v1", "ServiceAccount", "kubeflow")
+    taken = _live(cloud, "mpijobs.example.com")
+    assert [version["name"] for version in taken["spec"]["versions"]] == ["v1", "v2"]
+    assert taken["metadata"]["annotations"]["meta.helm.sh/release-name"] == "deps"
 
 
 def test_other_namespace_is_refused_and_left_alone(cloud: Cloud) -> None:
@@ -177,15 +159,6 @@ def test_namespace_of_another_release_is_refused_by_its_name(cloud: Cloud, tmp_p
         cloud.send("Create", properties(more=ADOPTING))
 
 
-def test_definition_among_the_templates_is_taken_over(cloud: Cloud) -> None:
-    cloud.add_chart("3.0.0", {"templates/mpi.yaml": definition("mpijobs", "MPIJob", "v1", "v2")})
-    cloud.api.create(_object(definition("mpijobs", "MPIJob", "v1")))
-    assert cloud.send("Create", properties("3.0.0"))["Data"]["Status"] == "deployed"
-    (taken,) = cloud.api.objects("apiextensions.k8s.io/v1", "CustomResourceDefinition")[1:]
-    assert [version["name"] for version in taken["spec"]["versions"]] == ["v1", "v2"]
-    assert taken["metadata"]["annotations"]["meta.helm.sh/release-name"] == "deps"
-
-
 def test_upgrade_takes_over_as_well(cloud: Cloud) -> None:
     cloud.add_chart("3.0.0", {"templates/b.yaml": yaml.safe_dump(namespace("aws-hyperpod"))})
     cloud.install(properties(more=ADOPTING))
@@ -214,38 +187,28 @@ def _versions(cloud: Cloud, name: str = NOTEBOOKS) -> list[str]:
 
 
 @pytest.mark.slow(seconds=5)
-def test_upgrade_changes_definitions_and_adds_new_ones(cloud: Cloud) -> None:
-    _chart(cloud, "1.0.0", definition("notebooks", "Notebook", "v1"))
-    new = definition("tunes", "Tune", "v1")
-    _chart(cloud, "2.0.0", definition("notebooks", "Notebook", "v1", "v2") + "---" + new)
+def test_upgrade_writes_the_definitions_that_say_something_else(cloud: Cloud) -> None:
+    same = definition("same", "Same", "v1", note="same")
+    long = definition("longs", "Long", "v1", note="old")
+    _chart(cloud, "1.0.0", definition("notebooks", "Notebook", "v1"), same, long)
+    new = (
+        definition("notebooks", "Notebook", "v1", "v2") + "---" + definition("tunes", "Tune", "v1")
+    )
+    short = long.replace('description: "old",', "")
+    _chart(cloud, "2.0.0", new, f"# Another comment\n{same}", short)
     cloud.install(properties("1.0.0"))
     assert _versions(cloud) == ["v1"]
-    uid = _live(cloud)["metadata"]["uid"]
+    uid, kept = _live(cloud)["metadata"]["uid"], _live(cloud, "same.example.com")["metadata"]
     cloud.send("Update", properties("2.0.0"))
     assert _versions(cloud) == ["v1", "v2"]
     assert _live(cloud)["metadata"]["uid"] == uid
     assert _versions(cloud, "tunes.example.com") == ["v1"]
-
-
-@pytest.mark.slow(seconds=5)
-def test_upgrade_leaves_definitions_that_say_the_same(cloud: Cloud) -> None:
-    text = definition("notebooks", "Notebook", "v1", note="same")
-    _chart(cloud, "1.0.0", text)
-    _chart(cloud, "2.0.0", f"# Another comment\n{text}")
-    cloud.install(properties("1.0.0"))
-    before = _live(cloud)["metadata"]
-    cloud.send("Update", properties("2.0.0"))
-    assert _live(cloud)["metadata"]["resourceVersion"] == before["resourceVersion"]
-
-
-@pytest.mark.slow(seconds=5)
-def test_upgrade_takes_out_what_a_schema_no_longer_has(cloud: Cloud) -> None:
-    long = definition("notebooks", "Notebook", "v1", note="old")
-    _chart(cloud, "1.0.0", long)
-    _chart(cloud, "2.0.0", long.replace('description: "old",', ""))
-    cloud.install(properties("1.0.0"))
-    cloud.send("Update", properties("2.0.0"))
-    assert "description" not in _live(cloud)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    unchanged = _live(cloud, "same.example.com")["metadata"]
+    assert unchanged["resourceVersion"] == kept["resourceVersion"]
+    (version,) = _live(cloud, "longs.example.com")["spec"]["versions"]
+    assert "description" not in version["schema"]["openAPIV3Schema"]
+    cloud.send("Delete", properties("2.0.0"))
+    assert _versions(cloud) == ["v1", "v2"]  # they outlive the release
 
 
 @pytest.mark.slow(seconds=5)
@@ -257,20 +220,18 @@ def test_install_changes_definitions_that_somebody_left(cloud: Cloud) -> None:
 
 
 @pytest.mark.slow(seconds=5)
-@pytest.mark.parametrize("place", ["crds", "templates"])
-def test_stored_version_is_never_lost(cloud: Cloud, place: str) -> None:
+def test_stored_version_is_never_lost(cloud: Cloud) -> None:
     old, new = (definition("notebooks", "Notebook", version) for version in ("v1", "v2"))
-    if place == "crds":
-        _chart(cloud, "1.0.0", old)
-        _chart(cloud, "2.0.0", new)
-    else:
-        _chart(cloud, "1.0.0", crd=old)
-        _chart(cloud, "2.0.0", crd=new)
+    older, newer = (definition("tunes", "Tune", version) for version in ("v1", "v2"))
+    _chart(cloud, "1.0.0", old, tune=older)
+    _chart(cloud, "2.0.0", new, tune=older)
+    _chart(cloud, "3.0.0", old, tune=newer)
     cloud.install(properties("1.0.0"))
-    with pytest.raises(ProvisioningError, match=r"notebooks.example.com has no version v1") as no:
-        cloud.send("Update", properties("2.0.0"))
-    assert "status.storedVersions" in str(no.value)
-    assert _versions(cloud) == ["v1"]
+    for version, name in (("2.0.0", NOTEBOOKS), ("3.0.0", "tunes.example.com")):
+        with pytest.raises(ProvisioningError, match=rf"{name} has no version v1") as refused:
+            cloud.send("Update", properties(version))
+        assert "status.storedVersions" in str(refused.value)
+        assert _versions(cloud, name) == ["v1"]
     assert cloud.operator() == "1.0.0 x1"
     assert cloud.send("Update", properties("1.0.0"))["Data"]["Revision"] == "1"
 
@@ -287,14 +248,6 @@ def test_way_back_from_a_failed_upgrade_keeps_the_newer_definition(cloud: Cloud)
     assert cloud.send("Update", properties("1.0.0"))["Data"]["Status"] == "deployed"
     assert _versions(cloud) == ["v1", "v2"]
     assert cloud.operator() == "1.0.0 x1"
-
-
-@pytest.mark.slow(seconds=5)
-def test_definitions_outlive_the_release(cloud: Cloud) -> None:
-    _chart(cloud, "1.0.0", definition("notebooks", "Notebook", "v1"))
-    cloud.install(properties("1.0.0"))
-    cloud.send("Delete", properties("1.0.0"))
-    assert _versions(cloud) == ["v1"]
 
 
 @pytest.mark.slow(seconds=5)

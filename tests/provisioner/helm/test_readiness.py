@@ -73,12 +73,6 @@ def test_update_that_runs_nothing_waits_for_nothing(ready: Cloud) -> None:
 
 
 @pytest.mark.slow(seconds=4)
-def test_waiting_can_be_turned_off(ready: Cloud) -> None:
-    off = {"WaitForReadyMinutes": "0"}
-    assert ready.send("Update", properties("3.0.0", more=off))["IsComplete"]
-
-
-@pytest.mark.slow(seconds=4)
 def test_workload_that_does_not_become_ready_is_named_and_the_stack_rolls_back(
     ready: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,17 +105,6 @@ def test_way_back_does_not_fail_because_of_what_is_not_ready(
     back = cloud.send("Update", properties("3.0.0", more=WAITING))
     assert back["Data"]["Ready"].startswith("no: Deployment kubeflow/operator has 0 of 1 pods")
     assert json.dumps(back)
-
-
-@pytest.mark.slow(seconds=4)
-def test_nodes_held_back_by_health_checks_are_no_nodes_yet(cloud: Cloud) -> None:
-    cloud.add_chart("3.0.0", _stuck("3.0.0"))
-    cloud.install(properties(more=WAITING))
-    cloud.api.put_node("node-1", instance_type="ml.m5.2xlarge")
-    taint = {"key": "sagemaker.amazonaws.com/node-health-status", "effect": "NoSchedule"}
-    cloud.api.merge("v1", "Node", "node-1", {"spec": {"taints": [taint]}})
-    updated = cloud.send("Update", properties("3.0.0", more=WAITING))
-    assert updated["Data"]["Ready"] == "not waited for: no node takes pods"
 
 
 CREATING = NotReadyError("The EKS cluster ml is CREATING", next_step="Wait.")

@@ -38,8 +38,14 @@ def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
 def _kill(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, request_type: str, wanted: dict[str, str]
 ) -> None:
-    delay(cloud)
-    kill_lambda(cloud, monkeypatch, lambda: cloud.send(request_type, wanted), when="pending")
+    """Kill the run of a request in the middle, the first time; then bring back what it left."""
+
+    def killed() -> None:
+        delay(cloud)
+        when = "uninstalling" if request_type == "Delete" else "pending"
+        kill_lambda(cloud, monkeypatch, lambda: cloud.send(request_type, wanted), when=when)
+
+    cloud.once(("killed", request_type), killed)
 
 
 def test_install_left_behind_is_completed_by_the_next_request(
@@ -123,8 +129,7 @@ def test_uninstalling_left_behind(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch, request_type: str
 ) -> None:
     cloud.install(properties())
-    delay(cloud)
-    kill_lambda(cloud, monkeypatch, lambda: cloud.send("Delete", properties()), when="uninstalling")
+    _kill(cloud, monkeypatch, "Delete", properties())
     done = cloud.send(request_type, properties())
     assert done["IsComplete"]
     assert cloud.operator() == (None if request_type == "Delete" else "1.0.0 x1")
@@ -260,5 +265,5 @@ def test_it_does_not_wait_for_a_create_that_was_answered(cloud: Cloud) -> None:
 
 
 def test_it_does_not_wait_when_it_finds_the_release(cloud: Cloud) -> None:
-    cloud.start("Create", properties())
+    cloud.install(properties())
     assert cloud.poll(delete(cloud, MADE_UP)) == {"IsComplete": True}

@@ -84,7 +84,8 @@ def test_changed_chart_or_values_upgrade(
     stack: Framework, helm: FakeHelm, changed: dict[str, str]
 ) -> None:
     stack.create(PROPERTIES)
-    assert stack.update(changed).data["Revision"] == "2"
+    answer = stack.update(changed).data
+    assert (answer["Revision"], answer["Ready"]) == ("2", "not waited for")
     assert helm.mutations == ["upgrade", "upgrade"]
     assert stack.physical_id == ID
 

@@ -13,7 +13,7 @@ from tests.support.provisioner.cloudformation import OTHER_STACK_ID
 from tests.support.provisioner.fake_s3 import zipped
 from tests.support.provisioner.helm_accidents import delay, has_status, helm_by_hand
 from tests.support.provisioner.helm_charts import chart_files, packaged
-from tests.support.provisioner.helm_cloud import DENIED, Cloud, properties
+from tests.support.provisioner.helm_cloud import DENIED, Cloud, namespace, properties
 
 POD_MONITOR = "apiVersion: monitoring.coreos.com/v1\nkind: PodMonitor\nmetadata: {name: a}\n"
 HOOK = """
@@ -32,8 +32,13 @@ data: {text: {{ .Values.text | quote }}}
 LATE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late, namespace: kubeflow}\n"
 
 
-def test_install_change_nothing_upgrade_uninstall(cloud: Cloud) -> None:
-    created = cloud.install(properties(replicas=2))
+def test_install_change_nothing_upgrade_uninstall(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    created = cloud.send("Create", properties(replicas=2))
     assert created["Data"] == {
         "Release": "deps",
         "Namespace": "training",
@@ -43,19 +48,31 @@ def test_install_change_nothing_upgrade_uninstall(cloud: Cloud) -> None:
         "Ready": "not waited for",
     }
     assert cloud.operator() == "1.0.0 x2"
+    for secret in cloud.api.objects("v1", "Secret", "training"):
+        assert secret["metadata"]["labels"]["hyperpod-cdk/stack"] == "ml-hyperpod"
     assert cloud.send("Create", properties(replicas=2), again=True)["Data"]["Revision"] == "1"
     assert cloud.send("Update", properties(replicas=2))["Data"]["Revision"] == "1"
-    assert cloud.send("Update", properties("2.0.0", replicas=3))["Data"]["Revision"] == "2"
-    assert cloud.operator() == "2.0.0 x3"
-    assert cloud.send("Delete", properties("2.0.0", replicas=3)) == {"IsComplete": True}
+    # What is set by hand is set back.
+    cloud.api.merge(
+        "apps/v1", "Deployment", "operator", {"spec": {"replicas": 5}}, namespace="kubeflow"
+    )
+    assert cloud.send("Update", properties("2.0.0", replicas=2))["Data"]["Revision"] == "2"
+    assert cloud.operator() == "2.0.0 x2"
+    assert cloud.send("Delete", properties("2.0.0", replicas=2)) == {"IsComplete": True}
     assert cloud.operator() is None
     assert cloud.api.objects("v1", "Secret", "training") == []
     assert cloud.send("Delete", properties("2.0.0")) == {"IsComplete": True}
+    assert list(temporary.iterdir()) == []  # in the function, either
 
 
-def test_zipped_chart_folder(cloud: Cloud) -> None:
-    cloud.s3.add("assets", "folder.zip", zipped(chart_files("1.0.0")))
-    assert cloud.send("Create", properties(key="folder.zip"))["Data"]["Chart"] == "deps-1.0.0"
+def test_zipped_chart_folder_and_values_of_every_character(cloud: Cloud) -> None:
+    files = chart_files("3.0.0", {"templates/text.yaml": SHOW_TEXT})
+    cloud.s3.add("assets", "folder.zip", zipped(files))
+    text = 'é 漢 \U0001f6f0 \t \u0085 " \\ #: {{'
+    created = cloud.send("Create", properties(key="folder.zip", text=text))
+    assert created["Data"]["Chart"] == "deps-3.0.0"
+    (shown,) = cloud.api.objects("v1", "ConfigMap", "kubeflow")
+    assert shown["data"]["text"] == text
 
 
 def test_failed_upgrade_is_rolled_back_and_the_stack_too(cloud: Cloud) -> None:
@@ -97,29 +114,24 @@ def test_rollback_that_fails_as_well_is_mended_by_the_next_request(cloud: Cloud)
     assert cloud.operator() == "1.0.0 x1"
 
 
-def test_fields_set_by_hand_are_set_back(cloud: Cloud) -> None:
-    cloud.install(properties())
-    cloud.api.merge(
-        "apps/v1", "Deployment", "operator", {"spec": {"replicas": 5}}, namespace="kubeflow"
-    )
-    cloud.send("Update", properties("2.0.0"))
-    assert cloud.operator() == "2.0.0 x1"
+def _fail_to_install(cloud: Cloud) -> None:
+    def install() -> None:
+        cloud.api.inject(DENIED)
+        with pytest.raises(ProvisioningError, match="denied by the quota"):
+            cloud.send("Create", properties())
+        cloud.api.clear_faults()
+
+    cloud.once("failed", install)
 
 
-def test_failed_install_is_reported_and_can_be_deleted(cloud: Cloud) -> None:
-    cloud.api.inject(DENIED)
-    with pytest.raises(ProvisioningError, match="denied by the quota"):
-        cloud.send("Create", properties())
-    cloud.api.clear_faults()
+def test_failed_install_can_be_deleted(cloud: Cloud) -> None:
+    _fail_to_install(cloud)
     assert cloud.send("Delete", properties()) == {"IsComplete": True}
     assert cloud.api.objects("v1", "Secret", "training") == []
 
 
 def test_failed_install_is_mended_by_the_next_request(cloud: Cloud) -> None:
-    cloud.api.inject(DENIED)
-    with pytest.raises(ProvisioningError):
-        cloud.send("Create", properties())
-    cloud.api.clear_faults()
+    _fail_to_install(cloud)
     assert cloud.send("Create", properties(replicas=2))["Data"]["Status"] == "deployed"
     assert cloud.operator() == "1.0.0 x2"
 
@@ -139,10 +151,7 @@ def test_release_of_another_stack_is_refused(cloud: Cloud) -> None:
 
 
 def test_release_installed_by_hand_is_refused(cloud: Cloud, tmp_path: Path) -> None:
-    cloud.install(properties())
-    for secret in cloud.api.objects("v1", "Secret", "training"):
-        assert secret["metadata"]["labels"]["hyperpod-cdk/stack"] == "ml-hyperpod"
-    helm_by_hand(cloud, tmp_path, "uninstall", "deps")
+    cloud.api.create(namespace("training"))
     (tmp_path / "chart.tgz").write_bytes(packaged("1.0.0"))
     helm_by_hand(cloud, tmp_path, "install", "deps", str(tmp_path / "chart.tgz"))
     with pytest.raises(ProvisioningError, match="someone else"):
@@ -191,14 +200,6 @@ def test_failed_uninstall_says_what_kubernetes_refused(cloud: Cloud) -> None:
     assert cloud.send("Delete", properties()) == {"IsComplete": True}
 
 
-def test_values_keep_every_character(cloud: Cloud) -> None:
-    cloud.add_chart("3.0.0", {"templates/text.yaml": SHOW_TEXT})
-    text = 'é 漢 \U0001f6f0 \t \u0085 " \\ #: {{'
-    cloud.send("Create", properties("3.0.0", text=text))
-    (shown,) = cloud.api.objects("v1", "ConfigMap", "kubeflow")
-    assert shown["data"]["text"] == text
-
-
 def test_unreachable_api_fails_without_leaving_anything(cloud: Cloud) -> None:
     cloud.api.inject(unreachable())
     cloud.context.seconds = 21
@@ -211,13 +212,3 @@ def test_cluster_gone_means_release_gone(cloud: Cloud) -> None:
     cloud.install(properties())
     cloud.exists = False
     assert cloud.send("Delete", properties()) == {"IsComplete": True}
-
-
-def test_nothing_is_left_in_the_function(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    cloud.install(properties())
-    assert list(temporary.iterdir()) == []

@@ -42,11 +42,11 @@ class Cloud:
     """The clients of the handler, and CloudFormation's memory of one resource.
 
     Attributes:
-        made: Answers of first Creates, each with what brings the cluster back to there.
+        made: What first requests have returned, and what brings back where they led to.
     """
 
     api: KubernetesApi
-    made: dict[object, tuple[dict[str, Any], Callable[[], None]]] = field(default_factory=dict)
+    made: dict[object, tuple[Any, Callable[[], None]]] = field(default_factory=dict)
     s3: FakeS3 = field(default_factory=FakeS3)
     exists: bool = True
     eks_status: str = "ACTIVE"
@@ -99,12 +99,18 @@ class Cloud:
         return self.poll(self.start(request_type, properties, stack_id=stack_id))
 
     def install(self, properties: dict[str, str]) -> dict[str, Any]:
-        """Send the Create of a cloud that has nothing, or bring back what it led to before."""
-        key = (json.dumps(properties), *self.s3.bodies("assets", properties["ChartKey"])[-1:])
+        """Send the first Create of a test, or bring back what it led to in another one."""
+        chart = self.s3.bodies("assets", properties["ChartKey"])[-1]
+        key = (json.dumps(properties), chart)
+        answer: dict[str, Any] = self.once(key, lambda: self.send("Create", properties))
+        return answer
+
+    def once(self, key: object, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - what it returns
+        """Do the first request of a test, or bring back what it led to in another one."""
+        before = self.requests
         if key not in self.made:
-            self.made[key] = self.send("Create", properties), self.api.kept()
-        else:
-            self.requests += 1
+            self.made[key] = work(), self.api.kept()
+        self.requests = before + 1
         answer, bring_back = self.made[key]
         bring_back()
         return answer
