@@ -11,7 +11,6 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +186,6 @@ def lines(
 
 
 _CRANE = "crane"
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -229,37 +227,30 @@ def commands(images: Sequence[Image]) -> Iterator[str]:
         yield shlex.join([_CRANE, "copy", original, mirror])
 
 
-def mirror(
-    images: Sequence[Image],
-    *,
-    report: Callable[[str], None],
-    run: Run = subprocess.run,
-    ecr: Callable[[str], Any] = lambda region: boto3.client("ecr", region_name=region),
-) -> None:
+def mirror(images: Sequence[Image], *, report: Callable[[str], None]) -> None:
     """Copy the images that need a mirror, and make their repositories in ECR.
 
     Repositories of ECR get immutable tags, and scan what is pushed. A tag that is there stays.
     """
-    execute = partial(_crane, run=run)
     logged_in: set[str] = set()
     for image in images:
         if image.mirror is None:
             continue
         target = ImageName.of(image.mirror)
         region = ecr_region(target.host)
-        client = None if region is None else ecr(region)
+        client = None if region is None else boto3.client("ecr", region_name=region)
         if client is not None and target.host not in logged_in:
             user, password = ecr_credentials(client)
-            execute(
+            _crane(
                 "auth", "login", target.host, "--username", user, "--password-stdin",
                 password=password,
             )  # fmt: skip
             logged_in.add(target.host)
         there = None if client is None else _digest_in(client, target)
         if there is None:
-            execute("copy", image.original, image.mirror)
+            _crane("copy", image.original, image.mirror)
             report(f"copied {image.original} to {image.mirror}")
-        elif there == execute("digest", image.original):
+        elif there == digest(image.original):
             report(f"is there: {image.mirror}")
         else:
             raise FailedError(
@@ -273,7 +264,7 @@ def digest(image: str) -> str:
     return _crane("digest", image)
 
 
-def _crane(*arguments: str, password: str | None = None, run: Run = subprocess.run) -> str:
+def _crane(*arguments: str, password: str | None = None) -> str:
     """Return what crane prints."""
     crane = shutil.which(_CRANE)
     if crane is None:
@@ -281,10 +272,12 @@ def _crane(*arguments: str, password: str | None = None, run: Run = subprocess.r
             "crane is not on PATH: install it (https://github.com/google/go-containerregistry), or "
             "run the commands of `make images MIRROR=1 DRY=1` where it is"
         )
-    done = run([crane, *arguments], input=password, capture_output=True, text=True, check=False)
+    done = subprocess.run(  # noqa: S603 - an argument list, no shell
+        [crane, *arguments], input=password, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise FailedError(f"crane {arguments[0]} failed: {' '.join(done.stderr.split())}")
-    return str(done.stdout).strip()
+    return done.stdout.strip()
 
 
 def ecr_credentials(client: AwsClient) -> tuple[str, str]:

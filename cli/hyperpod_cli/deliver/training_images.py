@@ -23,7 +23,6 @@ _DOCKER = "docker"
 _IN_PROGRESS = "IN_PROGRESS"
 _SUCCEEDED = "SUCCEEDED"
 Say = Callable[[str], None]
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +150,7 @@ def _why(build: Mapping[str, Any]) -> str:
     return told[-1] if told else "CodeBuild does not say why"
 
 
-def build_with_docker(found: TrainingImages, *, say: Say, run: Run = subprocess.run) -> None:
+def build_with_docker(found: TrainingImages, *, say: Say) -> None:
     """Build on this machine, and push."""
     docker = shutil.which(_DOCKER)
     if docker is None:
@@ -159,8 +158,8 @@ def build_with_docker(found: TrainingImages, *, say: Say, run: Run = subprocess.
             "docker: is not on PATH; install Docker with buildx, or leave out DOCKER=1 and let "
             "CodeBuild build"
         )
-    _ask([docker, "info"], "is not running, or not for this user; start it", run=run)
-    _ask([docker, "buildx", "version"], "has no buildx; install docker-buildx-plugin", run=run)
+    _ask([docker, "info"], "is not running, or not for this user; start it")
+    _ask([docker, "buildx", "version"], "has no buildx; install docker-buildx-plugin")
     section = found.config.workloads
     assert section is not None  # noqa: S101 - `training_images` refuses it
     registry = section.base_registry or registry_of(found.session.region)
@@ -172,7 +171,7 @@ def build_with_docker(found: TrainingImages, *, say: Say, run: Run = subprocess.
     user, password = ecr_credentials(found.session.client("ecr"))
     for host in dict.fromkeys(each.partition("/")[0] for each in (registry, found.repository)):
         command = [docker, "login", "--username", user, "--password-stdin", host]
-        done = run(command, input=password, capture_output=True, text=True, check=False)
+        done = _run(command, password=password)
         if done.returncode:
             raise FailedError(f"docker is not logged in to {host}: {' '.join(done.stderr.split())}")
     for image in found.missing():
@@ -181,12 +180,19 @@ def build_with_docker(found: TrainingImages, *, say: Say, run: Run = subprocess.
             repository=found.repository, base_registry=registry, index=section.package_index
         )
         context = asset_directory("images") / "training"
-        if run([docker, *words], cwd=context, check=False).returncode:
+        built = subprocess.run([docker, *words], cwd=context, check=False)  # noqa: S603 - no shell
+        if built.returncode:
             raise FailedError(f"docker buildx build of {image.tag} failed; its last lines say why")
 
 
-def _ask(command: list[str], otherwise: str, *, run: Run) -> None:
-    done = run(command, capture_output=True, text=True, check=False)
+def _ask(command: list[str], otherwise: str) -> None:
+    done = _run(command)
     if done.returncode:
         told = " ".join(done.stderr.split())
         raise OpsError(f"docker: {otherwise}, or leave out DOCKER=1: {told}")
+
+
+def _run(command: list[str], *, password: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - an argument list, no shell
+        command, input=password, capture_output=True, text=True, check=False
+    )

@@ -162,8 +162,10 @@ def ecr(monkeypatch: pytest.MonkeyPatch) -> Stubber:
 
 def mirror_with(ecr: Stubber, crane: Crane) -> list[str]:
     said: list[str] = []
-    with ecr:
-        mirror([MPI], report=said.append, run=crane, ecr=lambda _region: ecr.client)
+    with ecr, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess, "run", crane)
+        patch.setattr(boto3, "client", lambda *_, **__: ecr.client)
+        mirror([MPI], report=said.append)
     ecr.assert_no_pending_responses()
     return said
 

@@ -82,13 +82,9 @@ def _gzip_stored(data: bytes) -> bytes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Package:
-    """A packaged chart, and where everything in it came from, ready for JSON.
-
-    The manifest is what it renders with its own defaults, CRDs included.
-    """
+    """A packaged chart, and where everything in it came from, ready for JSON."""
 
     file: Path
-    manifest: str
     archives: list[Archive]
     provenance: dict[str, Any]
 
@@ -129,8 +125,7 @@ def package(
     file.write_bytes(pack(tree))
 
     report("[4/4] rendering")
-    manifest = _render(file, helm=helm, region=regions[0])
-    objects = parse_objects(manifest)
+    objects = parse_objects(_render(file, helm=helm, region=regions[0]))
     provenance = {
         "chart": {
             "name": original.name,
@@ -148,7 +143,7 @@ def package(
         "helm_version": helm.version(),
         "rendered": {"region": regions[0], "objects": list(objects), "images": images(objects)},
     }
-    return Package(file=file, manifest=manifest, archives=archives, provenance=provenance)
+    return Package(file=file, archives=archives, provenance=provenance)
 
 
 def _complete_tree(chart: Path, *, helm: Helm, workspace: Path) -> Path:
