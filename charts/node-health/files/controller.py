@@ -39,14 +39,9 @@ MERGE_PATCH = "application/merge-patch+json"
 class Settings(NamedTuple):
     """What the chart's values say.
 
-    Attributes:
-        release: Name of the Helm release.
-        namespace: Its namespace.
-        action: none, reboot or replace.
-        failing_seconds: How long a check fails until its node is marked.
-        interval_seconds: Pause between two looks.
-        max_at_once: How many nodes are marked, or on their way back, at a time.
-        settle_seconds: For how long a marked node counts.
+    After `failing_seconds` of a failing check its node is marked: for reboot, for replacement, or
+    not at all. At most `max_at_once` nodes are marked, or on their way back, for which a marked one
+    counts for `settle_seconds`.
     """
 
     release: str
@@ -59,12 +54,10 @@ class Settings(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What to do.
+    """What to do, by the names of nodes.
 
-    Attributes:
-        failing: Since when the check fails, by the name of the node.
-        to_mark: The nodes to mark now.
-        marks: When each node was marked that counts, those of `to_mark` included.
+    `failing` has since when a check fails, and `marks` when each node was marked that counts, those
+    of `to_mark` included.
     """
 
     failing: dict[str, float]
@@ -80,15 +73,7 @@ def decide(
     settings: Settings,
     now: float,
 ) -> Decision:
-    """Decide which nodes are marked: those that fail longest, while there is room.
-
-    Args:
-        nodes: All nodes of the cluster.
-        pods: The pods of the check.
-        marks: When each node was marked.
-        settings: The limits.
-        now: The time, as that of the marks.
-    """
+    """Decide which nodes are marked: those that fail longest, while there is room."""
     pending = {name_of(node) for node in nodes if _health(node) in MARKS.values()}
     counting = {
         name: moment
@@ -158,13 +143,7 @@ def _moment(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Api:
-    """The Kubernetes API.
-
-    Attributes:
-        url: Where it is.
-        token_file: File with the bearer token, which Kubernetes renews.
-        context: How its certificate is verified.
-    """
+    """The Kubernetes API; Kubernetes renews the bearer token in the file."""
 
     url: str
     token_file: Path
@@ -178,12 +157,7 @@ class Api:
         *,
         content_type: str = "application/json",
     ) -> Object:
-        """Call it, and return what it answers.
-
-        Raises:
-            OSError: It refused, cannot be reached, or broke the connection off.
-            HTTPException: It broke its answer off.
-        """
+        """Call it, and return what it answers; OSError or HTTPException if it does not."""
         request = urllib.request.Request(  # noqa: S310 - the API of this cluster
             f"{self.url}{path}",
             method=method,
@@ -200,12 +174,7 @@ class Api:
         return answer
 
     def done(self, method: str, path: str, body: Object, **options: str) -> bool:
-        """Write, and tell whether it was as it was read.
-
-        Raises:
-            OSError: It refused otherwise, cannot be reached, or broke the connection off.
-            HTTPException: It broke its answer off.
-        """
+        """Write, and tell whether it was as it was read."""
         try:
             self.call(method, path, body, **options)
         except HTTPError as error:
@@ -215,12 +184,7 @@ class Api:
         return True
 
     def items(self, path: str) -> Iterator[Object]:
-        """Yield what a list has, a page in memory at a time: a node takes up to 65 KiB.
-
-        Raises:
-            OSError: The API refused, or cannot be reached.
-            HTTPException: It broke off.
-        """
+        """Yield what a list has, a page in memory at a time: a node takes up to 65 KiB."""
         asked = f"{path}{'&' if '?' in path else '?'}limit={_PAGE}"
         following: str | None = ""
         while following is not None:
@@ -235,15 +199,6 @@ def look(api: Api, settings: Settings, *, now: float) -> Decision | None:
 
     What is to be marked is written down first, on the condition that nobody else has written since
     it was read: two controllers never act on the same free place.
-
-    Args:
-        api: The Kubernetes API.
-        settings: The limits.
-        now: The time.
-
-    Raises:
-        OSError: The API refused, or cannot be reached.
-        HTTPException: It broke its answer off.
     """
     home = f"/api/v1/namespaces/{settings.namespace}"
     ledger_path = f"{home}/configmaps/{settings.release}-marks"
@@ -308,13 +263,7 @@ def _write(api: Api, node: Object, *, decision: Decision, action: str) -> None:
 
 
 def attempt(api: Api, settings: Settings, *, now: float) -> bool:
-    """Look once; tell whether it could be done, and print why if not.
-
-    Args:
-        api: The Kubernetes API.
-        settings: The limits.
-        now: The time.
-    """
+    """Look once; tell whether it could be done, and print why if not."""
     try:
         look(api, settings, now=now)
     except (OSError, HTTPException) as error:

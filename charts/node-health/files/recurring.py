@@ -32,13 +32,8 @@ _MOST_CHARACTERS = 1000
 class Settings(NamedTuple):
     """What the chart's values say.
 
-    Attributes:
-        release: Name of the Helm release.
-        namespace: Where the jobs are, and nothing else.
-        arguments: Those of the program, by instance type: what its nodes must have.
-        max_quarantined: How many nodes are in quarantine at most.
-        timeout_seconds: When a job that has not ended says nothing about its node.
-        interval_seconds: Pause between two looks.
+    The namespace has the jobs and nothing else. The program's arguments, by instance type, say what
+    its nodes must have. After `timeout_seconds`, a job says nothing about its node.
     """
 
     release: str
@@ -50,13 +45,7 @@ class Settings(NamedTuple):
 
 
 def idle(nodes: Iterable[Object], pods: Iterable[Object], settings: Settings) -> list[Object]:
-    """Return the nodes to look at: well so far, with accelerators, none of which a pod uses.
-
-    Args:
-        nodes: All nodes of the cluster.
-        pods: All pods.
-        settings: What the nodes must have.
-    """
+    """Return the nodes to look at: well so far, with accelerators, none of which a pod uses."""
     busy = {
         pod["spec"].get("nodeName")
         for pod in pods
@@ -84,13 +73,7 @@ def is_quarantined(node: Object) -> bool:
 
 
 def job_for(node: Object, template: Object, settings: Settings) -> Object:
-    """Return the job that looks at a node.
-
-    Args:
-        node: The node.
-        template: The job, without what is the node's own.
-        settings: What the node must have.
-    """
+    """Return the job that looks at a node, made of the one without what is the node's own."""
     made: Object = copy.deepcopy(template)
     name = name_of(node)
     made["metadata"] = {**made["metadata"], "generateName": f"{settings.release}-"}
@@ -156,17 +139,6 @@ def check(
     """Look at all idle nodes once; return why those are in quarantine that are so now.
 
     Whatever ends it, its jobs are deleted.
-
-    Args:
-        api: The Kubernetes API.
-        settings: The limits.
-        template: The job.
-        sleep: Waits so many seconds.
-        clock: Tells seconds.
-
-    Raises:
-        OSError: The API refused, or cannot be reached.
-        HTTPException: It broke its answer off.
     """
     home = f"/apis/batch/v1/namespaces/{settings.namespace}/jobs"
     nodes = [*map(_used_of_node, api.items("/api/v1/nodes"))]

@@ -34,14 +34,7 @@ _MOST_TOLD = 4
 
 
 class Line(NamedTuple):
-    """What one check found.
-
-    Attributes:
-        check: Its name.
-        result: `ok`, `failed` or `skipped`.
-        found: What there is.
-        expected: What there should be; may be empty.
-    """
+    """What one check found: ok, failed or skipped, what there is, and what there should be."""
 
     check: str
     result: str
