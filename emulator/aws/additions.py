@@ -134,5 +134,3 @@ def _install_eks(settings: Settings) -> None:
     addons.install_addon_health(settings=settings)
     launches.install_interface_types()
     node_groups.install(settings=settings)
-    cluster.install_deletion_protection()
-    cluster.install_dropped_properties()

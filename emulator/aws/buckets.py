@@ -21,10 +21,7 @@ def install_bucket_owners() -> None:
     ) -> Response:
         owner = s3.bucket_owner_account(bucket)
         if owner is not None and headers.get("x-amz-expected-bucket-owner", owner) != owner:
-            refused: Response = s3.error(
-                "AccessDenied", "Access Denied", HTTPStatus.FORBIDDEN.value
-            )
-            return refused
+            return s3.error("AccessDenied", "Access Denied", HTTPStatus.FORBIDDEN.value)
         return dispatch(method, bucket, key, headers, *rest)
 
     def checks_with_tags(

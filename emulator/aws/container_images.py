@@ -20,13 +20,12 @@ def install_missing_images() -> None:
             if ecr.find_image(name, wanted) is None:
                 which = f"imageDigest:'{wanted.get('imageDigest', 'null')}', "
                 which += f"imageTag:'{wanted.get('imageTag', 'null')}'"
-                refused: Response = ecr.error_response_json(
+                return ecr.error_response_json(
                     "ImageNotFoundException",
                     f"The image with imageId {{{which}}} does not exist within the repository with "
                     f"name '{name}' in the registry with id '{get_account_id()}'",
                     HTTPStatus.BAD_REQUEST.value,
                 )
-                return refused
         return describe(request)
 
     ecr.describe_images = describe_those_there

@@ -53,8 +53,7 @@ def install_keys() -> None:
         record = kms.keys.pop(json.loads(response[2])["KeyMetadata"]["KeyId"])
         record |= {"KeyId": tags[KMS_KEY_ID], "Arn": kms.arn(tags[KMS_KEY_ID])}
         kms.keys[record["KeyId"]] = record
-        shown: Response = kms.describe_key({"KeyId": record["KeyId"]})
-        return shown
+        return kms.describe_key({"KeyId": record["KeyId"]})
 
     kms.create_key = create_key
 
@@ -242,8 +241,7 @@ def _refusal(
 
 
 def _error(code: str, message: str, status: HTTPStatus) -> Response:
-    response: Response = s3.error(code, message, status.value)
-    return response
+    return s3.error(code, message, status.value)
 
 
 _TYPE = "AWS::Logs::LogGroup"
@@ -273,8 +271,7 @@ def install_log_groups() -> None:
             raise Refused(f"Resource of type '{_TYPE}' with identifier '{name}' already exists.")
         # As CloudFormation names a group; MiniStack gives it another name.
         _require_key(properties, name=name or f"{stack_name}-{logical_id}-1A2B3C4D5E6F")
-        created: tuple[str, dict[str, Any]] = unchecked(logical_id, properties, stack_name)
-        return created
+        return unchecked(logical_id, properties, stack_name)
 
     unchecked_update = handlers["update"]
 
@@ -285,10 +282,7 @@ def install_log_groups() -> None:
         if old.get("KmsKeyId") != new.get("KmsKeyId"):
             name = new.get("LogGroupName") or f"{stack_name}-{logical_id}-1A2B3C4D5E6F"
             _require_key(new, name=name)
-        updated: tuple[str, dict[str, Any]] = unchecked_update(
-            physical_id, old, new, stack_name, *rest
-        )
-        return updated
+        return unchecked_update(physical_id, old, new, stack_name, *rest)
 
     handlers["create"] = create
     handlers["update"] = update

@@ -299,7 +299,7 @@ def _hide_unreachable_clusters() -> None:
         status, headers, body = describe(name)
         if status == HTTPStatus.OK and _caller.get() and not _is_reachable(name, _caller.get()):
             cluster = {**eks.sanitize(eks.clusters[name]), "endpoint": f"https://{_NOWHERE}"}
-            return eks.json_resp(HTTPStatus.OK, {"cluster": cluster})  # type: ignore[no-any-return]
+            return eks.json_resp(HTTPStatus.OK, {"cluster": cluster})
         return status, headers, body
 
     eks.describe_cluster = describe_for_caller
@@ -356,14 +356,12 @@ def install_execution_input() -> None:
 
     def start_execution(data: dict[str, Any]) -> Response:
         if len(data.get("input", "").encode()) > MOST_INPUT_BYTES:
-            refused: Response = responses.error_response_json(
+            return responses.error_response_json(
                 "ValidationException",
                 "1 validation error detected: Value at 'input' failed to satisfy constraint: "
                 f"Member must have length less than or equal to {MOST_INPUT_BYTES}",
                 HTTPStatus.BAD_REQUEST,
             )
-            return refused
-        started: Response = unchecked(data)
-        return started
+        return unchecked(data)
 
     stepfunctions.start_execution = start_execution

@@ -50,8 +50,7 @@ def free_port() -> int:
     """
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
-        return port
+        return probe.getsockname()[1]
 
 
 class LocalAwsError(Exception):

@@ -54,8 +54,7 @@ def _refuse_unknown_topics() -> None:
     def create_subscription(logical_id: str, properties: Properties, stack_name: str) -> Created:
         if sns.topic_by_arn_any_scope(properties["TopicArn"]) is None:
             raise Refused("NotFound: Topic does not exist")
-        created: Created = create(logical_id, properties, stack_name)
-        return created
+        return create(logical_id, properties, stack_name)
 
     handlers["create"] = create_subscription
 

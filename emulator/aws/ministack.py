@@ -21,6 +21,8 @@ What to offer upstream, for the most names to become public, or unnecessary:
 import importlib
 import importlib.metadata
 import re
+from collections.abc import Callable, MutableMapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -90,6 +92,20 @@ Response: TypeAlias = tuple[int, dict[str, str], bytes]
 # Types of `iam_evaluator`; MiniStack has none.
 EvalContext: TypeAlias = Any
 EvalResult: TypeAlias = Any
+
+
+def wrap(owner: Any, name: str, function: Callable[..., Any]) -> None:  # noqa: ANN401 - see _Module
+    """Put a function in another's place, which it gets as its first argument.
+
+    Args:
+        owner: A module of MiniStack, or one of its tables of functions.
+        name: What the other is there.
+        function: What is called instead.
+    """
+    if isinstance(owner, MutableMapping):
+        owner[name] = partial(function, owner[name])
+    else:
+        setattr(owner, name, partial(function, getattr(owner, name)))
 
 
 def get_account_id() -> str:

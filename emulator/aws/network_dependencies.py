@@ -7,15 +7,15 @@ https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from emulator.aws import rds
-from emulator.aws.cloudformation.resource_type import Properties, Refused, run_in_thread
+from emulator.aws.cloudformation.resource_type import Refused, check_deletion, run_in_thread
 from emulator.aws.fsx import store as fsx_store
 from emulator.aws.json_service import HyperPodClient
-from emulator.aws.ministack import cloudformation, ec2, eks, lambda_svc, provisioners
+from emulator.aws.ministack import cloudformation, ec2, eks, lambda_svc
 from emulator.aws.settings import Settings
 
 _SUBNET, _GROUP, _VPC = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::EC2::VPC"
@@ -131,19 +131,8 @@ def install(*, settings: Settings) -> None:
                 f"DependencyViolation: The vpc '{vpc_id}' has dependencies and cannot be deleted."
             )
 
-    _check_before_delete(_SUBNET, require_unused_subnet)
-    _check_before_delete(_GROUP, require_unused_group)
-    _check_before_delete(_VPC, require_empty_vpc)
+    check_deletion(_SUBNET, require_unused_subnet)
+    check_deletion(_GROUP, require_unused_group)
+    check_deletion(_VPC, require_empty_vpc)
     # The HyperPod API may be asking this process for a subnet just then.
     run_in_thread(_SUBNET, _GROUP)
-
-
-def _check_before_delete(resource_type: str, check: Callable[[str], None]) -> None:
-    handlers = provisioners.RESOURCE_HANDLERS[resource_type]
-    unchecked = handlers["delete"]
-
-    def delete(physical_id: str, properties: Properties) -> None:
-        check(physical_id)
-        unchecked(physical_id, properties)
-
-    handlers["delete"] = delete

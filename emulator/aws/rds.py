@@ -85,8 +85,7 @@ def _checked(make: Any) -> Any:  # noqa: ANN401 - MiniStack has no types
                 "DBSubnetGroupDoesNotCoverEnoughAZs: The DB subnet group doesn't meet Availability "
                 "Zone (AZ) coverage requirement. Please add subnets to cover at least 2 AZs."
             )
-        created: Created = make(*given)
-        return created
+        return make(*given)
 
     return checked
 

@@ -68,13 +68,11 @@ def install(*, settings: Settings) -> None:
 
     def provision_resource(*arguments: Any) -> Created:
         with mode_of(arguments[3]):
-            created: Created = provision(*arguments)
-            return created
+            return provision(*arguments)
 
     def update_resource(*arguments: Any) -> Created:
         with mode_of(arguments[4]):
-            updated: Created = update(*arguments)
-            return updated
+            return update(*arguments)
 
     def explained_event(  # noqa: PLR0917 - MiniStack's signature
         stack_id: str,
@@ -143,8 +141,7 @@ def _roll_back_stack(handle: Callable[[_Params], Response], params: _Params) -> 
 
 
 def _refused(message: str) -> Response:
-    refused: Response = changesets.error("ValidationError", message)
-    return refused
+    return changesets.error("ValidationError", message)
 
 
 def _change_stack(handle: Callable[[_Params], Response], params: _Params) -> Response:
@@ -217,5 +214,4 @@ def _change_set(params: _Params) -> dict[str, Any] | None:
     _id, found = changesets.find_change_set(
         handlers.p(params, "ChangeSetName"), handlers.p(params, "StackName")
     )
-    change_set: dict[str, Any] | None = found
-    return change_set
+    return found

@@ -42,8 +42,7 @@ def install_cancelled_update() -> None:
         stack_name = arguments[-2]
         if cloudformation.stacks[stack_name].pop("_cancel_requested", False):
             raise Refused("User Initiated")
-        outputs: tuple[list[Any], dict[str, Any]] = resolve(*arguments)
-        return outputs
+        return resolve(*arguments)
 
     stacks.resolve_stack_outputs = resolve_stack_outputs
 
@@ -213,13 +212,11 @@ def install_failing_step(*, settings: Settings) -> None:
 
     def provision_resource(*arguments: Any) -> Created:
         refuse(arguments[0], arguments[3], arguments[1])
-        created: Created = provision(*arguments)
-        return created
+        return provision(*arguments)
 
     def update_resource(*arguments: Any) -> Created:
         refuse(arguments[0], arguments[4], arguments[5])
-        updated: Created = update(*arguments)
-        return updated
+        return update(*arguments)
 
     def deliver_response(token: str, response: Mapping[str, Any]) -> bool:
         stack_id, logical_id = _key(response)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.aws.ministack import provisioners, stacks
+from emulator.aws.ministack import provisioners, stacks, wrap
 
 Properties = Mapping[str, Any]
 Created = tuple[str, dict[str, Any]]
@@ -25,6 +25,7 @@ class ResourceType:
         update: Called with the physical id, the old and the new properties, when nothing
             create-only changed (`resource_schemas.py`).
         delete: Called with the physical id and the properties; a resource already gone is fine.
+            Default: there is nothing to delete.
         tagged: Whether the stack's tags are merged into the property `Tags`.
         waits: Whether handlers wait for something, and so get a thread of their own; the others
             only touch state in this process.
@@ -32,7 +33,7 @@ class ResourceType:
 
     name: str
     create: Callable[[Properties], Created]
-    delete: Callable[[str, Properties], None]
+    delete: Callable[[str, Properties], None] = lambda _physical_id, _properties: None
     update: Callable[[str, Properties, Properties], Created] | None = None
     tagged: bool = True
     waits: bool = False
@@ -51,6 +52,26 @@ class ResourceType:
             provisioners.STACK_TAG_PROPERTY[self.name] = ("Tags", "list")
         if self.waits:
             run_in_thread(self.name)
+
+
+def check_creation(resource_type: str, check: Callable[[Properties], None]) -> None:
+    """Have the properties of what MiniStack's handler creates looked at first."""
+
+    def create(unchecked: Any, logical_id: str, properties: Properties, stack: str) -> Created:  # noqa: ANN401 - MiniStack's
+        check(properties)
+        return unchecked(logical_id, properties, stack)
+
+    wrap(provisioners.RESOURCE_HANDLERS[resource_type], "create", create)
+
+
+def check_deletion(resource_type: str, check: Callable[[str], None]) -> None:
+    """Have the physical id of what MiniStack's handler deletes looked at first."""
+
+    def delete(unchecked: Any, physical_id: str, properties: Properties) -> None:  # noqa: ANN401 - MiniStack's
+        check(physical_id)
+        unchecked(physical_id, properties)
+
+    wrap(provisioners.RESOURCE_HANDLERS[resource_type], "delete", delete)
 
 
 def run_in_thread(*names: str) -> None:

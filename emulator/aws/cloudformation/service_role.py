@@ -83,8 +83,7 @@ class _ServiceRoles:
             if role_arn:
                 problem = _refusal(role_arn)
                 if problem is not None:
-                    refused: Response = handlers.error(*problem, HTTPStatus.FORBIDDEN)
-                    return refused
+                    return handlers.error(*problem, HTTPStatus.FORBIDDEN)
                 self._roles[key] = role_arn.rsplit("/", 1)[-1]
             token = self._role.set(self._roles.get(key))
             try:

@@ -17,11 +17,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from emulator.aws.cloudformation.resource_type import Properties, Refused, check_creation
 from emulator.aws.ministack import (
     Response,
     changesets,
     cloudformation,
+    cloudwatch_logs,
     engine,
     get_region,
     handlers,
@@ -29,6 +30,7 @@ from emulator.aws.ministack import (
     kms,
     provisioners,
     stacks,
+    wrap,
 )
 from emulator.aws.settings import Settings
 
@@ -61,18 +63,18 @@ def _split(node: object, parameters: Mapping[str, Any]) -> object:
 
 def install_condition_values() -> None:
     """Do what is split before MiniStack evaluates the conditions."""
-    evaluate = engine.evaluate_conditions
 
     def evaluate_conditions(
-        template: Mapping[str, Any], parameters: Mapping[str, Any]
+        evaluate: Callable[..., dict[str, bool]],
+        template: Mapping[str, Any],
+        parameters: Mapping[str, Any],
     ) -> dict[str, bool]:
         conditions = _split(template.get("Conditions") or {}, parameters)
-        evaluated: dict[str, bool] = evaluate({**template, "Conditions": conditions}, parameters)
-        return evaluated
+        return evaluate({**template, "Conditions": conditions}, parameters)
 
     # Each has imported it by name.
     for module in (changesets, engine, handlers, stacks):
-        module.evaluate_conditions = evaluate_conditions
+        wrap(module, "evaluate_conditions", evaluate_conditions)
 
 
 _ABSENT = re.compile(r"SSM parameter '(?P<name>[^']+)' does not exist")
@@ -80,9 +82,10 @@ _ABSENT = re.compile(r"SSM parameter '(?P<name>[^']+)' does not exist")
 
 def install_stored_parameters() -> None:
     """Refuse such a template in CloudFormation's words."""
-    resolve: Callable[..., dict[str, Any]] = handlers.resolve_parameters
 
-    def resolve_parameters(*arguments: Any, **options: Any) -> dict[str, Any]:
+    def resolve_parameters(
+        resolve: Callable[..., dict[str, Any]], *arguments: Any, **options: Any
+    ) -> dict[str, Any]:
         try:
             return resolve(*arguments, **options)
         except ValueError as error:
@@ -92,7 +95,8 @@ def install_stored_parameters() -> None:
             message = f"Unable to fetch parameters [{absent['name']}] from parameter store"
             raise ValueError(f"{message} for this account.") from error
 
-    handlers.resolve_parameters = changesets.resolve_parameters = resolve_parameters
+    for module in (changesets, handlers):
+        wrap(module, "resolve_parameters", resolve_parameters)
 
 
 _regions: dict[str, Collection[str]] = {}
@@ -107,10 +111,9 @@ def is_offered(resource_type: str) -> bool:
 def install_regional_types(*, settings: Settings) -> None:
     """Have CloudFormation refuse a template with a type that its region does not have."""
     _regions.update(settings.regional_types)
-    validate: Callable[..., None] = handlers.validate_template_support
 
     def validate_in_region(
-        template: Mapping[str, Any], conditions: Mapping[str, bool], *rest: Any, **options: Any
+        validate: Callable[..., None], template: Mapping[str, Any], *rest: Any, **options: Any
     ) -> None:
         used = {each.get("Type") for each in template.get("Resources", {}).values()}
         absent = sorted(name for name in _regions if name in used and not is_offered(name))
@@ -118,9 +121,10 @@ def install_regional_types(*, settings: Settings) -> None:
             raise ValueError(
                 f"Template format error: Unrecognized resource types: [{', '.join(absent)}]"
             )
-        validate(template, conditions, *rest, **options)
+        validate(template, *rest, **options)
 
-    handlers.validate_template_support = changesets.validate_template_support = validate_in_region
+    for module in (changesets, handlers):
+        wrap(module, "validate_template_support", validate_in_region)
 
 
 def _describe(params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
@@ -140,29 +144,22 @@ def install_described_type() -> None:
     handlers.ACTION_HANDLERS["DescribeType"] = _describe
 
 
-_IsTaken = Callable[[str], bool]
-
-
 def install_taken_names() -> None:
     """Check the names of what is created of these types."""
     _check("AWS::IAM::Role", "RoleName", lambda name: name in iam.roles)
     _check("AWS::KMS::Alias", "AliasName", lambda name: kms.alias_arn(name) in kms.aliases)
+    _check("AWS::Logs::LogGroup", "LogGroupName", lambda name: name in cloudwatch_logs.log_groups)
 
 
-def _check(resource_type: str, key: str, is_taken: _IsTaken) -> None:
-    handlers: dict[str, Any] = provisioners.RESOURCE_HANDLERS[resource_type]
-    unchecked = handlers["create"]
-
-    def create(logical_id: str, properties: Properties, stack_name: str) -> Created:
+def _check(resource_type: str, key: str, is_taken: Callable[[str], bool]) -> None:
+    def check(properties: Properties) -> None:
         name = properties.get(key)
         if name and is_taken(name):
             raise Refused(
                 f"Resource of type '{resource_type}' with identifier '{name}' already exists."
             )
-        created: Created = unchecked(logical_id, properties, stack_name)
-        return created
 
-    handlers["create"] = create
+    check_creation(resource_type, check)
 
 
 def _importers(export_name: str, *, exporter: str) -> list[str]:
@@ -221,8 +218,7 @@ def install_exports() -> None:
         stack = handlers.resolve_stack(handlers.p(params, "StackName"))
         refusal = None if stack is None else _delete_refusal(stack)
         if stack is None or refusal is None:
-            answer: Response = delete_stack(params)
-            return answer
+            return delete_stack(params)
         # The request succeeds, and the stack stays in the state in which it is:
         # https://github.com/rlister/stax/issues/40
         stacks.add_event(
@@ -234,8 +230,7 @@ def install_exports() -> None:
             refusal,
             stack["StackId"],
         )
-        accepted: Response = handlers.xml(HTTPStatus.OK, "DeleteStackResponse", "")
-        return accepted
+        return handlers.xml(HTTPStatus.OK, "DeleteStackResponse", "")
 
     stacks.resolve_stack_outputs = resolve_stack_outputs
     handlers.delete_stack = handlers.ACTION_HANDLERS["DeleteStack"] = delete

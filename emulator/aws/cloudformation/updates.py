@@ -114,8 +114,7 @@ class _Replacements:
     ) -> str | None:
         schema = schema_of(resource_type)
         if schema is None:
-            told: str | None = self._refusal(resource_type, old, new, physical_id)
-            return told
+            return self._refusal(resource_type, old, new, physical_id)
         return schema.replacement_problem(old, new, physical_id=physical_id)
 
     def _recreated(self, resource_type: str, name: str) -> str:

@@ -211,32 +211,26 @@ def _create(query: Query) -> Response:
 
 def _cancel(query: Query) -> Response:
     _STORES["reservations"][_value(query, "CapacityReservationId")]["state"] = "cancelled"
-    answer: Response = ec2.xml(
-        HTTPStatus.OK, "CancelCapacityReservationResponse", "<return>true</return>"
-    )
-    return answer
+    return ec2.xml(HTTPStatus.OK, "CancelCapacityReservationResponse", "<return>true</return>")
 
 
 def _describe(query: Query) -> Response:
     store = _STORES["reservations"]
     named = [values[0] for key, values in query.items() if key.startswith("CapacityReservationId.")]
     unknown = [id_ for id_ in named if id_ not in store]
-    answer: Response
     if unknown:
-        answer = ec2.error(
+        return ec2.error(
             "InvalidCapacityReservationId.NotFound",
             f"The capacity reservation ID '{unknown[0]}' does not exist",
             HTTPStatus.BAD_REQUEST,
         )
-        return answer
     found = [store[id_] for id_ in named or store]
     items = "".join(f"<item>{_xml(each)}</item>" for each in found)
-    answer = ec2.xml(
+    return ec2.xml(
         HTTPStatus.OK,
         "DescribeCapacityReservationsResponse",
         f"<capacityReservationSet>{items}</capacityReservationSet>",
     )
-    return answer
 
 
 def _offer(query: Query) -> Response:
@@ -248,12 +242,11 @@ def _offer(query: Query) -> Response:
         f"<availabilityZone>{name}</availabilityZone></item>"
         for name, id_ in zones.zones(get_region()).items()
     )
-    answer: Response = ec2.xml(
+    return ec2.xml(
         HTTPStatus.OK,
         "DescribeCapacityBlockOfferingsResponse",
         f"<capacityBlockOfferingSet>{items}</capacityBlockOfferingSet>",
     )
-    return answer
 
 
 def _purchase(query: Query) -> Response:
@@ -266,8 +259,7 @@ def _purchase(query: Query) -> Response:
 
 def _answer(action: str, made: Reservation) -> Response:
     body = f"<capacityReservation>{_xml(made)}</capacityReservation>"
-    answer: Response = ec2.xml(HTTPStatus.OK, f"{action}Response", body)
-    return answer
+    return ec2.xml(HTTPStatus.OK, f"{action}Response", body)
 
 
 def _xml(members: Reservation) -> str:

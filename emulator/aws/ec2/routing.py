@@ -5,20 +5,22 @@ https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html
 """
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
+from emulator.aws.cloudformation.resource_type import (
+    Created,
+    Properties,
+    Refused,
+    ResourceType,
+    check_creation,
+)
 from emulator.aws.ec2 import api as ec2_api
-from emulator.aws.ministack import ec2, provisioners
+from emulator.aws.ministack import Query, Response, ec2, provisioners, wrap
 
 
 def by_allocation(allocation_id: object) -> dict[str, Any]:
-    """Return the address with this allocation id.
-
-    Raises:
-        Refused: there is none.
-    """
+    """Return the address with this allocation id, or refuse what names none."""
     return ec2_api.existing(
         ec2.addresses, allocation_id, code="InvalidAllocationID", noun="allocation ID"
     )
@@ -190,32 +192,16 @@ def _check_endpoint(properties: Properties) -> None:
 def install() -> None:
     """Check what is created of these types; route to VPC endpoints, which MiniStack passes over."""
     for operation in ("CreateRoute", "ReplaceRoute"):
-        ec2.ACTION_MAP[operation] = _with_endpoint_as_gateway(ec2.ACTION_MAP[operation])
-    _check_before_create("AWS::EC2::SubnetRouteTableAssociation", _check_association)
-    _check_before_create("AWS::EC2::Route", _check_route)
-    _check_before_create("AWS::EC2::VPCEndpoint", _check_endpoint)
+        wrap(ec2.ACTION_MAP, operation, _with_endpoint_as_gateway)
+    check_creation("AWS::EC2::SubnetRouteTableAssociation", _check_association)
+    check_creation("AWS::EC2::Route", _check_route)
+    check_creation("AWS::EC2::VPCEndpoint", _check_endpoint)
 
 
-def _with_endpoint_as_gateway(call: Callable[..., Any]) -> Callable[..., Any]:
+def _with_endpoint_as_gateway(call: Callable[[Query], Response], query: Query) -> Response:
     """Keep a VPC endpoint as the gateway of a route: EC2's Route has no member for endpoints.
 
     https://github.com/hashicorp/terraform-provider-aws/blob/main/internal/service/ec2/vpc_route.go
     """
-
-    def routed(query: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
-        endpoint = query.get("VpcEndpointId")
-        return call({**query, "GatewayId": endpoint} if endpoint else query)
-
-    return routed
-
-
-def _check_before_create(resource_type: str, check: Callable[[Properties], None]) -> None:
-    handlers = provisioners.RESOURCE_HANDLERS[resource_type]
-    unchecked = handlers["create"]
-
-    def create(logical_id: str, properties: Properties, stack_name: str) -> Created:
-        check(properties)
-        created: Created = unchecked(logical_id, properties, stack_name)
-        return created
-
-    handlers["create"] = create
+    endpoint = query.get("VpcEndpointId")
+    return call({**query, "GatewayId": endpoint} if endpoint else query)

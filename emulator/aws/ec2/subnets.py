@@ -86,9 +86,8 @@ def _associate(query: Query) -> Response:
         association_id, _ = _create(properties)
     except Refused as refused:
         code, _, message = str(refused).partition(": ")
-        error: Response = ec2.error(code, message, HTTPStatus.BAD_REQUEST)
-        return error
-    answer: Response = ec2.xml(
+        return ec2.error(code, message, HTTPStatus.BAD_REQUEST)
+    return ec2.xml(
         HTTPStatus.OK,
         "AssociateVpcCidrBlockResponse",
         f"<vpcId>{properties['VpcId']}</vpcId><cidrBlockAssociation>"
@@ -96,7 +95,6 @@ def _associate(query: Query) -> Response:
         f"<associationId>{association_id}</associationId>"
         "<cidrBlockState><state>associating</state></cidrBlockState></cidrBlockAssociation>",
     )
-    return answer
 
 
 def install_cidr_block() -> None:

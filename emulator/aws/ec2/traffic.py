@@ -77,8 +77,7 @@ def _refuse_missing_rules(action: str, store: str) -> None:
         wanted = map(_content, ec2.parse_ip_permissions(query, "IpPermissions"))
         if group is not None and any(rule not in there for rule in wanted):
             message = "The specified rule does not exist in this security group."
-            refusal: Response = ec2.error("InvalidPermission.NotFound", message, 400)
-            return refusal
+            return ec2.error("InvalidPermission.NotFound", message, 400)
         return revoke(query)
 
     ec2.ACTION_MAP[action] = revoke_existing

@@ -64,17 +64,15 @@ def _describe_services(query: dict[str, list[str]]) -> Response:
         if name not in known:
             # As worded in https://github.com/hashicorp/terraform-provider-aws/issues/24216.
             message = f"The Vpc Endpoint Service '{name}' does not exist"
-            refusal: Response = ec2.error("InvalidServiceName", message, HTTPStatus.BAD_REQUEST)
-            return refusal
+            return ec2.error("InvalidServiceName", message, HTTPStatus.BAD_REQUEST)
     wanted = ec2.parse_member_list(query, "ServiceName") or known
     filtered = ec2.parse_filters(query).get("service-name", wanted)
     items = "".join(_item(name) for name in known if name in wanted and name in filtered)
-    answer: Response = ec2.xml(
+    return ec2.xml(
         HTTPStatus.OK,
         "DescribeVpcEndpointServicesResponse",
         f"<serviceDetailSet>{items}</serviceDetailSet>",
     )
-    return answer
 
 
 def _item(name: str) -> str:
@@ -153,7 +151,6 @@ def install_vpc_endpoint() -> None:
 
     def create(logical_id: str, properties: Mapping[str, Any], stack_name: str) -> Created:
         _check(properties)
-        created: Created = unchecked(logical_id, properties, stack_name)
-        return created
+        return unchecked(logical_id, properties, stack_name)
 
     handlers["create"] = create

@@ -52,12 +52,11 @@ def _describe(_query: dict[str, Any]) -> Response:
         "<optInStatus>opt-in-not-required</optInStatus><zoneType>availability-zone</zoneType></item>"
         for name, id_ in zones(region).items()
     )
-    response: Response = ec2.xml(
+    return ec2.xml(
         200,
         "DescribeAvailabilityZonesResponse",
         f"<availabilityZoneInfo>{items}</availabilityZoneInfo>",
     )
-    return response
 
 
 def install_availability_zones() -> None:
@@ -81,12 +80,11 @@ def _describe_offerings(known: frozenset[str], query: Query) -> Response:
         for name in sorted(wanted & known)
         for location in _locations(name, kind)
     )
-    answer: Response = ec2.xml(
+    return ec2.xml(
         HTTPStatus.OK,
         "DescribeInstanceTypeOfferingsResponse",
         f"<instanceTypeOfferingSet>{items}</instanceTypeOfferingSet>",
     )
-    return answer
 
 
 def _locations(instance_type: str, kind: str) -> Iterator[str]:

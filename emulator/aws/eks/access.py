@@ -1,8 +1,7 @@
-"""Access entries and Pod Identity associations, and calls of MiniStack's EKS in-process."""
+"""Access entries, Pod Identity associations, and how a cluster authenticates."""
 
 import json
 import re
-import time
 import uuid
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -12,13 +11,20 @@ from urllib.parse import unquote
 from emulator.aws.cloudformation.resource_type import (
     Created,
     Properties,
-    Refused,
     ResourceType,
     boolean,
     tag_map,
 )
+from emulator.aws.eks import api as eks_api
 from emulator.aws.iam import authorization
-from emulator.aws.ministack import Response, eks, get_account_id, get_region, iam_actions
+from emulator.aws.ministack import (
+    Response,
+    eks,
+    get_account_id,
+    get_region,
+    iam_actions,
+    wrap,
+)
 
 ACCESS_ENTRY_TYPES = (
     "STANDARD",
@@ -33,25 +39,6 @@ ACCESS_ENTRY_TYPES = (
 _ACCESS_POLICY = re.compile(r"arn:aws[a-z-]*:eks::aws:cluster-access-policy/[A-Za-z0-9]+")
 
 
-def answer(response: Response) -> dict[str, Any]:
-    """Return the body of an operation's response.
-
-    Raises:
-        Refused: EKS answered with an error.
-    """
-    status, _headers, body = response
-    content: dict[str, Any] = json.loads(body)
-    if status >= HTTPStatus.BAD_REQUEST:
-        raise Refused(f"{content['__type']}: {content['message']}")
-    return content
-
-
-def gone_or_answer(response: Response) -> None:
-    """Accept a deletion's response, also when there was nothing to delete."""
-    if response[0] != HTTPStatus.NOT_FOUND:
-        answer(response)
-
-
 def access_entry_arn(cluster_name: str, principal_arn: str) -> str:
     """Return a new access entry's ARN: it names the principal and ends in a unique id."""
     _arn, _partition, _iam, _region, account, resource = principal_arn.split(":", 5)
@@ -62,55 +49,38 @@ def access_entry_arn(cluster_name: str, principal_arn: str) -> str:
     )
 
 
-def _entry_problem(cluster_name: str, body: dict[str, Any]) -> tuple[str, str] | None:
-    cluster = eks.clusters.get(cluster_name)
-    mode = (cluster or {}).get("accessConfig", {}).get("authenticationMode", "CONFIG_MAP")
-    if cluster is not None and mode == "CONFIG_MAP":
-        return (
-            "InvalidRequestException",
-            "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to "
-            "perform this operation.",
-        )
-    principal_arn = body.get("principalArn", "")
-    if ":role/" in principal_arn and authorization.role(principal_arn) is None:
-        return (
-            "InvalidParameterException",
-            f"The specified principalArn is invalid: no such principal {principal_arn}.",
-        )
-    return None
-
-
 def install() -> None:
     """Let access entries have every type, real ARNs, and EKS's own preconditions."""
     eks.VALID_ACCESS_ENTRY_TYPES = ACCESS_ENTRY_TYPES
     eks.access_entry_arn = access_entry_arn
-    unchecked = eks.create_access_entry
+    wrap(eks, "create_access_entry", _create_access_entry)
+    wrap(eks, "associate_access_policy", _associate_access_policy)
 
-    def create_access_entry(cluster_name: str, body: dict[str, Any]) -> Response:
-        problem = _entry_problem(cluster_name, body)
-        response: Response = (
-            eks.error(HTTPStatus.BAD_REQUEST, *problem)
-            if problem
-            else unchecked(cluster_name, body)
+
+def _create_access_entry(
+    unchecked: Callable[..., Response], cluster_name: str, body: dict[str, Any]
+) -> Response:
+    cluster = eks.clusters.get(cluster_name)
+    mode = (cluster or {}).get("accessConfig", {}).get("authenticationMode", "CONFIG_MAP")
+    if cluster is not None and mode == "CONFIG_MAP":
+        message = (
+            "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to "
+            "perform this operation."
         )
-        return response
+        return eks_api.refusal(message, code="InvalidRequestException")
+    principal_arn = body.get("principalArn", "")
+    if ":role/" in principal_arn and authorization.role(principal_arn) is None:
+        message = f"The specified principalArn is invalid: no such principal {principal_arn}."
+        return eks_api.refusal(message)
+    return unchecked(cluster_name, body)
 
-    associate = eks.associate_access_policy
 
-    def associate_access_policy(
-        cluster_name: str, principal_arn: str, body: dict[str, Any]
-    ) -> Response:
-        if _ACCESS_POLICY.fullmatch(body.get("policyArn", "")) is None:
-            message = "The policyArn parameter format is not valid"
-            refused: Response = eks.error(
-                HTTPStatus.BAD_REQUEST, "InvalidParameterException", message
-            )
-            return refused
-        response: Response = associate(cluster_name, principal_arn, body)
-        return response
-
-    eks.create_access_entry = create_access_entry
-    eks.associate_access_policy = associate_access_policy
+def _associate_access_policy(
+    associate: Callable[..., Response], cluster_name: str, principal_arn: str, body: dict[str, Any]
+) -> Response:
+    if _ACCESS_POLICY.fullmatch(body.get("policyArn", "")) is None:
+        return eks_api.refusal("The policyArn parameter format is not valid")
+    return associate(cluster_name, principal_arn, body)
 
 
 _ENTRY = re.compile(r"/clusters/([^/]+)/access-entries/(arn:.+?)(?:/access-policies(?:/.*)?)?")
@@ -122,10 +92,10 @@ _TAGS = re.compile(r"/tags/(arn:.+)")
 
 def install_authorization() -> None:
     """Authorize on access entries, add-ons and what is tagged, with the access policy as a key."""
-    resource_arn: Callable[..., str] = iam_actions.extract_resource_arn
-    tag_context: Callable[..., dict[str, Any]] = iam_actions.request_tag_context
 
-    def extract_resource_arn(service: str, method: str, path: str, *rest: Any) -> str:
+    def extract_resource_arn(
+        resource_arn: Callable[..., str], service: str, method: str, path: str, *rest: Any
+    ) -> str:
         *_others, region, account = rest
         found = None
         if service == "eks":
@@ -133,15 +103,19 @@ def install_authorization() -> None:
         return resource_arn(service, method, path, *rest) if found is None else found
 
     def request_tag_context(
-        service: str, action: str, body: bytes, params: Mapping[str, Any]
+        tag_context: Callable[..., dict[str, Any]],
+        service: str,
+        action: str,
+        body: bytes,
+        params: Mapping[str, Any],
     ) -> dict[str, Any]:
         context = tag_context(service, action, body, params)
         if action == "eks:AssociateAccessPolicy":
             context["eks:policyArn"] = json.loads(body)["policyArn"]
         return context
 
-    iam_actions.extract_resource_arn = extract_resource_arn
-    iam_actions.request_tag_context = request_tag_context
+    wrap(iam_actions, "extract_resource_arn", extract_resource_arn)
+    wrap(iam_actions, "request_tag_context", request_tag_context)
 
 
 def _resource(path: str, *, place: str) -> str | None:
@@ -152,12 +126,9 @@ def _resource(path: str, *, place: str) -> str | None:
     if part is not None:
         return f"arn:aws:eks:{place}:{_KINDS[part[2]]}/{part[1]}/{part[3]}/{uuid.uuid4()}"
     entry = _ENTRY.fullmatch(path)
-    if entry is None:
-        return None
-    return access_entry_arn(entry[1], entry[2])
+    return None if entry is None else access_entry_arn(entry[1], entry[2])
 
 
-_CONFIG = re.compile(r"/clusters/([A-Za-z0-9_-]+)/update-config")
 _NEXT = {"CONFIG_MAP": "API_AND_CONFIG_MAP", "API_AND_CONFIG_MAP": "API"}
 _WANTED, _LEFT = "_wanted_mode", "_updating"
 # In how many descriptions a cluster is UPDATING, with the former mode.
@@ -166,70 +137,38 @@ _DESCRIPTIONS = 1
 
 def install_authentication_mode() -> None:
     """Answer UpdateClusterConfig of `accessConfig`, which MiniStack does not know."""
-    handled, created, described = (
-        eks.handle_request_sync,
-        eks.create_cluster,
-        eks.describe_cluster,
-    )
 
-    def create(body: dict[str, Any], creator_arn: str | None = None) -> Response:
-        response: Response = created(body, creator_arn)
-        if response[0] < HTTPStatus.BAD_REQUEST:
-            # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAccessConfigRequest.html
-            access = eks.clusters[body["name"]].setdefault("accessConfig", {})
-            access.setdefault("authenticationMode", "CONFIG_MAP")
-        return response
-
-    def describe(name: str) -> Response:
+    def describe(described: Callable[[str], Response], name: str) -> Response:
         cluster = eks.clusters.get(name)
         if cluster is not None and _WANTED in cluster:
             _go_on(cluster)
-        response: Response = described(name)
-        return response
+        return described(name)
 
-    def handle(
-        method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
-    ) -> Response:
-        asked = _CONFIG.fullmatch(path)
-        access = json.loads(body).get("accessConfig") if asked and body else None
-        if asked is None or method != "POST" or not access or asked[1] not in eks.clusters:
-            response: Response = handled(method, path, headers, body, query)
-            return response
-        return _update(eks.clusters[asked[1]], access["authenticationMode"])
-
-    eks.create_cluster, eks.describe_cluster = create, describe
-    eks.handle_request_sync = handle
+    wrap(eks, "describe_cluster", describe)
+    eks_api.route("POST", eks_api.CONFIG, _update)
 
 
-def _update(cluster: dict[str, Any], wanted: str) -> Response:
+def _update(
+    asked: re.Match[str], body: Mapping[str, Any], _query: eks_api.Query
+) -> Response | None:
+    cluster = eks.clusters.get(asked[1])
+    if cluster is None or not body.get("accessConfig"):
+        return None
+    wanted = body["accessConfig"]["authenticationMode"]
     mode = cluster["accessConfig"]["authenticationMode"]
-    refusal: Response
     if cluster["status"] != "ACTIVE":
         # https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterConfig.html
-        refusal = eks.error(
+        return eks.error(
             HTTPStatus.CONFLICT,
             "ResourceInUseException",
             f"Cannot update a cluster that is {cluster['status']}: {cluster['name']}",
         )
-        return refusal
     if _NEXT.get(mode) != wanted:
-        refusal = eks.error(
-            HTTPStatus.BAD_REQUEST,
-            "InvalidParameterException",
-            f"Unsupported authentication mode update from {mode} to {wanted}",
-        )
-        return refusal
+        message = f"Unsupported authentication mode update from {mode} to {wanted}"
+        return eks_api.refusal(message)
     cluster |= {"status": "UPDATING", _WANTED: wanted, _LEFT: _DESCRIPTIONS}
-    update = {
-        "id": str(uuid.uuid4()),
-        "status": "InProgress",
-        "type": "AccessConfigUpdate",
-        "params": [{"type": "AuthenticationMode", "value": f'"{wanted}"'}],
-        "createdAt": time.time(),
-        "errors": [],
-    }
-    response: Response = eks.json_resp(HTTPStatus.OK, {"update": update})
-    return response
+    params = [{"type": "AuthenticationMode", "value": f'"{wanted}"'}]
+    return eks_api.updating(eks_api.update("AccessConfigUpdate", params=params))
 
 
 def _go_on(cluster: dict[str, Any]) -> None:
@@ -274,28 +213,30 @@ def _create_entry(properties: Properties) -> Created:
         "tags": tag_map(properties),
         **_entry_fields(properties),
     }
-    answer(eks.create_access_entry(cluster, body))
+    eks_api.answer(eks.create_access_entry(cluster, body))
     for association in _policies(properties).values():
-        answer(eks.associate_access_policy(cluster, principal, association))
+        eks_api.answer(eks.associate_access_policy(cluster, principal, association))
     return _created(properties)
 
 
 def _update_entry(_physical_id: str, old: Properties, new: Properties) -> Created:
     cluster, principal = new["ClusterName"], new["PrincipalArn"]
     before, after = _policies(old), _policies(new)
-    answer(eks.update_access_entry(cluster, principal, _entry_fields(new)))
+    eks_api.answer(eks.update_access_entry(cluster, principal, _entry_fields(new)))
     for policy_arn in before.keys() - after.keys():
-        gone_or_answer(eks.disassociate_access_policy(cluster, principal, policy_arn))
+        eks_api.gone_or_answer(eks.disassociate_access_policy(cluster, principal, policy_arn))
     for policy_arn, association in after.items():
         if before.get(policy_arn) != association:
-            answer(eks.associate_access_policy(cluster, principal, association))
+            eks_api.answer(eks.associate_access_policy(cluster, principal, association))
     entry = eks.access_entries[eks.ae_key(cluster, principal)]
     entry["tags"] = eks.tags[entry["accessEntryArn"]] = tag_map(new)
     return _created(new)
 
 
 def _delete_entry(_physical_id: str, properties: Properties) -> None:
-    gone_or_answer(eks.delete_access_entry(properties["ClusterName"], properties["PrincipalArn"]))
+    eks_api.gone_or_answer(
+        eks.delete_access_entry(properties["ClusterName"], properties["PrincipalArn"])
+    )
 
 
 ACCESS_ENTRY = ResourceType(
@@ -332,7 +273,7 @@ def _create_association(properties: Properties) -> Created:
     }
     cluster = properties["ClusterName"]
     response = eks.create_pod_identity_association(cluster, body)
-    return _created_association(answer(response)["association"])
+    return _created_association(eks_api.answer(response)["association"])
 
 
 def _update_association(arn: str, _old: Properties, new: Properties) -> Created:
@@ -340,14 +281,16 @@ def _update_association(arn: str, _old: Properties, new: Properties) -> Created:
     response = eks.update_pod_identity_association(
         new["ClusterName"], association_id, _association_fields(new)
     )
-    association = answer(response)["association"]
+    association = eks_api.answer(response)["association"]
     association["tags"] = eks.tags[arn] = tag_map(new)
     return _created_association(association)
 
 
 def _delete_association(arn: str, properties: Properties) -> None:
     association_id = arn.rsplit("/", 1)[-1]
-    gone_or_answer(eks.delete_pod_identity_association(properties["ClusterName"], association_id))
+    eks_api.gone_or_answer(
+        eks.delete_pod_identity_association(properties["ClusterName"], association_id)
+    )
 
 
 POD_IDENTITY_ASSOCIATION = ResourceType(

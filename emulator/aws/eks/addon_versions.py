@@ -7,18 +7,17 @@ the FSx CSI driver: there, the pinned one. Which is EKS's default is not recorde
 """
 
 import json
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from emulator.aws.eks import api as eks_api
 from emulator.aws.ministack import Response, eks
 
 _OFFERED: Mapping[str, Mapping[str, list[str]]] = json.loads(
     Path(__file__).with_name("addon_versions.json").read_text(encoding="utf-8")
 )
-_DESCRIBE = re.compile(r"/addons/supported-versions")
 
 
 def default(addon_name: str, *, kubernetes_version: str) -> str:
@@ -47,32 +46,24 @@ def version_problem(
 
 def install_addon_versions() -> None:
     """Answer DescribeAddonVersions, which MiniStack does not know."""
-    handled = eks.handle_request_sync
-
-    def handle(
-        method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
-    ) -> Response:
-        if method == "GET" and _DESCRIBE.fullmatch(path):
-            return _describe({name: values[0] for name, values in query.items()})
-        response: Response = handled(method, path, headers, body, query)
-        return response
-
-    eks.handle_request_sync = handle
+    eks_api.route("GET", "/addons/supported-versions", _describe)
 
 
-def _describe(query: Mapping[str, str]) -> Response:
+def _describe(_asked: object, _body: object, query: eks_api.Query) -> Response:
+    [wanted] = query.get("kubernetesVersion", [None])
     addons = [
         {
             "addonName": name,
-            "addonVersions": _versions(by_kubernetes, query.get("kubernetesVersion")),
+            "addonVersions": _versions(by_kubernetes, wanted),
             "owner": "aws",
             "publisher": "eks",
         }
         for name, by_kubernetes in _OFFERED.items()
-        if name == query.get("addonName", name)
+        if name in query.get("addonName", [name])
     ]
-    content = {"addons": [addon for addon in addons if addon["addonVersions"]]}
-    return HTTPStatus.OK, {"Content-Type": "application/json"}, json.dumps(content).encode()
+    return eks.json_resp(
+        HTTPStatus.OK, {"addons": [addon for addon in addons if addon["addonVersions"]]}
+    )
 
 
 def _versions(

@@ -29,7 +29,7 @@ for a failure, and its rollback asks for the former version: the worse of the tw
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -41,11 +41,11 @@ from emulator.aws.cloudformation.resource_type import (
     boolean,
     tag_map,
 )
-from emulator.aws.eks import access as eks_api
+from emulator.aws.eks import api as eks_api
 from emulator.aws.eks.addon_manager import AddonManager
 from emulator.aws.eks.addon_objects import CLOUDWATCH, METRICS, TRAINING_OPERATOR
 from emulator.aws.eks.addon_versions import default, version_problem
-from emulator.aws.ministack import Response, eks, get_region, provisioners, stacks
+from emulator.aws.ministack import Response, eks, get_region, provisioners, stacks, wrap
 from emulator.aws.settings import Settings
 
 # Announces no rights in DescribeAddonVersions, and is the default.
@@ -84,8 +84,7 @@ def _settled(properties: Properties) -> Created:
 
 
 def _described(cluster_name: str, addon_name: str) -> dict[str, Any]:
-    addon: dict[str, Any] = eks_api.answer(eks.describe_addon(cluster_name, addon_name))["addon"]
-    return addon
+    return eks_api.answer(eks.describe_addon(cluster_name, addon_name))["addon"]
 
 
 def _create(properties: Properties) -> Created:
@@ -120,25 +119,15 @@ def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
 _UPDATES: dict[str, dict[str, Any]] = {}
 
 
-def _begun(made: Mapping[str, Any]) -> Response:
-    update = _UPDATES[made["id"]] = {**made, "status": "InProgress"}
-    response: Response = eks.json_resp(HTTPStatus.OK, {"update": update})
-    return response
-
-
 def describe_update(cluster_name: str, addon_name: str, identifier: str) -> Response:
     """Answer DescribeUpdate of an add-on."""
     update = _UPDATES.get(identifier)
-    response: Response
     if update is None:
-        message = f"No update found for {identifier}."
-        response = eks.error(HTTPStatus.NOT_FOUND, "ResourceNotFoundException", message)
-        return response
+        return eks_api.no_update(identifier)
     addon = eks_api.answer(eks.describe_addon(cluster_name, addon_name))["addon"]
     if update["status"] == "InProgress" and addon["status"] != "UPDATING":
         update["status"] = "Successful" if addon["status"] == "ACTIVE" else "Failed"
-    response = eks.json_resp(HTTPStatus.OK, {"update": update})
-    return response
+    return eks_api.updating(update)
 
 
 def _delete(_physical_id: str, properties: Properties) -> None:
@@ -230,18 +219,18 @@ def install_addon_health(*, settings: Settings) -> None:
     """
     manager = AddonManager.of(settings)
     looks: Counter[str] = Counter()
-    created, described = eks.create_addon, eks.describe_addon
-    updated, deleted = eks.update_addon, eks.delete_addon
 
     def put(addon: dict[str, Any], *, status: str) -> None:
         looks[addon["addonArn"]] = 0
         _put(addon, status=status, manager=manager)
 
-    def create(cluster_name: str, body: dict[str, Any]) -> Response:
+    def create(
+        created: Callable[..., Response], cluster_name: str, body: dict[str, Any]
+    ) -> Response:
         refusal = _refusal(cluster_name, body, addon_name=body.get("addonName", ""))
         if refusal is not None:
             return refusal
-        response: Response = created(cluster_name, body)
+        response = created(cluster_name, body)
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response
         addon = eks.addons[f"{cluster_name}/{body['addonName']}"]
@@ -250,20 +239,26 @@ def install_addon_health(*, settings: Settings) -> None:
                 addon["addonName"], kubernetes_version=eks.clusters[cluster_name]["version"]
             )
         put(addon, status="CREATING")
-        return describe(cluster_name, addon["addonName"])
+        return eks.describe_addon(cluster_name, addon["addonName"])
 
-    def update(cluster_name: str, addon_name: str, body: dict[str, Any]) -> Response:
+    def update(
+        updated: Callable[..., Response], cluster_name: str, addon_name: str, body: dict[str, Any]
+    ) -> Response:
         refusal = _refusal(cluster_name, body, addon_name=addon_name)
         if refusal is not None:
             return refusal
-        response: Response = updated(cluster_name, addon_name, body)
+        response = updated(cluster_name, addon_name, body)
         if response[0] < HTTPStatus.BAD_REQUEST:
             addon = eks.addons[f"{cluster_name}/{addon_name}"]
             put(addon, status="UPDATING")
-            response = _begun(eks_api.answer(response)["update"])
+            made = eks_api.answer(response)["update"]
+            _UPDATES[made["id"]] = {**made, "status": "InProgress"}
+            response = eks_api.updating(_UPDATES[made["id"]])
         return response
 
-    def describe(cluster_name: str, addon_name: str) -> Response:
+    def describe(
+        described: Callable[..., Response], cluster_name: str, addon_name: str
+    ) -> Response:
         addon = eks.addons.get(f"{cluster_name}/{addon_name}")
         if addon is not None and addon["status"] != _FAILED:
             has_role = _has_role(cluster_name, addon_name)
@@ -275,41 +270,30 @@ def install_addon_health(*, settings: Settings) -> None:
                 addon["status"] = "DEGRADED"
             issue = _ISSUE if has_role else _NO_CREDENTIALS
             addon["health"] = {"issues": [] if healthy else [issue]}
-        response: Response = described(cluster_name, addon_name)
-        return response
+        return described(cluster_name, addon_name)
 
-    def delete(cluster_name: str, addon_name: str) -> Response:
+    def delete(deleted: Callable[..., Response], cluster_name: str, addon_name: str) -> Response:
         preserved = eks.addons.get(f"{cluster_name}/{addon_name}", {}).get(_PRESERVE)
-        response: Response = deleted(cluster_name, addon_name)
+        response = deleted(cluster_name, addon_name)
         if manager is not None and response[0] < HTTPStatus.BAD_REQUEST and not preserved:
             manager.remove(addon_name)
         return response
 
-    others = stacks.sends_back_failed_update
-    stacks.sends_back_failed_update = lambda name: name == ADDON.name or others(name)
-    eks.create_addon, eks.describe_addon = create, describe
-    eks.update_addon, eks.delete_addon = update, delete
+    wrap(
+        stacks, "sends_back_failed_update", lambda others, name: name == ADDON.name or others(name)
+    )
+    for function in (create, describe, update, delete):
+        wrap(eks, f"{function.__name__}_addon", function)
 
 
 def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> Response | None:
     cluster = eks.clusters.get(cluster_name)
-    problem = (
-        None
-        if cluster is None
-        else version_problem(body, addon_name=addon_name, kubernetes_version=cluster["version"])
-        or _identity_problem(body, addon_name=addon_name)
-    )
-    if problem is None:
+    if cluster is None:
         return None
-    refusal: Response = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
-    return refusal
-
-
-def _identity_problem(body: Mapping[str, Any], *, addon_name: str) -> str | None:
-    """Return what EKS says of an association for a version that announces none."""
-    if addon_name != TRAINING_OPERATOR or not body.get("podIdentityAssociations"):
-        return None
-    version = body.get("addonVersion", _NO_IDENTITY)
-    if version != _NO_IDENTITY:
-        return None
-    return f"Pod Identity feature is not supported for addon version: {version}"
+    problem = version_problem(body, addon_name=addon_name, kubernetes_version=cluster["version"])
+    if addon_name == TRAINING_OPERATOR and body.get("podIdentityAssociations"):
+        # Of an association for a version that announces none.
+        version = body.get("addonVersion", _NO_IDENTITY)
+        if version == _NO_IDENTITY and problem is None:
+            problem = f"Pod Identity feature is not supported for addon version: {version}"
+    return None if problem is None else eks_api.refusal(problem)

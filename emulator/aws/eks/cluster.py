@@ -6,18 +6,18 @@ or a rollback too, is not published: the protection is refused here as well, and
 https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html
 """
 
-import json
 import re
 import secrets
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from emulator.aws.cloudformation import express_mode
-from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
-from emulator.aws.eks import access as eks_api
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, boolean
+from emulator.aws.eks import api as eks_api
+from emulator.aws.eks.cluster_updates import keep_zones, network_refusal
 from emulator.aws.encryption import key_problem, make_for_service
 from emulator.aws.ministack import (
     Response,
@@ -27,10 +27,13 @@ from emulator.aws.ministack import (
     get_account_id,
     get_region,
     provisioners,
+    wrap,
 )
 from emulator.aws.settings import OIDC_PROVIDER_ID, Readiness, Settings
 
 _CREATING, _AGAIN = "_creating", "_again"
+_PROTECTION = "deletionProtection"
+_ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
 _ALL_TRAFFIC: dict[str, Any] = {"IpProtocol": "-1", "Ipv6Ranges": [], "PrefixListIds": []}
 
 
@@ -94,8 +97,7 @@ def _creating(cluster: dict[str, Any]) -> Response:
     network = {**shown["resourcesVpcConfig"], "clusterSecurityGroupId": None}
     unready = {"status": "CREATING", "endpoint": None, "certificateAuthority": {"data": None}}
     body = {"cluster": {**shown, **unready, "resourcesVpcConfig": network}}
-    response: Response = eks.json_resp(HTTPStatus.OK, body)
-    return response
+    return eks.json_resp(HTTPStatus.OK, body)
 
 
 def _readiness(readiness: Readiness | None) -> dict[str, float]:
@@ -114,100 +116,113 @@ def _is_creating(cluster: dict[str, Any], readiness: Readiness) -> bool:
 
 
 def install_cluster(*, settings: Settings) -> None:
-    """Give a cluster a VPC, a security group and the endpoint. No Docker."""
+    """Give a cluster a VPC, a security group and the endpoint, and protect it. No Docker."""
     eks.docker_available = False
-    unchecked, undeleted = eks.create_cluster, eks.delete_cluster
-    describe_without_new_tags = eks.describe_cluster
-    fields_without = provisioners.eks_cluster_fields
+    eks.issuer_url, eks.new_oidc_id = _issuer_url, _new_oidc_id
 
-    def create(body: dict[str, Any], creator_arn: str | None = None) -> Response:
-        vpc_config = body.get("resourcesVpcConfig", {})
-        problem = _encryption_problem(body)
-        if problem:
-            refusal: Response = eks.error(
-                HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem
-            )
-            return refusal
-        response: Response = unchecked(body, creator_arn)
-        if response[0] >= HTTPStatus.BAD_REQUEST:
-            return response
-        cluster = eks.clusters[body["name"]]
-        cluster["identity"] = _identity(body.get("tags", {})) or cluster["identity"]
-        vpc_id = ec2.subnets[vpc_config["subnetIds"][0]]["VpcId"]
-        cluster["resourcesVpcConfig"] |= {
-            "vpcId": vpc_id,
-            "clusterSecurityGroupId": _create_security_group(body["name"], vpc_id),
-        }
-        cluster["kubernetesNetworkConfig"] |= body.get("kubernetesNetworkConfig", {})
-        cluster |= _readiness(express_mode.readiness())
-        if settings.kubernetes_endpoint:
-            cluster["endpoint"] = settings.kubernetes_endpoint
-            cluster["certificateAuthority"] = {"data": settings.kubernetes_ca}
-        if any(logs.get("enabled") for logs in body.get("logging", {}).get("clusterLogging", [])):
-            # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
-            make_for_service(f"/aws/eks/{body['name']}/cluster")
-        cluster["status"] = "ACTIVE"
-        created: Response = describe_without_new_tags(body["name"])
-        return created
-
-    def describe(name: str) -> Response:
+    def describe(described: Callable[[str], Response], name: str) -> Response:
         cluster = eks.clusters.get(name)
         if cluster is not None:
             # What TagResource and UntagResource did since it was created.
             cluster["tags"] = dict(eks.tags.get(cluster["arn"], {}))
             if _is_creating(cluster, Readiness.read(Path(settings.scratch))):
                 return _creating(cluster)
-        response: Response = describe_without_new_tags(name)
-        return response
+        return described(name)
 
-    def delete(name: str) -> Response:
-        cluster = eks.clusters.get(name) or {}
-        group_id = cluster.get("resourcesVpcConfig", {}).get("clusterSecurityGroupId")
-        if group_id in ec2.security_groups:
-            del ec2.security_groups[group_id]
-        response: Response = undeleted(name)
-        return response
-
-    def fields(properties: dict[str, Any]) -> dict[str, Any]:
-        camel = provisioners.pascal_to_camel
-        result: dict[str, Any] = fields_without(properties)
-        access = properties.get("AccessConfig") or {}
-        if "BootstrapClusterCreatorAdminPermissions" in access:
-            result["accessConfig"]["bootstrapClusterCreatorAdminPermissions"] = (
-                provisioners.cfn_bool(access["BootstrapClusterCreatorAdminPermissions"])
-            )
-        for key in ("EncryptionConfig", "KubernetesNetworkConfig"):
-            if properties.get(key):
-                result[key[0].lower() + key[1:]] = camel(properties[key])
-        return result
-
-    eks.create_cluster, eks.delete_cluster = create, delete
-    eks.issuer_url, eks.new_oidc_id = _issuer_url, _new_oidc_id
-    eks.describe_cluster = describe
-    provisioners.eks_cluster_fields = fields
-
-
-_ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
-
-
-def install_dropped_properties() -> None:
-    """Check each update of a cluster by CloudFormation."""
+    wrap(eks, "create_cluster", partial(_create, settings))
+    wrap(eks, "delete_cluster", _delete)
+    wrap(eks, "describe_cluster", describe)
+    wrap(provisioners, "eks_cluster_fields", _fields)
     handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
-    updated = handlers["update"]
+    wrap(handlers, "update", _update_resource)
+    handlers["delete"] = lambda name, _: eks_api.gone_or_answer(eks.delete_cluster(name))
+    eks_api.route("POST", eks_api.CONFIG, _protect)
 
-    def update(
-        physical_id: str, old: Properties, new: Properties, stack: str, *names: str
-    ) -> Created:
-        if cloudformation.stacks[stack]["StackStatus"] != _ROLLBACK:
-            for name in _dropped(old, new):
-                raise Refused(
-                    "The new template must include all the properties specified in the previous "
-                    f'template, property "{name}" missing'
-                )
-        result: Created = updated(physical_id, old, new, stack, *names)
-        return result
 
-    handlers["update"] = update
+def _create(
+    settings: Settings,
+    unchecked: Callable[..., Response],
+    body: dict[str, Any],
+    creator_arn: str | None = None,
+) -> Response:
+    refusal = network_refusal(body)
+    problem = _encryption_problem(body)
+    if refusal is not None or problem is not None:
+        return refusal or eks_api.refusal(str(problem))
+    response = unchecked(body, creator_arn)
+    if response[0] >= HTTPStatus.BAD_REQUEST:
+        return response
+    cluster = eks.clusters[body["name"]]
+    cluster["identity"] = _identity(body.get("tags", {})) or cluster["identity"]
+    vpc_id = ec2.subnets[body["resourcesVpcConfig"]["subnetIds"][0]]["VpcId"]
+    cluster["resourcesVpcConfig"] |= {
+        "vpcId": vpc_id,
+        "clusterSecurityGroupId": _create_security_group(body["name"], vpc_id),
+    }
+    keep_zones(cluster)
+    cluster["kubernetesNetworkConfig"] |= body.get("kubernetesNetworkConfig", {})
+    # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAccessConfigRequest.html
+    cluster.setdefault("accessConfig", {}).setdefault("authenticationMode", "CONFIG_MAP")
+    cluster[_PROTECTION] = bool(body.get(_PROTECTION))
+    cluster |= _readiness(express_mode.readiness())
+    if settings.kubernetes_endpoint:
+        cluster["endpoint"] = settings.kubernetes_endpoint
+        cluster["certificateAuthority"] = {"data": settings.kubernetes_ca}
+    if any(logs.get("enabled") for logs in body.get("logging", {}).get("clusterLogging", [])):
+        # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
+        make_for_service(f"/aws/eks/{body['name']}/cluster")
+    cluster["status"] = "ACTIVE"
+    return eks.describe_cluster(body["name"])
+
+
+def _delete(deleted: Callable[[str], Response], name: str) -> Response:
+    cluster = eks.clusters.get(name) or {}
+    if cluster.get(_PROTECTION):
+        message = f"Cluster {name} has deletion protection; disable it before you delete it."
+        return eks_api.refusal(message, code="InvalidRequestException")
+    group_id = cluster.get("resourcesVpcConfig", {}).get("clusterSecurityGroupId")
+    if group_id in ec2.security_groups:
+        del ec2.security_groups[group_id]
+    return deleted(name)
+
+
+def _fields(without: Callable[..., dict[str, Any]], properties: dict[str, Any]) -> dict[str, Any]:
+    result = without(properties)
+    access = properties.get("AccessConfig") or {}
+    if "BootstrapClusterCreatorAdminPermissions" in access:
+        result["accessConfig"]["bootstrapClusterCreatorAdminPermissions"] = boolean(
+            access["BootstrapClusterCreatorAdminPermissions"]
+        )
+    for key in ("EncryptionConfig", "KubernetesNetworkConfig"):
+        if properties.get(key):
+            result[key[0].lower() + key[1:]] = provisioners.pascal_to_camel(properties[key])
+    return {**result, _PROTECTION: boolean(properties.get("DeletionProtection", False))}
+
+
+def _protect(
+    asked: re.Match[str], body: Mapping[str, Any], _query: eks_api.Query
+) -> Response | None:
+    if _PROTECTION not in body or asked[1] not in eks.clusters:
+        return None
+    eks.clusters[asked[1]][_PROTECTION] = body[_PROTECTION]
+    return eks_api.updating(eks_api.update("DeletionProtectionUpdate", status="Successful"))
+
+
+def _update_resource(
+    updated: Callable[..., Created],
+    name: str,
+    old: Properties,
+    new: Properties,
+    stack: str,
+    *names: str,
+) -> Created:
+    if cloudformation.stacks[stack]["StackStatus"] != _ROLLBACK:
+        for dropped in _dropped(old, new):
+            raise Refused(
+                "The new template must include all the properties specified in the previous "
+                f'template, property "{dropped}" missing'
+            )
+    return updated(name, old, new, stack, *names)
 
 
 def _dropped(old: Properties, new: Properties) -> Iterator[str]:
@@ -215,57 +230,3 @@ def _dropped(old: Properties, new: Properties) -> Iterator[str]:
         yield "PublicAccessCidrs"
     if "DeletionProtection" in old.keys() - new.keys():
         yield "DeletionProtection"
-
-
-_UPDATE_CONFIG = re.compile(r"/clusters/([A-Za-z0-9_-]+)/update-config")
-_KEY = "deletionProtection"
-
-
-def install_deletion_protection() -> None:
-    """Keep the switch of each cluster, refuse to delete one that is protected."""
-    created, deleted = eks.create_cluster, eks.delete_cluster
-    handled, fields_without = eks.handle_request_sync, provisioners.eks_cluster_fields
-
-    def create(body: dict[str, Any], creator_arn: str | None = None) -> Response:
-        response: Response = created(body, creator_arn)
-        if response[0] < HTTPStatus.BAD_REQUEST:
-            eks.clusters[body["name"]][_KEY] = bool(body.get(_KEY))
-        return response
-
-    def delete(name: str) -> Response:
-        if eks.clusters.get(name, {}).get(_KEY):
-            message = f"Cluster {name} has deletion protection; disable it before you delete it."
-            refusal: Response = eks.error(
-                HTTPStatus.BAD_REQUEST, "InvalidRequestException", message
-            )
-            return refusal
-        response: Response = deleted(name)
-        return response
-
-    def delete_resource(name: str, _properties: dict[str, Any]) -> None:
-        eks_api.gone_or_answer(eks.delete_cluster(name))
-
-    def fields(properties: dict[str, Any]) -> dict[str, Any]:
-        protected = provisioners.cfn_bool(properties.get("DeletionProtection", False))
-        return {**fields_without(properties), _KEY: protected}
-
-    def handle(
-        method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
-    ) -> Response:
-        match = _UPDATE_CONFIG.fullmatch(path)
-        wanted = json.loads(body or b"{}") if match and method == "POST" else {}
-        if match is None or _KEY not in wanted or match[1] not in eks.clusters:
-            response: Response = handled(method, path, headers, body, query)
-            return response
-        eks.clusters[match[1]][_KEY] = wanted[_KEY]
-        update = {"id": str(uuid.uuid4()), "status": "Successful"}
-        return (
-            HTTPStatus.OK,
-            {"Content-Type": "application/json"},
-            json.dumps({"update": update}).encode(),
-        )
-
-    eks.create_cluster, eks.delete_cluster = create, delete
-    eks.handle_request_sync = handle
-    provisioners.eks_cluster_fields = fields
-    provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]["delete"] = delete_resource

@@ -7,53 +7,52 @@ https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
 https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html
 """
 
-import json
 import re
-import time
-import uuid
-from collections.abc import Mapping
-from http import HTTPStatus
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.eks import addons
+from emulator.aws.eks import api as eks_api
 from emulator.aws.eks.addon_versions import version_problem
-from emulator.aws.ministack import Response, cloudformation, ec2, eks, provisioners
+from emulator.aws.ministack import Response, cloudformation, ec2, eks, provisioners, wrap
 
 _MIN_ZONES = 2
 _MIN_ADDRESSES = 6
 _ZONES_WITHOUT_EKS = frozenset({"use1-az3", "usw1-az2", "cac1-az3"})
-_REFUSAL = "InvalidParameterException"
+
+
+_ZONES = "_zones_at_creation"
+
+
+def network_refusal(body: Mapping[str, Any]) -> Response | None:
+    """Return EKS's refusal of the network of a new cluster, or None."""
+    vpc_config = body.get("resourcesVpcConfig", {})
+    problem = _problem(vpc_config)
+    if problem is not None:
+        return eks_api.refusal(problem)
+    return _place_refusal(body["name"], vpc_config)
+
+
+def keep_zones(cluster: dict[str, Any]) -> None:
+    """Note the zones of a new cluster, which it keeps."""
+    cluster[_ZONES] = _zones(cluster["resourcesVpcConfig"])
 
 
 def install_cluster_subnets() -> None:
-    """Check the network of each cluster that is created or updated."""
-    handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
-    created, updated = eks.create_cluster, handlers["update"]
-    zones_at_creation: dict[str, set[str]] = {}
+    """Check the network of each cluster that CloudFormation updates."""
 
-    def create(body: dict[str, Any], creator_arn: str | None = None) -> Response:
-        vpc_config = body.get("resourcesVpcConfig", {})
-        problem = _problem(vpc_config)
-        refusal = (_REFUSAL, problem) if problem else _place_problem(body["name"], vpc_config)
-        response: Response = (
-            eks.error(HTTPStatus.BAD_REQUEST, *refusal) if refusal else created(body, creator_arn)
-        )
-        if response[0] < HTTPStatus.BAD_REQUEST:
-            zones_at_creation[eks.clusters[body["name"]]["arn"]] = _zones(vpc_config)
-        return response
-
-    def update(physical_id: str, old: Properties, new: Properties, *names: str) -> Created:
+    def update(
+        updated: Callable[..., Created], name: str, old: Properties, new: Properties, *names: str
+    ) -> Created:
         vpc_config = provisioners.eks_cluster_fields(new)["resourcesVpcConfig"]
-        zones = zones_at_creation[eks.clusters[physical_id]["arn"]]
+        zones = eks.clusters[name][_ZONES]
         problem = _problem(vpc_config) or _new_zones_problem(vpc_config, zones=zones)
         if problem:
-            raise Refused(f"{_REFUSAL}: {problem}")
-        result: Created = updated(physical_id, old, new, *names)
-        return result
+            raise Refused(f"InvalidParameterException: {problem}")
+        return updated(name, old, new, *names)
 
-    eks.create_cluster = create
-    handlers["update"] = update
+    wrap(provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"], "update", update)
 
 
 def _problem(vpc_config: dict[str, Any]) -> str | None:
@@ -76,8 +75,8 @@ def _problem(vpc_config: dict[str, Any]) -> str | None:
     return None
 
 
-def _place_problem(name: str, vpc_config: dict[str, Any]) -> tuple[str, str] | None:
-    """Return code and message of EKS's refusal to place a new control plane in subnets, or None.
+def _place_refusal(name: str, vpc_config: Mapping[str, Any]) -> Response | None:
+    """Return EKS's refusal to place a new control plane in subnets, or None.
 
     Worded as in https://github.com/aws-samples/aws-deeplearning-labs/issues/1 and, of an update,
     https://github.com/elastic-ipfs/infrastructure/pull/221.
@@ -85,20 +84,20 @@ def _place_problem(name: str, vpc_config: dict[str, Any]) -> tuple[str, str] | N
     subnets = [ec2.subnets[identifier] for identifier in vpc_config["subnetIds"]]
     without = [each for each in subnets if each["AvailabilityZoneId"] in _ZONES_WITHOUT_EKS]
     if without:
-        return (
-            "UnsupportedAvailabilityZoneException",
+        message = (
             f"Cannot create cluster '{name}' because {without[0]['AvailabilityZone']}, the "
             "targeted availability zone, does not currently have sufficient capacity to support "
-            "the cluster.",
+            "the cluster."
         )
+        return eks_api.refusal(message, code="UnsupportedAvailabilityZoneException")
     free = {each["SubnetId"]: each["AvailableIpAddressCount"] for each in subnets}
     if min(free.values()) < _MIN_ADDRESSES:
         counts = " ".join(f"{identifier} Free IPs: {count}" for identifier, count in free.items())
-        return (
-            "InvalidRequestException",
+        message = (
             f"Provided subnets {counts}, need at least {_MIN_ADDRESSES} IPs in each subnet to be "
-            "free for this operation",
+            "free for this operation"
         )
+        return eks_api.refusal(message, code="InvalidRequestException")
     return None
 
 
@@ -116,8 +115,7 @@ def _zones(vpc_config: dict[str, Any]) -> set[str]:
     return {ec2.subnets[identifier]["AvailabilityZone"] for identifier in vpc_config["subnetIds"]}
 
 
-_UPDATES = re.compile(r"/clusters/([A-Za-z0-9_-]+)/updates")
-_UPDATE = re.compile(rf"{_UPDATES.pattern}/([0-9a-f-]+)")
+_UPDATES = r"/clusters/([A-Za-z0-9_-]+)/updates"
 _FORMER = "_former_version"
 _MADE = "_version_updates"
 _ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
@@ -125,40 +123,27 @@ _ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
 
 def install_cluster_version() -> None:
     """Check each change of a cluster's version, by CloudFormation or by UpdateClusterVersion."""
-    handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
-    updated, handled = handlers["update"], eks.handle_request_sync
 
     def update(
-        physical_id: str, old: Properties, new: Properties, stack: str, *names: str
+        updated: Callable[..., Created],
+        name: str,
+        old: Properties,
+        new: Properties,
+        stack: str,
+        *names: str,
     ) -> Created:
-        cluster, wanted = eks.clusters[physical_id], str(new["Version"])
+        cluster, wanted = eks.clusters[name], str(new["Version"])
         if wanted != old["Version"] and not _is_kept(cluster, wanted, stack=stack):
             problem = _version_problem(cluster, wanted, force=bool(new.get("Force")))
             if problem is not None:
                 raise Refused(": ".join(problem))
             _change(cluster, wanted)
         # What is there is what stays, whichever version the template has.
-        result: Created = updated(
-            physical_id, old, {**new, "Version": cluster["version"]}, stack, *names
-        )
-        return result
+        return updated(name, old, {**new, "Version": cluster["version"]}, stack, *names)
 
-    def handle(
-        method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
-    ) -> Response:
-        asked = _UPDATE.fullmatch(path)
-        if asked is not None and method == "GET" and "addonName" in query:
-            return addons.describe_update(asked[1], query["addonName"][0], asked[2])
-        if asked is not None and method == "GET" and asked[1] in eks.clusters:
-            return _describe_update(eks.clusters[asked[1]], asked[2])
-        match = _UPDATES.fullmatch(path)
-        if match is None or method != "POST" or match[1] not in eks.clusters:
-            response: Response = handled(method, path, headers, body, query)
-            return response
-        return _update_cluster_version(eks.clusters[match[1]], json.loads(body))
-
-    handlers["update"] = update
-    eks.handle_request_sync = handle
+    wrap(provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"], "update", update)
+    eks_api.route("POST", _UPDATES, _update_cluster_version)
+    eks_api.route("GET", rf"{_UPDATES}/([0-9a-f-]+)", _describe_update)
 
 
 def _is_kept(cluster: Mapping[str, Any], wanted: str, *, stack: str) -> bool:
@@ -215,37 +200,36 @@ def _change(cluster: dict[str, Any], wanted: str) -> None:
     cluster["version"] = wanted
 
 
-def _update_cluster_version(cluster: dict[str, Any], body: Mapping[str, Any]) -> Response:
-    wanted = body["version"]
+def _update_cluster_version(
+    asked: re.Match[str], body: Mapping[str, Any], _query: eks_api.Query
+) -> Response | None:
+    cluster, wanted = eks.clusters.get(asked[1]), body["version"]
+    if cluster is None:
+        return None
     problem = _version_problem(cluster, wanted, force=bool(body.get("force")))
     if problem is not None:
-        refusal: Response = eks.error(HTTPStatus.BAD_REQUEST, *problem)
-        return refusal
+        code, message = problem
+        return eks_api.refusal(message, code=code)
     rises = _minor(wanted) > _minor(cluster["version"])
     _change(cluster, wanted)
-    update = {
-        "id": str(uuid.uuid4()),
-        "status": "InProgress",
-        "type": "VersionUpdate" if rises else "VersionRollback",
-        "params": [{"type": "Version", "value": wanted}],
-        "createdAt": time.time(),
-        "errors": [],
-    }
-    response: Response = eks.json_resp(HTTPStatus.OK, {"update": update})
+    params = [{"type": "Version", "value": wanted}]
+    made = eks_api.update("VersionUpdate" if rises else "VersionRollback", params=params)
     # It is in progress when it is described for the first time.
-    cluster.setdefault(_MADE, {})[update["id"]] = update
-    return response
+    cluster.setdefault(_MADE, {})[made["id"]] = made
+    return eks_api.updating(made)
 
 
-def _describe_update(cluster: dict[str, Any], identifier: str) -> Response:
-    update = cluster.get(_MADE, {}).get(identifier)
-    if update is None:
-        refusal: Response = eks.error(
-            HTTPStatus.NOT_FOUND, "ResourceNotFoundException", f"No update found for {identifier}."
-        )
-        return refusal
-    response: Response = eks.json_resp(HTTPStatus.OK, {"update": update})
-    cluster[_MADE][identifier] = {**update, "status": "Successful"}
+def _describe_update(asked: re.Match[str], _body: object, query: eks_api.Query) -> Response | None:
+    name, identifier = asked.groups()
+    if "addonName" in query:
+        return addons.describe_update(name, query["addonName"][0], identifier)
+    if name not in eks.clusters:
+        return None
+    updates = eks.clusters[name].get(_MADE, {})
+    if identifier not in updates:
+        return eks_api.no_update(identifier)
+    response = eks_api.updating(updates[identifier])
+    updates[identifier] = {**updates[identifier], "status": "Successful"}
     return response
 
 

@@ -5,11 +5,9 @@ https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html; of label
 https://github.com/eksctl-io/eksctl/issues/4007
 """
 
-import json
 import re
 import time
-import uuid
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -20,11 +18,12 @@ from emulator.aws.cloudformation.resource_type import (
     ResourceType,
     tag_map,
 )
-from emulator.aws.eks import access as eks_api
+from emulator.aws.eks import api as eks_api
 from emulator.aws.eks import node_launches
 from emulator.aws.eks.addon_manager import AddonManager
+from emulator.aws.eks.node_launches import template_of
 from emulator.aws.iam import authorization
-from emulator.aws.ministack import Response, ec2, eks, provisioners
+from emulator.aws.ministack import Response, ec2, eks, provisioners, wrap
 from emulator.aws.settings import Settings
 
 _PAUSE_SECONDS = 0.2
@@ -58,16 +57,9 @@ _RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
 _BOTH = "may not be specified on the same request"
 
 
-def _template(body: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the data of the launch template that a request names; None if there is none such."""
-    found = ec2.launch_templates.get((body.get("launchTemplate") or {}).get("id"))
-    data: dict[str, Any] | None = found and found["Versions"][-1]["LaunchTemplateData"]
-    return data
-
-
 def _problem(body: Mapping[str, Any]) -> str | None:
     """Return why EKS refuses a group, or None."""
-    template = _template(body)
+    template = template_of(body)
     if "launchTemplate" in body and template is None:
         return "Launch template was not found."
     return next(iter((*_problems(body), *_template_problems(body, template or {}))), None)
@@ -115,70 +107,53 @@ def install(*, settings: Settings) -> None:
     node_launches.install()
     manager = AddonManager.of(settings)
     _MANAGERS[:] = [] if manager is None else [manager]
-    created, described = eks.create_nodegroup, eks.describe_nodegroup
+    wrap(eks, "create_nodegroup", _create_group)
+    wrap(eks, "describe_nodegroup", _describe_group)
+    eks_api.route("POST", r"/clusters/([^/]+)/node-groups/([^/]+)/update-config", _scale)
 
-    def create(cluster_name: str, body: dict[str, Any]) -> Response:
-        problem = _problem(body) or node_launches.release_problem(cluster_name, body)
-        refusal: Response
-        if problem is not None:
-            refusal = eks.error(HTTPStatus.BAD_REQUEST, "InvalidParameterException", problem)
-            return refusal
-        response: Response = created(cluster_name, body)
-        if response[0] >= HTTPStatus.BAD_REQUEST:
-            return response
-        group = eks.nodegroups[f"{cluster_name}/{body['nodegroupName']}"]
-        group |= {key: value for key, value in body.items() if key != "diskSize"}
-        group |= {"instanceTypes": _types(body), "status": "CREATING"}
-        issues = node_launches.issues_of(group, template=_template(body) or {})
-        if issues:
-            group |= {"status": "CREATE_FAILED", "health": {"issues": issues}}
-        # https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
-        entry = {"principalArn": body["nodeRole"], "type": "EC2_LINUX"}
-        eks.create_access_entry(cluster_name, entry)
-        return describe(cluster_name, body["nodegroupName"])
 
-    def describe(cluster_name: str, name: str) -> Response:
-        group = eks.nodegroups.get(f"{cluster_name}/{name}")
-        if group is not None and _is_complete(group):
-            if group["status"] in (*_UNSETTLED, _DEGRADED):
-                group |= {"status": "ACTIVE", "health": {"issues": []}}
-        elif group is not None and group["status"] in ("ACTIVE", _DEGRADED):
-            # A node has gone.
-            issues = node_launches.issues_of(group, template=_template(group) or {})
-            status = _DEGRADED if issues else "ACTIVE"
-            group |= {"status": status, "health": {"issues": issues}}
-        response: Response = described(cluster_name, name)
+def _create_group(
+    created: Callable[..., Response], cluster_name: str, body: dict[str, Any]
+) -> Response:
+    problem = _problem(body) or node_launches.release_problem(cluster_name, body)
+    if problem is not None:
+        return eks_api.refusal(problem)
+    response = created(cluster_name, body)
+    if response[0] >= HTTPStatus.BAD_REQUEST:
         return response
+    group = eks.nodegroups[f"{cluster_name}/{body['nodegroupName']}"]
+    group |= {key: value for key, value in body.items() if key != "diskSize"}
+    group |= {"instanceTypes": _types(body), "status": "CREATING"}
+    issues = node_launches.issues_of(group)
+    if issues:
+        group |= {"status": "CREATE_FAILED", "health": {"issues": issues}}
+    # https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+    entry = {"principalArn": body["nodeRole"], "type": "EC2_LINUX"}
+    eks.create_access_entry(cluster_name, entry)
+    return eks.describe_nodegroup(cluster_name, body["nodegroupName"])
 
-    eks.create_nodegroup, eks.describe_nodegroup = create, describe
-    _install_scaling()
+
+def _describe_group(described: Callable[..., Response], cluster_name: str, name: str) -> Response:
+    group = eks.nodegroups.get(f"{cluster_name}/{name}")
+    if group is not None and _is_complete(group):
+        if group["status"] in (*_UNSETTLED, _DEGRADED):
+            group |= {"status": "ACTIVE", "health": {"issues": []}}
+    elif group is not None and group["status"] in ("ACTIVE", _DEGRADED):
+        # A node has gone.
+        issues = node_launches.issues_of(group)
+        group |= {"status": _DEGRADED if issues else "ACTIVE", "health": {"issues": issues}}
+    return described(cluster_name, name)
 
 
-_CONFIG = re.compile(r"/clusters/([^/]+)/node-groups/([^/]+)/update-config")
-
-
-def _install_scaling() -> None:
+def _scale(asked: re.Match[str], body: Mapping[str, Any], _query: eks_api.Query) -> Response:
     """Answer UpdateNodegroupConfig of `scalingConfig`, which MiniStack does not know."""
-    handled = eks.handle_request_sync
-
-    def handle(
-        method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, Any]
-    ) -> Response:
-        asked = _CONFIG.fullmatch(path)
-        if asked is None or method != "POST":
-            response: Response = handled(method, path, headers, body, query)
-            return response
-        group = eks.nodegroups[f"{asked[1]}/{asked[2]}"]
-        group["scalingConfig"] |= json.loads(body).get("scalingConfig") or {}
-        update = {"id": str(uuid.uuid4()), "status": "InProgress", "type": "ConfigUpdate"}
-        answer: Response = eks.json_resp(HTTPStatus.OK, {"update": update})
-        return answer
-
-    eks.handle_request_sync = handle
+    group = eks.nodegroups[f"{asked[1]}/{asked[2]}"]
+    group["scalingConfig"] |= body.get("scalingConfig") or {}
+    return eks_api.updating(eks_api.update("ConfigUpdate"))
 
 
 def _types(body: Mapping[str, Any]) -> list[str]:
-    own = (_template(body) or {}).get("InstanceType")
+    own = (template_of(body) or {}).get("InstanceType")
     return [own] if own else list(body.get("instanceTypes") or ["t3.medium"])
 
 
@@ -199,8 +174,7 @@ def _settled(properties: Properties) -> Created:
 
 
 def _described(cluster: str, name: str) -> dict[str, Any]:
-    group: dict[str, Any] = eks_api.answer(eks.describe_nodegroup(cluster, name))["nodegroup"]
-    return group
+    return eks_api.answer(eks.describe_nodegroup(cluster, name))["nodegroup"]
 
 
 def _create(properties: Properties) -> Created:

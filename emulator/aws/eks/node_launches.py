@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from emulator.aws.ec2.capacity import Launch, launch_problem
-from emulator.aws.ministack import ec2, eks, get_region, ssm
+from emulator.aws.ministack import ec2, eks, get_region, ssm, wrap
 
 # https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html
 _PARAMETER = re.compile(
@@ -40,9 +40,8 @@ def release_problem(cluster_name: str, body: Mapping[str, Any]) -> str | None:
 
 def install() -> None:
     """Answer for the public parameters of EKS's AMIs."""
-    known: Callable[[str], dict[str, Any] | None] = ssm.public_parameter
 
-    def find(name: str) -> dict[str, Any] | None:
+    def find(known: Callable[[str], dict[str, Any] | None], name: str) -> dict[str, Any] | None:
         release = _PARAMETER.fullmatch(name)
         if release is None or not _is_released(release["date"]):
             return known(name)
@@ -50,7 +49,7 @@ def install() -> None:
         value = f"ami-{hashlib.sha256(name.encode()).hexdigest()[:17]}"
         return {"Name": name, "Type": "String", "Value": value, "Version": 1, "ARN": arn}
 
-    ssm.public_parameter = find
+    wrap(ssm, "public_parameter", find)
 
 
 def _is_released(date: str) -> bool:
@@ -58,16 +57,12 @@ def _is_released(date: str) -> bool:
     return date <= datetime.now(tz=UTC).strftime("%Y%m%d")
 
 
-def issues_of(group: Group, *, template: Mapping[str, Any]) -> list[dict[str, Any]]:
+def issues_of(group: Group) -> list[dict[str, Any]]:
     """Return what is wrong with a group's health once its instances are to be launched.
 
     https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html
-
-    Args:
-        group: The group.
-        template: Data of its launch template.
     """
-    launch = _launch(group, template=template)
+    launch = _launch(group)
     problem = launch_problem(launch, _others(group))
     if problem is None:
         return []
@@ -97,16 +92,17 @@ def told(group: Group) -> str:
 def _others(group: Group) -> Iterator[Launch]:
     for other in eks.nodegroups.values():
         if other["nodegroupArn"] != group["nodegroupArn"]:
-            yield _launch(other, template=_data(other))
+            yield _launch(other)
 
 
-def _data(group: Group) -> Mapping[str, Any]:
+def template_of(group: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the data of the launch template of a group; None if there is none such."""
     found = ec2.launch_templates.get((group.get("launchTemplate") or {}).get("id"))
-    data: Mapping[str, Any] = found["Versions"][-1]["LaunchTemplateData"] if found else {}
-    return data
+    return found and found["Versions"][-1]["LaunchTemplateData"]
 
 
-def _launch(group: Group, *, template: Mapping[str, Any]) -> Launch:
+def _launch(group: Group) -> Launch:
+    template = template_of(group) or {}
     specification = template.get("CapacityReservationSpecification") or {}
     target = specification.get("CapacityReservationTarget") or {}
     subnets = [ec2.subnets[each] for each in group["subnets"] if each in ec2.subnets]

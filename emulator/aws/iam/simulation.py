@@ -23,18 +23,15 @@ def install_simulation() -> None:
 
     def simulate(parameters: Mapping[str, Any]) -> Response:
         source = iam.p(parameters, "PolicySourceArn")
-        response: Response
         if ":role/" not in source:
-            response = unchecked(parameters)
-            return response
+            return unchecked(parameters)
         name = source.rpartition("/")[2]
         if name not in iam.roles:
-            response = iam.error(
+            return iam.error(
                 404, "NoSuchEntity", f"The role with name {name} cannot be found.", ns="iam"
             )
-            return response
         results = "".join(_results(parameters, role_arn=source, role_name=name))
-        response = iam.xml(
+        return iam.xml(
             200,
             "SimulatePrincipalPolicyResponse",
             "<SimulatePrincipalPolicyResult>"
@@ -42,7 +39,6 @@ def install_simulation() -> None:
             "<IsTruncated>false</IsTruncated></SimulatePrincipalPolicyResult>",
             ns="iam",
         )
-        return response
 
     iam.IAM_HANDLERS["SimulatePrincipalPolicy"] = simulate
 

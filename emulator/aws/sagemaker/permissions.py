@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from emulator.aws.eks import access as eks_api
+from emulator.aws.eks import api as eks_api
 from emulator.aws.eks.access import access_entry_arn
 from emulator.aws.encryption import for_volumes
 from emulator.aws.iam.authorization import Permission

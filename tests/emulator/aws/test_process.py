@@ -193,6 +193,12 @@ def used_names(source: Path) -> Iterator[str]:
             for name in loops.get(node.value.id, [node.value.id]):
                 if name in modules:
                     yield f"{name}.{node.attr}"
+        match node:
+            case ast.Call(
+                func=ast.Name(id="wrap"),
+                args=[ast.Name(id=owner), ast.Constant(value=str(wrapped)), *_],
+            ):
+                yield from (f"{name}.{wrapped}" for name in loops.get(owner, [owner]))
 
 
 def test_every_name_in_use_is_there() -> None:
