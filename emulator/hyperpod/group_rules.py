@@ -26,12 +26,7 @@ def has_accelerator(instance_type: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GroupContext:
-    """What the cluster is that a group belongs to.
-
-    Attributes:
-        eks: Whether Amazon EKS orchestrates the cluster.
-        continuous: Whether nodes are provisioned continuously.
-    """
+    """What the cluster is that a group belongs to."""
 
     eks: bool
     continuous: bool
@@ -146,16 +141,11 @@ def _orchestrator(spec: Spec, context: GroupContext) -> Iterator[str]:
 def training_plan_problem(
     plan: TrainingPlan | None, spec: Mapping[str, Any], *, now: float
 ) -> str | None:
-    """Return why an instance group cannot use the plan that it names, or None.
+    """Return why an instance group cannot use the plan that it names (None: no such plan), or None.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/training-plan-details-using-api-cli-sdk.html
     has the statuses: "Once the status is Scheduled, you can utilize the capacity". How the service
     words a refusal is not published.
-
-    Args:
-        plan: The plan; None when there is none of that ARN.
-        spec: The instance group.
-        now: Time in epoch seconds.
     """
     if plan is None:
         return "does not exist."
@@ -185,20 +175,12 @@ def eks_cluster_arn(request: Request) -> str | None:
 
 
 def validate_create(request: Request) -> None:
-    """Check a CreateCluster request.
-
-    Raises:
-        ApiError: ValidationException with the first broken rule.
-    """
+    """Refuse a CreateCluster request with the first rule that it breaks."""
     _refuse_first(_broken_create_rules(request))
 
 
 def validate_update(request: Request, cluster: Cluster) -> None:
-    """Check an UpdateCluster request against the cluster that it is to change.
-
-    Raises:
-        ApiError: ValidationException with the first broken rule.
-    """
+    """Refuse an UpdateCluster request with the first rule that it breaks for the cluster."""
     _refuse_first(_broken_update_rules(request, cluster))
 
 
@@ -319,12 +301,9 @@ _PLENTY = 6758
 
 
 def quotas_by_name(limits: Mapping[str, int]) -> dict[str, int]:
-    """Return the quota of each instance type by its name in Service Quotas.
+    """Return the quota of each instance type by its name in Service Quotas; of most, plenty.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
-
-    Args:
-        limits: Limit by instance type; a type without one is not limited.
     """
     return {
         f"{name} for cluster{spot} usage": limits.get(name, _PLENTY)
@@ -336,15 +315,9 @@ def quotas_by_name(limits: Mapping[str, int]) -> dict[str, int]:
 def check_quotas(
     *, limits: Mapping[str, int], clusters: Iterable[Cluster], wanted: Mapping[str, int]
 ) -> None:
-    """Check that additional instances stay within the account's quotas.
+    """Refuse additional instances (negative: fewer) beyond the account's limits in the Region.
 
-    Args:
-        limits: Limit by instance type; a type without one is not limited.
-        clusters: All clusters of the account in the Region.
-        wanted: Additional instances by instance type; not positive: fewer than now.
-
-    Raises:
-        ApiError: ResourceLimitExceeded.
+    A type without a limit is not limited.
     """
     used: Counter[str] = Counter()
     for cluster in clusters:

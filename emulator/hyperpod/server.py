@@ -139,18 +139,9 @@ class HyperPodService:
             self._surroundings.faults.replace(faults=faults)
 
     def call(self, operation: str, request: Mapping[str, Any], caller: Caller) -> Answer:
-        """Carry out an operation.
+        """Carry out an operation, such as `CreateCluster`, or raise the ApiError that refuses it.
 
-        Args:
-            operation: Operation name, for example `CreateCluster`.
-            request: Request members as they come over the wire (times are epoch seconds).
-            caller: Who calls.
-
-        Returns:
-            The response members.
-
-        Raises:
-            ApiError: The operation is refused.
+        Request and response have the members that come over the wire: times are epoch seconds.
         """
         handler = self._handlers.get(operation)
         if handler is None:
@@ -192,12 +183,7 @@ class HyperPodService:
     def edit_slurm_conf(self, *, cluster: str, caller: Caller | None = None) -> None:
         """Change the partitions in slurm.conf on the controller, as someone may by hand.
 
-        Args:
-            cluster: Name or ARN.
-            caller: Account and Region of the cluster; default: those of an anonymous call.
-
-        Raises:
-            ApiError: ResourceNotFound when there is no such cluster.
+        The cluster is given by name or ARN; without a caller, it is one of an anonymous call.
         """
         with self._lock:
             self.advance()
@@ -207,13 +193,7 @@ class HyperPodService:
     def replace_node(self, *, cluster: str, instance_id: str, caller: Caller | None = None) -> None:
         """Replace a node as auto-recovery does when it finds the hardware faulty.
 
-        Args:
-            cluster: Name or ARN.
-            instance_id: The faulty instance.
-            caller: Account and Region of the cluster; default: those of an anonymous call.
-
-        Raises:
-            ApiError: ResourceNotFound when there is no such cluster or instance.
+        The cluster is given by name or ARN; without a caller, it is one of an anonymous call.
         """
         with self._lock:
             now = self.advance()

@@ -108,8 +108,6 @@ class Violation:
 
     Attributes:
         path: Where, in AWS's notation, for example `instanceGroups.1.member.instanceCount`.
-        value: The value as AWS prints it.
-        constraint: What is required.
     """
 
     path: str
@@ -123,15 +121,7 @@ class Violation:
 
 
 def validate_request(operation: str, request: Mapping[str, Any]) -> None:
-    """Check a request against the model of its operation.
-
-    Args:
-        operation: Operation name, for example `CreateCluster`.
-        request: The request as it came over the wire.
-
-    Raises:
-        ApiError: ValidationException that lists every violation.
-    """
+    """Refuse a request as it came over the wire with all that breaks its operation's model."""
     violations = list(violations_of(input_shape(operation), request))
     if violations:
         noun = "error" if len(violations) == 1 else "errors"

@@ -19,12 +19,7 @@ _FILE_SYSTEMS = ("FsxLustreConfig", "FsxOpenZfsConfig")
 
 
 def broken_slurm_rules(settings: Members, specs: Iterable[Members]) -> Iterator[str]:
-    """Yield a sentence for each rule that a cluster with Slurm breaks.
-
-    Args:
-        settings: Its members, `Orchestrator` among them.
-        specs: All its instance groups, as they are to be.
-    """
+    """Yield a sentence for each rule that a cluster with Slurm, and all its groups, breaks."""
     slurm = settings.get("Orchestrator", {}).get("Slurm")
     specs = [*specs]
     if slurm is None:

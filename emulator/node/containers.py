@@ -120,12 +120,8 @@ def is_listening(port: int) -> bool:
 class ContainerProcess:
     """The processes of one container, from its start to their end.
 
-    Args:
-        identifier: Marks its processes in their environment, wherever they go.
-        command: What to run.
-        environment: All of its environment.
-        directory: Where.
-        write: Gets the output, in a thread.
+    They are marked with the identifier in their environment, wherever they go; what they write is
+    passed on in a thread.
     """
 
     def __init__(

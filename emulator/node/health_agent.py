@@ -20,12 +20,7 @@ _AGENT = "health-monitoring-agent"
 
 
 class HealthAgent:
-    """Labels the nodes whose logs tell of a fault; no thread of its own.
-
-    Args:
-        api: The control plane.
-        directory: Gets the nodes' files.
-    """
+    """Labels the nodes whose logs, in a folder of files, tell of a fault; no thread of its own."""
 
     def __init__(self, api: KubernetesApi, directory: Path) -> None:
         self._api = api

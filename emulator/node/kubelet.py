@@ -80,11 +80,9 @@ class Kubelet:
     """Keeps the processes of pods as the pods say; no thread of its own.
 
     Attributes:
-        api: The control plane.
         images: Environment in which each image's commands run, by the image; it is all that a
             command gets of this machine's.
         claims: Folder of this machine that stands for a PersistentVolumeClaim, by its name.
-        lines: What all containers have written.
     """
 
     api: KubernetesApi

@@ -39,9 +39,6 @@ class LifecycleLogs:
     """Runs the scripts of each node that is launched, one after the other, and sends what they say.
 
     Nodes of one type say the same without Slurm, so the scripts run once for them.
-
-    Attributes:
-        hardware: Knows the hardware of instance types.
     """
 
     hardware: HardwareOf = unknown_hardware
@@ -77,11 +74,7 @@ class LifecycleLogs:
             self._begun.append(self._worker.submit(self._write, cluster, node, fails=fails))
 
     def wait(self) -> None:
-        """Return when what has begun is written.
-
-        Raises:
-            ClientError: It could not be.
-        """
+        """Return when what has begun is written, or raise the ClientError that it was not."""
         for each in [*self._begun]:
             each.result()
 

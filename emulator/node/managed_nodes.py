@@ -35,10 +35,7 @@ _Node = dict[str, Any]
 class ManagedNodes:
     """Lets nodes join and leave as the node groups of one EKS cluster say.
 
-    Attributes:
-        kubernetes: The control plane that they join.
-        cluster_name: Name of the EKS cluster.
-        hardware: Knows the hardware of instance types, by EC2's names.
+    Hardware is known by EC2's names of instance types.
     """
 
     kubernetes: ControlPlane

@@ -60,13 +60,7 @@ class Run:
 
 
 class NodeInstance:
-    """A node before its first boot script; change it, then `run`.
-
-    Args:
-        directory: Gets all of it.
-        scripts: The lifecycle scripts, which are copied to it.
-        release: Operating system and version.
-    """
+    """A node before its first boot script, all in a directory; change it, then `run`."""
 
     def __init__(self, directory: Path, *, scripts: Path, release: str = "amzn-2023") -> None:
         self.root = directory / "root"
@@ -127,12 +121,7 @@ class NodeInstance:
         self.write("sys/devices/virtual/dmi/id/product_name", f"{name}\n")
 
     def join_slurm(self, address: str, files: Mapping[str, str]) -> None:
-        """Make it a node that the AMI for Slurm has set up.
-
-        Args:
-            address: Its own.
-            files: What HyperPod writes on it, by path.
-        """
+        """Make it a node that the AMI for Slurm has set up, with the files of HyperPod by path."""
         for name in _SLURM_STUBBED:
             (self._bin / name).symlink_to(_SLURM_STUB)
         self.state("addresses", address)

@@ -172,7 +172,7 @@ def _create(
         # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
         make_for_service(f"/aws/eks/{body['name']}/cluster")
     cluster["status"] = "ACTIVE"
-    return eks.describe_cluster(body["name"])
+    return eks.json_resp(HTTPStatus.OK, {"cluster": eks.sanitize(cluster)})
 
 
 def _delete(deleted: Callable[[str], Response], name: str) -> Response:

@@ -42,16 +42,7 @@ Handler = Callable[[Call], Answer]
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What operations work with.
-
-    Attributes:
-        registry: The clusters.
-        lifecycle: Moves clusters and nodes.
-        surroundings: Time and faults.
-        environment: Checks outside facts at CreateCluster.
-        subnets: Knows the subnets.
-        release_version: The latest HyperPod AMI release.
-    """
+    """What operations work with."""
 
     registry: ClusterRegistry
     lifecycle: ClusterLifecycle
@@ -66,11 +57,7 @@ class Backend:
         return self.surroundings.faults
 
     def cluster_of(self, call: Call) -> Cluster:
-        """Return the cluster that a call names.
-
-        Raises:
-            ApiError: There is none, or of another account or region.
-        """
+        """Return the cluster of the same account and Region that a call names, or refuse it."""
         return self.registry.find(call.request["ClusterName"], call.caller)
 
 
@@ -92,8 +79,7 @@ def page(
 ) -> tuple[Sequence[Item], dict[str, str]]:
     """Return the page that a request asks for, and the NextToken member if there is more.
 
-    Raises:
-        ApiError: ValidationException for a token that this API did not give.
+    A token that this API did not give is a ValidationException.
     """
     start = _offset(request.get("NextToken"))
     end = start + request.get("MaxResults", DEFAULT_PAGE_SIZE)
@@ -135,13 +121,7 @@ COPIED_FROM_GROUP = (
 def describe_cluster(
     cluster: Cluster, *, counted: Literal["running", "launched"], plans: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the DescribeCluster response.
-
-    Args:
-        cluster: The cluster.
-        counted: Which nodes CurrentCount counts.
-        plans: Status of each training plan, by its ARN.
-    """
+    """Return the DescribeCluster response; plans have their status by their ARN."""
     groups = list(cluster.groups.values())
     answer = {
         **project(output_shape("DescribeCluster"), cluster.settings),

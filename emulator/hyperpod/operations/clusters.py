@@ -248,15 +248,9 @@ def additional_instances(request: Mapping[str, Any], cluster: Cluster | None) ->
 def apply_groups(
     cluster: Cluster, request: Mapping[str, Any], *, release_version: str
 ) -> dict[str, GroupBefore]:
-    """Set the groups of a request as wanted; groups that it does not name are not touched.
+    """Set the groups of a valid request as wanted, and return them as they were before.
 
-    Args:
-        cluster: The cluster to change.
-        request: A valid CreateCluster or UpdateCluster request.
-        release_version: The latest HyperPod AMI release.
-
-    Returns:
-        The named groups as they were before.
+    Groups that it does not name are not touched.
     """
     restricted = {spec["InstanceGroupName"] for spec in request.get("RestrictedInstanceGroups", [])}
     before = {}

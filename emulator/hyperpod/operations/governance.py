@@ -34,7 +34,6 @@ class Kind:
     Attributes:
         noun: The object in operation and member names, such as `ComputeQuota`.
         arn_type: The object in ARNs, such as `compute-quota`.
-        content: Members that an update changes.
     """
 
     noun: str

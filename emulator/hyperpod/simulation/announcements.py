@@ -29,12 +29,7 @@ _SUBTREES = (
 
 
 class Announcer:
-    """Puts what has happened to clusters on an event bus, each thing once.
-
-    Args:
-        registry: The clusters.
-        bus: The event bus; None: no one is told.
-    """
+    """Puts what has happened to clusters on an event bus, if there is one, each thing once."""
 
     def __init__(self, *, registry: ClusterRegistry, bus: EventBus | None) -> None:
         self._registry = registry

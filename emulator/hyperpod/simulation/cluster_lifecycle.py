@@ -324,13 +324,9 @@ def recover_marked(
 ) -> None:
     """Reboot or replace each running node that is marked, unless the cluster recovers none.
 
-    Args:
-        clusters: All clusters.
-        marked: The node-health-status of nodes, by the name of the Kubernetes Node.
-        lifecycle: Moves the nodes.
-        found_faulty: Announces a faulty node, with the reason and the repair. The agent that
-            marks nodes does; whether HyperPod does for a label set by hand is not known.
-        now: The time.
+    Marked is the node-health-status of nodes, by the name of the Kubernetes Node. A faulty node is
+    announced: the agent that marks nodes does; whether HyperPod does for a label set by hand is not
+    known.
     """
     for cluster in clusters:
         if cluster.settings.get("NodeRecovery") == "None":

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 
 class ApiError(Exception):
-    """An error answered to the caller.
-
-    Args:
-        code: Error code as AWS names it, for example `ConflictException`.
-        message: Text for the caller.
-        status: HTTP status code.
-    """
+    """An error answered to the caller, with its code as AWS names it (`ConflictException`)."""
 
     def __init__(self, *, code: str, message: str, status: int = 400) -> None:
         super().__init__(f"{code}: {message}")

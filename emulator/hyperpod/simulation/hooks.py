@@ -21,13 +21,7 @@ def partition_of(region: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The account and Region of a call, and the principal that made it.
-
-    Attributes:
-        account: Account id of 12 digits.
-        region: Region name.
-        arn: ARN of the calling principal.
-    """
+    """The account and Region of a call, and the principal that made it."""
 
     account: str = DEFAULT_ACCOUNT
     region: str = DEFAULT_REGION
@@ -49,14 +43,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Subnet:
-    """A VPC subnet as far as nodes need it.
-
-    Attributes:
-        subnet_id: Subnet id.
-        cidr: IPv4 range.
-        availability_zone: Zone name, for example `us-west-2b`.
-        availability_zone_id: Zone id, for example `usw2-az2`.
-    """
+    """A VPC subnet as far as nodes need it, with the name and the id of its zone."""
 
     subnet_id: str
     cidr: str
@@ -69,10 +56,6 @@ class ClusterView:
     """A HyperPod cluster as observers see it.
 
     Attributes:
-        name: Cluster name.
-        arn: Cluster ARN.
-        account: Account id.
-        region: Region name.
         eks_cluster_arn: ARN of the orchestrating EKS cluster; None under Slurm.
         id: The last part of its ARN.
     """
@@ -90,14 +73,9 @@ class NodeView:
     """A cluster node as observers see it.
 
     Attributes:
-        instance_id: EC2 instance id.
-        instance_group: Name of its instance group.
         instance_type: Instance type with the prefix `ml.`.
-        private_ip: Primary IPv4 address.
-        kubernetes_name: Name of its Kubernetes Node.
         labels: Labels of its Kubernetes Node, HyperPod's own and those of the group.
         taints: Taints of its Kubernetes Node, in the API's form (Key, Value, Effect).
-        subnet: Where it runs.
         lifecycle: LifeCycleConfig of its group; empty without.
         mounts: Where HyperPod mounts the EBS volume besides the root volume, and file systems.
         files: What HyperPod writes on the node before its scripts run, by path.

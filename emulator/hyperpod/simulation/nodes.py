@@ -50,11 +50,7 @@ def private_dns(*, private_ip: str, region: str) -> str:
 
 
 def node_view(cluster: Cluster, node: Node) -> NodeView:
-    """Return what observers see of a launched node.
-
-    Raises:
-        ValueError: The node has not been launched.
-    """
+    """Return what observers see of a node, which has been launched."""
     if node.instance_id is None or node.private_ip is None:
         message = f"node {node.logical_id} has no instance yet"
         raise ValueError(message)

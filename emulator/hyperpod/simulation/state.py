@@ -57,16 +57,11 @@ CONTINUOUS = "Continuous"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event.
+    """One event; time is in epoch seconds.
 
     Attributes:
-        event_id: UUID.
-        time: Epoch seconds.
         level: Info, Warn or Error.
         resource_type: Cluster, InstanceGroup or Instance.
-        description: What happened.
-        group_name: Instance group concerned, if any.
-        instance_id: Instance concerned, if any.
         metadata: EventMetadata union: one member named after the resource type.
     """
 
@@ -241,8 +236,7 @@ Key = tuple[str, str, str]
 class ClusterRegistry:
     """Finds clusters; a caller sees only those of the same account and Region.
 
-    Args:
-        unknown_cluster: With which error a cluster is said not to exist.
+    `unknown_cluster` is the error with which a cluster is said not to exist.
     """
 
     def __init__(self, *, unknown_cluster: str = "ResourceNotFound") -> None:
@@ -290,11 +284,7 @@ class ClusterRegistry:
         return [cluster for key, cluster in self._clusters.items() if key[:2] == place]
 
     def find(self, name_or_arn: str, caller: Caller) -> Cluster:
-        """Return a cluster by name or ARN.
-
-        Raises:
-            ApiError: There is none.
-        """
+        """Return a cluster by name or ARN, or raise the ApiError that there is none."""
         for cluster in self.of(caller):
             if name_or_arn in {cluster.name, cluster.arn}:
                 return cluster

@@ -115,20 +115,7 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Shared by everything that moves clusters and nodes.
-
-    Attributes:
-        agenda: What is due when.
-        timings: How long things take.
-        faults: What goes wrong.
-        addresses: Private addresses.
-        plans: The training plans.
-        observer: Notified when nodes join and leave.
-        scripts: Runs lifecycle scripts.
-        network: What the network lets nodes do; None: everything.
-        hardware: Knows the hardware of instance types.
-        unknowns: Which answers hold where AWS gives none.
-    """
+    """Shared by everything that moves clusters and nodes; without a network, all may be reached."""
 
     agenda: Agenda
     timings: Timings

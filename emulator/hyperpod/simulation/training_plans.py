@@ -22,14 +22,8 @@ class Offering:
     """Capacity that can be reserved. Times are epoch seconds.
 
     Attributes:
-        offering_id: What CreateTrainingPlan names it by.
-        instance_type: The type of its instances.
-        instance_count: How many there are.
         targets: What may use them, such as `hyperpod-cluster`.
-        start: When they are there.
-        end: When they are gone.
         zone: Name of their zone; None when the zones are not known.
-        zone_id: Id of their zone.
     """
 
     offering_id: str
@@ -47,10 +41,6 @@ class TrainingPlan:
     """A plan that was bought.
 
     Attributes:
-        name: Name of the plan.
-        arn: ARN of the plan.
-        caller: Whose it is.
-        offering: What it reserves.
         paid_at: When the payment went through.
     """
 
@@ -86,11 +76,7 @@ class TrainingPlans:
         return self._offerings.get(offering_id)
 
     def add(self, plan: TrainingPlan) -> None:
-        """Add a plan.
-
-        Raises:
-            ApiError: ResourceInUse when the name is taken.
-        """
+        """Add a plan, unless its name is taken."""
         if plan.arn in self._plans:
             message = f"Training plan with name '{plan.name}' already exists."
             raise resource_in_use(message)

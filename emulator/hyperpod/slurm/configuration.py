@@ -27,10 +27,8 @@ class SlurmNode:
     """A node of the cluster.
 
     Attributes:
-        group: Instance group.
         instance_id: Of the instance that the node is at present.
         address: Private IPv4 address in the user's VPC, which a replacement keeps.
-        instance_type: Such as `ml.p5.48xlarge`.
     """
 
     group: str
@@ -45,13 +43,7 @@ class SlurmNode:
 
 
 def slurm_conf(request: Request, nodes: Sequence[SlurmNode], *, hardware: HardwareOf) -> str:
-    """Return slurm.conf.
-
-    Args:
-        request: Names the cluster, its groups, their partitions, and the accounting database.
-        nodes: Nodes that there are; the controller is among them.
-        hardware: Knows the vCPUs and GPUs of instance types.
-    """
+    """Return slurm.conf for the nodes that there are, of which one is the controller."""
     controller = _of_type(request, nodes, "Controller")[0]
     lines = [
         f"ClusterName={request['ClusterName']}",
@@ -87,13 +79,7 @@ def slurm_conf(request: Request, nodes: Sequence[SlurmNode], *, hardware: Hardwa
 
 
 def gres_conf(request: Request, nodes: Sequence[SlurmNode], *, hardware: HardwareOf) -> str:
-    """Return gres.conf: the GPUs of each node; empty on a cluster without any.
-
-    Args:
-        request: Says which nodes run slurmd.
-        nodes: Nodes that there are.
-        hardware: Knows the GPUs of instance types.
-    """
+    """Return gres.conf: the GPUs of each node; empty on a cluster without any."""
     return "".join(
         f"NodeName={node.name} Name=gpu File=/dev/nvidia{_numbers(gpus)}\n"
         for node in _with_slurmd(request, nodes)
@@ -106,12 +92,8 @@ def slurmdbd_conf(
 ) -> str | None:
     """Return slurmdbd.conf; None for a cluster without an accounting database.
 
-    Args:
-        request: Names the accounting database.
-        nodes: Nodes that there are; the controller, which runs slurmdbd, is among them.
-        cluster_id: What ends the cluster's ARN.
-        user: From the database's secret.
-        password: From the database's secret.
+    The controller, which runs slurmdbd, is among the nodes; user and password are from the
+    database's secret.
     """
     database = _database(request)
     if database is None:
@@ -137,10 +119,7 @@ def resource_config(
 ) -> dict[str, Any]:
     """Return what `/opt/ml/config/resource_config.json` holds: groups and their nodes.
 
-    Args:
-        request: Names the cluster and its groups.
-        nodes: Nodes that there are; the controller is among them.
-        cluster_arn: The cluster's ARN.
+    The controller is among them.
     """
     return {
         "ClusterType": "Slurm",
@@ -170,11 +149,7 @@ def resource_config(
 
 
 def provisioning_parameters(request: Request) -> dict[str, Any]:
-    """Return what `/opt/ml/config/provisioning_parameters.json` holds: the groups' roles.
-
-    Args:
-        request: Names the groups, their roles, partitions and file systems.
-    """
+    """Return what `/opt/ml/config/provisioning_parameters.json` holds: the groups' roles."""
     first = {kind: next(iter(_groups(request, kind)), {}) for kind in ("Controller", "Login")}
     mounts: dict[str, Any] = {}
     for storage in first["Controller"].get("InstanceStorageConfigs", []):
