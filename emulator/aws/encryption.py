@@ -28,11 +28,7 @@ from emulator.aws.settings import KMS_KEY_ID
 
 
 def key_problem(key: str) -> str | None:
-    """Return why a service cannot encrypt with a key of the request's account and region, or None.
-
-    Args:
-        key: Its id or ARN.
-    """
+    """Return why no service can encrypt with a key (id or ARN) of the account, or None."""
     record = kms.resolve_key(key)
     if record is None:
         return "does not exist"
@@ -66,12 +62,7 @@ _OF_LOGS = ("Decrypt", "DescribeKey", "Encrypt", "GenerateDataKey", "ReEncryptFr
 
 
 def refuse_logs(key: str, *, log_group_arn: str) -> bool:
-    """Return whether a key's policy keeps CloudWatch Logs from encrypting a group with it.
-
-    Args:
-        key: Its id or ARN.
-        log_group_arn: ARN of the group, without `:*`.
-    """
+    """Return whether a key's policy keeps CloudWatch Logs from encrypting a group."""
     service = f"logs.{get_region()}.amazonaws.com"
     context = {"kms:EncryptionContext:aws:logs:arn": log_group_arn}
     return not all(
@@ -84,9 +75,6 @@ def for_volumes(key: str) -> Iterator[Permission]:
     """Yield what HyperPod asks of its caller on the key of nodes' volumes.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
-
-    Args:
-        key: Its id or ARN.
     """
     record = kms.resolve_key(key)
     if record is None:  # which is refused as what it is
@@ -199,14 +187,7 @@ def key_of(bucket: str, key: str) -> str | None:
 
 
 def use_of(kms_key: str, *, bucket: str, key: str, action: str) -> Permission:
-    """Return what S3 asks for when it uses a key for a caller.
-
-    Args:
-        kms_key: The key, by id or ARN.
-        bucket: Name of the bucket.
-        key: The object's.
-        action: What it does with the key.
-    """
+    """Return what S3 asks for when it uses a key (id or ARN) of an object for a caller."""
     arn = f"arn:aws:s3:::{bucket}"
     has_bucket_key = "<BucketKeyEnabled>true" in s3.bucket_encryption.get(bucket, "")
     return Permission(

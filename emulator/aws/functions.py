@@ -55,9 +55,7 @@ _KEPT_SECONDS = 7 * 24 * 3600
 def install_lambda_layers(*, copies: str) -> None:
     """Have Lambda workers' archives unpacked with permissions, from one copy an archive.
 
-    Args:
-        copies: Directory for these copies, which may outlive the local AWS; an empty string means:
-            unpack each time.
+    These copies may outlive the local AWS in a directory; without one, each is unpacked each time.
     """
 
     class CopiedArchive(Archive):
@@ -67,11 +65,7 @@ def install_lambda_layers(*, copies: str) -> None:
 
 
 class Archive(zipfile.ZipFile):
-    """An archive whose members keep their permissions; equal archives share their files.
-
-    Attributes:
-        directory: Gets the copy that they share; None: there is none.
-    """
+    """An archive whose members keep their permissions; equal ones share a copy in a directory."""
 
     directory: Path | None = None
 

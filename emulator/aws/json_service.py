@@ -62,22 +62,13 @@ _PASSED_BACK = ("Content-Type", "x-amzn-errortype")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HyperPodClient:
-    """The HyperPod API, called on behalf of the caller of each request.
-
-    Attributes:
-        url: Base URL of the API.
-        headers: Headers of the request being served; its credentials name the caller.
-    """
+    """The HyperPod API, called on behalf of the caller by whose credentials requests are signed."""
 
     url: str
     headers: Mapping[str, str]
 
     async def forward(self, operation: str, body: bytes) -> Response:
-        """Pass a request on and return the API's own response, errors included.
-
-        Raises:
-            ServiceError: nothing answers.
-        """
+        """Pass a request on and return the API's own response, errors included."""
         return await asyncio.to_thread(self._post, operation, body)
 
     async def call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -62,7 +62,6 @@ class LocalAwsSettings(Settings):
     """How to start a local AWS.
 
     Attributes:
-        account: Account id of 12 digits.
         region: Region of requests that name none.
         log_file: Where the server's output goes; None for a file removed on stop.
     """
@@ -99,11 +98,7 @@ class LocalAws:
 
     @property
     def directory(self) -> Path:
-        """Where the server and its Lambda workers keep their files while it runs.
-
-        Raises:
-            LocalAwsError: It does not run.
-        """
+        """Where the server and its Lambda workers keep their files while it runs."""
         if self._scratch is None:
             raise LocalAwsError("The local AWS does not run, so it has no directory.")
         return self._scratch
@@ -141,11 +136,7 @@ class LocalAws:
         scarcity.write(self.directory)
 
     def start(self) -> None:
-        """Start the server and wait until it answers.
-
-        Raises:
-            LocalAwsError: its environment is missing, it ended, or it took too long.
-        """
+        """Start the server and wait until it answers; a LocalAwsError says why it does not."""
         if not INTERPRETER.exists():
             raise LocalAwsError(
                 f"{INTERPRETER} does not exist: the local AWS needs its own environment; "

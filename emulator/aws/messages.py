@@ -16,11 +16,7 @@ _OF_SAGEMAKER = "aws.sagemaker"
 
 
 def install(*, file: str) -> None:
-    """Make events of the simulated SageMaker its own, and note what topics get.
-
-    Args:
-        file: Gets each message, a JSON object a line; empty for none.
-    """
+    """Make events of the simulated SageMaker its own, and note messages: a JSON object a line."""
     put = eventbridge.put_events
 
     def put_events(data: dict[str, Any], allow_aws_source: bool = False) -> Any:  # noqa: ANN401 - as MiniStack's

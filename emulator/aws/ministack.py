@@ -34,9 +34,7 @@ _REQUIREMENTS = Path(__file__).parents[1] / "requirements.txt"
 class _Module:
     """A module of MiniStack, imported when it is first used.
 
-    Args:
-        module: Its dotted name.
-        public: Names that are meant as they are, though there is a private one, too.
+    `public` are names that are meant as they are, though there is a private one, too.
     """
 
     def __init__(self, module: str, *, public: tuple[str, ...] = ()) -> None:
@@ -95,13 +93,7 @@ EvalResult: TypeAlias = Any
 
 
 def wrap(owner: Any, name: str, function: Callable[..., Any]) -> None:  # noqa: ANN401 - see _Module
-    """Put a function in another's place, which it gets as its first argument.
-
-    Args:
-        owner: A module of MiniStack, or one of its tables of functions.
-        name: What the other is there.
-        function: What is called instead.
-    """
+    """Put a function in another's place, in a module or a table; it gets the other first."""
     if isinstance(owner, MutableMapping):
         owner[name] = partial(function, owner[name])
     else:
@@ -119,11 +111,7 @@ def get_region() -> str:
 
 
 def require_version() -> None:
-    """Check that the installed MiniStack is the one whose private names are used here.
-
-    Raises:
-        SystemExit: One line naming the version expected and the one found.
-    """
+    """Exit unless the installed MiniStack is the one whose private names are used here."""
     found = importlib.metadata.version("ministack")
     if found != MINISTACK_VERSION:
         raise SystemExit(

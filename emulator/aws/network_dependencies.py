@@ -23,12 +23,7 @@ _SUBNET, _GROUP, _VPC = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::EC2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Interfaces:
-    """Where the network interfaces of something are.
-
-    Attributes:
-        subnets: Ids of their subnets.
-        groups: Ids of their security groups.
-    """
+    """Where the network interfaces of something are: subnets, and security groups, by id."""
 
     subnets: Iterable[str]
     groups: Iterable[str] = ()

@@ -30,9 +30,6 @@ class Value:
     """A quota.
 
     Attributes:
-        service: Code of the service.
-        name: Its name.
-        default: What a new account has.
         applied: What the local account has; None where AWS keeps the default.
     """
 
@@ -102,14 +99,9 @@ _Cluster = Mapping[str, Any]
 
 
 async def require_quotas(request: _Cluster, *, client: HyperPodClient) -> None:
-    """Check that a cluster has no more instances, and no larger volumes, than the quotas.
+    """Refuse a cluster with more instances, or larger volumes, than the quotas.
 
-    Args:
-        request: Input of CreateCluster or UpdateCluster.
-        client: Of the HyperPod API, which knows the other clusters.
-
-    Raises:
-        ServiceError: ResourceLimitExceeded.
+    The client is of the HyperPod API, which knows the other clusters.
     """
     wanted = Counter[bool]()
     for group in _groups(request):

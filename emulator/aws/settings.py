@@ -64,11 +64,9 @@ class Settings:
 def follow_parent(*, scratch: str) -> None:
     """Watch standard input, a pipe whose other end only the parent holds, and end with it.
 
-    A pipe rather than PR_SET_PDEATHSIG: that signal is sent when the parent's *thread* ends,
-    reaches only this process and not its Lambda workers, and exists on Linux alone.
-
-    Args:
-        scratch: Directory that the parent can no longer remove.
+    The scratch directory goes, too. A pipe rather than PR_SET_PDEATHSIG: that signal is sent when
+    the parent's *thread* ends, reaches only this process and not its Lambda workers, and exists on
+    Linux alone.
     """
 
     def wait() -> None:
@@ -123,12 +121,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingStep:
-    """A resource whose next creation or update fails.
-
-    Attributes:
-        stack: Name of its stack.
-        logical_id: Its logical ID; "" if none fails.
-    """
+    """A resource of a stack whose next creation or update fails; "" if none does."""
 
     stack: str = ""
     logical_id: str = ""
@@ -150,11 +143,7 @@ class FailingStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scarcity:
-    """What EC2 has no instances of, outside capacity reservations.
-
-    Attributes:
-        instance_types: The types, by EC2's names.
-    """
+    """The types, by EC2's names, of which EC2 has no instances outside capacity reservations."""
 
     instance_types: Collection[str] = ()
 

@@ -22,8 +22,6 @@ class Fault:
 
     Attributes:
         code: HTTP status of the answer; ignored when the connection is dropped.
-        reason: Kubernetes reason of the answer.
-        message: Message of the answer.
         verbs: Verbs it hits, such as `patch`; empty means every request, discovery included.
         kind: Kind it hits; empty means all.
         times: How many requests it hits before it is over; None means until cleared.
@@ -81,10 +79,7 @@ class ControlPlane(Protocol):
     ) -> None:
         """Authenticate the tokens of an EKS cluster from now on, and of no other.
 
-        Args:
-            eks_cluster_name: The cluster that a token must name, and whose access entries count.
-            gateway_url: URL of the local AWS, whose STS says who signed a token.
-            session: Region of the cluster, and credentials to read its access entries with.
+        The STS of the local AWS says who signed a token; the session reads the access entries.
         """
 
     def put_node(
@@ -98,12 +93,8 @@ class ControlPlane(Protocol):
     ) -> None:
         """Let a node join, or change the one of that name.
 
-        Args:
-            name: Name of the node.
-            instance_type: Value of the label `node.kubernetes.io/instance-type`.
-            labels: Further labels.
-            capacity: What it offers, such as `{"cpu": "48", "nvidia.com/gpu": "4"}`.
-            taints: Its taints, such as `{"key": "gpu", "effect": "NoSchedule"}`.
+        It offers a capacity such as `{"cpu": "48", "nvidia.com/gpu": "4"}`, and has taints such as
+        `{"key": "gpu", "effect": "NoSchedule"}`.
         """
 
     def put_definition(self, definition: Object) -> None:

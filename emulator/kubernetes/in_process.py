@@ -93,10 +93,7 @@ def node_status(
 ) -> Object:
     """Return the status of a node that is ready.
 
-    Args:
-        capacity: What it offers.
-        kubernetes_version: Minor version, such as `1.34`.
-        before: Its status until now, if it has one; one that was silent has booted since.
+    One that was silent by its former status, if it has any, has booted since.
     """
     awake = before is not None and any(each["status"] == "True" for each in before["conditions"])
     return {
@@ -159,15 +156,7 @@ class KubernetesApi:
     """
 
     def __init__(self, *, kubernetes_version: str = "1.34", authenticate: Authenticate) -> None:
-        """Prepare the cluster; nothing listens yet.
-
-        Args:
-            kubernetes_version: Minor version, such as `1.34`.
-            authenticate: Says who a bearer token stands for.
-
-        Raises:
-            ValueError: There are no schemas of this Kubernetes version.
-        """
+        """Prepare the cluster of a minor version, such as `1.34`; nothing listens yet."""
         schemas = BuiltInSchemas(kubernetes_version=kubernetes_version)
         context, self.ca_pem = server_context(hosts=["localhost"], addresses=["127.0.0.1", "::1"])
         self._kubernetes_version = kubernetes_version
@@ -223,11 +212,7 @@ class KubernetesApi:
         return put_back
 
     def create(self, item: Object) -> Object:
-        """Create an object as a client would, and return it as stored.
-
-        Raises:
-            ApiError: It exists, its namespace does not, or it is invalid.
-        """
+        """Create an object as a client would, and return it as stored, or raise the ApiError."""
         resource = self._resource(item["apiVersion"], item["kind"])
         metadata = item["metadata"]
         default = "default" if resource.namespaced else ""
@@ -235,22 +220,14 @@ class KubernetesApi:
         return self._operations.create(target, item, _OWN_WRITES).item
 
     def delete(self, api_version: str, kind: str, name: str, *, namespace: str = "") -> None:
-        """Delete an object as a client would, with what it owns or holds.
-
-        Raises:
-            ApiError: It does not exist.
-        """
+        """Delete an object as a client would, with what it owns or holds."""
         target = ResourcePath(self._resource(api_version, kind), namespace, name)
         self._operations.delete(target, options={})
 
     def merge(
         self, api_version: str, kind: str, name: str, patch: Object, *, namespace: str = ""
     ) -> Object:
-        """Change an object by a JSON merge patch as a client would, and return it as stored.
-
-        Raises:
-            ApiError: It does not exist, or the result is invalid.
-        """
+        """Change an object by a JSON merge patch as a client would, and return it as stored."""
         target = ResourcePath(self._resource(api_version, kind), namespace, name)
         written = self._operations.patch(
             target, lambda item: merge_patched(item, patch), _OWN_WRITES
@@ -260,11 +237,7 @@ class KubernetesApi:
     def set_status(
         self, api_version: str, kind: str, name: str, status: Object, *, namespace: str
     ) -> None:
-        """Write the status of an object, as what keeps it would.
-
-        Raises:
-            ApiError: There is no such object.
-        """
+        """Write the status of an object, as what keeps it would."""
         target = ResourcePath(self._resource(api_version, kind), namespace, name)
         self._operations.set_status(target, status)
 
@@ -273,15 +246,7 @@ class KubernetesApi:
     ) -> None:
         """Add to what a container of a pod has written.
 
-        Args:
-            name: The pod.
-            output: What it writes.
-            namespace: The pod's.
-            container: Which of the pod's containers.
-            anew: Whether the container has started anew, which leaves nothing of what it wrote.
-
-        Raises:
-            ApiError: There is no such pod.
+        One that has started anew has nothing left of what it wrote.
         """
         pod = self._operations.read(ResourcePath(self._resource("v1", "Pod"), namespace, name))
         if anew:
@@ -290,11 +255,6 @@ class KubernetesApi:
 
     def objects(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
         """Return copies of the objects of a kind, sorted by namespace and name.
-
-        Args:
-            api_version: Such as `apps/v1`.
-            kind: Such as `DaemonSet`.
-            namespace: Only this namespace; None means all.
 
         Raises:
             LookupError: The server does not serve this kind.
@@ -314,9 +274,6 @@ class KubernetesApi:
         """Let a node join, or change it, as `ControlPlane` says; workloads are rescheduled.
 
         It offers its devices while their plugins run on it.
-
-        Raises:
-            ApiError: A name, label or quantity is malformed.
         """
         wanted = node(name, instance_type=instance_type, labels=labels or {}, taints=taints)
         target = ResourcePath(self._resource("v1", "Node"), name=name)
@@ -369,22 +326,10 @@ class KubernetesApi:
 
 
 class InProcessControlPlane(KubernetesApi):
-    """Stands in for the control plane of one EKS cluster.
-
-    Attributes:
-        admin_token: Bearer token of a cluster admin; drawn anew for each rehearsal.
-        addons_token: Bearer token with which EKS installs add-ons; likewise.
-    """
+    """Stands in for the control plane of one EKS cluster; tokens are drawn anew each time."""
 
     def __init__(self, *, kubernetes_version: str) -> None:
-        """Prepare the cluster; nothing listens yet.
-
-        Args:
-            kubernetes_version: Minor version, such as `1.34`.
-
-        Raises:
-            ValueError: There are no schemas of this Kubernetes version.
-        """
+        """Prepare the cluster of a minor version, such as `1.34`; nothing listens yet."""
         super().__init__(kubernetes_version=kubernetes_version, authenticate=self._authenticate)
         self.admin_token = secrets.token_urlsafe()
         self.addons_token = secrets.token_urlsafe()

@@ -70,13 +70,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What a stack has made.
-
-    Attributes:
-        type: Its type.
-        tags: Its tags, those of CloudFormation included.
-        properties: Its properties, resolved.
-    """
+    """What a stack has made: its tags, CloudFormation's included, and its resolved properties."""
 
     type: str
     tags: Mapping[str, str]
@@ -88,13 +82,8 @@ class Handled:
     """A resource that a handler is called for.
 
     Attributes:
-        type: Its type.
-        stack: Name of its stack.
         logical_id: Its name in the template.
-        properties: Its properties, resolved.
         former: Those that it had before an update.
-        region: Where it is.
-        account: Whose it is.
         made: Returns what has an ID, if a stack has made it.
     """
 
@@ -122,11 +111,10 @@ class Handled:
     def permissions(
         self, operation: str, *, trusted: Callable[[str], list[str]]
     ) -> Iterator[Permission]:
-        """Yield what a handler asks for; nothing for a type whose schema is not known.
+        """Yield what a handler (`create`, `update`, `delete`) asks for.
 
-        Args:
-            operation: Of the handler: `create`, `update` or `delete`.
-            trusted: Returns the services that may assume a role.
+        It is nothing for a type whose schema is not known. `trusted` returns the services that may
+        assume a role.
         """
         if self.type.startswith("Custom::") or self.type == "AWS::CloudFormation::CustomResource":
             token = str(self.properties.get("ServiceToken"))

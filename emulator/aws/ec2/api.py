@@ -19,17 +19,10 @@ class SupportsGet(Protocol):
 
 
 def call(action: str, **parameters: str) -> dict[str, str]:
-    """Run one EC2 action.
+    """Run one EC2 action, or raise the Refused of its error.
 
-    Args:
-        action: Its name, such as `AllocateAddress`.
-        **parameters: Query parameters; a dot in a name is written as two underscores.
-
-    Returns:
-        The text of each element of the response, by its local name; the last one wins.
-
-    Raises:
-        Refused: EC2 answered with an error.
+    A dot in the name of a query parameter is written as two underscores. Returns the text of each
+    element of the response, by its local name; the last one wins.
     """
     query = {name.replace("__", "."): [value] for name, value in parameters.items() if value}
     status, _headers, body = ec2.ACTION_MAP[action](query)
@@ -41,11 +34,7 @@ def call(action: str, **parameters: str) -> dict[str, str]:
 
 
 def existing(store: SupportsGet, identifier: object, *, code: str, noun: str) -> dict[str, Any]:
-    """Return a record of an EC2 store.
-
-    Raises:
-        Refused: there is none, in EC2's wording.
-    """
+    """Return a record of an EC2 store, or raise Refused in EC2's wording."""
     record: dict[str, Any] | None = store.get(identifier)
     if record is None:
         raise Refused(f"{code}.NotFound: The {noun} '{identifier}' does not exist")

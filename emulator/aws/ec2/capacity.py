@@ -62,13 +62,9 @@ def install(*, settings: Settings) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launch:
-    """Instances that a node group wants.
+    """Instances that a node group wants, in one of some zones.
 
     Attributes:
-        instance_type: Their type.
-        zone_ids: The zones that they may be in.
-        count: How many there are to be.
-        is_spot: Whether they are Spot Instances.
         reservation: ID of a capacity reservation, or ARN of a resource group; "" for none.
     """
 
@@ -95,13 +91,9 @@ class Launch:
 
 
 def launch_problem(launch: Launch, others: Iterable[Launch]) -> str | None:
-    """Return what EC2 says of instances that it cannot launch; None if it launches them.
+    """Return what EC2 says of instances that it cannot launch, next to others, or None.
 
     https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html
-
-    Args:
-        launch: What is wanted.
-        others: What there is of other groups.
     """
     if launch.count and launch.reservation:
         return _reservation_problem(launch, others)

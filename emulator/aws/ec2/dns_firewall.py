@@ -19,12 +19,7 @@ _records: dict[str, Properties] = {}
 
 
 def resolves(vpc_id: str, name: str) -> bool:
-    """Return whether the resolver of a VPC answers for a name.
-
-    Args:
-        vpc_id: The VPC.
-        name: A domain name.
-    """
+    """Return whether the resolver of a VPC answers for a name."""
     associations = [each for each in _records.values() if each.get("VpcId") == vpc_id]
     for association in sorted(associations, key=_priority):
         rules = _records[association["FirewallRuleGroupId"]].get("FirewallRules", ())

@@ -19,12 +19,7 @@ RouteTable = Mapping[str, Any]
 
 
 def route_table_of(subnet_id: str, tables: Iterable[RouteTable]) -> RouteTable:
-    """Return a subnet's own route table, else the main one.
-
-    Args:
-        subnet_id: Its ID.
-        tables: Those of its VPC.
-    """
+    """Return a subnet's own route table of those of its VPC, else the main one."""
     tables = list(tables)
     for table in tables:
         if any(each.get("SubnetId") == subnet_id for each in table["Associations"]):
@@ -33,11 +28,7 @@ def route_table_of(subnet_id: str, tables: Iterable[RouteTable]) -> RouteTable:
 
 
 def leads_out(table: RouteTable) -> bool:
-    """Return whether a table has a default route, past an internet gateway.
-
-    Args:
-        table: A route table.
-    """
+    """Return whether a table has a default route, past an internet gateway."""
     return any(
         route.get("DestinationCidrBlock") == ANYWHERE
         # Of a firewall's or load balancer's endpoint, EC2 names the endpoint so.
@@ -60,12 +51,7 @@ _Rule = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Where network interfaces are.
-
-    Attributes:
-        subnets: Ids of subnets, in any of which one may be.
-        groups: Ids of security groups.
-    """
+    """Where network interfaces are: in any of some subnets, with security groups."""
 
     subnets: tuple[str, ...]
     groups: tuple[str, ...]
@@ -81,20 +67,12 @@ class Placement:
         return all(leads_out(_route_table(subnet)) for subnet in self.subnets)
 
     def reaches(self, service: str) -> bool:
-        """Return whether a service is reached by its name.
-
-        Args:
-            service: The last part of its endpoint service's name, such as `sts`.
-        """
+        """Return whether a service, such as `sts`, is reached by its name."""
         has_way = self.has_internet_access or self.endpoint_of(service) is not None
         return has_way and resolves(self.vpc_id, host_of(service))
 
     def endpoint_of(self, service: str) -> Mapping[str, Any] | None:
-        """Return the VPC endpoint through which a service is reached; None without one.
-
-        Args:
-            service: The last part of the endpoint service's name, such as `ecr.api`.
-        """
+        """Return the VPC endpoint through which a service (`ecr.api`) is reached, or None."""
         return next((each for each in self._endpoints(service) if self._reaches(each)), None)
 
     def _endpoints(self, service: str) -> Iterator[Mapping[str, Any]]:

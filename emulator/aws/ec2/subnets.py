@@ -18,11 +18,7 @@ _MOST_BLOCKS = 5
 
 
 def vpc_with_id(vpc_id: object) -> dict[str, Any]:
-    """Return the VPC with this id.
-
-    Raises:
-        Refused: there is none.
-    """
+    """Return the VPC with this id, or refuse what names none."""
     return ec2_api.existing(ec2.vpcs, vpc_id, code="InvalidVpcID", noun="vpc ID")
 
 

@@ -47,8 +47,7 @@ WITHOUT: Mapping[str, frozenset[str]] = {"eks-auth": frozenset({"usw2-az4", "use
 def endpoint_zones(service_name: str) -> list[str] | None:
     """Return the names of the zones of an endpoint service; None if the region has none of it.
 
-    Args:
-        service_name: Such as `com.amazonaws.us-west-2.ecr.api`.
+    A service is such as `com.amazonaws.us-west-2.ecr.api`.
     """
     prefix = f"com.amazonaws.{get_region()}."
     service = service_name.removeprefix(prefix)

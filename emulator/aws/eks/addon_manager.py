@@ -53,9 +53,7 @@ class AddonManager:
     """The part of EKS that has a hand in a cluster's Kubernetes.
 
     Attributes:
-        endpoint: URL of the Kubernetes API.
         ca: Base64 of the PEM certificate authority of that endpoint.
-        token: Bearer token of EKS.
     """
 
     endpoint: str
@@ -83,13 +81,7 @@ class AddonManager:
         )
 
     def install(self, addon_name: str, *, version: str, region: str) -> None:
-        """Make or change the objects of an add-on.
-
-        Args:
-            addon_name: Its name.
-            version: The version of its images.
-            region: Where its images are.
-        """
+        """Make or change the objects of an add-on, with images of its version from a region."""
         wanted = objects_of(addon_name, version=version, region=region)
         names = {item["metadata"].get("namespace", NAMESPACE) for item in wanted}
         namespaces = [

@@ -37,11 +37,8 @@ class _Workload:
     """A Deployment, or without replicas a DaemonSet, which tolerates every taint.
 
     Attributes:
-        name: Its name.
         images: The repository of each container's image.
         labels: Of its pods. Default: app.kubernetes.io/name, which is its name.
-        replicas: How many pods a Deployment has.
-        tolerations: Of the pods of a Deployment.
         account: The service account, where it matters.
     """
 
@@ -82,9 +79,7 @@ class _Addon:
     """What an add-on installs.
 
     Attributes:
-        workloads: Its Deployments and DaemonSets.
         accounts: Its service accounts. Default: one for each of these, with its name.
-        namespace: Where they are.
         others: What else it installs, before them.
     """
 
@@ -95,13 +90,7 @@ class _Addon:
 
 
 def objects_of(addon_name: str, *, version: str, region: str) -> list[Object]:
-    """Return the objects of an add-on.
-
-    Args:
-        addon_name: Its name, of those that configurations use.
-        version: The version, which its images have as their tag.
-        region: Where its images are pulled from.
-    """
+    """Return the objects of an add-on; images have its version as tag, and are of the region."""
     addon = _ADDONS[addon_name]
     accounts = (
         {

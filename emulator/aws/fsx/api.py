@@ -35,12 +35,7 @@ def described(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def has_file(record: Mapping[str, Any], path: str) -> bool:
-    """Return whether a directory shows an object of its bucket.
-
-    Args:
-        record: The association.
-        path: From the root of the file system, without its slash.
-    """
+    """Return whether the directory of an association shows an object at a path from the root."""
     directory = record["FileSystemPath"].strip("/")
     if described(record)["Lifecycle"] != "AVAILABLE" or not f"{path}/".startswith(f"{directory}/"):
         return False

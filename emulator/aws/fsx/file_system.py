@@ -32,23 +32,12 @@ _LEAST_PERCENT = 10  # of OpenZFS
 
 
 def update_problem(found: Record, wanted: Record, *, now: float) -> str | None:
-    """Return why FSx would refuse to change a file system, or None.
-
-    Args:
-        found: The file system as DescribeFileSystems returns it.
-        wanted: Properties of AWS::FSx::FileSystem; numbers may be strings.
-        now: Seconds since the epoch.
-    """
+    """Return why FSx refuses the properties for a file system as it is described, or None."""
     return next(_problems(found, wanted, now=now), None)
 
 
 def changed(found: Record, wanted: Record) -> dict[str, Any]:
-    """Return what changes and makes the next change wait: size and throughput.
-
-    Args:
-        found: The file system as DescribeFileSystems returns it.
-        wanted: Properties of AWS::FSx::FileSystem; numbers may be strings.
-    """
+    """Return what changes and makes the next change wait: size and throughput."""
     values: dict[str, Any] = {}
     capacity = int(wanted.get("StorageCapacity") or 0)
     if capacity and capacity != found.get("StorageCapacity"):
@@ -142,14 +131,7 @@ _AUTOMATIC_IOPS = ((1200, 1500), (2400, 3000), (9600, 6000))
 
 
 def create(properties: Properties) -> dict[str, Any]:
-    """Create a file system and return its record.
-
-    Args:
-        properties: Those of the resource type, which CreateFileSystem has too.
-
-    Raises:
-        Refused: FSx refuses it.
-    """
+    """Create a file system by the properties of type or API, and return its record."""
     _require_valid(properties)
     subnet_id = properties["SubnetIds"][0]
     subnet = ec2_api.existing(
@@ -184,15 +166,7 @@ def create(properties: Properties) -> dict[str, Any]:
 
 
 def update(file_system_id: str, wanted: Properties) -> dict[str, Any]:
-    """Change a file system and return its record.
-
-    Args:
-        file_system_id: The file system.
-        wanted: Properties of the resource type, all of them.
-
-    Raises:
-        Refused: FSx refuses it.
-    """
+    """Change a file system to all of the properties of its type, and return its record."""
     _require_valid(wanted)
     record = store.file_system(file_system_id)
     problem = update_problem(record, wanted, now=store.now()) or rules.backup_problem(

@@ -92,11 +92,8 @@ def _is_true(value: object) -> bool:
 def backup_problem(properties: Properties, *, is_linked: bool) -> str | None:
     """Return why FSx would refuse the backups of a file system, or None.
 
+    It does if there is a data repository association:
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateBackup.html
-
-    Args:
-        properties: Properties of AWS::FSx::FileSystem.
-        is_linked: Whether it has a data repository association.
     """
     lustre = properties.get("LustreConfiguration") or {}
     if is_linked and int(lustre.get("AutomaticBackupRetentionDays") or 0):
@@ -148,11 +145,7 @@ def _provisioned_problem(properties: Properties, lustre: Properties) -> str | No
 
 
 def file_system_problem(properties: Properties) -> str | None:
-    """Return why FSx would refuse these CloudFormation properties, or None.
-
-    Args:
-        properties: Properties of AWS::FSx::FileSystem; numbers may be strings.
-    """
+    """Return why FSx would refuse properties of a file system for Lustre, or None."""
     if properties.get("FileSystemType") != "LUSTRE":
         kind = properties.get("FileSystemType")
         return f"FileSystemType {kind}: only LUSTRE and OPENZFS are available here."
@@ -187,11 +180,7 @@ _SMALLEST_GIB, _LARGEST_GIB = 64, 524288
 
 
 def open_zfs_problem(properties: Properties) -> str | None:
-    """Return why FSx would refuse these CloudFormation properties, or None.
-
-    Args:
-        properties: Properties of AWS::FSx::FileSystem of type OPENZFS; numbers may be strings.
-    """
+    """Return why FSx would refuse properties of a file system of type OPENZFS, or None."""
     settings = properties.get("OpenZFSConfiguration") or {}
     deployment = settings.get("DeploymentType")
     if deployment not in _OPEN_ZFS_THROUGHPUT:
@@ -221,15 +210,10 @@ _DIRECTIONS = (("inbound", "IpPermissions"), ("outbound", "IpPermissionsEgress")
 
 
 def require_lustre_traffic(groups: Iterable[Group], *, efa: bool) -> None:
-    """Check that the groups allow Lustre traffic in and out, to themselves or to some CIDR.
+    """Refuse groups that do not allow Lustre traffic in and out, to themselves or to some CIDR.
 
-    Args:
-        groups: Security groups of the file system, as MiniStack's EC2 keeps them.
-        efa: Whether it is EFA-enabled, which takes all traffic of the groups by name; no CIDR
-            counts (https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html).
-
-    Raises:
-        Refused: a port is closed; FSx fails such a creation with InvalidNetworkSettings.
+    An EFA-enabled file system takes all traffic of the groups by name; no CIDR counts:
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html
     """
     members = list(groups)
     group_ids = {group["GroupId"] for group in members}
@@ -250,11 +234,7 @@ def require_lustre_traffic(groups: Iterable[Group], *, efa: bool) -> None:
 
 
 def require_nfs_traffic(groups: Iterable[Group]) -> None:
-    """Check that the groups allow NFS in. FSx itself does not; clients would wait for ever.
-
-    Raises:
-        Refused: a port is closed.
-    """
+    """Refuse groups that do not allow NFS in. FSx itself does not; clients would wait for ever."""
     members = list(groups)
     group_ids = {group["GroupId"] for group in members}
     rules = [rule for group in members for rule in group["IpPermissions"]]

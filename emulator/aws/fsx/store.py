@@ -50,11 +50,7 @@ def now() -> float:
 
 
 def file_system(file_system_id: object) -> dict[str, Any]:
-    """Return a file system.
-
-    Raises:
-        Refused: there is none.
-    """
+    """Return a file system, or refuse what names none."""
     record: dict[str, Any] | None = FILE_SYSTEMS.get(file_system_id)
     if record is None:
         raise Refused(f"FileSystemNotFound: File system '{file_system_id}' does not exist.")

@@ -21,13 +21,7 @@ from emulator.aws.ministack import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permission:
-    """One thing the caller must be allowed to do.
-
-    Attributes:
-        action: IAM action.
-        resource: ARN it is done to.
-        context: Condition keys.
-    """
+    """One thing the caller must be allowed to do."""
 
     action: str
     resource: str
@@ -43,11 +37,7 @@ def role(role_arn: str) -> dict[str, Any] | None:
 def allows(*, role_arn: str, service: str, sent: Mapping[str, str]) -> bool:
     """Return whether the service may assume the role for a resource of the request's account.
 
-    Args:
-        role_arn: ARN of the role.
-        service: The service principal, such as `sagemaker.amazonaws.com`.
-        sent: The condition keys with which the service says for whom it acts, such as
-            `aws:SourceAccount`.
+    `sent` are the condition keys with which it says for whom it acts, such as `aws:SourceAccount`.
     """
     record = role(role_arn)
     if record is None:
@@ -110,12 +100,6 @@ def require_caller(
 ) -> None:
     """Check that the request's caller may do something; always so without AUTH.
 
-    Args:
-        headers: The headers of the request.
-        action: IAM action, `service:Operation`.
-        resource: ARN, or `*` for an action without one.
-        context: Condition keys of the service.
-
     Raises:
         AccessDeniedError: no policy allows it, or one denies it.
         ServiceError: the credentials themselves fail.
@@ -142,12 +126,7 @@ def require_caller(
 
 
 def role_may(*, role_name: str, permission: Permission) -> bool:
-    """Return whether a role of the request's account, once assumed, may do something.
-
-    Args:
-        role_name: Without path.
-        permission: What.
-    """
+    """Return whether a role of the account (without path), once assumed, may do something."""
     decision = _decision(role_name, session="SageMaker", permission=permission)
     return bool(decision.decision == "Allow")
 
@@ -163,12 +142,7 @@ def rights(role_name: str) -> object:
 
 
 def require_role(*, role_name: str, session: str, permission: Permission) -> None:
-    """Check that a role of the request's account, once assumed, may do something.
-
-    Args:
-        role_name: Without path.
-        session: Name of the session, for the message.
-        permission: What.
+    """Check that a role of the request's account (without path), once assumed, may do something.
 
     Raises:
         AccessDeniedError: no policy allows it, or one denies it.

@@ -133,14 +133,9 @@ def _key_problems(request: Request) -> Iterator[str]:
 
 
 def require_valid(request: Request, *, sent: Mapping[str, str]) -> None:
-    """Check a CreateCluster or UpdateCluster request against the rest of this AWS.
+    """Refuse a CreateCluster or UpdateCluster request by every problem with the rest of this AWS.
 
-    Args:
-        request: The operation's input.
-        sent: The condition keys with which HyperPod says for whom it assumes roles.
-
-    Raises:
-        ServiceError: ValidationException with every problem.
+    `sent` are the condition keys with which HyperPod says for whom it assumes roles.
     """
     problems = [
         *_role_problems(request, sent),
@@ -173,11 +168,6 @@ class _Call:
     """One request on its way through.
 
     Attributes:
-        operation: Name of the operation.
-        request: Its input.
-        body: Its input as received.
-        headers: Headers of the request.
-        client: The HyperPod API.
         source_account: Whether HyperPod names the account it acts for when it assumes a role.
         role: Name of the role with which CloudFormation makes the call; None for other callers.
     """
@@ -345,11 +335,7 @@ async def _answer(call: _Call) -> Response:
 
 
 def call(operation: str, request: Mapping[str, Any], *, settings: Settings) -> dict[str, Any]:
-    """Make a call for CloudFormation, with the rights of the stack's role; return the answer.
-
-    Raises:
-        ServiceError: The service refuses it.
-    """
+    """Make a call for CloudFormation, with the rights of the stack's role; return the answer."""
     body = json.dumps(request).encode()
     made = _Call(
         operation=operation,

@@ -47,11 +47,7 @@ def resource_type(settings: Settings) -> ResourceType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Handlers:
-    """The handlers.
-
-    Attributes:
-        settings: Where the HyperPod API is.
-    """
+    """The handlers."""
 
     settings: Settings
 
@@ -104,11 +100,7 @@ class _Handlers:
             self._call("AddTags", {"ResourceArn": arn, "Tags": given})
 
     def _settled(self, arn: str) -> _Answer:
-        """Return the cluster once nothing is being done to it.
-
-        Raises:
-            Refused: It failed, or is gone; with HyperPod's FailureMessage.
-        """
+        """Return the cluster once nothing is being done to it; refuse by its FailureMessage."""
         found: list[_Answer | None] = []
 
         def is_settled() -> bool:

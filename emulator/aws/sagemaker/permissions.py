@@ -21,14 +21,7 @@ _S3_SCHEME = "s3://"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleScript:
-    """The script an instance group's nodes run first.
-
-    Attributes:
-        group: Name of the instance group.
-        role_arn: Its execution role, which fetches the script.
-        bucket: Bucket of the script.
-        key: Object key of the script.
-    """
+    """The script an instance group's nodes run first, which its execution role fetches."""
 
     group: str
     role_arn: str
@@ -146,10 +139,7 @@ def to_put(
 ) -> Iterator[Permission]:
     """Yield what CreateCluster and UpdateCluster need beyond the call on the cluster itself.
 
-    Args:
-        request: The operation's input.
-        operation: Which of the two.
-        eks_cluster_arn: ARN of the orchestrating EKS cluster; None with Slurm.
+    With Slurm, there is no EKS cluster; nor below.
     """
     roles = execution_roles(request)
     for role in roles:
@@ -211,12 +201,7 @@ def to_govern(cluster: Mapping[str, Any], *, operation: str) -> Iterator[Permiss
 def to_change_nodes(
     request: Mapping[str, Any], *, eks_cluster_arn: str | None
 ) -> Iterator[Permission]:
-    """Yield what UpdateClusterSoftware and the batch operations on nodes need.
-
-    Args:
-        request: The operation's input.
-        eks_cluster_arn: ARN of the orchestrating EKS cluster; None with Slurm.
-    """
+    """Yield what UpdateClusterSoftware and the batch operations on nodes need."""
     yield from _to_share_images(request)
     if eks_cluster_arn is not None:
         yield Permission(action="eks:DescribeCluster", resource=eks_cluster_arn)
@@ -227,10 +212,7 @@ def to_update(
 ) -> Iterator[Permission]:
     """Yield what UpdateCluster needs beyond `to_put`: it adds and removes nodes, and entries.
 
-    Args:
-        roles: Execution roles that the cluster has before the update.
-        cluster_arn: ARN of the HyperPod cluster.
-        eks_cluster_arn: ARN of the orchestrating EKS cluster; None with Slurm.
+    The roles are those of the cluster before the update.
     """
     for action in ("BatchAddClusterNodes", "BatchDeleteClusterNodes"):
         yield Permission(action=f"sagemaker:{action}", resource=cluster_arn)
@@ -257,12 +239,7 @@ def _to_share_images(request: Mapping[str, Any]) -> Iterator[Permission]:
 
 
 def to_delete(roles: Iterable[str], *, eks_cluster_arn: str | None) -> Iterator[Permission]:
-    """Yield what DeleteCluster needs.
-
-    Args:
-        roles: Execution roles whose access entries go with the cluster.
-        eks_cluster_arn: ARN of the orchestrating EKS cluster; None with Slurm.
-    """
+    """Yield what DeleteCluster needs on the access entries of roles, which go with it."""
     if eks_cluster_arn is None:
         return
     for role in roles:

@@ -19,10 +19,7 @@ class Removal:
     def begin(self, resource: ApiResource, item: Object, propagation: str = "") -> None:
         """Delete an object; one with finalizers is only marked until they are gone.
 
-        Args:
-            resource: Its resource.
-            item: The object as stored.
-            propagation: `Orphan` leaves what it owns; anything else deletes that as well.
+        A propagation of `Orphan` leaves what it owns; any other deletes that as well.
         """
         if propagation == "Orphan":
             self._disown(item)

@@ -28,13 +28,7 @@ _DAEMON_TOLERATIONS: list[Object] = [
 
 
 def runs_on(node: Object, pod_spec: Object, *, daemon: bool) -> bool:
-    """Whether a node takes a pod.
-
-    Args:
-        node: The node.
-        pod_spec: The `spec` of the pod.
-        daemon: Whether a DaemonSet makes the pod.
-    """
+    """Say whether a node takes a pod by its `spec`; one of a DaemonSet tolerates more."""
     labels = labels_of(node)
     selector = pod_spec.get("nodeSelector") or {}
     tolerations = [*(pod_spec.get("tolerations") or []), *(_DAEMON_TOLERATIONS if daemon else [])]
@@ -115,13 +109,7 @@ _DEVICES = frozenset(_PLUGINS.values())
 def offer_devices(
     store: Store, catalog: ResourceCatalog, hardware: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """Write what each node offers: its hardware without the devices that no plugin offers.
-
-    Args:
-        store: Where objects are kept.
-        catalog: Finds their resources.
-        hardware: What each node has, by the name of the node.
-    """
+    """Write what each node offers: its hardware, by its name, without devices of no plugin."""
     nodes = catalog.by_kind(api_version="v1", kind="Node")
     daemon_sets = catalog.by_kind(api_version="apps/v1", kind="DaemonSet")
     if nodes is None or daemon_sets is None:

@@ -22,13 +22,7 @@ UNREACHABLE = "unreachable.invalid/"
 
 
 def keep_daemon_pods(store: Store, catalog: ResourceCatalog, removal: Removal) -> None:
-    """Make and delete the pods of each DaemonSet, and write whether they are ready.
-
-    Args:
-        store: Where objects are kept.
-        catalog: Finds their resources.
-        removal: Deletes the pods of other nodes and of former templates.
-    """
+    """Make and delete the pods of each DaemonSet, and write whether they are ready."""
     pods = catalog.by_kind(api_version="v1", kind="Pod")
     node_kind = catalog.by_kind(api_version="v1", kind="Node")
     daemon_sets = catalog.by_kind(api_version="apps/v1", kind="DaemonSet")
@@ -204,11 +198,7 @@ def _release(store: Store, volumes: ApiResource, volume: Object, claims: ApiReso
 
 
 def quantity(text: object) -> float:
-    """Return the number a quantity stands for.
-
-    Raises:
-        ValueError: It is not a quantity.
-    """
+    """Return the number a quantity stands for, or raise a ValueError."""
     match = _QUANTITY.fullmatch(str(text))
     if match is None or match[2] not in _DECIMAL | _BINARY:
         message = f"{text!r} is not a quantity: a number with a suffix such as m, k, Mi or Gi"

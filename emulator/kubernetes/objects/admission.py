@@ -121,13 +121,7 @@ _IMMUTABLE: dict[str, tuple[str, ...]] = {
 
 
 def kind_causes(item: Object, *, before: Object | None, resource: ApiResource) -> list[Cause]:
-    """Return what breaks a rule of the object's kind.
-
-    Args:
-        item: The object as it is to be stored.
-        before: The stored object; None when it is new.
-        resource: Its resource.
-    """
+    """Return what breaks a rule of the object's kind; nothing was before a new one."""
     if resource.custom:
         return []
     causes = list(_selector(item)) if resource.kind in _WORKLOADS else []
@@ -244,7 +238,6 @@ class WriteOptions:
     """What a client asks of a write.
 
     Attributes:
-        manager: Field manager.
         field_validation: `Strict`, `Warn` or `Ignore`: what to do with unknown fields.
         force: Whether an apply takes fields from other managers.
         dry_run: Whether to answer without storing.
@@ -269,8 +262,7 @@ class Admitted:
 def cleaned(item: Object, *, resource: ApiResource, options: WriteOptions) -> Admitted:
     """Return what a client sent without nulls and unknown fields.
 
-    Raises:
-        ApiError: A field is unknown and validation is strict (400).
+    Where validation is strict, an unknown field is refused (400).
     """
     unknown: list[str] = []
     without = without_nulls(item)
@@ -285,10 +277,9 @@ def cleaned(item: Object, *, resource: ApiResource, options: WriteOptions) -> Ad
 
 
 def check_typed(item: Object, *, resource: ApiResource, namespace: str) -> None:
-    """Refuse an apply configuration that sets a field its kind does not have.
+    """Refuse an apply configuration that sets a field its kind does not have (400).
 
-    Raises:
-        ApiError: A field is unknown (400); server-side apply never ignores one.
+    Server-side apply never ignores one.
     """
     unknown: list[str] = []
     pruned(without_nulls(item), resource.schema, unknown)
@@ -304,16 +295,9 @@ def check_typed(item: Object, *, resource: ApiResource, namespace: str) -> None:
 def admitted(
     item: Object, *, before: Object | None, resource: ApiResource, validator: Validator
 ) -> Object:
-    """Return the object with its defaults, ready to be stored.
+    """Return a cleaned object with its defaults, ready to be stored.
 
-    Args:
-        item: The object, cleaned.
-        before: The stored object; None when it is new.
-        resource: Its resource.
-        validator: Validates against the schema of the kind.
-
-    Raises:
-        ApiError: The object breaks a rule of its kind (422).
+    One that breaks a rule of its kind is refused (422).
     """
     complete = defaulted(item, resource.schema) if resource.custom else built_in_defaulted(item)
     if before is None and resource.has_status:

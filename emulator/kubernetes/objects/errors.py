@@ -9,12 +9,10 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One field that is wrong.
+    """One field, by its dotted path, that is wrong.
 
     Attributes:
         reason: Kubernetes cause type, such as `FieldValueInvalid`.
-        field: Dotted path of the field.
-        message: What is wrong with it.
     """
 
     reason: str
@@ -27,8 +25,6 @@ class ApiError(Exception):
     """A request that fails.
 
     Attributes:
-        code: HTTP status.
-        reason: Kubernetes reason, such as `NotFound`.
         message: The sentence clients print.
         details: `details` of the Status object.
     """
@@ -97,14 +93,7 @@ def bad_request(message: str) -> ApiError:
 
 
 def invalid(*, kind: str, group: str, name: str, causes: Sequence[Cause]) -> ApiError:
-    """The object breaks a rule of its kind.
-
-    Args:
-        kind: Kind of the object.
-        group: Its API group.
-        name: Its name.
-        causes: Every field that is wrong; at least one.
-    """
+    """The object breaks a rule of its kind, by at least one field."""
     sentences = [f"{cause.field}: {cause.message}" for cause in causes]
     listed = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
     details: Object = {

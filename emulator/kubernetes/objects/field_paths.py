@@ -235,12 +235,7 @@ def after_update(
 ) -> Object:
     """Return a written object with its writer owning what changed.
 
-    Args:
-        item: The object as written.
-        before: The stored object; None when it is new.
-        manager: Name of the writer.
-        subresource: `status` or empty.
-        schema: Schema of the object.
+    The subresource is `status` or empty; without a schema, lists are atomic.
     """
     owners = ownership(before) if before else {}
     paths = field_paths(item, schema)

@@ -87,11 +87,7 @@ _FIELD = re.compile(r"([^=!]+)(==|!=|=)(.*)")
 
 
 def label_predicate(selector: str) -> Predicate:
-    """Return the test of a `labelSelector`; an empty one accepts everything.
-
-    Raises:
-        ApiError: The selector cannot be parsed (400).
-    """
+    """Return the test of a `labelSelector`; an empty one accepts everything."""
     terms = [_label_term(term.strip()) for term in _BETWEEN.split(selector) if term.strip()]
     return lambda item: all(term(labels_of(item)) for term in terms)
 
@@ -115,11 +111,7 @@ def _label_term(term: str) -> Callable[[Mapping[str, str]], bool]:
 
 
 def field_predicate(selector: str) -> Predicate:
-    """Return the test of a `fieldSelector`: dotted paths compared as text.
-
-    Raises:
-        ApiError: The selector cannot be parsed (400).
-    """
+    """Return the test of a `fieldSelector`: dotted paths compared as text."""
     terms = []
     for text in filter(None, selector.split(",")):
         match = _FIELD.fullmatch(text)

@@ -44,8 +44,7 @@ def merge_patched(item: Object, patch: Object) -> Object:
 def json_patched(item: Object, operations: list[Object]) -> Object:
     """Return the object after a JSON patch (RFC 6902).
 
-    Raises:
-        ApiError: An operation does not fit the object (422), or is no operation (400).
+    An operation that does not fit the object is refused (422), and what is no operation (400).
     """
     try:
         patched: Object = jsonpatch.apply_patch(item, operations)
@@ -58,15 +57,9 @@ def json_patched(item: Object, operations: list[Object]) -> Object:
 
 
 def strategic_patched(item: Object, patch: Object, schema: Schema | None) -> Object:
-    """Return the object after a strategic merge patch.
+    """Return the object, or a part of one, after a strategic merge patch.
 
-    Args:
-        item: The object as it is, or a part of one.
-        patch: What to change.
-        schema: Schema of the object, which says which lists merge and by which key.
-
-    Raises:
-        ApiError: A merged list item lacks its merge key (400).
+    Its schema says which lists merge and by which key; an item that lacks the key is refused (400).
     """
     return _patched_map(item, patch, schema)
 
@@ -160,18 +153,10 @@ def applied(
     schema: Schema | None,
     subresource: str = "",
 ) -> Object:
-    """Return the object after a manager applies what it wants.
+    """Return the object after a manager applies what it wants: every field it has an opinion on.
 
-    Args:
-        wanted: Every field the manager has an opinion on.
-        live: The stored object; None when it does not exist.
-        manager: Name of the manager.
-        force: Whether to take fields from other managers.
-        schema: Schema of the object; without one, lists are atomic.
-        subresource: `status` or empty.
-
-    Raises:
-        ApiError: Another manager owns a field with a different value (409 Conflict).
+    A field of another manager with a different value is a conflict (409), unless forced. Without a
+    schema, lists are atomic. The subresource is `status` or empty.
     """
     me: Manager = (manager, "Apply", subresource)
     paths = field_paths(wanted, schema)

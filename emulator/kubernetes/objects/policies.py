@@ -18,10 +18,6 @@ class Policies:
     """The policies of a cluster that a binding puts into force.
 
     https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
-
-    Attributes:
-        store: Where they are kept.
-        catalog: Finds their resources.
     """
 
     store: Store
@@ -30,11 +26,7 @@ class Policies:
     def refuse(
         self, item: Object, *, target: ResourcePath, operation: str, subresource: str
     ) -> None:
-        """Refuse what a policy does not allow.
-
-        Raises:
-            ApiError: An expression is false, or fails (422).
-        """
+        """Refuse what makes an expression of a policy false, or fail (422)."""
         for binding in self._of(_BINDINGS):
             for policy in self._of(_POLICIES):
                 if (

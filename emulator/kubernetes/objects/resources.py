@@ -76,15 +76,9 @@ class ApiResource:
 
     Attributes:
         group: API group; empty for the core group.
-        version: Version within the group.
-        kind: Kind of its objects.
         plural: Name in the URL.
-        namespaced: Whether its objects live in a namespace.
         schema: Schema of its objects; None when the definition gives none.
-        short_names: Abbreviations that kubectl understands.
         categories: Groups of resources it belongs to, such as `all`.
-        has_status: Whether it has the `status` subresource.
-        custom: Whether a CustomResourceDefinition made it.
         columns: `additionalPrinterColumns` of the definition.
     """
 
@@ -264,11 +258,7 @@ def withdraw(definition: Object, *, catalog: ResourceCatalog) -> None:
 
 
 def established_status(definition: Object) -> Object:
-    """Return the status of a definition whose resource is served.
-
-    Args:
-        definition: The definition; its conditions keep their times.
-    """
+    """Return the status of a definition whose resource is served; conditions keep their times."""
     spec = definition["spec"]
     names = dict(spec["names"])
     names.setdefault("listKind", f"{names['kind']}List")

@@ -19,9 +19,7 @@ class WatchEvent:
     """One change of one object.
 
     Attributes:
-        version: Counter value the change was given.
         event: `ADDED`, `MODIFIED` or `DELETED`.
-        storage_group: Group and plural of the resource.
         item: The object after the change; as it was, for `DELETED`.
     """
 
@@ -56,12 +54,7 @@ class Store:
         return item and _as_version(item, resource)
 
     def listed(self, resource: ApiResource, *, namespace: str = "") -> list[Object]:
-        """Return the objects of a resource, sorted by namespace and name.
-
-        Args:
-            resource: The resource.
-            namespace: Only this namespace; empty means all.
-        """
+        """Return the objects of a resource, in one namespace or all, sorted by both names."""
         with self.lock:
             kept = sorted(self._objects.get(resource.storage_group, {}).items())
         return [_as_version(item, resource) for (home, _), item in kept if namespace in ("", home)]
@@ -97,11 +90,7 @@ class Store:
         return put_back
 
     def since(self, version: int, storage_group: StorageGroup) -> Iterator[WatchEvent]:
-        """Return the changes of a storage group after a version.
-
-        Raises:
-            LookupError: The version is older than what is kept.
-        """
+        """Return the changes of a storage group after a version; LookupError if it is too old."""
         with self.lock:
             if self._history and version < self._history[0].version - 1:
                 raise LookupError(version)
@@ -137,13 +126,7 @@ def _as_version(item: Object, resource: ApiResource) -> Object:
 
 @dataclass(frozen=True, slots=True)
 class ResourcePath:
-    """What a URL names.
-
-    Attributes:
-        resource: The resource.
-        namespace: Namespace in the URL; empty at the cluster scope.
-        name: Name in the URL; empty for a collection.
-    """
+    """What a URL names; no namespace at the cluster scope, and no name of a collection."""
 
     resource: ApiResource
     namespace: str = ""
@@ -152,13 +135,7 @@ class ResourcePath:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The outcome of a write.
-
-    Attributes:
-        item: The object as stored.
-        created: Whether it is new.
-        warnings: What to warn the client of.
-    """
+    """The outcome of a write: the object as stored, and what to warn the client of."""
 
     item: Object
     created: bool = False
@@ -166,11 +143,7 @@ class Written:
 
 
 def addressed(body: Object, target: ResourcePath) -> Object:
-    """Return an object with the name and namespace of its URL.
-
-    Raises:
-        ApiError: The object contradicts the URL (400).
-    """
+    """Return an object with the name and namespace of its URL, or refuse a contradiction (400)."""
     resource = target.resource
     if (body.get("apiVersion"), body.get("kind")) != (resource.api_version, resource.kind):
         raise bad_request(

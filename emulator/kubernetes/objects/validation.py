@@ -26,7 +26,6 @@ class Schema:
 
     Attributes:
         raw: The node as written: list and map markers stand here, next to the reference.
-        definitions: What `$ref` points into, by name.
         name: Name of the definition the node refers to; empty if it refers to none.
     """
 
@@ -131,13 +130,9 @@ _EMBEDDED = ("apiVersion", "kind", "metadata")
 
 
 def pruned(item: Object, schema: Schema | None, unknown: list[str], path: str = "") -> Object:
-    """Return an object without the fields its schema does not know.
+    """Return an object, or a part at a path of it, without the fields its schema does not know.
 
-    Args:
-        item: An object or a part of one.
-        schema: Its schema; None keeps everything.
-        unknown: Receives the paths of the fields left out.
-        path: Where the part stands in the object.
+    Their paths are added to `unknown`; without a schema, all are kept.
     """
     if schema is None:
         return item

@@ -57,12 +57,7 @@ class Faults:
             self._clearings += 1
 
     async def hit(self, request: web.Request, *, verb: str, kind: str) -> None:
-        """Let the fault that is in force for a request hit it.
-
-        Raises:
-            ApiError: The fault answers with an error.
-            ConnectionResetError: The fault drops the connection.
-        """
+        """Let the fault in force for a request hit it: an error, or a dropped connection."""
         clearings = self._clearings
         fault = self._take(verb=verb, kind=kind)
         if fault is None:
@@ -163,11 +158,7 @@ class Application:
         return aggregated(self._operations.store, self._catalog)
 
     def _check_aggregated(self, named: RequestPath) -> None:
-        """Refuse a request to an aggregated API that does not answer.
-
-        Raises:
-            ApiError: It does not (503).
-        """
+        """Refuse a request to an aggregated API that does not answer (503)."""
         if not self._aggregated().get((named.group, named.version), True):
             raise ApiError(503, "ServiceUnavailable", _UNAVAILABLE)
 

@@ -39,9 +39,7 @@ class Rule:
     """Verbs on resources of an API group; `*` is any.
 
     Attributes:
-        group: API group; empty for the core group.
         resources: Plural names, or with a subresource: `pods/log`.
-        verbs: Kubernetes verbs.
     """
 
     group: str
@@ -59,12 +57,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """An access policy, and where it holds.
-
-    Attributes:
-        policy: Its name; one without rules here allows nothing.
-        namespaces: Namespaces, or patterns of them; none for the whole cluster.
-    """
+    """An access policy, and where it holds."""
 
     policy: str
     namespaces: Sequence[str] = ()
@@ -95,8 +88,6 @@ class Principal:
     """An authenticated caller.
 
     Attributes:
-        username: Name that refusals show.
-        groups: Kubernetes groups.
         allowed: Whether the caller may do everything, as a cluster administrator.
         grants: What a caller who is not allowed everything may still do.
         of_aws: Whether it is AWS itself, which injected faults do not hit.
@@ -114,11 +105,7 @@ Authenticate = Callable[[str], Awaitable[Principal | None]]
 
 
 def static_tokens(principals: Mapping[str, Principal]) -> Authenticate:
-    """Return an authenticator that knows a fixed set of tokens.
-
-    Args:
-        principals: The principal of each token.
-    """
+    """Return an authenticator that knows a fixed set of tokens."""
 
     async def authenticate(token: str) -> Principal | None:
         return principals.get(token)
@@ -127,14 +114,9 @@ def static_tokens(principals: Mapping[str, Principal]) -> Authenticate:
 
 
 def may(principal: Principal, *, verb: str, group: str, resource: str, namespace: str) -> bool:
-    """Whether a principal may act on a resource.
+    """Say whether a principal may use a verb on a resource, or a part of it (`pods/log`).
 
-    Args:
-        principal: The caller.
-        verb: Kubernetes verb, such as `list`.
-        group: API group of the resource; empty for the core group.
-        resource: Plural name of the resource, and of its part: `pods/log`.
-        namespace: Where; empty for all namespaces, or for what lives in none.
+    No namespace means all of them, or what lives in none.
     """
     return principal.allowed or any(
         grant.allows(verb=verb, group=group, resource=resource, namespace=namespace)
@@ -178,14 +160,7 @@ def _access(principal: Principal, spec: Object) -> Object:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One kind of review.
-
-    Attributes:
-        api_version: Its group and version.
-        plural: Its resource.
-        kind: Its kind.
-        answer: Makes the status from the caller and the `spec`.
-    """
+    """One kind of review."""
 
     api_version: str
     plural: str
@@ -229,12 +204,9 @@ _ADMIN = Grant(policy="AmazonEKSClusterAdminPolicy")
 
 
 def eks_tokens(gateway_url: str, cluster_name: str, *, session: boto3.Session) -> Authenticate:
-    """Return an authenticator for the tokens of one EKS cluster of a local AWS.
+    """Return an authenticator for the tokens that name one EKS cluster of a local AWS.
 
-    Args:
-        gateway_url: URL of the local AWS.
-        cluster_name: The cluster that a token must name, and whose access entries count.
-        session: Region of the cluster, and credentials to read its access entries with.
+    The session is in the cluster's region, and reads its access entries.
     """
     entries = _AccessEntries(session=session, gateway_url=gateway_url, cluster=cluster_name)
     remembered: dict[str, tuple[float, Principal | None]] = {}

@@ -108,11 +108,7 @@ class BackgroundServer:
         self.port = 0
 
     def start(self) -> None:
-        """Start and wait until it listens.
-
-        Raises:
-            RuntimeError: It runs already, or does not start.
-        """
+        """Start and wait until it listens; RuntimeError if it does not, or runs already."""
         if self._thread is not None:
             message = f"{self._name} runs already"
             raise RuntimeError(message)

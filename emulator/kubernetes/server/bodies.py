@@ -21,11 +21,7 @@ Value = int | bytes
 
 
 def fields(raw: bytes) -> Iterator[tuple[int, Value]]:
-    """Yield every field of a message as (number, value), in order.
-
-    Raises:
-        ApiError: The message is malformed (400).
-    """
+    """Yield every field of a message as (number, value), in order."""
     position = 0
     while position < len(raw):
         tag, position = _varint(raw, position)
@@ -59,22 +55,14 @@ def _varint(raw: bytes, position: int) -> tuple[int, int]:
 
 
 def content(value: Value) -> bytes:
-    """Return the value of a field that holds bytes, text or a message.
-
-    Raises:
-        ApiError: It is a number (400).
-    """
+    """Return the value of a field that holds bytes, text or a message, and no number."""
     if isinstance(value, int):
         raise bad_request("the protobuf body has a number where text belongs")
     return value
 
 
 def text(value: Value) -> str:
-    """Return the text of a field.
-
-    Raises:
-        ApiError: It is a number, or not UTF-8 (400).
-    """
+    """Return the text of a field."""
     try:
         return content(value).decode()
     except UnicodeDecodeError as error:
@@ -90,8 +78,7 @@ Message = Mapping[int, tuple[str, Reader]]
 def decode(body: bytes) -> Object:
     """Return a protobuf request body as the object that JSON would have given.
 
-    Raises:
-        ApiError: The body is malformed (400) or of a kind that is not decoded here (415).
+    One that is malformed is refused (400), and of a kind that is not decoded here (415).
     """
     if not body.startswith(_MAGIC):
         raise bad_request("the body is not Kubernetes protobuf: it lacks the magic number")
@@ -216,11 +203,7 @@ CUSTOM_PATCHES = (JSON_PATCH, MERGE, APPLY)  # a custom kind has no strategic me
 
 
 async def read_object(request: web.Request) -> Object:
-    """Return the object in the body of a request.
-
-    Raises:
-        ApiError: The body is no object (400) or in an unknown format (415).
-    """
+    """Return the object in the body of a request, which may be in an unknown format (415)."""
     raw = await request.read()
     # Without a type it is JSON, as `kubectl replace --raw` sends it.
     kind = request.content_type if "Content-Type" in request.headers else JSON
@@ -237,11 +220,7 @@ async def read_options(request: web.Request) -> Object:
 
 
 async def read_patch(request: web.Request) -> Object | list[Object]:
-    """Return the patch in the body of a request; a JSON patch is a list.
-
-    Raises:
-        ApiError: The body is no patch (400) or in an unknown format (415).
-    """
+    """Return the patch in the body of a request; a JSON patch is a list."""
     if request.content_type not in PATCHES:
         raise unsupported_media_type(request.content_type, PATCHES)
     value = _parsed(await request.read())

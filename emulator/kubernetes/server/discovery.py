@@ -14,12 +14,7 @@ def core_versions() -> Object:
 
 
 def group_list(catalog: ResourceCatalog, *, aggregated: Iterable[tuple[str, str]]) -> Object:
-    """Answer `/apis`.
-
-    Args:
-        catalog: What the server itself serves.
-        aggregated: Group and version of what others serve.
-    """
+    """Answer `/apis` with what the server and aggregated APIs serve."""
     served = _groups(catalog)
     for name, version in aggregated:
         served.setdefault(name, []).append(version)
@@ -28,11 +23,7 @@ def group_list(catalog: ResourceCatalog, *, aggregated: Iterable[tuple[str, str]
 
 
 def group(catalog: ResourceCatalog, name: str) -> Object:
-    """Answer `/apis/<group>`.
-
-    Raises:
-        ApiError: There is no such group (404).
-    """
+    """Answer `/apis/<group>`."""
     versions = _groups(catalog).get(name)
     if not versions:
         raise no_such_path()
@@ -40,11 +31,7 @@ def group(catalog: ResourceCatalog, name: str) -> Object:
 
 
 def resource_list(catalog: ResourceCatalog, *, group: str, version: str) -> Object:
-    """Answer `/api/v1` and `/apis/<group>/<version>`.
-
-    Raises:
-        ApiError: There is no such group version (404).
-    """
+    """Answer `/api/v1` and `/apis/<group>/<version>`."""
     entries = [
         entry for item in catalog.of(group=group, version=version) for entry in _entries(item)
     ]
@@ -138,11 +125,7 @@ def openapi_index(catalog: ResourceCatalog) -> Object:
 
 
 def openapi_document(catalog: ResourceCatalog, path: str) -> Object:
-    """Answer `/openapi/v3/<path>`: from it clients learn that the server validates fields.
-
-    Raises:
-        ApiError: There is no such group version (404).
-    """
+    """Answer `/openapi/v3/<path>`: from it clients learn that the server validates fields."""
     group, _, version = path.removeprefix("apis/").removeprefix("api/").rpartition("/")
     resources = catalog.of(group=group, version=version)
     if not resources:

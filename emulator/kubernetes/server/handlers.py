@@ -41,10 +41,7 @@ class WatchOptions:
 
     Attributes:
         since: Version to start after; None sends what exists first.
-        accepts: Which objects it is about.
-        bookmarks: Whether to send bookmarks.
         initial_end: Whether to mark the end of what exists with a bookmark.
-        timeout_seconds: When to end.
     """
 
     since: int | None
@@ -57,13 +54,7 @@ class WatchOptions:
 async def watch(
     store: Store, resource: ApiResource, options: WatchOptions
 ) -> AsyncIterator[Object]:
-    """Yield the events of a watch until its time is over.
-
-    Args:
-        store: Where the objects are.
-        resource: What to watch, in the version the client sees.
-        options: What the client asks for.
-    """
+    """Yield the events of a watch until its time is over, in the version the client sees."""
     queue: asyncio.Queue[WatchEvent] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     shown: set[tuple[str, str]] = set()
@@ -151,15 +142,7 @@ Handler = Callable[[web.Request, Operations, ResourcePath, str], Awaitable[web.S
 
 
 def verb_of(request: web.Request, *, name: str) -> str:
-    """Return the Kubernetes verb of a request.
-
-    Args:
-        request: The request.
-        name: Name of the object in its URL; empty for a collection.
-
-    Raises:
-        ApiError: The method does not fit the URL (405).
-    """
+    """Return the Kubernetes verb of a request for an object, or a collection, without name."""
     watching = request.query.get("watch", "") in ("1", "true")
     on_item = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
     on_collection = {

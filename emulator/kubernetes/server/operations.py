@@ -25,10 +25,9 @@ from emulator.kubernetes.server.pod_logs import PodLogs
 
 
 class Operations:
-    """Changes the store by the rules; every method holds its lock.
+    """Changes the store by the rules, or raises ApiError; every method holds its lock.
 
     Attributes:
-        store: Where objects are kept.
         hardware: What each node has, by the name of the node.
         logs: What containers have written.
     """
@@ -47,22 +46,14 @@ class Operations:
         )
 
     def read(self, target: ResourcePath) -> Object:
-        """Return an object.
-
-        Raises:
-            ApiError: There is no such object (404).
-        """
+        """Return an object."""
         found = self._find(target)
         if found is None:
             raise self._error(errors.not_found, target)
         return found
 
     def create(self, target: ResourcePath, body: Object, options: WriteOptions) -> Written:
-        """Store a new object; the name may come from `generateName`.
-
-        Raises:
-            ApiError: It exists (409), its namespace does not (404), or it is invalid (400, 422).
-        """
+        """Store a new object; the name may come from `generateName`."""
         with self.store.lock:
             metadata = body.get("metadata") or {}
             name = metadata.get("name")
@@ -77,11 +68,7 @@ class Operations:
             return Written(stored, created=True, warnings=clean.warnings)
 
     def replace(self, target: ResourcePath, body: Object, options: WriteOptions) -> Written:
-        """Store an object in the place of the one that is there.
-
-        Raises:
-            ApiError: It does not exist (404), has changed since read (409), or is invalid.
-        """
+        """Store an object in the place of the one that is there."""
         with self.store.lock:
             before = self.read(target)
             return self._write(target, body, before=before, options=options)
@@ -89,21 +76,13 @@ class Operations:
     def patch(
         self, target: ResourcePath, change: Callable[[Object], Object], options: WriteOptions
     ) -> Written:
-        """Change an object by a function of it.
-
-        Raises:
-            ApiError: It does not exist (404), has changed since read (409), or is invalid.
-        """
+        """Change an object by a function of it."""
         with self.store.lock:
             before = self.read(target)
             return self._write(target, change(before), before=before, options=options)
 
     def apply(self, target: ResourcePath, body: Object, options: WriteOptions) -> Written:
-        """Server-side apply: create the object or merge into it.
-
-        Raises:
-            ApiError: Another manager owns a field (409), or the result is invalid.
-        """
+        """Server-side apply: create the object or merge into it."""
         with self.store.lock:
             wanted = without_nulls(addressed(body, target))
             check_typed(wanted, resource=target.resource, namespace=target.namespace)
@@ -120,11 +99,7 @@ class Operations:
             return Written(stored, created=before is None)
 
     def delete(self, target: ResourcePath, *, options: Object) -> Object:
-        """Delete an object, and what it owns or holds.
-
-        Raises:
-            ApiError: It does not exist (404) or is not the one meant (409).
-        """
+        """Delete an object, and what it owns or holds."""
         with self.store.lock:
             item = self.read(target)
             for field, wanted in (options.get("preconditions") or {}).items():
@@ -137,11 +112,7 @@ class Operations:
             return item
 
     def finalize(self, target: ResourcePath, body: Object) -> Written:
-        """Write the finalizers in the spec of a namespace; without any, a terminating one goes.
-
-        Raises:
-            ApiError: There is no such namespace (404).
-        """
+        """Write the finalizers in the spec of a namespace; without any, a terminating one goes."""
         with self.store.lock:
             before = self.read(target)
             finalizers = (body.get("spec") or {}).get("finalizers") or []
@@ -151,11 +122,7 @@ class Operations:
             return Written(stored)
 
     def set_status(self, target: ResourcePath, status: Object) -> None:
-        """Write the status of an object as its controller would; no validation.
-
-        Raises:
-            ApiError: There is no such object (404).
-        """
+        """Write the status of an object as its controller would; no validation."""
         with self.store.lock:
             self.store.put(target.resource, {**self.read(target), "status": status})
             self._controllers.reconcile()
@@ -230,11 +197,7 @@ def _split(item: Object, *, before: Object, subresource: str) -> Object:
 
 
 def _namespace_resource(catalog: ResourceCatalog) -> ApiResource:
-    """Return the resource of namespaces.
-
-    Raises:
-        LookupError: The catalog does not serve namespaces.
-    """
+    """Return the resource of namespaces."""
     resource = catalog.by_path(group="", version="v1", plural="namespaces")
     if resource is None:
         raise LookupError("namespaces are not served")
@@ -242,16 +205,7 @@ def _namespace_resource(catalog: ResourceCatalog) -> ApiResource:
 
 
 def _check_writable(store: Store, catalog: ResourceCatalog, *, namespace: str) -> None:
-    """Refuse a new object in a namespace that does not exist or is being deleted.
-
-    Args:
-        store: Where namespaces are kept.
-        catalog: Finds their resource.
-        namespace: Namespace of the new object; empty for cluster-scoped ones.
-
-    Raises:
-        ApiError: It does not exist (404) or is terminating (403).
-    """
+    """Refuse a new object in a namespace that does not exist (404) or is being deleted (403)."""
     if not namespace:
         return
     found = store.get(_namespace_resource(catalog), namespace="", name=namespace)

@@ -40,11 +40,7 @@ class PodLogs:
 async def read_log(
     request: web.Request, store: Store, target: ResourcePath, pod: Object, logs: PodLogs
 ) -> web.StreamResponse:
-    """Answer a request for the log of a container: `container`, `tailLines`, `follow`.
-
-    Raises:
-        ApiError: The pod has several containers, or not that one, or it waits to start (400).
-    """
+    """Answer a request for the log of a container: `container`, `tailLines`, `follow`."""
     container = _container(pod, request.query.get("container", ""))
     lines = number(request, "tailLines", -1) if "tailLines" in request.query else None
     written = logs.of(pod, container)

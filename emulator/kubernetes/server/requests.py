@@ -21,13 +21,7 @@ _WARNING_CODE = 299  # the one code that Kubernetes uses in Warning headers
 class RequestPath:
     """The parts of a path under `/api` or `/apis`; parts it does not have are empty.
 
-    Attributes:
-        group: API group; empty for the core group.
-        version: Version within the group.
-        namespace: Namespace.
-        plural: Resource.
-        name: Object.
-        subresource: Part of the object, such as `status`.
+    The core group is empty too; a subresource is part of an object, such as `status`.
     """
 
     group: str = ""
@@ -73,11 +67,7 @@ def selection(request: web.Request, target: ResourcePath) -> Predicate:
 
 
 def number(request: web.Request, name: str, default: int) -> int:
-    """Return a number of the query.
-
-    Raises:
-        ApiError: It is none (400).
-    """
+    """Return a number of the query."""
     value = request.query.get(name, "") or str(default)
     if not value.isdecimal():
         raise bad_request(f"invalid {name}: {value!r} is not a number")
@@ -89,13 +79,6 @@ def page(request: web.Request, items: Sequence[Object]) -> tuple[Sequence[Object
 
     Later pages are of the time of their request; a real API server keeps the time of the first.
     https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
-
-    Args:
-        request: The request.
-        items: The whole list.
-
-    Raises:
-        ApiError: The limit is no number, or this server did not give that token (400).
     """
     limit, begin = number(request, "limit", 0), number(request, "continue", 0)
     end = begin + limit if limit else len(items)

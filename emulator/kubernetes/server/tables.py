@@ -26,14 +26,10 @@ def table(
     include: str,
     headed: bool = True,
 ) -> Object:
-    """Return objects as a table.
+    """Return objects of one resource as a table.
 
-    Args:
-        items: The objects, all of one resource.
-        resource: Their resource.
-        version: `resourceVersion` of the answer.
-        include: How much of each object goes along: `Object` or `Metadata`.
-        headed: Whether the headings go along; only the first table of a watch has them.
+    Of each object go along its metadata, or all (`Object`). Only the first table of a watch has the
+    headings.
     """
     columns = columns_of(resource)
     definitions = [
@@ -71,14 +67,7 @@ def _included(item: Object, include: str) -> Object:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column.
-
-    Attributes:
-        name: Heading.
-        value: Makes the cell from the object.
-        type: OpenAPI type of the cell.
-        priority: 0 is always shown, higher ones with `-o wide`.
-    """
+    """One column; a priority above 0 is shown with `-o wide`."""
 
     name: str
     value: Callable[[Object], object]
