@@ -5,11 +5,11 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAl
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from emulator.aws.cloudformation.resource_type import Properties
-from emulator.aws.ministack import provisioners
+from emulator.aws.cloudformation.resource_type import Created, Properties
+from emulator.aws.ministack import provisioners, wrap
 
 _TYPE = "AWS::CloudWatch::Alarm"
 _MOST_METRICS, _DAY_SECONDS = 10, 24 * 60 * 60
@@ -19,12 +19,12 @@ _WORD = re.compile(r"\b[a-z]\w*\b")
 
 def install() -> None:
     """Have alarms over several metrics created and changed as those of one metric are."""
-    handlers: dict[str, Any] = provisioners.RESOURCE_HANDLERS[_TYPE]
-    create, update = handlers["create"], handlers["update"]
-    handlers["create"] = lambda name, new, *where: create(name, _of_one_metric(new), *where)
-    handlers["update"] = lambda identifier, old, new, *where: update(
-        identifier, _of_one_metric(old), _of_one_metric(new), *where
-    )
+
+    def handle(handler: Callable[..., Created], name: str, *rest: Any) -> Created:
+        return handler(name, *(_of_one_metric(x) if isinstance(x, Mapping) else x for x in rest))
+
+    for operation in ("create", "update"):
+        wrap(provisioners.RESOURCE_HANDLERS[_TYPE], operation, handle)
 
 
 def _of_one_metric(properties: Properties) -> Properties:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from emulator.aws.ministack import Response, iam_actions, s3
+from emulator.aws.ministack import Response, iam_actions, s3, wrap
 
 
 def install_bucket_owners() -> None:
@@ -13,24 +13,25 @@ def install_bucket_owners() -> None:
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-owner-condition.html
     https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html
     """
-    dispatch: Callable[..., Response] = s3.dispatch
-    checks: Callable[..., list[tuple[str, str]]] = iam_actions.s3_additional_checks
 
-    def dispatch_to_owner(
-        method: str, bucket: str, key: str, headers: Mapping[str, str], *rest: Any
-    ) -> Response:
+    def dispatch_to_owner(dispatch: Callable[..., Response], *request: Any) -> Response:
+        _method, bucket, _key, headers, *_rest = request
         owner = s3.bucket_owner_account(bucket)
         if owner is not None and headers.get("x-amz-expected-bucket-owner", owner) != owner:
             return s3.error("AccessDenied", "Access Denied", HTTPStatus.FORBIDDEN.value)
-        return dispatch(method, bucket, key, headers, *rest)
+        return dispatch(*request)
 
     def checks_with_tags(
-        method: str, path: str, headers: Mapping[str, str], *rest: Any
+        checks: Callable[..., list[tuple[str, str]]],
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        *rest: Any,
     ) -> list[tuple[str, str]]:
         found = checks(method, path, headers, *rest)
         if method == "PUT" and "x-amz-tagging" in headers:
             found.append(("s3:PutObjectTagging", f"arn:aws:s3:::{path.lstrip('/')}"))
         return found
 
-    s3.dispatch = dispatch_to_owner
-    iam_actions.s3_additional_checks = checks_with_tags
+    wrap(s3, "dispatch", dispatch_to_owner)
+    wrap(iam_actions, "s3_additional_checks", checks_with_tags)

@@ -36,10 +36,4 @@ def _update(physical_id: str, _old: Properties, new: Properties) -> Created:
     return physical_id, {"Id": physical_id}
 
 
-def _delete(_physical_id: str, _properties: Properties) -> None:
-    """There is nothing to delete."""
-
-
-BUDGET = ResourceType(
-    name="AWS::Budgets::Budget", create=_create, update=_update, delete=_delete, tagged=False
-)
+BUDGET = ResourceType(name="AWS::Budgets::Budget", create=_create, update=_update, tagged=False)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from emulator.aws.ministack import Response, ecr, get_account_id
+from emulator.aws.ministack import Response, ecr, get_account_id, wrap
 
 
 def install_missing_images() -> None:
@@ -12,9 +12,10 @@ def install_missing_images() -> None:
 
     The words are those of https://github.com/hashicorp/terraform-provider-aws/issues/35268.
     """
-    describe: Callable[[Mapping[str, Any]], Response] = ecr.describe_images
 
-    def describe_those_there(request: Mapping[str, Any]) -> Response:
+    def describe_those_there(
+        describe: Callable[..., Response], request: Mapping[str, Any]
+    ) -> Response:
         name = request.get("repositoryName", "")
         for wanted in request.get("imageIds") or () if name in ecr.repositories else ():
             if ecr.find_image(name, wanted) is None:
@@ -28,4 +29,4 @@ def install_missing_images() -> None:
                 )
         return describe(request)
 
-    ecr.describe_images = describe_those_there
+    wrap(ecr, "describe_images", describe_those_there)

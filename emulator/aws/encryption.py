@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 from xml.sax.saxutils import escape
 
-from emulator.aws.cloudformation.resource_type import Refused
+from emulator.aws.cloudformation.resource_type import Created, Properties, Refused
 from emulator.aws.iam import authorization
 from emulator.aws.iam.authorization import Permission
 from emulator.aws.json_service import ServiceError
@@ -23,6 +23,7 @@ from emulator.aws.ministack import (
     provisioners,
     router,
     s3,
+    wrap,
 )
 from emulator.aws.settings import KMS_KEY_ID
 
@@ -39,10 +40,9 @@ def key_problem(key: str) -> str | None:
 
 def install_keys() -> None:
     """Let a key be created with the id that a configuration names."""
-    create = kms.create_key
 
-    def create_key(request: dict[str, Any]) -> Response:
-        response: Response = create(request)
+    def create_key(create: Callable[..., Response], request: dict[str, Any]) -> Response:
+        response = create(request)
         tags = {tag["TagKey"]: tag["TagValue"] for tag in request.get("Tags") or []}
         if KMS_KEY_ID not in tags or response[0] != HTTPStatus.OK:
             return response
@@ -51,7 +51,7 @@ def install_keys() -> None:
         kms.keys[record["KeyId"]] = record
         return kms.describe_key({"KeyId": record["KeyId"]})
 
-    kms.create_key = create_key
+    wrap(kms, "create_key", create_key)
 
 
 # What EBS does with a volume's key, by grants that HyperPod passes on.
@@ -108,7 +108,6 @@ def _allows(key: str, *, service: str, action: str, context: Mapping[str, str]) 
     return bool(decision.decision == "Allow")
 
 
-_Created = tuple[str, dict[str, Any]]
 _ALGORITHM = "x-amz-server-side-encryption"
 _KEY = f"{_ALGORITHM}-aws-kms-key-id"
 # Who may use the bucket may use this one, which S3 takes where no key is named.
@@ -117,54 +116,59 @@ _AWS_MANAGED = "alias/aws/s3"
 
 def install_bucket_encryption() -> None:
     """Have S3 ask for rights on the key of an object that is put or got."""
-    put: Callable[..., Response] = s3.put_object
-    get: Callable[..., Response] = s3.get_object
 
-    def put_object(bucket: str, key: str, body: bytes, headers: Mapping[str, str]) -> Response:
+    def put_object(
+        put: Callable[..., Response],
+        bucket: str,
+        key: str,
+        body: bytes,
+        headers: Mapping[str, str],
+    ) -> Response:
         default = s3.bucket_default_sse_headers(bucket)
         kms_key = headers.get(_KEY) or default.get(_KEY)
         # A data key for each object, or for the bucket for a time.
         refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:GenerateDataKey")
         return refused or put(bucket, key, body, headers)
 
-    def get_object(bucket: str, key: str, headers: Mapping[str, str], *rest: Any) -> Response:
+    def get_object(
+        get: Callable[..., Response],
+        bucket: str,
+        key: str,
+        headers: Mapping[str, str],
+        *rest: Any,
+    ) -> Response:
         kms_key = key_of(bucket, key)
         refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:Decrypt")
         return refused or get(bucket, key, headers, *rest)
 
-    resolve: Callable[..., Response] = s3.resolve_sse_write_headers
-
-    def resolve_headers(headers: Mapping[str, str], bucket: str) -> Response:
+    def resolve_headers(
+        resolve: Callable[..., Response], headers: Mapping[str, str], bucket: str
+    ) -> Response:
         if headers.get(_ALGORITHM) == "aws:kms" and not headers.get(_KEY):
             headers = {**headers, _KEY: _AWS_MANAGED}
         return resolve(headers, bucket)
 
-    s3.resolve_sse_write_headers = resolve_headers
-    s3.put_object = put_object
-    s3.get_object = get_object
-    handlers = provisioners.RESOURCE_HANDLERS["AWS::S3::Bucket"]
-    for name in ("create", "update"):
-        handlers[name] = _with_default_encryption(handlers[name])
+    wrap(s3, "resolve_sse_write_headers", resolve_headers)
+    wrap(s3, "put_object", put_object)
+    wrap(s3, "get_object", get_object)
+    for operation in ("create", "update"):
+        wrap(provisioners.RESOURCE_HANDLERS["AWS::S3::Bucket"], operation, _encrypt_by_default)
 
 
-def _with_default_encryption(unencrypted: Callable[..., _Created]) -> Callable[..., _Created]:
-    """Have a handler of CloudFormation's set how a bucket encrypts what is put into it.
+def _encrypt_by_default(put: Callable[..., Created], identifier: str, *rest: Any) -> Created:
+    """Set how a bucket of CloudFormation's encrypts what is put into it.
 
     S3 does not look at the key then:
     https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketEncryption.html
     """
-
-    def handle(identifier: str, *rest: Any) -> _Created:
-        made = unencrypted(identifier, *rest)
-        properties = next(each for each in reversed(rest) if isinstance(each, Mapping))
-        rules = properties.get("BucketEncryption", {}).get("ServerSideEncryptionConfiguration", [])
-        for rule in rules:
-            s3.put_bucket_encryption(made[0], _rule_xml(rule))
-        if not rules:
-            s3.delete_bucket_encryption(made[0])
-        return made
-
-    return handle
+    made = put(identifier, *rest)
+    properties = next(each for each in reversed(rest) if isinstance(each, Mapping))
+    rules = properties.get("BucketEncryption", {}).get("ServerSideEncryptionConfiguration", [])
+    for rule in rules:
+        s3.put_bucket_encryption(made[0], _rule_xml(rule))
+    if not rules:
+        s3.delete_bucket_encryption(made[0])
+    return made
 
 
 def _rule_xml(rule: Mapping[str, Any]) -> bytes:
@@ -225,9 +229,6 @@ def _error(code: str, message: str, status: HTTPStatus) -> Response:
     return s3.error(code, message, status.value)
 
 
-_TYPE = "AWS::Logs::LogGroup"
-
-
 def make_for_service(name: str) -> None:
     """Create a group as a service does that writes to one: if it is not there, without an end."""
     if name not in cloudwatch_logs.log_groups:
@@ -237,39 +238,35 @@ def make_for_service(name: str) -> None:
 
 
 def install_log_groups() -> None:
-    """Have CloudFormation refuse a group that exists, or a key, as `CreateLogGroup` does.
+    """Have CloudFormation refuse the key of a group as `CreateLogGroup` does.
 
     https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html
     """
-    handlers = provisioners.RESOURCE_HANDLERS[_TYPE]
-    unchecked = handlers["create"]
 
     def create(
-        logical_id: str, properties: dict[str, Any], stack_name: str
-    ) -> tuple[str, dict[str, Any]]:
-        name = properties.get("LogGroupName")
-        if name in cloudwatch_logs.log_groups:
-            raise Refused(f"Resource of type '{_TYPE}' with identifier '{name}' already exists.")
-        # As CloudFormation names a group; MiniStack gives it another name.
-        _require_key(properties, name=name or f"{stack_name}-{logical_id}-1A2B3C4D5E6F")
-        return unchecked(logical_id, properties, stack_name)
-
-    unchecked_update = handlers["update"]
+        unchecked: Callable[..., Created], logical_id: str, properties: Properties, stack: str
+    ) -> Created:
+        _require_key(properties, stack=stack, logical_id=logical_id)
+        return unchecked(logical_id, properties, stack)
 
     def update(
-        physical_id: str, old: dict[str, Any], new: dict[str, Any], stack_name: str, *rest: Any
-    ) -> tuple[str, dict[str, Any]]:
-        logical_id = rest[0] if rest else physical_id
+        unchecked: Callable[..., Created],
+        physical_id: str,
+        old: Properties,
+        new: Properties,
+        stack: str,
+        *rest: str,
+    ) -> Created:
         if old.get("KmsKeyId") != new.get("KmsKeyId"):
-            name = new.get("LogGroupName") or f"{stack_name}-{logical_id}-1A2B3C4D5E6F"
-            _require_key(new, name=name)
-        return unchecked_update(physical_id, old, new, stack_name, *rest)
+            _require_key(new, stack=stack, logical_id=rest[0] if rest else physical_id)
+        return unchecked(physical_id, old, new, stack, *rest)
 
-    handlers["create"] = create
-    handlers["update"] = update
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::Logs::LogGroup"]
+    wrap(handlers, "create", create)
+    wrap(handlers, "update", update)
 
 
-def _require_key(properties: dict[str, Any], *, name: str) -> None:
+def _require_key(properties: Properties, *, stack: str, logical_id: str) -> None:
     """Refuse a key that CloudWatch Logs cannot encrypt a group with.
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html; in the words
@@ -278,6 +275,8 @@ def _require_key(properties: dict[str, Any], *, name: str) -> None:
     key = properties.get("KmsKeyId")
     if key is None:
         return
+    # As CloudFormation names a group; MiniStack gives it another name.
+    name = properties.get("LogGroupName") or f"{stack}-{logical_id}-1A2B3C4D5E6F"
     arn = f"arn:aws:logs:{get_region()}:{get_account_id()}:log-group:{name}"
     if key_problem(key) is not None or refuse_logs(key, log_group_arn=arn):
         raise Refused(

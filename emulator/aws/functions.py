@@ -44,6 +44,7 @@ from emulator.aws.ministack import (
     responses,
     s3,
     stepfunctions,
+    wrap,
 )
 
 _PERMISSION_BITS = 16
@@ -139,7 +140,6 @@ def _link(source: str, target: str) -> None:
 # No one listens there: a privileged port that no service of today has. AWS lets the call wait for a
 # connection instead; botocore raises a ConnectionError for both.
 _NOWHERE = "127.0.0.1:1"
-_TYPE = "AWS::Lambda::Function"
 # https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
 _INTERFACE_ACTIONS = (
     "ec2:CreateNetworkInterface",
@@ -243,21 +243,23 @@ def _set_vpc(function_name: str, properties: Properties) -> None:
 def _follow_network() -> None:
     """Start a function's workers anew when what it reaches has changed."""
     started: dict[str, dict[str, str]] = {}
-    credentials: Callable[..., dict[str, str]] = lambda_runtime.execution_credentials
-    acquire: Callable[..., Any] = lambda_svc.acquire_worker
 
-    def with_places(config: dict[str, Any]) -> dict[str, str]:
+    def with_places(
+        credentials: Callable[..., dict[str, str]], config: dict[str, Any]
+    ) -> dict[str, str]:
         name = config["FunctionName"]
         started[name] = _environment(name, gateway=_gateway())
         return {**credentials(config), **started[name]}
 
-    def acquire_worker(name: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as MiniStack's
+    def acquire_worker(
+        acquire: Callable[..., Any], name: str, *arguments: Any, **options: Any
+    ) -> Any:  # noqa: ANN401 - as MiniStack's
         if started.get(name) not in (None, _environment(name, gateway=_gateway())):
             lambda_svc.invalidate_worker(name)
         return acquire(name, *arguments, **options)
 
-    lambda_runtime.execution_credentials = with_places
-    lambda_svc.acquire_worker = acquire_worker
+    wrap(lambda_runtime, "execution_credentials", with_places)
+    wrap(lambda_svc, "acquire_worker", acquire_worker)
 
 
 def _gateway() -> str:
@@ -265,14 +267,17 @@ def _gateway() -> str:
 
 
 def _enforce_endpoint_policies() -> None:
-    enforce: Callable[..., Any] = iam_evaluator.enforce
-    pin: Callable[..., None] = app.pin_request_origin
-
-    def begin(*arguments: Any) -> None:
+    def begin(pin: Callable[..., None], *arguments: Any) -> None:
         _is_through_endpoint.set(True)
         pin(*arguments)
 
-    def enforce_both(access_key: str, action: str, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - as MiniStack's
+    def enforce_both(
+        enforce: Callable[..., EvalResult | None],
+        access_key: str,
+        action: str,
+        *arguments: Any,
+        **options: Any,
+    ) -> EvalResult | None:
         denial = enforce(access_key, action, *arguments, **options)
         is_first = _is_through_endpoint.get()
         _is_through_endpoint.set(False)
@@ -282,21 +287,22 @@ def _enforce_endpoint_policies() -> None:
             return denial
         return _denied(name, action=action, resource=options.get("resource_arn", "*"))
 
-    iam_evaluator.enforce, app.pin_request_origin = enforce_both, begin
+    wrap(iam_evaluator, "enforce", enforce_both)
+    wrap(app, "pin_request_origin", begin)
 
 
 def _hide_unreachable_clusters() -> None:
     """Say of a Kubernetes API that the asking function cannot connect to that it is nowhere."""
-    describe: Callable[[str], tuple[int, Any, Any]] = eks.describe_cluster
 
-    def describe_for_caller(name: str) -> tuple[int, Any, Any]:
-        status, headers, body = describe(name)
-        if status == HTTPStatus.OK and _caller.get() and not _is_reachable(name, _caller.get()):
+    def describe_for_caller(describe: Callable[[str], Response], name: str) -> Response:
+        response = describe(name)
+        found, caller = response[0] == HTTPStatus.OK, _caller.get()
+        if found and caller and not _is_reachable(name, caller):
             cluster = {**eks.sanitize(eks.clusters[name]), "endpoint": f"https://{_NOWHERE}"}
             return eks.json_resp(HTTPStatus.OK, {"cluster": cluster})
-        return status, headers, body
+        return response
 
-    eks.describe_cluster = describe_for_caller
+    wrap(eks, "describe_cluster", describe_for_caller)
 
 
 def _is_reachable(cluster_name: str, function_name: str) -> bool:
@@ -315,11 +321,12 @@ def _is_reachable(cluster_name: str, function_name: str) -> bool:
 
 def install_vpc_functions() -> None:
     """Put functions where their VPC settings say; after the other additions to EKS."""
-    handlers = provisioners.RESOURCE_HANDLERS[_TYPE]
-    create_function, update_function = handlers["create"], handlers["update"]
+    handlers = provisioners.RESOURCE_HANDLERS["AWS::Lambda::Function"]
 
-    def create(logical_id: str, properties: Properties, stack_name: str) -> Created:
-        created: Created = create_function(logical_id, properties, stack_name)
+    def create(
+        create: Callable[..., Created], logical_id: str, properties: Properties, stack: str
+    ) -> Created:
+        created = create(logical_id, properties, stack)
         try:
             _set_vpc(created[0], properties)
         except Refused:
@@ -327,14 +334,13 @@ def install_vpc_functions() -> None:
             raise
         return created
 
-    def update(
-        physical_id: str, old: Properties, new: Properties, *stack: str, **options: str
-    ) -> Created:
-        updated: Created = update_function(physical_id, old, new, *stack, **options)
-        _set_vpc(updated[0], new)
+    def update(update: Callable[..., Created], *change: Any, **options: str) -> Created:
+        updated = update(*change, **options)
+        _set_vpc(updated[0], change[2])
         return updated
 
-    handlers["create"], handlers["update"] = create, update
+    wrap(handlers, "create", create)
+    wrap(handlers, "update", update)
     _follow_network()
     _enforce_endpoint_policies()
     _hide_unreachable_clusters()
@@ -346,9 +352,8 @@ MOST_INPUT_BYTES = 262_144
 
 def install_execution_input() -> None:
     """Have `StartExecution` refuse a larger input, in the words of AWS's validation."""
-    unchecked = stepfunctions.start_execution
 
-    def start_execution(data: dict[str, Any]) -> Response:
+    def start_execution(unchecked: Callable[..., Response], data: dict[str, Any]) -> Response:
         if len(data.get("input", "").encode()) > MOST_INPUT_BYTES:
             return responses.error_response_json(
                 "ValidationException",
@@ -358,4 +363,4 @@ def install_execution_input() -> None:
             )
         return unchecked(data)
 
-    stepfunctions.start_execution = start_execution
+    wrap(stepfunctions, "start_execution", start_execution)

@@ -5,11 +5,18 @@ https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.htm
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
-from emulator.aws.ministack import eventbridge, get_account_id, lambda_svc, provisioners, sns
+from emulator.aws.cloudformation.resource_type import (
+    Created,
+    Properties,
+    Refused,
+    ResourceType,
+    check_creation,
+)
+from emulator.aws.ministack import eventbridge, get_account_id, lambda_svc, sns, wrap
 from emulator.aws.settings import SAGEMAKER_EVENTS
 
 _OF_SAGEMAKER = "aws.sagemaker"
@@ -17,9 +24,10 @@ _OF_SAGEMAKER = "aws.sagemaker"
 
 def install(*, file: str) -> None:
     """Make events of the simulated SageMaker its own, and note messages: a JSON object a line."""
-    put = eventbridge.put_events
 
-    def put_events(data: dict[str, Any], allow_aws_source: bool = False) -> Any:  # noqa: ANN401 - as MiniStack's
+    def put_events(
+        put: Callable[..., Any], data: dict[str, Any], allow_aws_source: bool = False
+    ) -> Any:  # noqa: ANN401 - as MiniStack's
         entries = data.get("Entries", [])
         if entries and all(each.get("Source") == SAGEMAKER_EVENTS for each in entries):
             own = [{**each, "Source": _OF_SAGEMAKER} for each in entries]
@@ -33,32 +41,30 @@ def install(*, file: str) -> None:
             record = lambda_svc.execution_record_for_config(function, config)
             lambda_svc.invoke_async_with_retry(record, json.loads(payload))
 
-    eventbridge.put_events, eventbridge.dispatch_to_lambda = put_events, invoke
-    _refuse_unknown_topics()
+    wrap(eventbridge, "put_events", put_events)
+    eventbridge.dispatch_to_lambda = invoke
+    check_creation("AWS::SNS::Subscription", _require_topic)
     if file:
         _note_messages(Path(file))
 
 
-def _refuse_unknown_topics() -> None:
+def _require_topic(properties: Properties) -> None:
     """Have a subscription to a topic that is not there fail, as SNS's.
 
     https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
     """
-    handlers = provisioners.RESOURCE_HANDLERS["AWS::SNS::Subscription"]
-    create = handlers["create"]
-
-    def create_subscription(logical_id: str, properties: Properties, stack_name: str) -> Created:
-        if sns.topic_by_arn_any_scope(properties["TopicArn"]) is None:
-            raise Refused("NotFound: Topic does not exist")
-        return create(logical_id, properties, stack_name)
-
-    handlers["create"] = create_subscription
+    if sns.topic_by_arn_any_scope(properties["TopicArn"]) is None:
+        raise Refused("NotFound: Topic does not exist")
 
 
 def _note_messages(file: Path) -> None:
-    publish = sns.publish_internal
-
-    def publish_and_note(topic_arn: str, message: Any, *rest: Any, **named: Any) -> Any:  # noqa: ANN401 - as MiniStack's
+    def publish_and_note(
+        publish: Callable[..., Any],
+        topic_arn: str,
+        message: Any,  # noqa: ANN401 - as MiniStack's
+        *rest: Any,
+        **named: Any,
+    ) -> Any:  # noqa: ANN401 - as MiniStack's
         published = publish(topic_arn, message, *rest, **named)
         attributes = named.get("message_attributes") or {}
         line = {
@@ -74,7 +80,7 @@ def _note_messages(file: Path) -> None:
             log.write(f"{json.dumps(line)}\n")
         return published
 
-    sns.publish_internal = publish_and_note
+    wrap(sns, "publish_internal", publish_and_note)
 
 
 def _create(properties: Properties) -> Created:
@@ -87,6 +93,5 @@ SLACK_CHANNEL = ResourceType(
     name="AWS::Chatbot::SlackChannelConfiguration",
     create=_create,
     update=lambda _id, _old, new: _create(new),
-    delete=lambda _id, _properties: None,
 )
 """Nothing is posted anywhere."""

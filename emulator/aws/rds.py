@@ -7,16 +7,15 @@ https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-secrets-manager.html
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from uuid import uuid4
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, boolean
 from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.encryption import key_problem
-from emulator.aws.ministack import ec2, provisioners, rds, secretsmanager
+from emulator.aws.ministack import ec2, provisioners, rds, secretsmanager, wrap
 
-_INSTANCE, _SUBNET_GROUP = "AWS::RDS::DBInstance", "AWS::RDS::DBSubnetGroup"
 _LEAST_ZONES = 2
 
 
@@ -30,64 +29,67 @@ def interfaces() -> Iterator[tuple[list[str], list[str]]]:
 
 def install() -> None:
     """Refuse what RDS refuses, and keep a password that RDS manages in a secret."""
-    groups = provisioners.RESOURCE_HANDLERS[_SUBNET_GROUP]
-    groups.update({name: _checked(groups[name]) for name in ("create", "update")})
-    instances = provisioners.RESOURCE_HANDLERS[_INSTANCE]
-    create, update, delete = (instances[name] for name in ("create", "update", "delete"))
-    instance_xml = rds.instance_xml
-
-    def create_instance(logical_id: str, properties: Properties, stack: str) -> Created:
-        key = properties.get("KmsKeyId")
-        problem = None if key is None else key_problem(key)
-        if problem:
-            raise Refused(f"KMSKeyNotAccessibleFault: The specified KMS key {key} {problem}.")
-        identifier, attributes = create(logical_id, properties, stack)
-        record = rds.instances[identifier]
-        if boolean(properties.get("ManageMasterUserPassword", False)):
-            record["MasterUserSecret"] = _new_secret(record, properties)
-        return identifier, {**attributes, **_of_secret(record)}
-
-    def update_instance(identifier: str, *changed: Any) -> Created:
-        name, attributes = update(identifier, *changed)
-        return name, {**attributes, **_of_secret(rds.instances[name])}
-
-    def delete_instance(identifier: str, properties: Properties) -> None:
-        record = rds.instances.get(identifier, {})
-        if record.get("DeletionProtection"):
-            raise Refused(
-                "InvalidParameterCombination: Cannot delete protected DB Instance, please disable "
-                "deletion protection and try again."
-            )
-        delete(identifier, properties)
-        secretsmanager.secrets.pop(_secret_name(record), None)
-
-    def xml(record: Mapping[str, Any]) -> str:
-        secret = record.get("MasterUserSecret", {})
-        members = "".join(f"<{name}>{value}</{name}>" for name, value in secret.items())
-        # RDS leaves it out for what is no replica.
-        known = instance_xml(record).replace("<ReplicaMode></ReplicaMode>", "")
-        return f"{known}<MasterUserSecret>{members}</MasterUserSecret>"
-
-    instances |= {"create": create_instance, "update": update_instance, "delete": delete_instance}
-    rds.instance_xml = xml
+    groups = provisioners.RESOURCE_HANDLERS["AWS::RDS::DBSubnetGroup"]
+    for operation in ("create", "update"):
+        wrap(groups, operation, _put_subnet_group)
+    instances = provisioners.RESOURCE_HANDLERS["AWS::RDS::DBInstance"]
+    wrap(instances, "create", _create)
+    wrap(instances, "update", _update)
+    wrap(instances, "delete", _delete)
+    wrap(rds, "instance_xml", _instance_xml)
 
 
-def _checked(make: Any) -> Any:  # noqa: ANN401 - MiniStack has no types
-    def checked(*given: Any) -> Created:
-        # Of the properties, the new ones come last; the name of the stack follows.
-        properties: Properties = [each for each in given if isinstance(each, dict)][-1]
-        found = [
-            ec2_api.existing(ec2.subnets, each, code="InvalidSubnet", noun="subnet ID")
-            for each in properties["SubnetIds"]
-        ]
-        if len({each["AvailabilityZone"] for each in found}) < _LEAST_ZONES:
-            raise Refused(
-                "DBSubnetGroupDoesNotCoverEnoughAZs: The DB subnet group doesn't meet Availability "
-                "Zone (AZ) coverage requirement. Please add subnets to cover at least 2 AZs."
-            )
-        return make(*given)
+def _put_subnet_group(put: Callable[..., Created], *given: Any) -> Created:
+    # Of the properties, the new ones come last; the name of the stack follows.
+    properties: Properties = [each for each in given if isinstance(each, dict)][-1]
+    found = [
+        ec2_api.existing(ec2.subnets, each, code="InvalidSubnet", noun="subnet ID")
+        for each in properties["SubnetIds"]
+    ]
+    if len({each["AvailabilityZone"] for each in found}) < _LEAST_ZONES:
+        raise Refused(
+            "DBSubnetGroupDoesNotCoverEnoughAZs: The DB subnet group doesn't meet Availability "
+            "Zone (AZ) coverage requirement. Please add subnets to cover at least 2 AZs."
+        )
+    return put(*given)
 
-    return checked
+
+def _create(
+    create: Callable[..., Created], logical_id: str, properties: Properties, stack: str
+) -> Created:
+    key = properties.get("KmsKeyId")
+    problem = None if key is None else key_problem(key)
+    if problem:
+        raise Refused(f"KMSKeyNotAccessibleFault: The specified KMS key {key} {problem}.")
+    identifier, attributes = create(logical_id, properties, stack)
+    record = rds.instances[identifier]
+    if boolean(properties.get("ManageMasterUserPassword", False)):
+        record["MasterUserSecret"] = _new_secret(record, properties)
+    return identifier, {**attributes, **_of_secret(record)}
+
+
+def _update(update: Callable[..., Created], *changed: Any) -> Created:
+    name, attributes = update(*changed)
+    return name, {**attributes, **_of_secret(rds.instances[name])}
+
+
+def _delete(delete: Callable[..., None], identifier: str, properties: Properties) -> None:
+    record = rds.instances.get(identifier, {})
+    if record.get("DeletionProtection"):
+        raise Refused(
+            "InvalidParameterCombination: Cannot delete protected DB Instance, please disable "
+            "deletion protection and try again."
+        )
+    delete(identifier, properties)
+    secretsmanager.secrets.pop(_secret_name(record), None)
+
+
+def _instance_xml(xml: Callable[..., str], record: Mapping[str, Any]) -> str:
+    secret = record.get("MasterUserSecret", {})
+    members = "".join(f"<{name}>{value}</{name}>" for name, value in secret.items())
+    # RDS leaves it out for what is no replica.
+    known = xml(record).replace("<ReplicaMode></ReplicaMode>", "")
+    return f"{known}<MasterUserSecret>{members}</MasterUserSecret>"
 
 
 def _secret_name(record: Mapping[str, Any]) -> str:

@@ -12,12 +12,20 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-ex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created
-from emulator.aws.ministack import Response, changesets, cloudformation, handlers, stacks
+from emulator.aws.ministack import (
+    Response,
+    changesets,
+    cloudformation,
+    handlers,
+    stacks,
+    wrap,
+)
 from emulator.aws.settings import Readiness, Settings
 
 STANDARD, EXPRESS = "STANDARD", "EXPRESS"
@@ -39,7 +47,6 @@ def readiness() -> Readiness | None:
 
 def install(*, settings: Settings) -> None:
     """Take the mode from the requests, show it, and know it while resources change."""
-    actions = handlers.ACTION_HANDLERS
     for action, around in {
         "CreateStack": _change_stack,
         "UpdateStack": _change_stack,
@@ -50,12 +57,7 @@ def install(*, settings: Settings) -> None:
         "DeleteStack": _delete_stack,
         "DescribeStacks": _describe_stacks,
     }.items():
-        actions[action] = _wrapped(around, actions[action])
-    provision, update, add_event = (
-        stacks.provision_resource,
-        stacks.update_resource,
-        stacks.add_event,
-    )
+        wrap(handlers.ACTION_HANDLERS, action, around)
 
     @contextmanager
     def mode_of(stack_name: str) -> Iterator[None]:
@@ -66,15 +68,12 @@ def install(*, settings: Settings) -> None:
         finally:
             _MADE.reset(token)
 
-    def provision_resource(*arguments: Any) -> Created:
-        with mode_of(arguments[3]):
-            return provision(*arguments)
-
-    def update_resource(*arguments: Any) -> Created:
-        with mode_of(arguments[4]):
-            return update(*arguments)
+    def change(place: int, changed: Callable[..., Created], *arguments: Any) -> Created:
+        with mode_of(arguments[place]):
+            return changed(*arguments)
 
     def explained_event(  # noqa: PLR0917 - MiniStack's signature
+        add_event: Callable[..., None],
         stack_id: str,
         stack_name: str,
         logical_id: str,
@@ -89,15 +88,9 @@ def install(*, settings: Settings) -> None:
             reason = reason or REASON
         add_event(stack_id, stack_name, logical_id, resource_type, status, reason, *rest, **options)
 
-    stacks.provision_resource, stacks.update_resource = provision_resource, update_resource
-    stacks.add_event = explained_event
-
-
-def _wrapped(
-    around: Callable[[Callable[[_Params], Response], _Params], Response],
-    handle: Callable[[_Params], Response],
-) -> Callable[[_Params], Response]:
-    return lambda params: around(handle, params)
+    wrap(stacks, "provision_resource", partial(change, 3))
+    wrap(stacks, "update_resource", partial(change, 4))
+    wrap(stacks, "add_event", explained_event)
 
 
 def _is_express(stack_name: str) -> bool:

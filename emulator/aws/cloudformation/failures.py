@@ -16,8 +16,9 @@ A step can be made to fail (`install_failing_step`). Otherwise:
   https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-console-delete-stack.html
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from emulator.aws.ministack import (
     handlers,
     responses,
     stacks,
+    wrap,
 )
 from emulator.aws.settings import FailingStep, Settings
 
@@ -36,15 +38,16 @@ _REHEARSED = "Internal failure, which is rehearsed"
 
 def install_cancelled_update() -> None:
     """Look for a cancellation once more, when every resource has been changed."""
-    resolve = stacks.resolve_stack_outputs
 
-    def resolve_stack_outputs(*arguments: Any) -> tuple[list[Any], dict[str, Any]]:
+    def resolve_stack_outputs(
+        resolve: Callable[..., Any], *arguments: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
         stack_name = arguments[-2]
         if cloudformation.stacks[stack_name].pop("_cancel_requested", False):
             raise Refused("User Initiated")
         return resolve(*arguments)
 
-    stacks.resolve_stack_outputs = resolve_stack_outputs
+    wrap(stacks, "resolve_stack_outputs", resolve_stack_outputs)
 
 
 _Failed = dict[tuple[str, str], dict[str, Any]]
@@ -54,21 +57,24 @@ def install_custom_resource_rollback() -> None:
     """Remember failed creations, and hand them to the rollback."""
     failed: _Failed = {}
     ids: dict[tuple[str, str], str] = {}
-    deliver, invoke = custom_resource.deliver_response, custom_resource.invoke_custom_resource
-    roll_back = stacks.roll_back_operation
 
-    def deliver_response(token: str, response: Mapping[str, Any]) -> bool:
+    def deliver_response(
+        deliver: Callable[..., bool], token: str, response: Mapping[str, Any]
+    ) -> bool:
         ids[_key(response)] = str(response.get("PhysicalResourceId") or "")
-        return bool(deliver(token, response))
+        return deliver(token, response)
 
     def invoke_custom_resource(
-        request_type: str, logical_id: str, props: dict[str, Any], *stack: str, **identity: Any
-    ) -> tuple[str, dict[str, Any]]:
+        invoke: Callable[..., Created],
+        request_type: str,
+        logical_id: str,
+        props: dict[str, Any],
+        *stack: str,
+        **identity: Any,
+    ) -> Created:
         _stack_name, stack_id, resource_type = stack
         try:
-            result: tuple[str, dict[str, Any]] = invoke(
-                request_type, logical_id, props, *stack, **identity
-            )
+            return invoke(request_type, logical_id, props, *stack, **identity)
         except RuntimeError:
             # Its handler answered FAILED; anything else means that nothing was invoked.
             if request_type == "Create":
@@ -80,9 +86,9 @@ def install_custom_resource_rollback() -> None:
                     "Attributes": {},
                 }
             raise
-        return result
 
     async def roll_back_operation(
+        roll_back: Callable[..., Awaitable[None]],
         stack_name: str,
         stack_id: str,
         stack: dict[str, Any],
@@ -95,9 +101,9 @@ def install_custom_resource_rollback() -> None:
             operation["created"] = [*operation.get("created", []), key[1]]
         await roll_back(stack_name, stack_id, stack, operation, **options)
 
-    custom_resource.deliver_response = deliver_response
-    custom_resource.invoke_custom_resource = invoke_custom_resource
-    stacks.roll_back_operation = roll_back_operation
+    wrap(custom_resource, "deliver_response", deliver_response)
+    wrap(custom_resource, "invoke_custom_resource", invoke_custom_resource)
+    wrap(stacks, "roll_back_operation", roll_back_operation)
 
 
 def _key(response: Mapping[str, Any]) -> tuple[str, str]:
@@ -106,11 +112,14 @@ def _key(response: Mapping[str, Any]) -> tuple[str, str]:
 
 def install_failed_rollback() -> None:
     """Mark them at the end of a rollback, and of one that is continued."""
-    roll_back = stacks.roll_back_operation
-    continue_rollback = handlers.continue_update_rollback_async
 
     async def roll_back_operation(
-        stack_name: str, stack_id: str, stack: dict[str, Any], *rest: Any, **options: Any
+        roll_back: Callable[..., Awaitable[None]],
+        stack_name: str,
+        stack_id: str,
+        stack: dict[str, Any],
+        *rest: Any,
+        **options: Any,
     ) -> None:
         before = dict(stack.get("_resources", {}))
         await roll_back(stack_name, stack_id, stack, *rest, **options)
@@ -129,15 +138,18 @@ def install_failed_rollback() -> None:
             _mark(stack, failed, "UPDATE_FAILED")
 
     async def continue_update_rollback(
-        stack_name: str, stack_id: str, skipped: Iterable[str]
+        continue_rollback: Callable[..., Awaitable[None]],
+        stack_name: str,
+        stack_id: str,
+        skipped: Iterable[str],
     ) -> None:
         await continue_rollback(stack_name, stack_id, skipped)
         stack = handlers.resolve_stack(stack_name)
         if stack is not None:
             _mark(stack, skipped, "UPDATE_COMPLETE")
 
-    stacks.roll_back_operation = roll_back_operation
-    handlers.continue_update_rollback_async = continue_update_rollback
+    wrap(stacks, "roll_back_operation", roll_back_operation)
+    wrap(handlers, "continue_update_rollback_async", continue_update_rollback)
 
 
 def _is_custom(record: dict[str, Any]) -> bool:
@@ -156,7 +168,6 @@ _Resources = dict[str, dict[str, Any]]
 def install_failed_deletion() -> None:
     """Withhold the dependencies of what failed from the rest of a stack's deletion."""
     withheld: dict[str, _Resources] = {}
-    delete_resource, delete_stack = stacks.delete_resource, stacks.delete_stack_async
 
     def withhold_dependencies(stack_name: str, logical_id: str) -> None:
         if stack_name in withheld:
@@ -164,15 +175,18 @@ def install_failed_deletion() -> None:
                 cloudformation.stacks[stack_name], logical_id
             )
 
-    def delete_unless_it_fails(
-        resource_type: str, physical_id: str, props: dict[str, Any], *place: str
-    ) -> None:
+    def delete_resource(delete: Callable[..., None], *resource: Any) -> None:
         with ExitStack() as failed:
-            failed.callback(withhold_dependencies, *place)
-            delete_resource(resource_type, physical_id, props, *place)
+            failed.callback(withhold_dependencies, *resource[3:])
+            delete(*resource)
             failed.pop_all()
 
-    async def delete_stack_async(stack_name: str, *arguments: Any, **options: Any) -> None:
+    async def delete_stack_async(
+        delete_stack: Callable[..., Awaitable[None]],
+        stack_name: str,
+        *arguments: Any,
+        **options: Any,
+    ) -> None:
         withheld[stack_name] = {}
         try:
             await delete_stack(stack_name, *arguments, **options)
@@ -181,8 +195,9 @@ def install_failed_deletion() -> None:
             if kept:
                 cloudformation.stacks[stack_name]["_resources"] |= kept
 
-    stacks.delete_resource = delete_unless_it_fails
-    stacks.delete_stack_async = handlers.delete_stack_async = delete_stack_async
+    wrap(stacks, "delete_resource", delete_resource)
+    for module in (stacks, handlers):
+        wrap(module, "delete_stack_async", delete_stack_async)
 
 
 def _without_dependencies(stack: dict[str, Any], logical_id: str) -> _Resources:
@@ -199,30 +214,26 @@ def install_failing_step(*, settings: Settings) -> None:
 
     The function of a custom resource does what it is asked to, and then answers that it failed.
     """
-    provision, update = stacks.provision_resource, stacks.update_resource
-    deliver = custom_resource.deliver_response
 
     def fails(stack_name: str, logical_id: str) -> bool:
         return FailingStep.take(Path(settings.scratch), stack=stack_name, logical_id=logical_id)
 
-    def refuse(resource_type: str, stack_name: str, logical_id: str) -> None:
-        is_custom = _is_custom({"ResourceType": resource_type})
-        if not is_custom and fails(stack_name, logical_id):
+    def change(
+        stack: int, logical_id: int, changed: Callable[..., Created], *arguments: Any
+    ) -> Created:
+        is_custom = _is_custom({"ResourceType": arguments[0]})
+        if not is_custom and fails(arguments[stack], arguments[logical_id]):
             raise Refused(_REHEARSED)
+        return changed(*arguments)
 
-    def provision_resource(*arguments: Any) -> Created:
-        refuse(arguments[0], arguments[3], arguments[1])
-        return provision(*arguments)
-
-    def update_resource(*arguments: Any) -> Created:
-        refuse(arguments[0], arguments[4], arguments[5])
-        return update(*arguments)
-
-    def deliver_response(token: str, response: Mapping[str, Any]) -> bool:
+    def deliver_response(
+        deliver: Callable[..., bool], token: str, response: Mapping[str, Any]
+    ) -> bool:
         stack_id, logical_id = _key(response)
         if fails(stack_id.split("/")[1], logical_id):
             response = {**response, "Status": "FAILED", "Reason": _REHEARSED}
-        return bool(deliver(token, response))
+        return deliver(token, response)
 
-    stacks.provision_resource, stacks.update_resource = provision_resource, update_resource
-    custom_resource.deliver_response = deliver_response
+    wrap(stacks, "provision_resource", partial(change, 3, 1))
+    wrap(stacks, "update_resource", partial(change, 4, 5))
+    wrap(custom_resource, "deliver_response", deliver_response)

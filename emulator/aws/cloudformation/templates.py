@@ -194,9 +194,10 @@ def _require_unused(
 
 def install_exports() -> None:
     """Check the exports of each update and each deletion."""
-    resolve, delete_stack = stacks.resolve_stack_outputs, handlers.delete_stack
 
-    def resolve_stack_outputs(*arguments: Any) -> tuple[list[Any], dict[str, Any]]:
+    def resolve_stack_outputs(
+        resolve: Callable[..., tuple[list[Any], dict[str, Any]]], *arguments: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
         stack_name, stack_id = arguments[-2:]
         outputs, exports = resolve(*arguments)
         for name in exports:
@@ -214,7 +215,7 @@ def install_exports() -> None:
             cloudformation.exports.pop(name, None)
         return outputs, exports
 
-    def delete(params: Mapping[str, Any]) -> Response:
+    def delete(delete_stack: Callable[..., Response], params: Mapping[str, Any]) -> Response:
         stack = handlers.resolve_stack(handlers.p(params, "StackName"))
         refusal = None if stack is None else _delete_refusal(stack)
         if stack is None or refusal is None:
@@ -232,8 +233,8 @@ def install_exports() -> None:
         )
         return handlers.xml(HTTPStatus.OK, "DeleteStackResponse", "")
 
-    stacks.resolve_stack_outputs = resolve_stack_outputs
-    handlers.delete_stack = handlers.ACTION_HANDLERS["DeleteStack"] = delete
+    wrap(stacks, "resolve_stack_outputs", resolve_stack_outputs)
+    wrap(handlers.ACTION_HANDLERS, "DeleteStack", delete)
 
 
 def _delete_refusal(stack: Mapping[str, Any]) -> str | None:

@@ -189,16 +189,17 @@ def used_names(source: Path) -> Iterator[str]:
         and isinstance(node.iter, ast.Tuple)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            for name in loops.get(node.value.id, [node.value.id]):
-                if name in modules:
-                    yield f"{name}.{node.attr}"
         match node:
+            case ast.Attribute(value=ast.Name(id=owner), attr=used):
+                pass
             case ast.Call(
                 func=ast.Name(id="wrap"),
-                args=[ast.Name(id=owner), ast.Constant(value=str(wrapped)), *_],
+                args=[ast.Name(id=owner), ast.Constant(value=str(used)), *_],
             ):
-                yield from (f"{name}.{wrapped}" for name in loops.get(owner, [owner]))
+                pass
+            case _:
+                continue
+        yield from (f"{name}.{used}" for name in loops.get(owner, [owner]) if name in modules)
 
 
 def test_every_name_in_use_is_there() -> None:
