@@ -20,11 +20,9 @@ _REPAIRS = frozenset({"Replace", "Reboot"})
 class Kind:
     """A kind of message.
 
-    Attributes:
-        when: When it is sent, for the documentation.
-        subject: The subject, which may name `{group}`, `{instance}` and `{cause}`.
-        next_step: What to do; None: what the cause says.
-        look: The command that shows more, which may name `{cluster}`, `{region}`, `{instance}`.
+    `when` it is sent is for the documentation. The subject may name `{group}`, `{instance}` and
+    `{cause}`, and `look`, the command that shows more, `{cluster}`, `{region}` and `{instance}`.
+    Without a next step, it is the cause's.
     """
 
     when: str
@@ -102,17 +100,9 @@ KINDS: Mapping[str, Kind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What someone is told.
+    """What someone is told of one fault, by its name: of each, one message is sent.
 
-    Attributes:
-        kind: Name of its kind.
-        fault: What it is about: of one fault, one message is sent.
-        group: The instance group, if it is about one.
-        cause: A few words; empty if AWS's words are not known.
-        subject: One line.
-        happened: What happened.
-        next_step: What to do.
-        look: The command that shows more.
+    The cause is a few words, empty if AWS's are not known; `look` is the command that shows more.
     """
 
     kind: str
@@ -134,10 +124,7 @@ def decide(
 ) -> Message | Wait | None:
     """Return what to say of a finding.
 
-    Args:
-        finding: What was found.
-        described: The cluster as it is now.
-        told: The faults that were told and are not over.
+    `told` are the faults that were told and are not over.
     """
     if described["ClusterStatus"] == ClusterStatus.DELETING:
         return None
@@ -145,15 +132,11 @@ def decide(
 
 
 def of_node_group(group: Described, *, cluster: str) -> Sequence[Message] | None:
-    """Return what to say of an EKS node group: each cause while it is DEGRADED.
+    """Return what to say of an EKS node group as DescribeNodegroup has it, while it is DEGRADED.
 
     None for one that is to have no nodes: EKS keeps the state and its issues until a launch
     succeeds, so it says nothing of now.
     https://github.com/aws/containers-roadmap/issues/2326
-
-    Args:
-        group: The group as DescribeNodegroup has it.
-        cluster: Name of the HyperPod cluster of the deployment.
     """
     if group["status"] != "DEGRADED":
         return []

@@ -43,18 +43,13 @@ class What(StrEnum):
 class Finding:
     """Something that someone may have to be told of.
 
+    The time is in seconds since the epoch.
+
     Attributes:
-        what: What it is.
-        cluster_arn: Of which cluster.
-        time: When it happened, in seconds since the epoch.
         description: AWS's words of what happened; or ours, of what no event says.
         text: AWS's words of the cause; empty if it gives none.
         event_id: The event in the cluster's own log, which may know more of the cause.
-        group: The instance group, if it is about one.
-        instance: The instance, if it is about one.
-        status: The cluster's status, of a change of it.
         repair: What HyperPod does about a faulty node: Replace, Reboot or None.
-        plan: ARN of the training plan.
         changed_lately: Whether other events tell of nodes that come or go at that time.
         was_whole: Whether all nodes were ready before they were lost, so an earlier loss is over.
         waits: How often events of the same fault, and its cause, have had the time to arrive.

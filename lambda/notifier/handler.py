@@ -53,19 +53,8 @@ _log.setLevel(logging.INFO)
 class Notifier:
     """Tells a topic of what happens to a cluster.
 
-    Attributes:
-        sagemaker: Client of SageMaker.
-        eks: Client of EKS.
-        dynamodb: Client of DynamoDB.
-        sns: Client of SNS.
-        cluster: Name of the cluster.
-        table: Name of the table in which it remembers.
-        topic_arn: The topic.
-        patience: How many seconds nodes may be missing or faulty before that is told.
-        node_groups: The EKS node groups, each with its EKS cluster. Default:
-            none.
-        clock: Returns the time in seconds since the epoch.
-        sleep: Waits.
+    `patience` is how many seconds nodes may be missing or faulty before that is told; each of the
+    EKS node groups comes with its EKS cluster.
     """
 
     sagemaker: AwsClient

@@ -32,14 +32,7 @@ _REFUSED = "ConditionalCheckFailedException"
 
 
 class Memory:
-    """What was told of a cluster.
-
-    Args:
-        dynamodb: The client.
-        table: Name of the table.
-        cluster_arn: The cluster.
-        clock: Returns the time in seconds since the epoch.
-    """
+    """What was told of a cluster; the clock returns the time in seconds since the epoch."""
 
     def __init__(
         self,
@@ -83,10 +76,7 @@ class Memory:
     def claim(self, fault: str, *, invocation: str, happened: float) -> bool:
         """Return whether a fault is this invocation's to tell.
 
-        Args:
-            fault: The fault.
-            invocation: What no other invocation has; a repetition by Lambda is another one.
-            happened: When it happened, in seconds since the epoch.
+        What no other invocation has, stands for this one; a repetition by Lambda is another one.
         """
         now = self._clock()
         try:
@@ -132,9 +122,7 @@ class Memory:
     def over(self, fault: str, *, at: float) -> None:
         """Note that a fault is over: what happened before that time is late, later is new.
 
-        Args:
-            fault: The fault, which may not be known: the news of it may come later.
-            at: When it was over, in seconds since the epoch.
+        The fault may not be known: the news of it may come later.
         """
         self._set(
             fault,

@@ -17,10 +17,8 @@ _NODE = fault_of_node("")
 class Review:
     """What to do after a look at the cluster.
 
-    Attributes:
-        over: Faults that are over: the same ones are told again, if they come back.
-        watched: What is seen for the first time, and told if it lasts.
-        findings: What someone may have to be told of.
+    What is over is told again if it comes back, what is watched is told if it lasts, and of the
+    findings someone may have to be told.
     """
 
     over: tuple[str, ...]
@@ -42,15 +40,10 @@ def review(
     now: float,
     patience: float,
 ) -> Review:
-    """Return what follows from how the cluster is.
+    """Return what follows from how the cluster is, and from what was told or is watched since when.
 
-    Args:
-        described: The cluster.
-        known: What was told or is watched and not over, with the time since when.
-        present: Of the nodes that were told as faulty, those that are still there.
-        plan_ends: When the training plans of its groups end, by ARN.
-        now: The time.
-        patience: How many seconds nodes may be missing, or faulty, before that is told.
+    Of the nodes that were told as faulty, `present` are still there; `plan_ends` has when training
+    plans end, by ARN; nodes may be missing, or faulty, for `patience` seconds before that is told.
     """
     if described["ClusterStatus"] == ClusterStatus.DELETING:
         return Review(over=(), watched=(), findings=())

@@ -66,10 +66,7 @@ class LifecycleScriptsProperties(Properties):
     """The properties that the CDK app sets.
 
     Attributes:
-        source_bucket: Bucket of the zipped scripts.
-        source_key: Key of the zipped scripts.
         source_digest: Digest of those of them that are put.
-        destination_bucket: Bucket that nodes read them from.
         destination_owner: Whose the bucket is, the deployment's or the user's. Default: not known,
             in templates of former versions.
         paths: The files' relative paths in the zip.

@@ -26,12 +26,7 @@ class ArchiveError(ValueError):
 
 @dataclass(slots=True)
 class Room:
-    """What may still be unpacked.
-
-    Attributes:
-        size: Bytes. Default: those of a chart.
-        files: Files and folders. Default: those of a chart.
-    """
+    """How many bytes, and files and folders, may still be unpacked. Default: those of a chart."""
 
     size: int = CHART_LIMIT_BYTES
     files: int = FILES_LIMIT
@@ -53,9 +48,7 @@ class Room:
 def refuse_member(name: str, *, is_plain: bool) -> None:
     """Refuse a member that leads out of the archive's folder, or is no file.
 
-    Args:
-        name: Its path.
-        is_plain: Whether it is a file or a folder: not a link, device or pipe.
+    A plain one is a file or a folder: not a link, device or pipe.
 
     Raises:
         ArchiveError: It is one of these.
@@ -73,11 +66,7 @@ def is_plain(member: ZipInfo) -> bool:
 
 
 def chart_members(content: bytes, *, room: Room) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a packaged chart: their paths and contents.
-
-    Args:
-        content: The chart (`.tgz`).
-        room: What may be unpacked; what is unpacked is taken from it.
+    """Yield the files of a packaged chart (`.tgz`), by path, and take them from the room for more.
 
     Raises:
         ArchiveError: It is no such archive, unpacks to too much, or holds what is not a file in it.

@@ -147,12 +147,9 @@ def scales(described: Described) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A change that HyperPod cannot make.
+    """A change that HyperPod cannot make of a field, such as VpcConfig, of a group or the cluster.
 
-    Attributes:
-        what: The field, such as `VpcConfig`.
-        group: The instance group it is in, or None for the cluster's own.
-        instead: What the user should do, as a sentence.
+    `instead` is what the user should do, as a sentence.
     """
 
     what: str
@@ -167,12 +164,7 @@ class Refusal:
 
 
 def changed_fields(wanted: ClusterInput, former: ClusterInput | None) -> frozenset[str]:
-    """Return the cluster's own fields that are asked to change; all that are wanted without former.
-
-    Args:
-        wanted: The CreateCluster input that is wanted.
-        former: The one that was wanted before; None if it is not known.
-    """
+    """Return the cluster's own fields that are asked to change: without former, all wanted ones."""
     return frozenset(
         key
         for key in {*wanted, *(former or {})} - _APART
@@ -185,11 +177,8 @@ def refusals(
 ) -> Iterator[Refusal]:
     """Yield the changes that are asked for and cannot be made.
 
-    Args:
-        wanted: The CreateCluster input that is wanted.
-        described: DescribeCluster's answer.
-        asked: The cluster's own fields that are asked to change.
-        former: The groups that were wanted before.
+    `asked` are the cluster's own fields that are asked to change, `former` the groups that were
+    wanted before.
     """
     yield from _of_the_cluster(wanted, described, asked)
     yield from _of_groups(wanted, described, former)

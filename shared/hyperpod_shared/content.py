@@ -13,9 +13,7 @@ _ALGORITHM = "sha256:"
 def content_digest(paths: Iterable[str], *, read: Callable[[str], bytes]) -> str:
     """Return the digest of some files, their paths included, whatever archive they are in.
 
-    Args:
-        paths: Their paths, in any order; an empty one for an archive that is used as it is.
-        read: Returns the content of one.
+    Paths come in any order; an empty one is an archive that is used as it is.
     """
     total = hashlib.sha256()
     for path in sorted(paths):

@@ -5,9 +5,8 @@ https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-
 """
 
 import base64
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import boto3
 from botocore.config import Config
@@ -24,31 +23,11 @@ EXPIRES_SECONDS = 60
 _STS = Config(**cast("dict[str, Any]", {"ignore_configured_endpoint_urls": True}))
 
 
-class Signer(Protocol):
-    """botocore's RequestSigner, as far as it is used here."""
-
-    def generate_presigned_url(
-        self,
-        request_dict: Mapping[str, Any],
-        operation_name: str,
-        expires_in: int = ...,
-        region_name: str | None = ...,
-    ) -> str:
-        """Return the URL with the signature in its query."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenSigner:
-    """Makes tokens with the credentials of the function.
+    """Makes tokens with the function's credentials, for the region's STS endpoint."""
 
-    Attributes:
-        signer: Signs for STS.
-        endpoint: The region's STS endpoint, or its override.
-        region: The AWS Region to sign for.
-    """
-
-    signer: Signer
+    signer: RequestSigner
     endpoint: str
     region: str
 

@@ -31,10 +31,8 @@ _INSTANCE = re.compile(r"\bi-[0-9a-f]{8,17}\b")
 class Cause:
     """One kind of failure.
 
-    Attributes:
-        name: A few words, for a message.
-        signs: What AWS says when it is this one.
-        next_step: What to do, as sentences; may name `{log_group}` and `{log_stream}`.
+    Its signs are what AWS says when it is this one; its next step may name `{log_group}` and
+    `{log_stream}`.
     """
 
     name: str
@@ -169,13 +167,7 @@ def cause_of(text: str) -> Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedFailure:
-    """One failure that AWS reports, by group, instance and cause.
-
-    Attributes:
-        text: AWS's words.
-        group: The instance group; None for the cluster itself.
-        instance: The instance; None for the whole group.
-    """
+    """One failure that AWS reports in its words, of the cluster, of a group, or of one instance."""
 
     text: str
     group: str | None = None

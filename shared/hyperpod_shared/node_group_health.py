@@ -26,9 +26,8 @@ _SIGNS = re.IGNORECASE | re.DOTALL
 class NodeGroupCause(Cause):
     """One kind of failure of node groups.
 
-    Attributes:
-        once_there: What to do for a group that exists, of which types, capacity and subnets are
-            fixed, and which EKS goes on with by itself.
+    `once_there` is what to do for a group that exists, of which types, capacity and subnets are
+    fixed, and which EKS goes on with by itself.
     """
 
     once_there: str
@@ -120,13 +119,7 @@ _OTHER_ONCE_THERE = "Fix the cause that the message names."
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Issue:
-    """What EKS says is wrong with a node group.
-
-    Attributes:
-        code: Its code, such as AsgInstanceLaunchFailures.
-        message: EKS's words.
-        resources: The AWS resources that it is about.
-    """
+    """What EKS says is wrong with a node group: code, words, and the AWS resources it is about."""
 
     code: str
     message: str
@@ -160,11 +153,10 @@ class Issue:
 
 
 def explained(message: str, *, exists: bool) -> str:
-    """Return EKS's issues of a node group with the next step, or a message without any as it is.
+    """Return EKS's issues in CloudFormation's words about a node group, each with the next step.
 
-    Args:
-        message: What CloudFormation tells of the group.
-        exists: Whether the group stays, after a change that failed.
+    Other words are returned as they are. `exists` says that the group stays, after a change that
+    failed.
     """
     issues = [Issue(**found.groupdict()) for found in _ISSUE.finditer(message)]
     lines = [f"{words}. {step}" for words, step in told(issues, exists=exists).items()]
@@ -173,11 +165,7 @@ def explained(message: str, *, exists: bool) -> str:
 
 
 def health_told(described: Mapping[str, Any]) -> dict[str, str]:
-    """Return the issues of a node group that exists, each with its next step; see `told`.
-
-    Args:
-        described: The group as DescribeNodegroup has it.
-    """
+    """Return the issues of a node group that exists, each with its next step; see `told`."""
     return told(issues_of(described), exists=True)
 
 
@@ -196,9 +184,7 @@ def issues_of(described: Mapping[str, Any]) -> list[Issue]:
 def told(issues: Sequence[Issue], *, exists: bool) -> dict[str, str]:
     """Return the next step of each issue, by its cause and EKS's own words.
 
-    Args:
-        issues: The issues; what follows from others is left out.
-        exists: Whether the group is there, and stays.
+    What follows from other issues is left out. `exists` says that the group is there, and stays.
     """
     return {
         f"{each.cause}: {each.words}": each.once_there if exists else each.next_step

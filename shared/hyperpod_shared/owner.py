@@ -33,12 +33,7 @@ def digest(*parts: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """One custom resource in one stack.
-
-    Attributes:
-        stack_id: The stack's ARN.
-        logical_id: The resource's logical id in that stack.
-    """
+    """One custom resource, by its logical id, in one stack, by its ARN."""
 
     stack_id: str
     logical_id: str

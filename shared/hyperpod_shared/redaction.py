@@ -34,9 +34,7 @@ def redacted(text: str, *, secrets: frozenset[str] = frozenset()) -> str:
 def secret_values(values: object) -> frozenset[str]:
     """Return the texts in nested values that have a key, or a variable's name, like a secret's.
 
-    Args:
-        values: Such as a chart's values. In a list of variables, `name` or `key` stands next to
-            `value`.
+    In a list of variables, `name` or `key` stands next to `value`.
     """
     return frozenset(_secret_leaves(values, is_secret=False))
 

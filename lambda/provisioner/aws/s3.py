@@ -25,13 +25,7 @@ ZIP_LIMIT_BYTES = 200 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """A bucket, if it is of the account that it is expected to be of: S3 denies any other.
-
-    Attributes:
-        s3: Reads and writes it.
-        name: Its name.
-        account: ID of the account.
-    """
+    """A bucket, if it is of the account that it is expected to be of: S3 denies any other."""
 
     s3: AwsClient
     name: str
@@ -65,15 +59,7 @@ class Bucket:
     def put(
         self, key: str, body: bytes, *, content_type: str, owner: Owner | None, turn: Turn
     ) -> None:
-        """Put an object.
-
-        Args:
-            key: Its key.
-            body: Its content.
-            content_type: Its type.
-            owner: Whose mark this version gets; None for no mark.
-            turn: Says whether anything may still be changed.
-        """
+        """Put an object, with the mark of an owner if there is one."""
         # A tag, and no metadata: those of an object encrypted with a key are read without the key.
         mark = {} if owner is None else {"Tagging": urlencode(owner.tags)}
         turn.change(
@@ -91,12 +77,9 @@ class Bucket:
         return None
 
     def remove(self, keys: Iterable[str], *, owner: Owner | None, turn: Turn) -> None:
-        """Remove versions of keys; a bucket that is gone is a success.
+        """Remove the owner's versions of keys, or without an owner every version and delete marker.
 
-        Args:
-            keys: The keys.
-            owner: Whose versions to remove; None for every version and delete marker.
-            turn: Says whether anything may still be changed.
+        A bucket that is gone is a success.
 
         Raises:
             GivenUpError: The request has its turn no more.
@@ -160,12 +143,7 @@ def require_content(
 ) -> None:
     """Require that an asset holds what the template was made with.
 
-    Args:
-        paths: Its files that are used.
-        read: Returns the content of one.
-        digest: What `content_digest` returned of them; another text is of a former version, which
-            did not say.
-        origin: The asset's URI, which messages name.
+    A digest that is none is of a former version, which did not say. Messages name the origin.
 
     Raises:
         ProvisioningError: It holds something else.

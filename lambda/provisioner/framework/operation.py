@@ -57,13 +57,7 @@ class StackPhase(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An operation of a stack, by the event that it began with.
-
-    Attributes:
-        event_id: The event's id.
-        status: The stack's status from then on.
-        began_at: When that was, in seconds since the epoch.
-    """
+    """An operation of a stack, by the event that it began with; the status is that from then on."""
 
     event_id: str
     status: str
@@ -95,8 +89,6 @@ class Seen(NamedTuple):
     """What the events show.
 
     Attributes:
-        newest: The stack's newest operation.
-        last: The resource's last event; None if it has none.
         own: The operation in which the resource has its last event before the request.
         age: How long before the request that event was, in seconds.
         is_sure: Whether that event shows the request's properties.
@@ -117,14 +109,7 @@ class Seen(NamedTuple):
 
 
 def look(request: Request, *, begun_at: float, cloudformation: AwsClient, clock: Clock) -> Seen:
-    """Return what the events show; of several that may be the own one, the surest.
-
-    Args:
-        request: The request that wants to know.
-        begun_at: When `on_event` began with it, in seconds since the epoch.
-        cloudformation: Lists the stack's events.
-        clock: What time there is to list them.
-    """
+    """Return what the events show; of several that may be the own one, the surest."""
     wanted, former = request.properties, request.old_properties
     newest, last, sure, guess = None, None, None, None
     age, is_sure, is_last = float("inf"), False, False

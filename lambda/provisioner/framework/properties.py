@@ -46,10 +46,8 @@ class Properties:
 def parsed(read: Reader, *, name: str = "", **default: object) -> Any:  # noqa: ANN401 - as `field`
     """Return a field that is read from a property.
 
-    Args:
-        read: Reads its value.
-        name: The property's name. Default: the field's, in CamelCase.
-        default: `default` or `default_factory`, as for a field. Default: the property is required.
+    The property's name is by default the field's, in CamelCase. Without `default` or
+    `default_factory`, as for a field, the property is required.
     """
     metadata = {"name": name, "read": read}
     return field(metadata=metadata, **default)  # type: ignore[call-overload]  # as its caller says

@@ -19,12 +19,9 @@ class Request:
     """One request, as both `on_event` and `is_complete` see it.
 
     Attributes:
-        type: What CloudFormation wants.
-        resource_type: Such as `Custom::HelmRelease`.
         request_id: The same for every attempt at this request, different for each request.
         owner: The stack and logical id that ask.
         physical_id: The id answered before; None on Create.
-        properties: What is wanted; every primitive is a string.
         old_properties: What was wanted before; None unless this is an Update.
         failure: What `on_event` found out and carried over to `is_complete`.
         deferred: Whether `on_event` could not make the change yet.

@@ -35,7 +35,6 @@ class Accepted:
     Attributes:
         failure: A failure after something was changed; `is_complete` raises it.
         deferred: The change could not be made yet; `is_complete` makes it.
-        claim: Says since when which request has the resource.
     """
 
     failure: str | None = None
@@ -53,7 +52,6 @@ class Progress:
     """The answer of `is_complete`.
 
     Attributes:
-        complete: Whether CloudFormation may go on.
         data: The resource's attributes, all of them; only when complete.
     """
 
@@ -72,11 +70,7 @@ NOT_YET = Progress(complete=False)
 
 
 class CustomResource(Protocol[P]):
-    """One resource type. Implementations decide; adapters they were given call out.
-
-    Attributes:
-        properties_type: What its properties are.
-    """
+    """One resource type. Implementations decide; adapters they were given call out."""
 
     properties_type: type[P]
 

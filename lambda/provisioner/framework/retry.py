@@ -33,13 +33,7 @@ LONGEST_DELAY_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """Time and sleep, in seconds; tests pass their own.
-
-    Attributes:
-        now: Seconds since the epoch. Default: the system's clock.
-        sleep: Waits for so many seconds. Default: `time.sleep`.
-        remaining: Seconds until Lambda stops the function.
-    """
+    """Time and sleep, in seconds; what remains ends when Lambda stops the function."""
 
     remaining: Callable[[], float]
     now: Callable[[], float] = time.time
@@ -56,13 +50,8 @@ def retried(
 ) -> T:
     """Call until it succeeds, an error stays, or patience or the function's time runs out.
 
-    Args:
-        call: What to do; must be safe to repeat.
-        errors: Exception types that may be worth another attempt.
-        patience: How many seconds after the first attempt such an error is still retried;
-            0 for an error that stays.
-        clock: Time and sleep.
-        reserve_seconds: Time kept for what follows the call. Default: 20 s.
+    The call must be safe to repeat. The patience is how many seconds after the first attempt such
+    an error is still retried, 0 for one that stays; the reserve is time for what follows the call.
 
     Raises:
         Exception: The last error of the call.
@@ -109,9 +98,7 @@ def aws_pages(
 ) -> Iterator[Answer]:
     """Yield the pages of a list.
 
-    Args:
-        list_page: Makes the call, with NextToken from the second page on.
-        call: Makes it make the call; may retry.
+    `call` makes each call, and may retry.
 
     Raises:
         UnreachableError: The service answers with the same NextToken again.

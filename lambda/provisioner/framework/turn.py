@@ -47,15 +47,9 @@ class GivenUpError(ProvisioningError):
 class Turn:
     """The turn of one request in one invocation of the function.
 
-    Args:
-        request: The request; one that is polled says to which operation it belongs.
-        cloudformation: Lists the stack's events.
-        clock: Time and sleep.
-
     Attributes:
         sent_at: When CloudFormation sent the request, as far as its events show: `on_event` may be
             delivered again.
-        clock: Time and sleep; what remains ends when CloudFormation gives the request up, too.
     """
 
     def __init__(self, request: Request, *, cloudformation: AwsClient, clock: Clock) -> None:

@@ -14,13 +14,7 @@ Content = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thing:
-    """An object as it is wanted.
-
-    Attributes:
-        noun: What it is.
-        name: Its name.
-        content: What it says.
-    """
+    """An object as it is wanted."""
 
     noun: Noun
     name: str
@@ -42,10 +36,7 @@ class Item(Thing):
     """An object as it is described, with what HyperPod says of it.
 
     Attributes:
-        identifier: Its id.
         version: Its version, which every change raises.
-        status: Its status.
-        reason: Why it failed, as HyperPod says.
         changed_at: When it was last changed, in seconds since the epoch.
         is_ours: Whether the resource, or one of a former stack of its name, made it.
     """
@@ -68,11 +59,10 @@ def team_of(content: Content) -> str | None:
 class Found:
     """What there is.
 
+    It is that of the cluster after `waited` seconds of the request, whoever made the items.
+
     Attributes:
-        waited: For how many seconds the request is under way.
-        items: The policies and quotas of the cluster, no matter who made them.
         cluster_arn: The HyperPod cluster; empty if there is none, or none any more.
-        cluster_failed: Whether it is Failed.
         kueue: What Kueue lacks to take quotas, empty if nothing; None if it was not asked.
         touched: Keys of what was changed since it was read.
         gone: Keys of what a deletion did not find any more.
@@ -104,14 +94,8 @@ class Wanted:
     """What a request wants.
 
     Attributes:
-        deletes: Whether it is a Delete.
-        cluster_name: The HyperPod cluster.
-        policy: The cluster policy.
-        quotas: The quotas.
         former: What was wanted before, by key.
         glimpses: What `on_event` saw, by key; None if that is not known.
-        takes_back: Whether the stack rolls back.
-        sent_at: When the request was sent.
     """
 
     deletes: bool
@@ -145,11 +129,8 @@ def read(claim: str | None) -> dict[str, Glimpse] | None:
 class TaskGovernanceProperties(Properties):
     """The properties that the CDK app sets.
 
-    Attributes:
-        cluster_name: The EKS cluster, in which Kueue runs.
-        hyperpod_cluster_name: The HyperPod cluster.
-        scheduler_config: A SchedulerConfig.
-        quotas: ComputeQuotaConfig and ComputeQuotaTarget of each team.
+    The cluster is the EKS cluster, in which Kueue runs; the quotas are ComputeQuotaConfig and
+    ComputeQuotaTarget of each team.
     """
 
     PHYSICAL_ID = "{0.hyperpod_cluster_name}/task-governance"

@@ -16,12 +16,8 @@ _PLACEHOLDER = b"hyperpod-cdk/placeholder:"
 def fetch_chart(bucket: Bucket, *, key: str, digest: str, folder: Path, clock: Clock) -> Path:
     """Return the local path of a chart: a packaged one, or the folder of a zipped one.
 
-    Args:
-        bucket: The chart's bucket.
-        key: The chart's key; it ends in `.tgz` or `.zip`.
-        digest: Digest of its content: of the packaged chart, or of the files that are zipped.
-        folder: Where to put it.
-        clock: Time and sleep.
+    The key ends in `.tgz` or `.zip`; the digest is of the packaged chart, or of the files that are
+    zipped.
 
     Raises:
         ProvisioningError: There is no such asset, it is no chart, another one, a placeholder for
@@ -44,10 +40,6 @@ def mentions(chart: Path, names: Collection[str]) -> bool:
     """Say whether any file of a chart has one of the names in it; an unreadable chart may.
 
     Rendering shows it more exactly, but makes an install slower than helm alone (ADR 30).
-
-    Args:
-        chart: A packaged chart within the limits, or a chart folder.
-        names: What to look for.
     """
     wanted = [name.encode() for name in names]
     if not wanted:

@@ -52,15 +52,8 @@ class ReleaseClient:
     Each raises CommandFailedError where helm or the API refuses or time runs out, but reading
     the release raises UnreachableError or ProvisioningError.
 
-    Attributes:
-        properties: What is asked for.
-        wanted: The same, comparable with what helm stores.
-        turn: Says whether anything may still be changed.
-        cluster: The Kubernetes API.
-        run_helm: Runs helm.
-        run_kubectl: Runs kubectl.
-        home: A folder for the files that they read.
-        fetch_chart: Returns the local path of the chart.
+    It is bound to what is asked for, as properties and, comparable with what helm stores, as
+    `wanted`; `home` is a folder for the files that helm and kubectl read.
     """
 
     properties: HelmReleaseProperties
@@ -115,10 +108,8 @@ class ReleaseClient:
     def upgrade(self, chart: Path, *, take_ownership: bool, keep_seconds: float) -> None:
         """Install or upgrade; return when the API has accepted every object.
 
-        Args:
-            chart: The chart.
-            take_ownership: Whether helm takes over objects that the release does not own.
-            keep_seconds: Time to keep for what follows a failure.
+        With `take_ownership`, helm takes over objects that the release does not own. `keep_seconds`
+        is time to keep for what follows a failure.
         """
         arguments = ["upgrade", self.properties.release, str(chart), "--install", *_APPLY]
         if self.properties.namespace not in _BUILT_IN_NAMESPACES:
@@ -162,13 +153,10 @@ class ReleaseClient:
     def failure(
         self, what: str, error: CommandFailedError, *, reading: bool = False, serving: str = ""
     ) -> ProvisioningError:
-        """Word a failure: what failed, what was said last, what to do.
+        """Word a failure: what failed (`helm could not read`), what was said last, what to do.
 
-        Args:
-            what: Such as `helm could not read`.
-            error: What helm or kubectl said.
-            reading: Whether it only read; a read that takes too long got no answer.
-            serving: What the cluster runs now, as a sentence.
+        A read that takes too long got no answer. `serving` says as a sentence what the cluster runs
+        now.
         """
         unreachable = error.is_unanswered if reading else error.is_transient
         kind = UnreachableError if unreachable else ProvisioningError
@@ -279,12 +267,7 @@ Connect = Callable[[HelmReleaseProperties, Wanted, Turn], AbstractContextManager
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseConnection:
-    """Connects to EKS; charts come from S3.
-
-    Attributes:
-        connection: Connects helm and kubectl.
-        s3: Holds the charts.
-    """
+    """Connects to EKS; charts come from S3."""
 
     connection: EksConnection
     s3: AwsClient

@@ -44,13 +44,9 @@ class LaterError(ProvisioningError):
 
 
 class DefinitionPlan(NamedTuple):
-    """What is to be done about the definitions in `crds/`.
+    """What is to be done about the definitions in `crds/`; in an install helm creates the missing.
 
-    Attributes:
-        missing: The definitions to create; in an install helm does it.
-        changed: The definitions to change.
-        kept: The definitions that stay as they are, because a version would be lost that objects
-            may be stored in.
+    Kept are those that would lose a version that objects may be stored in.
     """
 
     missing: list[Object]
@@ -60,11 +56,6 @@ class DefinitionPlan(NamedTuple):
 
 def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None:
     """Bring the cluster to where helm can upgrade, and refuse what must not happen.
-
-    Args:
-        client: The release.
-        release: What helm stores of it; None when there is none.
-        chart: The chart.
 
     Raises:
         LaterError: A later attempt may succeed.
@@ -124,12 +115,8 @@ def plan_definitions(
 ) -> DefinitionPlan:
     """Compare a chart's definitions with those of the cluster.
 
-    Args:
-        wanted: The chart's.
-        live: Those of the same names that exist.
-        going_back: Whether the release goes back to an earlier chart. Then a definition that has
-            more versions than the wanted one is kept: it serves the earlier release as well, and
-            the way back must not fail.
+    A release that goes back to an earlier chart keeps a definition that has more versions than the
+    wanted one: it serves the earlier release as well, and the way back must not fail.
 
     Raises:
         ProvisioningError: A version that objects may be stored in would be lost.

@@ -63,12 +63,7 @@ class HelmReleaseProperties(Properties):
     """The properties that the CDK app sets.
 
     Attributes:
-        cluster_name: The EKS cluster.
-        release: The release's name.
-        namespace: The release's namespace.
-        chart_bucket: Bucket of the chart asset.
         chart_key: Key of the chart asset: a packaged chart (.tgz) or a zipped chart folder (.zip).
-        chart_digest: Digest of the chart's content.
         values: Merged over the chart's own values.
         adopt_namespaces: Namespaces that the release may take over if they exist and no release
             owns them. Default: none.

@@ -211,11 +211,7 @@ _NO_KUBERNETES = (ClusterNotFoundError, ClusterFailedError)
 
 
 class HelmRelease:
-    """Handles `Custom::HelmRelease`.
-
-    Args:
-        connect: Connects helm and kubectl to a cluster.
-    """
+    """Handles `Custom::HelmRelease`."""
 
     properties_type = HelmReleaseProperties
 

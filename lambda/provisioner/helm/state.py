@@ -72,8 +72,6 @@ class Release:
     """A release as helm stores it.
 
     Attributes:
-        name: The release's name.
-        namespace: Where helm stores it.
         labels: The labels given to its last revision.
         revisions: Its history, oldest first; never empty.
     """
@@ -116,8 +114,6 @@ class Wanted:
     """What a request wants of a release.
 
     Attributes:
-        owner: The custom resource.
-        request_id: The request's id.
         content: A digest of chart and values.
         attempt: The id of this run of the request.
         now: When this run began, in seconds since the epoch.
@@ -166,10 +162,7 @@ class Decision:
 def decide(release: Release | None, wanted: Wanted, *, claimed: bool = False) -> Decision:
     """Return the next step towards the wanted release.
 
-    Args:
-        release: What helm stores of it.
-        wanted: What a request wants.
-        claimed: Whether it was found to be `is_abandoned` when the request began. Default: no.
+    `claimed` says that the release was found to be `is_abandoned` when the request began.
 
     Raises:
         ProvisioningError: The release belongs to another owner.

@@ -39,7 +39,6 @@ class HelmStepResult(NamedTuple):
         failure: Why the release is not as wanted; None when it is, or another run works on it.
         deferred: The same steps are to be taken later: something is still being deleted, another
             run works on the release, or the API does not answer. A failure says what.
-        absent: There was no release to delete.
     """
 
     failure: str | None = None

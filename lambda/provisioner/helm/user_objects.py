@@ -107,11 +107,8 @@ def refuse_loss(
 ) -> None:
     """Refuse a step forward that deletes users' objects.
 
-    Args:
-        client: The release.
-        deleted: Namespaces and definitions that the step deletes.
-        step: The step, such as `Uninstalling`.
-        consent: What to do to consent to it.
+    `deleted` are the namespaces and definitions that the step, such as `Uninstalling`, deletes;
+    `consent` is what to do to consent to it.
 
     Raises:
         CommandFailedError: The API refused to say.
@@ -136,11 +133,6 @@ def keep_user_objects(client: ReleaseClient, deleted: Sequence[Object], *, step:
 
     A step back must not be refused. helm keeps an object whose live annotation says so when it
     upgrades or rolls back; when it uninstalls, only the chart's own annotation counts.
-
-    Args:
-        client: The release.
-        deleted: Namespaces and definitions that the step would delete.
-        step: The step, such as `Rolling back`.
     """
     if client.properties.delete_user_objects:
         return

@@ -112,9 +112,7 @@ class Arrivals:
     def without_script(self, described: Described, *, late: bool) -> list[str]:
         """Return the groups of which every node failed in its lifecycle script.
 
-        Args:
-            described: DescribeCluster's answer.
-            late: Whether there is no time to see each missing node tried twice.
+        `late` says that there is no time to see each missing node tried twice.
         """
         groups = groups_of(described)
         return [

@@ -80,8 +80,6 @@ class Changes:
 
     Attributes:
         update: UpdateCluster's input without the cluster's name; empty for no call.
-        tags_to_add: Tags to write or overwrite.
-        tags_to_remove: Keys of tags to delete.
         software: UpdateClusterSoftware's calls, in order. Each stays in its place when its groups
             have their AMI, and has no groups then.
         refusals: Changes that cannot be made; any of them refuses all.
@@ -140,13 +138,7 @@ def user_tags(cluster: ClusterInput) -> dict[str, str]:
 
 
 def is_unseen(todo: Changes, claim: Claim, described: Described) -> bool:
-    """Say whether the cluster does not show yet what was called.
-
-    Args:
-        todo: What is left to do, as far as the cluster shows.
-        claim: Has the last call; those before it in order were made, too.
-        described: DescribeCluster's answer.
-    """
+    """Say whether the cluster does not show yet what was called, up to the claim's last call."""
     groups = groups_of(described)
 
     def is_shown(name: str) -> bool:

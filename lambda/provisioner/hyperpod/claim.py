@@ -60,13 +60,13 @@ _OR, _BETWEEN, _COUNT = "+", ".", "-"
 class Claim:
     """One request's claim on a cluster.
 
+    Times are in seconds since the epoch; `request` and `asks` stand for the request's id, and for
+    the properties that it wants.
+
     Attributes:
-        request: Stands for the request's id.
-        started_at: When the request began, in seconds since the epoch.
         takes_back: Stands for the properties that the request takes back; empty if it is no
             rollback.
         last_call: The key of the last call that was made for the request.
-        called_at: When that was, in seconds since the epoch.
         answered: Whether SageMaker is known to have taken that call. A function that is killed, and
             an answer that is lost, leave that open.
         unsure: Whether the groups showed an update of their AMI before that call already, so that
@@ -74,7 +74,6 @@ class Claim:
         doubted: The keys of earlier calls of which that was never found out.
         former: The request that had the cluster before, for a rollback the one that it takes back
             or an earlier rollback of that; empty if there was none.
-        asks: Stands for the properties that the request wants.
         undoes: What the request that is taken back called HyperPod for, as far as is known: UNDOES_
             and the rest of its name; empty if for nothing.
     """
@@ -224,11 +223,7 @@ class Claim:
     ) -> "Claim":
         """Return the claim with a note of a call.
 
-        Args:
-            key: Stands for the call.
-            now: When it is made, in seconds since the epoch.
-            answered: Whether SageMaker has taken it. Default: yes.
-            unsure: Whether the cluster would not show it. Default: no.
+        `unsure` says that the cluster would not show the call.
         """
         doubted = self.doubted
         if self.last_call not in {"", UPDATE_KEY, key} and not self.answered:
@@ -307,7 +302,6 @@ class LeftGroups:
             that is to go. One that has another number later was changed by hand, and keeps it.
         images: What stands for the AMI of the groups that have, or may have, another one. One that
             has a third one later was given it by hand, or as it was asked for.
-        by: Stands for the request.
     """
 
     counts: Mapping[str, int | None] = field(default_factory=dict)
@@ -354,9 +348,7 @@ class LeftGroups:
     def has(self, name: str, details: Group | None = None) -> bool:
         """Say whether a group is other than it was asked to be, and still as it was left.
 
-        Args:
-            name: The group's name.
-            details: What DescribeCluster says of it. Default: nothing, so that it is not compared.
+        Without details, what DescribeCluster says of it, the group is not compared.
         """
         if _group_key(name) not in self.counts:
             return False

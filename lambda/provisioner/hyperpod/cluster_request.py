@@ -38,8 +38,6 @@ class HyperPodClusterProperties(Properties):
     DeleteTaskGovernance, which earlier versions of the app set, means nothing any more.
 
     Attributes:
-        cluster_name: The HyperPod cluster's name, which is also the resource's id.
-        cluster_input: The whole CreateCluster input.
         wait_for: When a create or an update is done: `accepted`, as soon as HyperPod took it on;
             `in_service`, when the cluster is; `nodes`, when no group is short of nodes, or
             it is clear which are and why.
@@ -80,7 +78,6 @@ class Aim:
     """What a request asks for.
 
     Attributes:
-        wanted: The CreateCluster input that is wanted.
         former: The one that was wanted before; None when nothing is known of it.
         rolls_back: Whether `former` is a request that failed, and some of it may have been made.
         clears_groups: Whether groups that no template names are a failed request's.
@@ -102,13 +99,9 @@ class ClusterRequest:
     """One request.
 
     Attributes:
-        type: What CloudFormation wants.
-        owner: The stack and logical id that ask.
         claim: The request's claim; it says when `on_event` began and whether it rolls back.
         sent_at: When CloudFormation sent the request, in seconds since the epoch.
-        wanted: The properties that are wanted.
         former: The properties that were wanted before; None unless this is an Update.
-        renames: Whether this is an Update to another name.
         makes_a_cluster: Whether the stack has no cluster of the wanted name yet.
         waits: Whether `on_event` has answered already and this is a poll of `is_complete`.
         phase: What the stack does in the operation that the request belongs to; None if a Delete
@@ -188,8 +181,7 @@ class ClusterRequest:
     def aim(self, *, clears_groups: bool = False) -> Aim:
         """Return what is asked for.
 
-        Args:
-            clears_groups: Whether groups that no template names are a failed request's.
+        `clears_groups` says that groups that no template names are a failed request's.
 
         Raises:
             ProvisioningError: The former properties cannot be read.

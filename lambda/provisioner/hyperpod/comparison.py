@@ -58,11 +58,7 @@ def has_image(
 ) -> bool:
     """Say whether a group has the AMI already that an update would give it.
 
-    Args:
-        details: What DescribeCluster says of the group.
-        update: The update.
-        version: The AMI's release that it would give the group; None for the latest.
-        former: The group as it was asked for before.
+    None is the latest release; `former` is the group as it was asked for before.
     """
     # What is desired may still be what failed.
     failed = details.get("SoftwareUpdateStatus") in SOFTWARE_FAILED

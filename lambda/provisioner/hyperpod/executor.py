@@ -59,8 +59,6 @@ class Executor:
     """Takes steps for one request.
 
     Attributes:
-        api: The cluster.
-        request: CloudFormation's request.
         written: The claim as this run wrote it last; None if it wrote none. Tags show it later.
     """
 
@@ -195,12 +193,8 @@ class Executor:
         A patch wipes root volumes, so it must not be made twice for want of a note: it is noted
         first, while the cluster accepts tags.
 
-        Args:
-            found: What there is.
-            key: Stands for the call in the claim.
-            call: Makes it.
-            images: The update of AMIs that it is; its groups show whether it was made although its
-                answer was lost. Default: it is none.
+        Of an update of AMIs (`images`), its groups show whether it was made although its answer was
+        lost.
         """
         before = visible_claim(found.tags) or self.request.claim
         unsure = images is not None and images.may_be_made(groups_of(found.described))

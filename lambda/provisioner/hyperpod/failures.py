@@ -22,12 +22,8 @@ def failure(
 ) -> ProvisioningError:
     """Return the failure of a cluster.
 
-    Args:
-        described: DescribeCluster's answer.
-        reported: What its events say, newest first.
-        shortages: Which groups are short of nodes. Default: not known.
-        what: What happened to it, after its name. Default: its status.
-        next_step: What to do. Default: what suits the cause.
+    What its events say comes newest first. `what` happened to it follows its name, by default its
+    status; the next step is by default what suits the cause.
     """
     found = worth_telling(described, reported)
     leading = leading_groups(described)

@@ -38,13 +38,10 @@ NOT_VISIBLE = Wait(why="its tags are not visible yet")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One look at the cluster.
+    """One look at the cluster: when, in seconds since the epoch, and what it showed.
 
-    Attributes:
-        now: When, in seconds since the epoch.
-        described: DescribeCluster's answer; empty when there is no such cluster.
-        tags: The cluster's tags, as far as they are visible yet.
-        arrivals: How far the nodes have come; None until it is asked for.
+    The description is empty when there is no such cluster; tags may not all be visible yet;
+    arrivals are None until they are asked for.
     """
 
     now: float

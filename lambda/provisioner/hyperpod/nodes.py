@@ -48,11 +48,7 @@ def _with_errors(
     Events explain a failure that is reported in any case, so trouble in getting them must not
     take its place.
 
-    Args:
-        arrivals: What else is known.
-        api: The cluster.
-        described: DescribeCluster's answer.
-        since: Seconds since the epoch; older errors are another deployment's.
+    Errors older than `since` are another deployment's.
     """
     if described.get("NodeProvisioningMode") != CONTINUOUS:
         return arrivals
@@ -128,11 +124,8 @@ def arrivals_of(found: Found, request: ClusterRequest, *, api: HyperPodApi, last
     The description may count nodes whose lifecycle script still runs, so it does not stand in for
     a list that another poll may get.
 
-    Args:
-        found: What there is.
-        request: CloudFormation's request; errors since it began are reported.
-        api: Lists the nodes, and says what went wrong if anything is short.
-        last: Whether no poll follows that could list the nodes.
+    Errors since the request began are reported. `last` says that no poll follows that could list
+    the nodes.
 
     Raises:
         ClientError: Another poll may list the nodes.

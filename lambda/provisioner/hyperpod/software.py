@@ -24,10 +24,10 @@ _KEY_DIGITS = 12
 class SoftwareUpdate:
     """One call of UpdateClusterSoftware.
 
+    Each of its groups has its AMI release, None for the latest one.
+
     Attributes:
-        groups: The groups' names, each with its AMI release; None for the latest one.
         image_id: A custom AMI, or `default`; None where the groups have HyperPod's already.
-        deployment: DeploymentConfig; empty for all nodes of a group at once.
     """
 
     groups: tuple[tuple[str, str | None], ...]
@@ -81,10 +81,8 @@ def software_updates(
 ) -> tuple[SoftwareUpdate, ...]:
     """Return the calls that give groups the AMI that is wanted, apart from what they have.
 
-    Args:
-        former: The groups by name as they were asked for before; others come with their AMI.
-        wanted: The CreateCluster input that is wanted now.
-        latest: Whether groups without an AMI of their own get the latest one too.
+    `former` has groups by name as they were asked for before, with the AMI of those that others
+    made; `latest` says that groups without an AMI of their own get the latest one too.
     """
     calls: dict[tuple[str | None, str], list[tuple[str, str | None]]] = {}
     # Restricted groups are left out: their AMI is HyperPod's own affair.

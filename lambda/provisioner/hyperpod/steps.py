@@ -15,12 +15,7 @@ class AskNodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tag:
-    """Write and remove tags, the claim among them; the next step follows at once.
-
-    Attributes:
-        add: Tags to write.
-        remove: Keys of tags to remove.
-    """
+    """Write and remove tags, the claim among them; the next step follows at once."""
 
     add: Mapping[str, str]
     remove: Sequence[str] = ()
@@ -33,23 +28,14 @@ class Create:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateCluster:
-    """Change the cluster.
-
-    Attributes:
-        input: UpdateCluster's input without the cluster's name.
-    """
+    """Change the cluster by this input of UpdateCluster, without the cluster's name."""
 
     input: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateSoftware:
-    """Give groups another AMI.
-
-    Attributes:
-        key: Stands for the call in the claim.
-        update: The call.
-    """
+    """Give groups another AMI; the key stands for the call in the claim."""
 
     key: str
     update: SoftwareUpdate
@@ -62,11 +48,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """Look again later.
-
-    Attributes:
-        why: What is waited for, for the log.
-    """
+    """Look again later; `why` is for the log."""
 
     why: str
 
@@ -91,12 +73,12 @@ class Done:
 class Fail:
     """Answer with the failure of the cluster, with what HyperPod says of its cause.
 
+    `what` happened to the cluster is said after its name, None for its status; the next step is
+    None for what suits the cause, and the group for any.
+
     Attributes:
-        what: What happened to the cluster, after its name; None for its status.
-        next_step: What to do; None for what suits the cause.
         of_creation: Whether the creation failed, which is noted on the cluster.
         explain: Whether HyperPod's events are asked for the cause.
-        group: The instance group whose failures are the cause; None for any.
     """
 
     what: str | None = None
@@ -108,11 +90,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refuse:
-    """Answer with an error that is known already; nothing is changed.
-
-    Attributes:
-        error: The error.
-    """
+    """Answer with an error that is known already; nothing is changed."""
 
     error: ProvisioningError
 

@@ -35,10 +35,8 @@ class ClusterProcess:
     """A binary of the kubectl layer, bound to one cluster and one fresh folder.
 
     Attributes:
-        binary: The executable, helm 4 or kubectl.
         home: An empty folder for everything that it writes; the caller removes it.
         kubeconfig: Writes a kubeconfig with a fresh token and returns its path.
-        environment: Environment variables, apart from those that keep it inside `home`.
     """
 
     binary: Path
@@ -49,9 +47,7 @@ class ClusterProcess:
     def run(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
         """Run the binary and return what it printed.
 
-        Args:
-            arguments: Its arguments; the first names the command.
-            timeout_seconds: When it is stopped, at least 1 s.
+        It is stopped after `timeout_seconds`, at least 1 s.
 
         Raises:
             CommandFailedError: It ended with an error or had to be stopped.
@@ -95,11 +91,9 @@ class ClusterProcess:
 
 
 def layer_binary(name: str, environment: Mapping[str, str]) -> Path:
-    """Return a binary of the kubectl layer.
+    """Return a binary of the kubectl layer, `helm` or `kubectl`.
 
-    Args:
-        name: `helm` or `kubectl`.
-        environment: `_LAMBDA_LAYERS_DIRS` may name folders that hold layers, for a local Lambda.
+    `_LAMBDA_LAYERS_DIRS` may name folders that hold layers, for a local Lambda.
 
     Raises:
         ProvisioningError: No layer has it.
@@ -141,10 +135,8 @@ _STOP_AFTER_TIMEOUT_SECONDS = 5
 class Kubectl:
     """kubectl for one cluster. Each method raises CommandFailedError if it ends with an error.
 
-    Attributes:
-        run: Runs it.
-        home: A folder for the files that it reads.
-        timeout_seconds: How long a command may take now.
+    `timeout_seconds` says how long a command may take now; `home` is a folder for the files that it
+    reads.
     """
 
     run: Run
@@ -178,10 +170,8 @@ class Kubectl:
     ) -> list[tuple[str, ...]]:
         """Return some fields of all objects of some kinds: far less than whole objects.
 
-        Args:
-            kinds: Such as `jobs.batch`.
-            columns: Paths of fields, such as `.metadata.name`.
-            namespace: Where. Default: everywhere.
+        Columns are paths such as `.metadata.name`, kinds such as `jobs.batch`. Without a namespace,
+        the objects are those of all.
         """
         where = ["--all-namespaces"] if namespace is None else ["--namespace", namespace]
         # Users choose some of the texts, which may be empty or have several lines.

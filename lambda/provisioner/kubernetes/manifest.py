@@ -62,10 +62,7 @@ def split_manifest(rendered: str) -> Manifest:
 def documents_of(manifest: str, kinds: Collection[str], *, without: str = "") -> str:
     """Return the documents that may hold an object of some kinds, without parsing any.
 
-    Args:
-        manifest: A manifest.
-        kinds: The kinds.
-        without: Another manifest; documents that are in it word for word are left out.
+    Documents that are word for word in the manifest `without` are left out.
     """
     known = set(map(str.strip, _SEPARATOR.split(without)))
     return _joined(
