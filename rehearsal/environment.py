@@ -221,6 +221,11 @@ class RehearsalEnvironment:
     node_groups: ManagedNodes
     region: str
 
+    @property
+    def caller(self) -> Caller:
+        """Whose HyperPod clusters they are."""
+        return Caller(account=self.aws.account, region=self.region)
+
 
 @contextmanager
 def rehearsal_environment(

@@ -183,14 +183,14 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
 
     A scenario of a first creation begins without the HyperPod stack: one that is there goes first.
     """
-    if not scenario.on_a_deployment and stage.status("hyperpod") is not None:
+    if scenario.begins == "new" and stage.status("hyperpod") is not None:
         report.error = stage.destroy("hyperpod")
         if report.error is not None:
             return
     stage.progress.say(f"Scenario {scenario.name}: {scenario.summary}")
     stage.training = None
-    listener = Listener(stage, begins_deployed=scenario.on_a_deployment)
-    for check in scenario.play(stage):
+    listener = Listener(stage, begins_deployed=scenario.begins != "new")
+    for check in scenario.checks(stage):
         _note(check, stage=stage, report=report)
         report.error = check.message if check.message is not None else report.error
     # What lasts is nothing new to tell.

@@ -18,6 +18,7 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.assembly import stacks_in
 from hyperpod_cli.aws.stacks import deployed
 from hyperpod_cli.inspect.report.page import Attempt
+from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.stack_progress.failures import failure_lines
 from hyperpod_cli.stack_progress.operation import Operation
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS, followed, lift_protection
@@ -32,7 +33,13 @@ from rehearsal.progress import Progress
 from rehearsal.report import INTERRUPTED, StackReport
 from rehearsal.stand_in_chart import ChartChoice
 from rehearsal.training import TrainingReport
-from rehearsal.verification import ClusterTools, cluster_tools, stack_outputs, stack_reports
+from rehearsal.verification import (
+    ClusterTools,
+    cluster_nodes,
+    cluster_tools,
+    stack_outputs,
+    stack_reports,
+)
 
 # What CDK's report of a synthesis ends a warning with.
 _KIND_OF_FINDING = " (Annotation)"
@@ -359,6 +366,10 @@ class Stage:
         """Return the status of a stack by its kind (`hyperpod`); None when it does not exist."""
         name = self.stack(kind)
         return next((stack.status for stack in self.reports() if stack.name == name), None)
+
+    def nodes(self) -> list[ClusterNode]:
+        """Return the nodes of the HyperPod cluster; none without one."""
+        return cluster_nodes(self.environment.clients, self.config.cluster.name)
 
     def outputs(self) -> dict[str, dict[str, str]]:
         """Return the outputs of each stack that exists."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from botocore.exceptions import ClientError
 from kubernetes.config import new_client_from_config
 
 from emulator.aws.local_aws import AwsClients
@@ -23,6 +24,8 @@ from hyperpod_cli.helm.layer_binaries import LayerBinaries, layer_binaries
 from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_cli.inspect.verification.verify import verify as checks_of
+from hyperpod_cli.operate.clusters import ClusterNode, nodes_of
+from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.clusters import node_type, partitions_of
 from hyperpod_stacks.table import stack_name
 from rehearsal.environment import RehearsalEnvironment
@@ -64,27 +67,29 @@ class ClusterTools:
         return done.returncode == 0, done.stdout if done.returncode == 0 else done.stderr
 
 
+def cluster_nodes(clients: AwsClients, name: str) -> list[ClusterNode]:
+    """Return the nodes of a HyperPod cluster; none when there is no cluster."""
+    try:
+        return nodes_of(clients("sagemaker"), name)
+    except ClientError as error:
+        if is_not_found(error):
+            return []
+        raise
+
+
 def running_nodes(config: Config, *, clients: AwsClients) -> int:
     """Return how many nodes run; 0 when there is no cluster."""
-    return _node_states(config, clients=clients).count("Running")
+    return _states(config, clients=clients).count("Running")
 
 
-def _node_states(config: Config, *, clients: AwsClients) -> list[str]:
-    clusters = clients("sagemaker").list_clusters()["ClusterSummaries"]
-    if config.cluster.name not in [cluster["ClusterName"] for cluster in clusters]:
-        return []
-    pages = clients("sagemaker").get_paginator("list_cluster_nodes")
-    return [
-        node["InstanceStatus"]["Status"]
-        for page in pages.paginate(ClusterName=config.cluster.name)
-        for node in page["ClusterNodeSummaries"]
-    ]
+def _states(config: Config, *, clients: AwsClients) -> list[str]:
+    return [node.status for node in cluster_nodes(clients, config.cluster.name)]
 
 
 def wait_for_nodes(config: Config, *, clients: AwsClients) -> None:
     """Return when the nodes run and no other is there, or in the end: checks then say more."""
     running = ["Running"] * wanted_nodes(config)
-    comes_true(lambda: _node_states(config, clients=clients) == running)
+    comes_true(lambda: _states(config, clients=clients) == running)
 
 
 def comes_true(is_so: Callable[[], bool], *, pause_seconds: float = 0.2) -> bool:

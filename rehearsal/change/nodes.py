@@ -2,11 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-
-from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import AwsClients
 from emulator.kubernetes.control_plane import ControlPlane
@@ -14,10 +12,10 @@ from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from hyperpod_cli.inspect.archive.kubernetes_objects import NODE_GROUP_LABEL, managed_node
-from hyperpod_cli.operate.clusters import ClusterNode, nodes_of
+from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.operate.nodes.health import labels_of
-from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, groups_of
+from rehearsal.verification import cluster_nodes, comes_true
 
 _LONGEST_SECONDS = 300.0
 _PAUSE_SECONDS = 0.2
@@ -52,23 +50,16 @@ class EndingNodes:
 
 def settled(clients: AwsClients, cluster: str) -> list[ClusterNode]:
     """Return the nodes of a cluster once no more come and go; none without a cluster."""
-    deadline = time.monotonic() + _LONGEST_SECONDS
     sagemaker = clients("sagemaker")
-    while True:
-        try:
-            described = sagemaker.describe_cluster(ClusterName=cluster)
-            nodes = nodes_of(sagemaker, cluster)
-        except ClientError as error:
-            if is_not_found(error):
-                return []
-            raise
+
+    def is_settled() -> bool:
+        described = answer_of(sagemaker.describe_cluster, ClusterName=cluster) or {}
         wanted = {name: int(each["TargetCount"]) for name, each in groups_of(described).items()}
-        there = dict.fromkeys(wanted, 0)
-        for node in nodes:
-            there[node.group] = there.get(node.group, 0) + (node.status == _RUNNING)
-        if (there == wanted and len(nodes) == sum(wanted.values())) or time.monotonic() > deadline:
-            return nodes
-        time.sleep(_PAUSE_SECONDS)
+        nodes = Counter((each.group, each.status) for each in cluster_nodes(clients, cluster))
+        return nodes == Counter({(name, _RUNNING): count for name, count in wanted.items()})
+
+    comes_true(is_settled)
+    return cluster_nodes(clients, cluster)
 
 
 def managed(kubernetes: ControlPlane) -> list[ClusterNode]:
@@ -98,11 +89,6 @@ def set_counts(clients: AwsClients, kubernetes: ControlPlane, *, archive: Archiv
     """Give each group the nodes that it has; yield what differed from the templates.
 
     People and autoscalers scale groups without a deployment, and AWS may be short of instances.
-
-    Args:
-        clients: Clients of the local AWS.
-        kubernetes: The control plane that nodes of EKS node groups join.
-        archive: What is deployed.
     """
     yield from _set_counts(clients, archive)
     yield from _set_sizes(clients, kubernetes, archive)
@@ -155,46 +141,30 @@ def _set_sizes(clients: AwsClients, kubernetes: ControlPlane, archive: Archive) 
         there = sum(each.group == name for each in archive.deployment.nodes)
         if there != sizes[name]:
             yield f"node group {name} has {there} nodes, and {sizes[name]} here, its size"
-    deadline = time.monotonic() + _LONGEST_SECONDS
-    while time.monotonic() < deadline:
+
+    def are_there() -> bool:
         nodes = Counter(each.group for each in _managed(kubernetes))
-        if all(nodes[name] == size for name, size in sizes.items()):
-            return
-        time.sleep(_PAUSE_SECONDS)
+        return all(nodes[name] == size for name, size in sizes.items())
+
+    comes_true(are_there)
 
 
 def ending(
     before: list[ClusterNode], after: list[ClusterNode], *, archive: Archive
 ) -> list[EndingNodes]:
-    """Return the groups whose nodes are others than before.
-
-    Args:
-        before: The nodes before the deployment.
-        after: Those after it.
-        archive: What is deployed, whose nodes are meant.
-    """
-    was, now = _by_group(before), _by_group(after)
+    """Return the groups of an archive whose nodes are others than before the deployment."""
+    was, now = ({(node.group, node.id) for node in nodes} for nodes in (before, after))
+    ends, added = (Counter(group for group, _ in nodes) for nodes in (was - now, now - was))
     managed_groups = {each["nodegroupName"] for each in archive.deployment.node_groups}
-    found = []
-    for group in sorted(was.keys() | now.keys()):
-        left, come = was.get(group, set()), now.get(group, set())
-        if left != come:
-            nodes = [node for node in archive.deployment.nodes if node.group == group]
-            ends = len(left - come)
-            found.append(
-                EndingNodes(
-                    group=group,
-                    ends=ends,
-                    added=len(come - left),
-                    nodes=tuple(nodes) if ends else (),
-                    is_managed=group in managed_groups,
-                )
-            )
-    return found
-
-
-def _by_group(nodes: list[ClusterNode]) -> Mapping[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for node in nodes:
-        found.setdefault(node.group, set()).add(node.id)
-    return found
+    return [
+        EndingNodes(
+            group=group,
+            ends=ends[group],
+            added=added[group],
+            nodes=tuple(
+                node for node in archive.deployment.nodes if ends[group] and node.group == group
+            ),
+            is_managed=group in managed_groups,
+        )
+        for group in sorted(ends | added)
+    ]

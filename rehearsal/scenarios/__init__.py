@@ -1,4 +1,4 @@
-"""What can go wrong or change, each with its expected result; a file's `SCENARIOS` are found."""
+"""What can go wrong or change, each with its expected result; those of the files are found."""
 
 import pkgutil
 from importlib import import_module
@@ -6,9 +6,10 @@ from importlib import import_module
 from rehearsal.scenarios.scenario import Scenario
 
 SCENARIOS: dict[str, Scenario] = {
-    scenario.name: scenario
+    found.name: found
     for file in pkgutil.iter_modules(__path__, f"{__name__}.")
-    for scenario in getattr(import_module(file.name), "SCENARIOS", ())
+    for found in vars(import_module(file.name)).values()
+    if isinstance(found, Scenario)
 }
 
 __all__ = ["SCENARIOS", "Scenario"]

@@ -13,35 +13,35 @@ from rehearsal.scenarios.scenario import (
     cluster_is,
     deploy_and_cancel,
     fails,
+    grow,
     has_status,
     lacks_fixed_instance_types,
     succeeds,
+    with_another_group,
 )
 from rehearsal.stage import Stage
 
 _CONTINUOUS = {"cluster.node_provisioning_mode": "Continuous"}
 
 
-def _grown(document: dict[str, Any]) -> None:
-    document["cluster"]["instance_groups"][-1]["instance_count"] += 2
+def _with_more(document: dict[str, Any]) -> None:
+    with_another_group(document)
+    grow(document, index=-2)
 
 
-def _with_another_group(document: dict[str, Any]) -> None:
-    groups = document["cluster"]["instance_groups"]
-    groups.append({**groups[-1], "name": "another-group"})
-    groups[-2]["instance_count"] += 2
-
-
-def _scale_up(stage: Stage) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
-    stage.change(_grown)
+@Scenario(begins="deployed")
+def scale_up(stage: Stage) -> Iterator[Fact]:
+    """The last group grows by two nodes."""
+    stage.change(grow)
     yield succeeds("the last group grows by two nodes", stage.deploy())
     yield has_status(stage, "hyperpod", "UPDATE_COMPLETE")
     yield all_nodes_run(stage)
 
 
-def _scale_down(stage: Stage) -> Iterator[Fact]:
-    stage.change(_with_another_group)
+@Scenario(begins="anyhow")
+def scale_down_and_remove_group(stage: Stage) -> Iterator[Fact]:
+    """One group shrinks and another is removed."""
+    stage.change(_with_more)
     yield succeeds("another group is deployed", stage.deploy())
     yield all_nodes_run(stage)
     stage.restore()
@@ -50,8 +50,9 @@ def _scale_down(stage: Stage) -> Iterator[Fact]:
     yield all_nodes_run(stage)
 
 
-def _immutable_change(stage: Stage) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
+@Scenario(begins="deployed", needs=_CONTINUOUS, also_lacking=lacks_fixed_instance_types)
+def immutable_change(stage: Stage) -> Iterator[Fact]:
+    """The provisioning mode of a running cluster is changed, which HyperPod cannot do."""
     stage.change(all_or_nothing)
     yield from fails(stage, stage.deploy(), matching=r"NodeProvisioningMode")
     yield has_status(stage, "hyperpod", "UPDATE_ROLLBACK_COMPLETE")
@@ -59,15 +60,7 @@ def _immutable_change(stage: Stage) -> Iterator[Fact]:
 
 
 _SCRIPT = "steps/kubelet_directory.sh"
-_RENAMED = "steps/kubelet_folder.sh"
-
-
-def _remove(scripts: Path) -> None:
-    (scripts / _SCRIPT).unlink()
-
-
-def _rename(scripts: Path) -> None:
-    (scripts / _SCRIPT).rename(scripts / _RENAMED)
+_RENAMED = "kubelet_folder.sh"
 
 
 def _keys(stage: Stage) -> set[str]:
@@ -82,9 +75,8 @@ def _keys(stage: Stage) -> set[str]:
 
 
 def _changed(stage: Stage, edit: Callable[[Path], None], *, made: set[str]) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
     before = _keys(stage)
-    stage.change_scripts(edit)
+    stage.change_scripts(lambda scripts: edit(scripts / _SCRIPT))
     cancelled = deploy_and_cancel(stage)
     yield Fact(check="the update is cancelled while it changes the scripts", ok=cancelled)
     yield has_status(stage, "platform", "UPDATE_ROLLBACK_COMPLETE")
@@ -94,47 +86,17 @@ def _changed(stage: Stage, edit: Callable[[Path], None], *, made: set[str]) -> I
     yield Fact(check="the bucket has the scripts of the folder", ok=_keys(stage) == wanted)
 
 
-def _script_removed(stage: Stage) -> Iterator[Fact]:
-    yield from _changed(stage, _remove, made=set())
+@Scenario(begins="deployed", needs=ON_EKS)
+def script_removed(stage: Stage) -> Iterator[Fact]:
+    """A lifecycle script is removed, in an update that is cancelled and in the next one."""
+    yield from _changed(stage, Path.unlink, made=set())
 
 
-def _script_renamed(stage: Stage) -> Iterator[Fact]:
-    yield from _changed(stage, _rename, made={_RENAMED})
+@Scenario(begins="deployed", needs=ON_EKS)
+def script_renamed(stage: Stage) -> Iterator[Fact]:
+    """A lifecycle script is renamed, in an update that is cancelled and in the next one."""
 
+    def rename(script: Path) -> None:
+        script.rename(script.with_name(_RENAMED))
 
-SCENARIOS = (
-    Scenario(
-        name="scale-up",
-        summary="the last group grows by two nodes",
-        play=_scale_up,
-        on_a_deployment=True,
-    ),
-    Scenario(
-        name="scale-down-and-remove-group",
-        summary="one group shrinks and another is removed",
-        play=_scale_down,
-        on_a_deployment=True,
-    ),
-    Scenario(
-        name="immutable-change",
-        summary="the provisioning mode of a running cluster is changed, which HyperPod cannot do",
-        play=_immutable_change,
-        on_a_deployment=True,
-        needs=_CONTINUOUS,
-        also_lacking=lacks_fixed_instance_types,
-    ),
-    Scenario(
-        name="script-removed",
-        summary="a lifecycle script is removed, in an update that is cancelled and in the next one",
-        play=_script_removed,
-        on_a_deployment=True,
-        needs=ON_EKS,
-    ),
-    Scenario(
-        name="script-renamed",
-        summary="a lifecycle script is renamed, in an update that is cancelled and in the next one",
-        play=_script_renamed,
-        on_a_deployment=True,
-        needs=ON_EKS,
-    ),
-)
+    yield from _changed(stage, rename, made={f"steps/{_RENAMED}"})

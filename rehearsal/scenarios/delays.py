@@ -3,10 +3,15 @@
 from collections.abc import Iterator
 
 from emulator.hyperpod import Faults
-from emulator.kubernetes import Fault
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from rehearsal.report import Fact
-from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
+from rehearsal.scenarios.scenario import (
+    Scenario,
+    all_nodes_run,
+    has_status,
+    no_access_yet,
+    succeeds,
+)
 from rehearsal.stage import Stage
 from rehearsal.verification import running_nodes
 
@@ -16,17 +21,18 @@ _NOT_YET = (
 )
 
 
-def _role_not_propagated(stage: Stage) -> Iterator[Fact]:
+@Scenario()
+def role_not_propagated(stage: Stage) -> Iterator[Fact]:
+    """Execution role and access policy have not yet reached SageMaker and Kubernetes."""
     stage.environment.hyperpod.faults = Faults(role_not_propagated_calls=2)
-    listing = frozenset({"list"})
-    stage.environment.kubernetes.inject(
-        Fault(code=403, reason="Forbidden", message=_NOT_YET, kind="Secret", verbs=listing, times=2)
-    )
+    stage.environment.kubernetes.inject(no_access_yet(times=2))
     yield succeeds("calls are retried until role and access policy are there", stage.deploy())
     yield all_nodes_run(stage)
 
 
-def _throttled(stage: Stage) -> Iterator[Fact]:
+@Scenario()
+def throttled(stage: Stage) -> Iterator[Fact]:
+    """SageMaker throttles the first calls of each kind."""
     stage.environment.hyperpod.faults = Faults(
         throttled_calls={"CreateCluster": 2, "DescribeCluster": 12, "ListTags": 2}
     )
@@ -34,7 +40,9 @@ def _throttled(stage: Stage) -> Iterator[Fact]:
     yield all_nodes_run(stage)
 
 
-def _slow_nodes(stage: Stage) -> Iterator[Fact]:
+@Scenario(needs={"cluster.wait_for": "nodes"})
+def slow_nodes(stage: Stage) -> Iterator[Fact]:
+    """The nodes of the first group take eight times as long."""
     slow = stage.config.cluster.all_groups[0].name
     stage.environment.hyperpod.faults = Faults(slow_nodes={slow: 8.0})
     yield succeeds("the deployment succeeds", stage.deploy())
@@ -42,23 +50,3 @@ def _slow_nodes(stage: Stage) -> Iterator[Fact]:
     running = running_nodes(stage.config, clients=stage.environment.clients)
     wanted = wanted_nodes(stage.config)
     yield Fact(check=f"it waited for {wanted} nodes ({running})", ok=running == wanted)
-
-
-SCENARIOS = (
-    Scenario(
-        name="role-not-propagated",
-        summary="execution role and access policy have not yet reached SageMaker and Kubernetes",
-        play=_role_not_propagated,
-    ),
-    Scenario(
-        name="throttled",
-        summary="SageMaker throttles the first calls of each kind",
-        play=_throttled,
-    ),
-    Scenario(
-        name="slow-nodes",
-        summary="the nodes of the first group take eight times as long",
-        play=_slow_nodes,
-        needs={"cluster.wait_for": "nodes"},
-    ),
-)

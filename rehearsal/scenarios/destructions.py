@@ -8,6 +8,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Faults
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.terminal.errors import REFUSED
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
@@ -15,6 +16,7 @@ from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
     cluster_is,
+    compared,
     has_status,
     succeeds,
 )
@@ -122,31 +124,25 @@ def _everything_runs(stage: Stage) -> Iterator[Fact]:
 def _dns_is(stage: Stage, wanted: str) -> Fact:
     """Return the check that CoreDNS is installed, with a status that tells whether it has nodes."""
     eks, cluster = stage.environment.clients("eks"), stage.config.eks_cluster_name
-    if "coredns" not in eks.list_addons(clusterName=cluster)["addons"]:
-        return Fact(check=f"CoreDNS is {wanted}, not gone", ok=False)
-    status = eks.describe_addon(clusterName=cluster, addonName="coredns")["addon"]["status"]
-    if status == wanted:
-        return Fact(check=f"CoreDNS is {wanted}", ok=True)
-    return Fact(check=f"CoreDNS is {wanted}, not {status}", ok=False)
+    found = answer_of(eks.describe_addon, clusterName=cluster, addonName="coredns")
+    status = "gone" if found is None else found["addon"]["status"]
+    return compared(f"CoreDNS is {wanted}", status, wanted)
 
 
-def _goes_on(code: int, said: str) -> Fact:
-    if (code, said) == (0, ""):
-        return Fact(check="make destroy goes on", ok=True)
-    return Fact(check=f"make destroy goes on, not: {said}", ok=False)
+def _goes_on(stage: Stage) -> Fact:
+    return compared("make destroy goes on", stage.look(_CHECK), (0, ""))
 
 
-def _refused_before(stage: Stage) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
-    yield all_nodes_run(stage)
+@Scenario(begins="deployed", needs=_WITHOUT_CONSENT)
+def destroy_refused(stage: Stage) -> Iterator[Fact]:
+    """`make destroy` while a user's pod runs."""
     code, said = stage.look(_CHECK, credentials={})
     yield Fact(
         check="make destroy refuses to go on unchecked for a user without access to the cluster",
         ok=code == REFUSED and "Could not find out what users would lose" in said,
     )
     _let_deployer_look(stage)
-    code, said = stage.look(_CHECK)
-    yield _goes_on(code, said)
+    yield _goes_on(stage)
     yield _create(stage, _running_pod(stage))
     code, said = stage.look(_CHECK)
     refused = code == REFUSED and "Pod default/notebook" in said and said.count("\n") == 1
@@ -154,15 +150,14 @@ def _refused_before(stage: Stage) -> Iterator[Fact]:
     yield Fact(check="the stack is as it was", ok=stage.status("hyperpod") != "DELETE_FAILED")
     yield from _everything_runs(stage)
     yield from _consent(stage, said)
-    code, said = stage.look(_CHECK)
-    yield _goes_on(code, said)
+    yield _goes_on(stage)
     yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
     yield cluster_is(stage, "gone")
 
 
-def _refused_by_cloudformation(stage: Stage) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
-    yield all_nodes_run(stage)
+@Scenario(begins="deployed", needs=_WITHOUT_CONSENT)
+def destroy_failed(stage: Stage) -> Iterator[Fact]:
+    """The stack is deleted without `make destroy`, while a user has a job."""
     yield _create(stage, _mpi_job())
     message = stage.destroy("hyperpod") or ""
     yield Fact(check="CloudFormation refuses to delete", ok=message != "")
@@ -178,9 +173,9 @@ def _refused_by_cloudformation(stage: Stage) -> Iterator[Fact]:
     yield cluster_is(stage, "gone")
 
 
-def _leftovers(stage: Stage) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
-    yield all_nodes_run(stage)
+@Scenario(begins="deployed")
+def destroy_and_redeploy(stage: Stage) -> Iterator[Fact]:
+    """Nodes, an API without nodes and a pod of a deep health check are left behind."""
     on_eks = stage.config.control_plane is not None
     if on_eks:
         yield _create(stage, METRICS)
@@ -215,27 +210,3 @@ def _cannot_be_updated(stage: Stage) -> Fact:
     except ClientError as error:
         return Fact(check=f"an update is refused: {error}", ok="DELETE_FAILED" in str(error))
     return Fact(check="an update is refused", ok=False)
-
-
-SCENARIOS = (
-    Scenario(
-        name="destroy-refused",
-        summary="make destroy while a user's pod runs",
-        play=_refused_before,
-        on_a_deployment=True,
-        needs=_WITHOUT_CONSENT,
-    ),
-    Scenario(
-        name="destroy-failed",
-        summary="the stack is deleted without make destroy, while a user has a job",
-        play=_refused_by_cloudformation,
-        on_a_deployment=True,
-        needs=_WITHOUT_CONSENT,
-    ),
-    Scenario(
-        name="destroy-and-redeploy",
-        summary="nodes, an API without nodes and a pod of a deep health check are left behind",
-        play=_leftovers,
-        on_a_deployment=True,
-    ),
-)

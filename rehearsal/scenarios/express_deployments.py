@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 
 from emulator.aws.settings import Readiness
-from emulator.kubernetes import Fault
 from hyperpod_cdk import Config
 from rehearsal.owner import allow_termination, delete_file_systems
 from rehearsal.report import Fact
@@ -15,6 +14,7 @@ from rehearsal.scenarios.scenario import (
     cluster_is,
     has_status,
     is_refused,
+    no_access_yet,
     succeeds,
 )
 from rehearsal.stage import Stage
@@ -27,20 +27,13 @@ _FAILURE = "The subnet has no free IP address for the file system."
 _FUNCTIONS = "/aws/lambda/"
 
 
-def _dependency_not_ready(stage: Stage) -> Iterator[Fact]:
+@Scenario()
+def dependency_not_ready(stage: Stage) -> Iterator[Fact]:
+    """An express deployment goes on before EKS, an access policy and a file system are ready."""
     # Its file system is to be made in express mode.
     yield from _without_storage(stage)
     stage.environment.aws.set_readiness(Readiness(descriptions=4, clusters_again=time.time()))
-    stage.environment.kubernetes.inject(
-        Fault(
-            code=403,
-            reason="Forbidden",
-            message=_NOT_YET,
-            kind="Secret",
-            verbs=frozenset({"list"}),
-            times=1,
-        )
-    )
+    stage.environment.kubernetes.inject(no_access_yet(times=1))
     yield succeeds("what is not ready is waited for", stage.deploy(express=True))
     yield has_status(stage, "hyperpod", "CREATE_COMPLETE")
     yield Fact(
@@ -55,7 +48,13 @@ def _dependency_not_ready(stage: Stage) -> Iterator[Fact]:
     yield all_nodes_run(stage)
 
 
-def _dependency_fails(stage: Stage) -> Iterator[Fact]:
+def _lacks_storage(config: Config) -> str | None:
+    return "a storage section" if config.storage is None else None
+
+
+@Scenario(begins="anyhow", also_lacking=_lacks_storage)
+def dependency_fails(stage: Stage) -> Iterator[Fact]:
+    """An express deployment goes on, and then the file system fails for good."""
     yield from _without_storage(stage)
     stage.environment.aws.set_readiness(Readiness(file_system_failure=_FAILURE))
     error = stage.deploy(express=True)
@@ -115,24 +114,3 @@ def _is_mounted_by_its_names(stage: Stage) -> Fact:
         check="what is mounted has the file system's DNS and mount name",
         ok={wanted} == {*mounted},
     )
-
-
-def _lacks_storage(config: Config) -> str | None:
-    return "a storage section" if config.storage is None else None
-
-
-SCENARIOS = (
-    Scenario(
-        name="dependency-not-ready",
-        summary="an express deployment goes on before EKS cluster, access policy and file system "
-        "are ready",
-        play=_dependency_not_ready,
-    ),
-    Scenario(
-        name="dependency-fails",
-        summary="an express deployment goes on, and then the file system fails for good",
-        play=_dependency_fails,
-        on_a_deployment=True,  # or on none: the HyperPod stack has no part in it
-        also_lacking=_lacks_storage,
-    ),
-)

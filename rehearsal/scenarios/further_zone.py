@@ -39,9 +39,9 @@ def _lacking(config: Config) -> str | None:
     return None
 
 
-def _further_zone(stage: Stage) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
-    yield all_nodes_run(stage)
+@Scenario(begins="deployed", also_lacking=_lacking)
+def further_zone(stage: Stage) -> Iterator[Fact]:
+    """A subnet and a group in an Availability Zone that the deployment does not have."""
     network, before = stage.config.network, _networks(stage)
     zones = network.availability_zone_ids or ()
     ec2 = stage.environment.clients("ec2")
@@ -133,14 +133,3 @@ def _routed_within(stage: Stage, zone: str) -> Fact:
     gateways = ec2.describe_nat_gateways(NatGatewayIds=sorted(used))["NatGateways"]
     places = [gateway["SubnetId"] in subnets for gateway in gateways]
     return Fact(check=f"nodes there use a NAT gateway in {zone}", ok=places == [True])
-
-
-SCENARIOS = (
-    Scenario(
-        name="further-zone",
-        summary="a subnet and a group in an Availability Zone that the deployment does not have",
-        play=_further_zone,
-        on_a_deployment=True,
-        also_lacking=_lacking,
-    ),
-)

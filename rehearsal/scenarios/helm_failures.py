@@ -16,7 +16,6 @@ from rehearsal.scenarios.scenario import (
     cluster_is,
     fails,
     has_status,
-    succeeds,
 )
 from rehearsal.stage import Stage
 
@@ -24,7 +23,9 @@ _LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.02
 
 
-def _helm_fails(stage: Stage) -> Iterator[Fact]:
+@Scenario(needs=ON_EKS)
+def helm_fails(stage: Stage) -> Iterator[Fact]:
+    """The Kubernetes API refuses the chart's DaemonSets."""
     stage.environment.kubernetes.inject(
         Fault(
             code=403,
@@ -46,8 +47,9 @@ def _other_values(document: dict[str, Any]) -> None:
     document.setdefault("helm", {})["values"] = {"mpi-operator": {"enabled": False}}
 
 
-def _stuck_release(stage: Stage) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
+@Scenario(begins="deployed", needs=ON_EKS)
+def stuck_release(stage: Stage) -> Iterator[Fact]:
+    """Helm is killed in the middle of an upgrade and leaves the release pending."""
     stage.environment.kubernetes.inject(
         Fault(kind="DaemonSet", delay_seconds=3.0, passes=True, times=1)
     )
@@ -79,20 +81,3 @@ def _kill_helm(lambda_directory: Path) -> None:
                 os.kill(int(process.parent.name), signal.SIGKILL)
                 return
         time.sleep(_PAUSE_SECONDS)
-
-
-SCENARIOS = (
-    Scenario(
-        name="helm-fails",
-        summary="the Kubernetes API refuses the chart's DaemonSets",
-        play=_helm_fails,
-        needs=ON_EKS,
-    ),
-    Scenario(
-        name="stuck-release",
-        summary="helm is killed in the middle of an upgrade and leaves the release pending",
-        play=_stuck_release,
-        on_a_deployment=True,
-        needs=ON_EKS,
-    ),
-)

@@ -13,6 +13,7 @@ from rehearsal.scenarios.scenario import (
     ON_EKS,
     Scenario,
     all_nodes_run,
+    compared,
     deploy_and_cancel,
     has_status,
     succeeds,
@@ -36,9 +37,9 @@ def _lacking(config: Config) -> str | None:
     return f"an eks.version below {newest}" if _next(config.eks.version) is None else None
 
 
-def _kubernetes_upgrade(stage: Stage) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
-    yield all_nodes_run(stage)
+@Scenario(begins="deployed", needs=ON_EKS, also_lacking=_lacking)
+def kubernetes_upgrade(stage: Stage) -> Iterator[Fact]:
+    """The next Kubernetes version, in an update that is cancelled and in the next one."""
     former, version = stage.config.eks.version, _next(stage.config.eks.version)
     assert version is not None  # noqa: S101 - a configuration without one lacks it
     before = _what_stays(stage)
@@ -82,10 +83,7 @@ def _kubernetes_upgrade(stage: Stage) -> Iterator[Fact]:
 def _is(stage: Stage, version: str) -> Fact:
     """Return the check that the control plane has a Kubernetes version."""
     found = _cluster(stage)["version"]
-    expected = f"the control plane has Kubernetes {version}"
-    return Fact(
-        check=expected if found == version else f"{expected}, not {found}", ok=found == version
-    )
+    return compared(f"the control plane has Kubernetes {version}", found, version)
 
 
 def _cluster(stage: Stage) -> Mapping[str, Any]:
@@ -128,15 +126,3 @@ def _what_stays(stage: Stage) -> tuple[object, ...]:
     cluster = _cluster(stage)
     arn = sagemaker.describe_cluster(ClusterName=name)["ClusterArn"]
     return cluster["arn"], cluster["createdAt"], arn, software
-
-
-SCENARIOS = (
-    Scenario(
-        name="kubernetes-upgrade",
-        summary="the next Kubernetes version, in an update that is cancelled and in the next one",
-        play=_kubernetes_upgrade,
-        on_a_deployment=True,
-        needs=ON_EKS,
-        also_lacking=_lacking,
-    ),
-)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
@@ -13,6 +13,7 @@ from rehearsal.scenarios.scenario import (
     all_nodes_run,
     cluster_is,
     first_workers,
+    grow,
     has_status,
     succeeds,
 )
@@ -36,7 +37,9 @@ def _tells(stage: Stage, *, matching: str) -> Iterator[Fact]:
     yield Fact(check="the last lines of cdk deploy say the same", ok=printed)
 
 
-def _capacity_shortage(stage: Stage) -> Iterator[Fact]:
+@Scenario(messages=("nodes-fail: capacity",), needs=_TELLING)
+def capacity_shortage(stage: Stage) -> Iterator[Fact]:
+    """AWS has no instance left for the first group."""
     group = first_workers(stage.config)
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group.name}))
     yield succeeds("the deployment succeeds", stage.deploy())
@@ -47,7 +50,18 @@ def _capacity_shortage(stage: Stage) -> Iterator[Fact]:
     yield all_nodes_run(stage)
 
 
-def _deep_health_check_fails(stage: Stage) -> Iterator[Fact]:
+def _lacks_deep_health_checks(config: Config) -> str | None:
+    checked = any(group.deep_health_checks for group in config.cluster.all_groups)
+    return None if checked else "a group with deep_health_checks"
+
+
+@Scenario(
+    messages=("nodes-fail: deep health check",),
+    needs=_TELLING,
+    also_lacking=_lacks_deep_health_checks,
+)
+def deep_health_check_fails(stage: Stage) -> Iterator[Fact]:
+    """The nodes of the first group with deep health checks fail them."""
     group = next(group for group in stage.config.cluster.all_groups if group.deep_health_checks)
     stage.environment.hyperpod.faults = Faults(deep_health_check_failure=frozenset({group.name}))
     yield succeeds("the deployment succeeds", stage.deploy())
@@ -56,50 +70,14 @@ def _deep_health_check_fails(stage: Stage) -> Iterator[Fact]:
     yield cluster_is(stage, "InService")
 
 
-def _lacks_deep_health_checks(config: Config) -> str | None:
-    checked = any(group.deep_health_checks for group in config.cluster.all_groups)
-    return None if checked else "a group with deep_health_checks"
-
-
-def _shortage_in_an_update(stage: Stage) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
-    yield all_nodes_run(stage)
+@Scenario(begins="deployed", messages=("nodes-fail: capacity",), needs=_TELLING)
+def capacity_shortage_of_an_update(stage: Stage) -> Iterator[Fact]:
+    """The first group grows, and AWS has no instance left for it."""
     group = first_workers(stage.config)
     index = stage.config.cluster.all_groups.index(group)
-
-    def grown(document: dict[str, Any]) -> None:
-        document["cluster"]["instance_groups"][index]["instance_count"] += 2
-
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group.name}))
-    stage.change(grown)
+    stage.change(partial(grow, index=index))
     yield succeeds("the update succeeds", stage.deploy())
     yield has_status(stage, "hyperpod", "UPDATE_COMPLETE")
     counts = rf"{group.name}: {group.instance_count} of {group.instance_count + 2} nodes"
     yield from _tells(stage, matching=rf"{counts}: capacity: ")
-
-
-SCENARIOS = (
-    Scenario(
-        name="capacity-shortage",
-        summary="AWS has no instance left for the first group",
-        play=_capacity_shortage,
-        messages=("nodes-fail: capacity",),
-        needs=_TELLING,
-    ),
-    Scenario(
-        name="deep-health-check-fails",
-        summary="the nodes of the first group with deep health checks fail them",
-        play=_deep_health_check_fails,
-        messages=("nodes-fail: deep health check",),
-        needs=_TELLING,
-        also_lacking=_lacks_deep_health_checks,
-    ),
-    Scenario(
-        name="capacity-shortage-of-an-update",
-        summary="the first group grows, and AWS has no instance left for it",
-        play=_shortage_in_an_update,
-        messages=("nodes-fail: capacity",),
-        on_a_deployment=True,
-        needs=_TELLING,
-    ),
-)

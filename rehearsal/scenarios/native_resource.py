@@ -6,16 +6,19 @@ from typing import Any
 from emulator.hyperpod import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.native_cluster import native_regions
-from hyperpod_cdk.hyperpod.checks.native_resource import native_resource
+from hyperpod_cdk.hyperpod.checks.native_resource import native_resource as refused_by_type
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
+from hyperpod_cli.aws.stacks import resources_of
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     Scenario,
     all_nodes_run,
     cluster_is,
+    grow,
     has_status,
     is_refused,
     succeeds,
+    with_another_group,
 )
 from rehearsal.stage import Stage
 
@@ -31,20 +34,19 @@ def _native(document: dict[str, Any]) -> None:
 
 def _with_another_group(document: dict[str, Any]) -> None:
     _native(document)
-    groups = document["cluster"]["instance_groups"]
-    groups.append({**groups[-1], "name": "another-group"})
+    with_another_group(document)
 
 
 def _grown(document: dict[str, Any]) -> None:
     _native(document)
-    document["cluster"]["instance_groups"][-1]["instance_count"] += 2
+    grow(document)
 
 
 def _lacking(config: Config) -> str | None:
     native = config.cluster.model_copy(update={"resource": "native"})
     refused = [
         finding.path
-        for finding in native_resource(native)
+        for finding in refused_by_type(native)
         if finding.path[1] not in WaitingConfig.model_fields
     ]
     has_type = config.region is None or config.region in native_regions()
@@ -52,17 +54,15 @@ def _lacking(config: Config) -> str | None:
 
 
 def _has_the_type(stage: Stage) -> Fact:
-    pages = stage.environment.clients("cloudformation").get_paginator("list_stack_resources")
-    found = {
-        each["ResourceType"]
-        for page in pages.paginate(StackName=stage.stack("hyperpod"))
-        for each in page["StackResourceSummaries"]
-    }
+    cloudformation = stage.environment.clients("cloudformation")
+    found = {each.type for each in resources_of(cloudformation, stage.stack("hyperpod"))}
     is_native = _TYPE in found and "Custom::HyperPodCluster" not in found
     return Fact(check=f"{_TYPE} makes the cluster, no custom resource", ok=is_native)
 
 
-def _native_resource(stage: Stage) -> Iterator[Fact]:
+@Scenario(also_lacking=_lacking)
+def native_resource(stage: Stage) -> Iterator[Fact]:
+    """AWS::SageMaker::Cluster makes the cluster: it fails, is created, grows, and is deleted."""
     stage.change(_with_another_group)
     stage.environment.hyperpod.faults = Faults(create_failure="The cluster could not be created.")
     yield is_refused(stage.deploy(), matching=r"The cluster could not be created\.")
@@ -83,13 +83,3 @@ def _native_resource(stage: Stage) -> Iterator[Fact]:
     yield cluster_is(stage, "InService")
     yield succeeds("the HyperPod stack is destroyed", stage.destroy("hyperpod"))
     yield cluster_is(stage, "gone")
-
-
-SCENARIOS = (
-    Scenario(
-        name="native-resource",
-        summary=f"{_TYPE} makes the cluster: it fails, is created, grows, and is deleted",
-        play=_native_resource,
-        also_lacking=_lacking,
-    ),
-)

@@ -23,18 +23,13 @@ _STACK: StackKind = "node-groups"
 Wanted = Callable[[ManagedNodeGroupConfig], bool]
 
 
-def _first(config: Config, wanted: Wanted) -> ManagedNodeGroupConfig | None:
-    groups = (each for each in config.node_groups if each.desired_size and wanted(each))
-    return next(groups, None)
-
-
-def _group(stage: Stage, wanted: Wanted) -> ManagedNodeGroupConfig:
-    """Return the group of a scenario, which `also_lacking` has looked for."""
-    return next(group for group in stage.config.node_groups if group.desired_size and wanted(group))
+def _groups(config: Config, wanted: Wanted) -> list[ManagedNodeGroupConfig]:
+    """Return the groups for a scenario, which lacks them if there are none."""
+    return [group for group in config.node_groups if group.desired_size and wanted(group)]
 
 
 def _lacks(wanted: Wanted, what: str) -> Callable[[Config], str | None]:
-    return lambda config: None if _first(config, wanted) else f"an EKS node group {what}"
+    return lambda config: None if _groups(config, wanted) else f"an EKS node group {what}"
 
 
 def _is_on_demand(group: ManagedNodeGroupConfig) -> bool:
@@ -62,18 +57,25 @@ def _without_groups(stage: Stage) -> Iterator[Fact]:
         yield succeeds("the node groups are destroyed", stage.destroy(_STACK))
 
 
-def _capacity_shortage(stage: Stage) -> Iterator[Fact]:
+@Scenario(
+    of_cluster=False,
+    also_lacking=_lacks(_is_on_demand, "of On-Demand capacity outside a reservation"),
+)
+def node_group_capacity_shortage(stage: Stage) -> Iterator[Fact]:
+    """EC2 has no instance left for the first EKS node group outside a reservation."""
     yield from _without_groups(stage)
-    group = _group(stage, _is_on_demand)
+    group = _groups(stage.config, _is_on_demand)[0]
     stage.environment.aws.set_scarcity(Scarcity(instance_types=group.instance_types))
     matching = r"capacity: Could not launch On-Demand Instances\. InsufficientInstanceCapacity"
     step = r".*Wait and deploy again, set availability_zone_id"
     yield from _fails(stage, stage.deploy(), matching=matching + step)
 
 
-def _elsewhere(stage: Stage) -> Iterator[Fact]:
+@Scenario(of_cluster=False, also_lacking=_lacks(_is_reserved, "with capacity_reservation_id"))
+def reservation_in_another_zone(stage: Stage) -> Iterator[Fact]:
+    """The capacity reservation of an EKS node group is in another zone than its subnet."""
     yield from _without_groups(stage)
-    group = _group(stage, _is_reserved)
+    group = _groups(stage.config, _is_reserved)[0]
     clients = stage.environment.clients
     [there] = [
         each
@@ -106,9 +108,15 @@ def _move(reservation: CapacityReservation, *, zone: str, clients: AwsClients) -
     replace(reservation, zone=zone).reserve(clients)
 
 
-def _spot_taken_away(stage: Stage) -> Iterator[Fact]:
-    yield succeeds("the first deployment works", stage.deploy_first())
-    group = _group(stage, _is_spot)
+@Scenario(
+    begins="deployed",
+    messages=("node-group-degraded: Spot",),
+    of_cluster=False,
+    also_lacking=_lacks(_is_spot, "of Spot capacity"),
+)
+def spot_taken_away(stage: Stage) -> Iterator[Fact]:
+    """EC2 takes a Spot Instance of an EKS node group back, twice."""
+    group = _groups(stage.config, _is_spot)[0]
     before = _names(stage, group)
     stage.environment.node_groups.take_back(group.name)
     yield _comes(
@@ -154,30 +162,3 @@ def _names(stage: Stage, group: ManagedNodeGroupConfig) -> set[str]:
 
 def _comes(what: str, is_so: Callable[[], bool]) -> Fact:
     return Fact(check=what, ok=comes_true(is_so))
-
-
-SCENARIOS = (
-    Scenario(
-        name="node-group-capacity-shortage",
-        summary="EC2 has no instance left for the first EKS node group outside a reservation",
-        play=_capacity_shortage,
-        of_cluster=False,
-        also_lacking=_lacks(_is_on_demand, "of On-Demand capacity outside a reservation"),
-    ),
-    Scenario(
-        name="reservation-in-another-zone",
-        summary="the capacity reservation of an EKS node group is in another zone than its subnet",
-        play=_elsewhere,
-        of_cluster=False,
-        also_lacking=_lacks(_is_reserved, "with capacity_reservation_id"),
-    ),
-    Scenario(
-        name="spot-taken-away",
-        summary="EC2 takes a Spot Instance of an EKS node group back, twice",
-        play=_spot_taken_away,
-        messages=("node-group-degraded: Spot",),
-        on_a_deployment=True,
-        of_cluster=False,
-        also_lacking=_lacks(_is_spot, "of Spot capacity"),
-    ),
-)

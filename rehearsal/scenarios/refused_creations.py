@@ -31,7 +31,11 @@ def _is_kept(stage: Stage) -> Iterator[Fact]:
     yield cluster_is(stage, "Failed")
 
 
-def _all_or_nothing_shortage(stage: Stage) -> Iterator[Fact]:
+@Scenario(
+    messages=("cluster-fails: capacity",), needs=_KEEPING, also_lacking=lacks_fixed_instance_types
+)
+def all_or_nothing_shortage(stage: Stage) -> Iterator[Fact]:
+    """AWS has no instance left for the first group, and nodes come all or none."""
     group = stage.config.cluster.all_groups[0].name
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({group}))
     stage.change(all_or_nothing)
@@ -39,7 +43,9 @@ def _all_or_nothing_shortage(stage: Stage) -> Iterator[Fact]:
     yield from _is_kept(stage)
 
 
-def _quota_exceeded(stage: Stage) -> Iterator[Fact]:
+@Scenario()
+def quota_exceeded(stage: Stage) -> Iterator[Fact]:
+    """The account may not run the last group's instance type in a cluster."""
     instance_type = stage.config.cluster.all_groups[-1].possible_instance_types[0]
     stage.environment.hyperpod.faults = Faults(quotas={instance_type: 0})
     matching = rf"{re.escape(instance_type)}.*Service Quotas"
@@ -53,7 +59,11 @@ def _with_users(document: dict[str, Any]) -> None:
     document["cluster"].setdefault("slurm", {})["setup"] = {"users": str(_USERS)}
 
 
-def _lifecycle_script_fails(stage: Stage) -> Iterator[Fact]:
+@Scenario(
+    messages=("nodes-fail: lifecycle script",), needs={**_KEEPING, "cluster.wait_for": "nodes"}
+)
+def lifecycle_script_fails(stage: Stage) -> Iterator[Fact]:
+    """The script on_create.sh exits non-zero on every node of the last group."""
     group = stage.config.cluster.all_groups[-1].name
     stage.environment.hyperpod.faults = Faults(lifecycle_script_failure=frozenset({group}))
     if not stage.config.script_folders[0]:
@@ -83,27 +93,3 @@ def _lines(stage: Stage, *, group: str, stream: str) -> list[str]:
     logs = stage.environment.clients("logs")
     events = logs.get_log_events(logGroupName=group, logStreamName=stream, startFromHead=True)
     return [event["message"] for event in events["events"]]
-
-
-SCENARIOS = (
-    Scenario(
-        name="all-or-nothing-shortage",
-        summary="AWS has no instance left for the first group, and nodes come all or none",
-        play=_all_or_nothing_shortage,
-        messages=("cluster-fails: capacity",),
-        needs=_KEEPING,
-        also_lacking=lacks_fixed_instance_types,
-    ),
-    Scenario(
-        name="quota-exceeded",
-        summary="the account may not run the last group's instance type in a cluster",
-        play=_quota_exceeded,
-    ),
-    Scenario(
-        name="lifecycle-script-fails",
-        summary="on_create.sh exits non-zero on every node of the last group",
-        play=_lifecycle_script_fails,
-        messages=("nodes-fail: lifecycle script",),
-        needs={**_KEEPING, "cluster.wait_for": "nodes"},
-    ),
-)

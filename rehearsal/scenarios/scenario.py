@@ -6,14 +6,16 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from emulator.aws.settings import Readiness, Scarcity
 from emulator.hyperpod import Faults
+from emulator.kubernetes import Fault
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.schema.section import EKS, SLURM
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.verification.nodes import wanted_nodes
 from hyperpod_stacks.table import StackKind
 from rehearsal.report import Fact
@@ -25,6 +27,10 @@ ON_EKS = {"cluster.orchestrator": EKS}
 WITH_SLURM = {"cluster.orchestrator": SLURM}
 _LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.02
+_NOT_YET = (
+    'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '
+    'cannot list resource "secrets" in API group "" in the namespace "kube-system"'
+)
 
 
 def deploy_and_cancel(stage: Stage) -> bool:
@@ -58,33 +64,45 @@ def _script_events(stage: Stage) -> set[str]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scenario:
-    """Something that goes wrong, or changes, and what must come of it.
+    """Something that goes wrong, or changes, and what must come of it; the decorator of what does.
+
+    The function acts on the stage and yields each expectation as a check. Its name is that for
+    `--scenario`, and its docstring what the output says.
 
     Attributes:
-        name: The name for `--scenario`.
-        summary: One sentence for the output.
-        play: Acts on the stage and yields each expectation as a check.
-        on_a_deployment: Whether it begins with a deployment that works, so that it takes over one
-            that is there. Any other is about a first creation: the HyperPod stack must not exist.
+        begins: On a deployment that works (`deployed`), on one or none (`anyhow`), or as a first
+            creation, without the HyperPod stack (`new`).
         needs: The values that a configuration must have for it, by key, such as
             `{"cluster.wait_for": "nodes"}`. Default: any will do.
-        of_cluster: Whether it is about a HyperPod cluster. Default: it is.
+        of_cluster: Whether it is about a HyperPod cluster.
         also_lacking: Returns what else a configuration lacks for it, such as `a group with
             deep_health_checks`; None when it has all.
-        messages: What a topic is told while it is played, each as its kind and cause. Default:
-            nothing.
+        messages: What a topic is told while it is played, each as its kind and cause.
         machine_lacks: Returns what this machine lacks for it, and how to get it; None: nothing.
+        play: The function.
     """
 
-    name: str
-    summary: str
-    play: Callable[[Stage], Iterator[Fact]]
-    on_a_deployment: bool = False
+    begins: Literal["new", "anyhow", "deployed"] = "new"
     needs: Mapping[str, object] = field(default_factory=dict)
     of_cluster: bool = True
     also_lacking: Callable[[Config], str | None] = lambda _: None
     messages: tuple[str, ...] = ()
     machine_lacks: Callable[[], str | None] = lambda: None
+    play: Callable[[Stage], Iterator[Fact]] = lambda _: iter(())
+
+    def __call__(self, play: Callable[[Stage], Iterator[Fact]]) -> Scenario:
+        """Return the scenario that a function plays."""
+        return replace(self, play=play)
+
+    @property
+    def name(self) -> str:
+        """The name for `--scenario`."""
+        return self.play.__name__.replace("_", "-")
+
+    @property
+    def summary(self) -> str:
+        """One sentence for the output."""
+        return str(self.play.__doc__).removesuffix(".")
 
     def lacking(self, config: Config) -> str | None:
         """Return what a configuration lacks for it; None when it has all."""
@@ -95,6 +113,13 @@ class Scenario:
             if getattr(getattr(config, section), name) != value:
                 return f"{key}: {json.dumps(value)}"
         return self.also_lacking(config)
+
+    def checks(self, stage: Stage) -> Iterator[Fact]:
+        """Play it; yield the checks, of the deployment that it begins on too."""
+        if self.begins == "deployed":
+            yield succeeds("the first deployment works", stage.deploy_first())
+            yield all_nodes_run(stage)
+        yield from self.play(stage)
 
     def recover(self, stage: Stage) -> Iterator[Fact]:
         """Yield the checks that a plain deployment works again, whatever the scenario left."""
@@ -107,6 +132,18 @@ class Scenario:
         yield all_nodes_run(stage)
 
 
+def no_access_yet(*, times: int) -> Fault:
+    """Return the fault of an access policy that has not reached Kubernetes for some calls."""
+    return Fault(
+        code=403,
+        reason="Forbidden",
+        message=_NOT_YET,
+        kind="Secret",
+        verbs=frozenset({"list"}),
+        times=times,
+    )
+
+
 def first_workers(config: Config) -> NodeGroupConfig:
     """Return the first group whose nodes run jobs."""
     return (*config.cluster.workers, *config.cluster.restricted_instance_groups)[0]
@@ -115,6 +152,17 @@ def first_workers(config: Config) -> NodeGroupConfig:
 def all_or_nothing(document: dict[str, Any]) -> None:
     """Change a configuration so that the cluster gets all its nodes or none."""
     document["cluster"]["node_provisioning_mode"] = None
+
+
+def grow(document: dict[str, Any], *, by: int = 2, index: int = -1) -> None:
+    """Change a configuration so that a group, the last by default, has more nodes."""
+    document["cluster"]["instance_groups"][index]["instance_count"] += by
+
+
+def with_another_group(document: dict[str, Any]) -> None:
+    """Change a configuration so that it has the last group twice."""
+    groups = document["cluster"]["instance_groups"]
+    groups.append({**groups[-1], "name": "another-group"})
 
 
 def lacks_fixed_instance_types(config: Config) -> str | None:
@@ -126,6 +174,11 @@ def lacks_fixed_instance_types(config: Config) -> str | None:
 def succeeds(what: str, error: str | None) -> Fact:
     """Return the check that an action brought no error."""
     return Fact(check=what if error is None else f"{what}: {error}", ok=error is None)
+
+
+def compared(check: str, found: object, *wanted: object) -> Fact:
+    """Return the check that what is found is wanted; it says what there is instead."""
+    return Fact(check=check if found in wanted else f"{check}, not {found}", ok=found in wanted)
 
 
 def fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Fact]:
@@ -162,32 +215,21 @@ def _names_a_log_group(stage: Stage, error: str | None) -> Fact:
     name = named[1] if named is not None else "none"
     groups = stage.environment.clients("logs").describe_log_groups(logGroupNamePrefix=name)
     there = [group["logGroupName"] for group in groups["logGroups"]]
-    if name in there:
-        return Fact(check="the error names a log group that exists", ok=True)
-    return Fact(check=f"the error names a log group that exists, not {name}", ok=False)
+    return compared("the error names a log group that exists", name, *there)
 
 
 def has_status(stage: Stage, kind: StackKind, *wanted: str) -> Fact:
     """Return the check that a stack has one of the statuses wanted."""
-    status = stage.status(kind)
-    expected = f"the {kind} stack is {' or '.join(wanted)}"
-    if status in wanted:
-        return Fact(check=expected, ok=True)
-    return Fact(check=f"{expected}, not {status}", ok=False)
+    return compared(f"the {kind} stack is {' or '.join(wanted)}", stage.status(kind), *wanted)
 
 
 def cluster_is(stage: Stage, wanted: str) -> Fact:
     """Return the check that the HyperPod cluster has the status wanted; `gone` for none."""
-    clusters = stage.environment.clients("sagemaker").list_clusters()["ClusterSummaries"]
-    statuses = [
-        each["ClusterStatus"]
-        for each in clusters
-        if each["ClusterName"] == stage.config.cluster.name
-    ]
-    status = statuses[0] if statuses else "gone"
-    if status == wanted:
-        return Fact(check=f"the cluster is {wanted}", ok=True)
-    return Fact(check=f"the cluster is {wanted}, not {status}", ok=False)
+    describe = stage.environment.clients("sagemaker").describe_cluster
+    found = answer_of(describe, ClusterName=stage.config.cluster.name)
+    return compared(
+        f"the cluster is {wanted}", "gone" if found is None else found["ClusterStatus"], wanted
+    )
 
 
 def all_nodes_run(stage: Stage) -> Fact:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from emulator.hyperpod import Caller, Faults
+from emulator.hyperpod import Faults
 from hyperpod_shared.clusters import CONTROLLER
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
@@ -13,6 +13,7 @@ from rehearsal.scenarios.scenario import (
     all_or_nothing,
     cluster_is,
     fails,
+    grow,
     has_status,
     is_refused,
     lacks_fixed_instance_types,
@@ -21,7 +22,11 @@ from rehearsal.scenarios.scenario import (
 from rehearsal.stage import Stage
 
 
-def _controller_fails(stage: Stage) -> Iterator[Fact]:
+@Scenario(
+    messages=("cluster-fails: capacity",), needs={**WITH_SLURM, "cluster.on_create_failure": "keep"}
+)
+def controller_fails(stage: Stage) -> Iterator[Fact]:
+    """AWS has no instance for Slurm's controller, so no other node begins."""
     [controller] = (group.name for group in stage.config.cluster.groups_of_type(CONTROLLER))
     stage.environment.hyperpod.faults = Faults(capacity_shortage=frozenset({controller}))
     # What fails with it is told after it.
@@ -37,18 +42,24 @@ def _with_strategy(strategy: str, *, nodes: int) -> Callable[[dict[str, Any]], N
     def edit(document: dict[str, Any]) -> None:
         all_or_nothing(document)
         document["cluster"].setdefault("slurm", {})["strategy"] = strategy
-        document["cluster"]["instance_groups"][-1]["instance_count"] += nodes
+        grow(document, by=nodes)
 
     return edit
 
 
-def _edited_by_hand(stage: Stage) -> Iterator[Fact]:
+@Scenario(
+    messages=("change-undone: slurm.conf",),
+    needs=WITH_SLURM,
+    also_lacking=lacks_fixed_instance_types,
+)
+def slurm_conf_edited(stage: Stage) -> Iterator[Fact]:
+    """The file slurm.conf is edited by hand, which the strategy managed stops at."""
     stage.change(_with_strategy("managed", nodes=0))
     yield succeeds("a deployment with the strategy managed works", stage.deploy())
     yield all_nodes_run(stage)
     stage.environment.hyperpod.edit_slurm_conf(
         cluster=stage.config.cluster.name,
-        caller=Caller(account=stage.environment.aws.account, region=stage.environment.region),
+        caller=stage.environment.caller,
     )
     stage.change(_with_strategy("managed", nodes=1))
     yield is_refused(stage.deploy(), matching=r"drift.*slurm\.conf.*cluster\.slurm\.strategy")
@@ -60,22 +71,3 @@ def _edited_by_hand(stage: Stage) -> Iterator[Fact]:
     yield all_nodes_run(stage)
     # The way in which nodes are provisioned cannot be changed back.
     yield succeeds("the HyperPod stack is destroyed", stage.destroy("hyperpod"))
-
-
-SCENARIOS = (
-    Scenario(
-        name="controller-fails",
-        summary="AWS has no instance for Slurm's controller, so no other node begins",
-        play=_controller_fails,
-        messages=("cluster-fails: capacity",),
-        needs={**WITH_SLURM, "cluster.on_create_failure": "keep"},
-    ),
-    Scenario(
-        name="slurm-conf-edited",
-        summary="slurm.conf is edited by hand, which the strategy managed stops at",
-        play=_edited_by_hand,
-        messages=("change-undone: slurm.conf",),
-        needs=WITH_SLURM,
-        also_lacking=lacks_fixed_instance_types,
-    ),
-)

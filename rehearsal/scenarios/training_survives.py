@@ -59,7 +59,15 @@ def _with_group(document: dict[str, Any]) -> None:
     groups.append({"name": _GROUP, "instance_type": _TYPE, "instance_count": _NODES})
 
 
-def _training_survives(stage: Stage) -> Iterator[Fact]:
+@Scenario(
+    begins="anyhow",
+    messages=("node-faulty: hardware",),
+    needs={**ON_EKS, "cluster.node_recovery": "Automatic"},
+    also_lacking=_lacks_claim,
+    machine_lacks=lacks_training,
+)
+def training_survives(stage: Stage) -> Iterator[Fact]:
+    """A GPU node fails under a job that trains on this machine."""
     api = stage.environment.kubernetes
     assert isinstance(api, KubernetesApi)  # noqa: S101 - another one runs pods by itself
     stage.change(_with_group)
@@ -192,17 +200,3 @@ def _report(said: list[Said], *, fault: float, failed: str, new: str) -> Trainin
         failed_node=failed,
         new_node=new,
     )
-
-
-SCENARIOS = (
-    Scenario(
-        name="training-survives",
-        summary="a GPU node fails under a job that trains on this machine",
-        play=_training_survives,
-        messages=("node-faulty: hardware",),
-        on_a_deployment=True,
-        needs={**ON_EKS, "cluster.node_recovery": "Automatic"},
-        also_lacking=_lacks_claim,
-        machine_lacks=lacks_training,
-    ),
-)

@@ -1,11 +1,9 @@
 """The scenario in which the last release is deployed, and this version updates it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-import yaml
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cli.aws.stacks import resources_of
 from rehearsal.releases import releases
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import Scenario, all_nodes_run, has_status, succeeds
@@ -28,26 +26,27 @@ _LASTING = (
 def _lasting(stage: Stage) -> Mapping[tuple[str, str], str]:
     """Return the physical id of each lasting resource, by stack and logical id."""
     cloudformation = stage.environment.clients("cloudformation")
-    pages = cloudformation.get_paginator("list_stack_resources")
     return {
-        (stack, each["LogicalResourceId"]): each["PhysicalResourceId"]
+        (stack, each.logical_id): each.physical_id
         for stack in stage.stacks
-        for page in pages.paginate(StackName=stack)
-        for each in page["StackResourceSummaries"]
-        if each["ResourceType"] in _LASTING
+        for each in resources_of(cloudformation, stack)
+        if each.type in _LASTING
     }
 
 
-def _nodes(stage: Stage) -> set[str]:
-    pages = stage.environment.clients("sagemaker").get_paginator("list_cluster_nodes")
-    return {
-        node["InstanceId"]
-        for page in pages.paginate(ClusterName=stage.config.cluster.name)
-        for node in page["ClusterNodeSummaries"]
-    }
+def _lacks_what_the_release_deploys(config: Config) -> str | None:
+    released = load_config(releases()[-1].config)
+    wanted = released.cluster.orchestrator
+    if config.cluster.orchestrator != wanted:
+        return f"cluster.orchestrator: {wanted}, as the release has it"
+    if (config.name, config.region) != (released.name, released.region):
+        return f"name: {released.name} and region: {released.region}, as the release has them"
+    return None
 
 
-def _upgrade(stage: Stage) -> Iterator[Fact]:
+@Scenario(begins="anyhow", also_lacking=_lacks_what_the_release_deploys)
+def version_upgrade(stage: Stage) -> Iterator[Fact]:
+    """The last release is deployed, and this version updates it in place."""
     release = releases()[-1]
     if stage.reports():
         yield succeeds("what is there is destroyed", stage.destroy())
@@ -57,15 +56,8 @@ def _upgrade(stage: Stage) -> Iterator[Fact]:
     if error is not None:
         return
     yield all_nodes_run(stage)
-    before, nodes = _lasting(stage), _nodes(stage)
-
-    released: dict[str, Any] = yaml.safe_load(release.config.read_text(encoding="utf-8"))
-
-    def take_released(document: dict[str, Any]) -> None:
-        document.clear()
-        document.update(released)
-
-    stage.change(take_released)
+    before, nodes = _lasting(stage), [node.id for node in stage.nodes()]
+    stage.change_to(release.config)
     yield succeeds("this version updates it, with the same configuration", stage.deploy())
     yield has_status(stage, "hyperpod", "UPDATE_COMPLETE", "CREATE_COMPLETE")
     after = _lasting(stage)
@@ -79,28 +71,7 @@ def _upgrade(stage: Stage) -> Iterator[Fact]:
         + (f", but {', '.join(changed)}" if changed else ""),
         ok=not changed,
     )
-    yield Fact(check="no node was replaced", ok=_nodes(stage) == nodes)
+    yield Fact(check="no node was replaced", ok=[node.id for node in stage.nodes()] == nodes)
     yield all_nodes_run(stage)
     # The configuration of the rehearsal may have other groups of the same names.
     yield succeeds("the HyperPod stack is destroyed", stage.destroy("hyperpod"))
-
-
-def _lacks_what_the_release_deploys(config: Config) -> str | None:
-    released = load_config(releases()[-1].config)
-    wanted = released.cluster.orchestrator
-    if config.cluster.orchestrator != wanted:
-        return f"cluster.orchestrator: {wanted}, as the release has it"
-    if (config.name, config.region) != (released.name, released.region):
-        return f"name: {released.name} and region: {released.region}, as the release has them"
-    return None
-
-
-SCENARIOS = (
-    Scenario(
-        name="version-upgrade",
-        summary="the last release is deployed, and this version updates it in place",
-        play=_upgrade,
-        on_a_deployment=True,
-        also_lacking=_lacks_what_the_release_deploys,
-    ),
-)

@@ -36,7 +36,7 @@ def in_turn() -> Mapping[Path, list[str]]:
         path = next(each for each in turns if each in fitting or fitting == {NODE_GROUPS})
         played[path if path in fitting else NODE_GROUPS].append(name)
     for names in played.values():
-        names.sort(key=lambda name: not SCENARIOS[name].on_a_deployment)
+        names.sort(key=lambda name: SCENARIOS[name].begins == "new")
     return played
 
 
