@@ -14,9 +14,9 @@ from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.change.assembly import ArchivedVersion, hide_in
 from rehearsal.change.given_assembly import copied
 from rehearsal.environment import rehearsal_environment
-from rehearsal.existing_resources import ExistingResource
-from rehearsal.existing_resources.roles import Principal
-from rehearsal.existing_resources.storage import Bucket, KmsKey
+from rehearsal.existing_resources.resource import ExistingResource
+from rehearsal.existing_resources.roles import principal
+from rehearsal.existing_resources.storage import bucket, kms_key
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage
 from rehearsal.stand_in_chart import ChartChoice, choose_chart
@@ -119,6 +119,5 @@ def _version(archive: Archive, config: Config) -> str:
 def named_in(templates: Iterable[Template]) -> Iterator[ExistingResource]:
     """Yield the roles, users, keys and linked buckets that templates name, each once."""
     text = "\n".join(json.dumps(each) for each in templates)
-    yield from (Principal(arn=arn) for arn in dict.fromkeys(_PRINCIPAL.findall(text)))
-    yield from (KmsKey(key=arn) for arn in dict.fromkeys(_KEY.findall(text)))
-    yield from (Bucket(name=name) for name in dict.fromkeys(_LINKED.findall(text)))
+    for pattern, resource in ((_PRINCIPAL, principal), (_KEY, kms_key), (_LINKED, bucket)):
+        yield from map(resource, dict.fromkeys(pattern.findall(text)))

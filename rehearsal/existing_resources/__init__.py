@@ -5,32 +5,22 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
-from emulator.aws.local_aws import ACCOUNT, AwsClients
+from emulator.aws.local_aws import ACCOUNT
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.existing_resources.base_images import base_images
-from rehearsal.existing_resources.capacity import capacity_reservations
+from rehearsal.existing_resources.capacity import existing_reservations
 from rehearsal.existing_resources.eks_clusters import eks_clusters
 from rehearsal.existing_resources.networks import existing_networks, own_networks
 from rehearsal.existing_resources.observability import grafana, topics, workspaces
+from rehearsal.existing_resources.resource import ExistingResource
 from rehearsal.existing_resources.roles import node_roles, principals
 from rehearsal.existing_resources.storage import buckets, file_systems, kms_keys
 from rehearsal.existing_resources.training_plans import training_plans
 
 DEFAULT_REGION = "us-west-2"
 """Where a configuration without a region is rehearsed."""
-
-
-class ExistingResource(Protocol):
-    """A resource that a configuration names; equal ones are the same, and text says what it is."""
-
-    def __hash__(self) -> int:
-        """Return a hash of what it is."""
-
-    def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there."""
 
 
 _SUBJECTS: tuple[Callable[[Config], Iterable[ExistingResource]], ...] = (
@@ -47,7 +37,7 @@ _SUBJECTS: tuple[Callable[[Config], Iterable[ExistingResource]], ...] = (
     eks_clusters,
     own_networks,
     base_images,
-    capacity_reservations,
+    existing_reservations,
 )
 """What each subject names; one that others are made in is before them."""
 

@@ -12,6 +12,7 @@ from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK, ManagedNodeGroupCon
 from hyperpod_cdk.schema.availability_zones import is_zone_name
 from hyperpod_cli.aws.session import AwsClient
 from rehearsal.existing_resources.networks import id_tag
+from rehearsal.existing_resources.resource import ExistingResource
 
 _PLATFORM, _HOURS = "Linux/UNIX", 24
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/create-cr-group.html
@@ -100,6 +101,11 @@ class CapacityReservation:
         zones = ec2.describe_availability_zones()["AvailabilityZones"]
         of_id = [each["ZoneName"] for each in zones if each["ZoneId"] == self.zone]
         return str((of_id or sorted(each["ZoneName"] for each in zones))[0])
+
+
+def existing_reservations(config: Config) -> Iterator[ExistingResource]:
+    """Yield the reservations of a configuration."""
+    yield from (ExistingResource(str(e), e.make) for e in capacity_reservations(config))
 
 
 def capacity_reservations(config: Config) -> Iterator[CapacityReservation]:

@@ -15,6 +15,7 @@ from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.availability_zones import is_zone_name
 from hyperpod_cli.aws.session import AwsClient
+from rehearsal.existing_resources.resource import ExistingResource
 
 
 def vpc_cidr(network: NetworkConfig) -> str:
@@ -77,76 +78,56 @@ def default_vpc(ec2: AwsClient) -> str:
 _OWN_SUBNET_PREFIX = 26
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ExistingSubnet:
-    """A subnet of the VPC that the deployment is in.
+def _subnet(id_: str, *, cidr: str, zone: str | None, vpc_id: str | None) -> ExistingResource:
+    """Return a subnet; without a VPC, of the default one until the deployment's is there."""
 
-    Attributes:
-        id: Its id.
-        cidr: Its addresses.
-        zone: Its zone, by id or by name; None for the region's first.
-        vpc_id: The VPC; None for one that the deployment makes.
-    """
-
-    id: str
-    cidr: str
-    zone: str | None
-    vpc_id: str | None = None
-
-    def __str__(self) -> str:
-        return f"Subnet {self.id}, {self.cidr} in the deployment's VPC"
-
-    def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there; it moves into a new VPC once that is there."""
+    def make(clients: AwsClients) -> None:
         ec2 = clients("ec2")
-        key = "AvailabilityZone" if self.zone and is_zone_name(self.zone) else "AvailabilityZoneId"
-        zone = {} if self.zone is None else {key: self.zone}
-        if self.id not in {each["SubnetId"] for each in ec2.describe_subnets()["Subnets"]}:
-            vpc = self.vpc_id or default_vpc(ec2)
-            tags = id_tag("subnet", self.id)
-            ec2.create_subnet(VpcId=vpc, CidrBlock=self.cidr, TagSpecifications=tags, **zone)
+        key = "AvailabilityZone" if zone and is_zone_name(zone) else "AvailabilityZoneId"
+        if id_ not in {each["SubnetId"] for each in ec2.describe_subnets()["Subnets"]}:
+            ec2.create_subnet(
+                VpcId=vpc_id or default_vpc(ec2),
+                CidrBlock=cidr,
+                TagSpecifications=id_tag("subnet", id_),
+                **({key: zone} if zone else {}),
+            )
+
+    return ExistingResource(f"Subnet {id_}, {cidr} in the deployment's VPC", make)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SecurityGroup:
-    """A security group of the VPC that the deployment is in, open to and from itself.
+def _create_security_group(ec2: AwsClient, id_: str, *, vpc_id: str) -> None:
+    ec2.create_security_group(
+        GroupName=id_,
+        Description="Named by the configuration",
+        VpcId=vpc_id,
+        TagSpecifications=id_tag("security-group", id_),
+    )
 
-    Attributes:
-        id: Its id.
-        vpc_id: The VPC; None for one that the deployment makes.
-    """
 
-    id: str
-    vpc_id: str | None = None
+def _security_group(id_: str, *, vpc_id: str | None) -> ExistingResource:
+    """Return a security group that is open to and from itself; in a VPC as a subnet is."""
 
-    def __str__(self) -> str:
-        return f"Security group {self.id} in the deployment's VPC"
-
-    def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there; it moves into a new VPC once that is there."""
+    def make(clients: AwsClients) -> None:
         ec2 = clients("ec2")
-        found = ec2.describe_security_groups()["SecurityGroups"]
-        if self.id in {each["GroupId"] for each in found}:
-            return
-        ec2.create_security_group(
-            GroupName=self.id,
-            Description="Named by the configuration",
-            VpcId=self.vpc_id or default_vpc(ec2),
-            TagSpecifications=id_tag("security-group", self.id),
-        )
-        ec2.authorize_security_group_ingress(GroupId=self.id, IpPermissions=all_traffic_of(self.id))
+        if id_ not in {
+            each["GroupId"] for each in ec2.describe_security_groups()["SecurityGroups"]
+        }:
+            _create_security_group(ec2, id_, vpc_id=vpc_id or default_vpc(ec2))
+            ec2.authorize_security_group_ingress(GroupId=id_, IpPermissions=all_traffic_of(id_))
+
+    return ExistingResource(f"Security group {id_} in the deployment's VPC", make)
 
 
-def own_networks(config: Config) -> Iterator[ExistingSubnet | SecurityGroup]:
+def own_networks(config: Config) -> Iterator[ExistingResource]:
     """Yield what groups name of the network, the subnets where the first HyperPod subnet is."""
     networks = [group.override_vpc for group in config.cluster.all_groups if group.override_vpc]
     ids = dict.fromkeys(itertools.chain(*(each.subnet_ids for each in networks)))
-    zone = config.network.hyperpod_zone_ids[0]
+    zone, vpc_id = config.network.hyperpod_zone_ids[0], config.network.vpc_id
     blocks = free_blocks(config.network, prefix_length=_OWN_SUBNET_PREFIX)
     for id_, cidr in zip(ids, blocks, strict=False):
-        yield ExistingSubnet(id=id_, cidr=cidr, zone=zone, vpc_id=config.network.vpc_id)
+        yield _subnet(id_, cidr=cidr, zone=zone, vpc_id=vpc_id)
     groups = itertools.chain(*(each.security_group_ids for each in networks))
-    yield from (SecurityGroup(id=id_, vpc_id=config.network.vpc_id) for id_ in groups)
+    yield from (_security_group(id_, vpc_id=vpc_id) for id_ in groups)
 
 
 _ANYWHERE = "0.0.0.0/0"
@@ -254,12 +235,7 @@ class ExistingNetwork:
                 yield {"CidrBlock": next(large), key: zone, "TagSpecifications": tags}
 
     def _security_group(self, ec2: AwsClient, group_id: str) -> None:
-        ec2.create_security_group(
-            GroupName=group_id,
-            Description="Named by the configuration",
-            VpcId=self.network.vpc_id,
-            TagSpecifications=id_tag("security-group", group_id),
-        )
+        _create_security_group(ec2, group_id, vpc_id=str(self.network.vpc_id))
         itself = all_traffic_of(group_id)
         anywhere = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": _ANYWHERE}]}]
         added = self.network.add_security_group_rules
@@ -271,10 +247,11 @@ class ExistingNetwork:
             ec2.revoke_security_group_egress(GroupId=group_id, IpPermissions=anywhere)
 
 
-def existing_networks(config: Config) -> Iterator[ExistingNetwork]:
+def existing_networks(config: Config) -> Iterator[ExistingResource]:
     """Yield the VPC that a configuration names, if it does."""
     if config.network.vpc_id is not None:
-        yield ExistingNetwork(network=config.network)
+        network = ExistingNetwork(network=config.network)
+        yield ExistingResource(str(network), network.make)
 
 
 def _zones(clients: AwsClients) -> list[str]:

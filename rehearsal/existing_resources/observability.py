@@ -1,115 +1,75 @@
 """What observability names: workspaces of Prometheus and Grafana, Identity Center, SNS topics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from emulator.aws.local_aws import AwsClients
 from emulator.aws.settings import WORKSPACE_ID
 from hyperpod_cdk import Config
 from hyperpod_cdk.observability.grafana_section import MANAGED
 from hyperpod_cdk.schema.named_resources import named_resources
+from rehearsal.existing_resources.resource import ExistingResource
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PrometheusWorkspace:
-    """A workspace of another owner.
-
-    Attributes:
-        id: Its ID.
-    """
-
-    id: str
-
-    def __str__(self) -> str:
-        return f"Prometheus workspace {self.id}"
-
-    def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there."""
-        amp = clients("amp")
-        if self.id not in {each["workspaceId"] for each in amp.list_workspaces()["workspaces"]}:
-            amp.create_workspace(tags={WORKSPACE_ID: self.id})
-
-
-def workspaces(config: Config) -> Iterator[PrometheusWorkspace]:
-    """Yield the workspaces that the configuration uses and does not make."""
+def workspaces(config: Config) -> Iterator[ExistingResource]:
+    """Yield the workspaces of Prometheus that the configuration uses and does not make."""
     for named in named_resources(config):
         if named.kind == "Prometheus workspace":
-            yield PrometheusWorkspace(id=named.value.rpartition("/")[2])
+            yield _prometheus_workspace(named.value.rpartition("/")[2])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class IdentityCenter:
-    """The Identity Center of the account, without which there is no managed Grafana."""
+def _prometheus_workspace(id_: str) -> ExistingResource:
+    def make(clients: AwsClients) -> None:
+        amp = clients("amp")
+        if id_ not in {each["workspaceId"] for each in amp.list_workspaces()["workspaces"]}:
+            amp.create_workspace(tags={WORKSPACE_ID: id_})
 
-    def __str__(self) -> str:
-        return "IAM Identity Center"
-
-    def make(self, clients: AwsClients) -> None:
-        """Enable it unless it is."""
-        center = clients("sso-admin")
-        if not center.list_instances()["Instances"]:
-            center.create_instance()
+    return ExistingResource(f"Prometheus workspace {id_}", make)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GrafanaWorkspace:
-    """A workspace of another owner.
+def _enable_identity_center(clients: AwsClients) -> None:
+    center = clients("sso-admin")
+    if not center.list_instances()["Instances"]:
+        center.create_instance()
 
-    Attributes:
-        id: Its ID.
-        name: Its name.
-    """
 
-    id: str
-    name: str
+IDENTITY_CENTER = ExistingResource("IAM Identity Center", _enable_identity_center)
+"""The Identity Center of the account, without which there is no managed Grafana."""
 
-    def __str__(self) -> str:
-        return f"Grafana workspace {self.id}"
 
-    def make(self, clients: AwsClients) -> None:
-        """Create it, as another of its kind would be."""
+def grafana_workspace(id_: str, *, name: str) -> ExistingResource:
+    """Return a workspace of Grafana of another owner, which is made as another of its kind."""
+
+    def make(clients: AwsClients) -> None:
         clients("grafana").create_workspace(
             accountAccessType="CURRENT_ACCOUNT",
             authenticationProviders=["AWS_SSO"],
             permissionType="CUSTOMER_MANAGED",
-            workspaceName=self.name,
-            tags={WORKSPACE_ID: self.id},
+            workspaceName=name,
+            tags={WORKSPACE_ID: id_},
         )
 
+    return ExistingResource(f"Grafana workspace {id_}", make)
 
-def grafana(config: Config) -> Iterator[IdentityCenter | GrafanaWorkspace]:
+
+def grafana(config: Config) -> Iterator[ExistingResource]:
     """Yield what a managed Grafana needs, and the one that exists."""
     found = config.observability.grafana_of(MANAGED)
     if found is None:
         return
-    yield IdentityCenter()
+    yield IDENTITY_CENTER
     if found.workspace_arn is not None and found.workspace_name is not None:
-        identifier = found.workspace_arn.rpartition("/")[2]
-        yield GrafanaWorkspace(id=identifier, name=found.workspace_name)
+        yield grafana_workspace(found.workspace_arn.rpartition("/")[2], name=found.workspace_name)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Topic:
-    """A topic.
-
-    Attributes:
-        arn: Its ARN.
-    """
-
-    arn: str
-
-    def __str__(self) -> str:
-        return f"SNS topic {self.arn}"
-
-    def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there."""
-        clients("sns").create_topic(Name=self.arn.rpartition(":")[2])
-
-
-def topics(config: Config) -> Iterator[Topic]:
+def topics(config: Config) -> Iterator[ExistingResource]:
     """Yield the topics."""
     for named in named_resources(config):
         if named.kind == "SNS topic":
-            yield Topic(arn=named.value)
+            yield _topic(named.value)
+
+
+def _topic(arn: str) -> ExistingResource:
+    def make(clients: AwsClients) -> None:
+        clients("sns").create_topic(Name=arn.rpartition(":")[2])
+
+    return ExistingResource(f"SNS topic {arn}", make)

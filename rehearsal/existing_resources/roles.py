@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from emulator.aws.local_aws import AwsClients
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.inspect.preflight.validator import Target
+from rehearsal.existing_resources.resource import ExistingResource
 
 
 def policy(*statements: Mapping[str, object]) -> str:
@@ -28,110 +26,73 @@ def trust(*services: str) -> str:
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NodeRole:
-    """An IAM role that HyperPod nodes run as.
+def node_role(arn: str, config: Config) -> ExistingResource:
+    """Return the IAM role that nodes run as, with the managed policy and what else they need."""
 
-    Attributes:
-        arn: Its ARN.
-        config: Whose nodes they are.
-    """
-
-    arn: str
-    config: Config = field(hash=False)
-
-    def __str__(self) -> str:
-        return f"IAM role {self.arn}"
-
-    def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there, with the managed policy and what else nodes need."""
+    def make(clients: AwsClients) -> None:
         # The CDK takes a second to import, and few configurations name a role.
         from hyperpod_cli.inspect.preflight.node_rights import (  # noqa: PLC0415
             needed_statements,
         )
 
         iam = clients("iam")
-        path, _, name = f"/{self.arn.partition(':role/')[2]}".rpartition("/")
+        path, _, name = f"/{arn.partition(':role/')[2]}".rpartition("/")
+        trusted = trust("sagemaker.amazonaws.com")
         with suppress(iam.exceptions.EntityAlreadyExistsException):
-            iam.create_role(
-                RoleName=name,
-                Path=f"{path}/",
-                AssumeRolePolicyDocument=trust("sagemaker.amazonaws.com"),
-            )
+            iam.create_role(RoleName=name, Path=f"{path}/", AssumeRolePolicyDocument=trusted)
             iam.attach_role_policy(
                 RoleName=name, PolicyArn=f"arn:aws:iam::aws:policy/{MANAGED_POLICY}"
             )
             target = Target(
                 partition="aws",
-                account=self.arn.split(":")[4],
+                account=arn.split(":")[4],
                 region=iam.meta.region_name,
                 client=clients,
             )
-            groups = self.config.cluster.all_groups
-            statements = needed_statements(self.config, target, groups=groups)
+            statements = needed_statements(config, target, groups=config.cluster.all_groups)
             iam.put_role_policy(
                 RoleName=name, PolicyName="Nodes", PolicyDocument=policy(*statements)
             )
 
+    return ExistingResource(f"IAM role {arn}", make)
 
-def node_roles(config: Config) -> Iterator[NodeRole]:
-    """Yield the roles that a configuration names for its nodes."""
+
+def _node_role_arns(config: Config) -> Iterable[str]:
     groups = (group.execution_role_arn for group in config.cluster.all_groups)
-    for arn in dict.fromkeys([config.cluster.execution_role_arn, *groups]):
-        if arn is not None:
-            yield NodeRole(arn=arn, config=config)
+    return dict.fromkeys(filter(None, [config.cluster.execution_role_arn, *groups]))
 
 
-_PRINCIPAL = re.compile(r"arn:[^:]+:iam::(?P<account>\d{12}):(?P<kind>role|user)/(?P<path>.*)")
+def node_roles(config: Config) -> Iterator[ExistingResource]:
+    """Yield the roles that a configuration names for its nodes."""
+    yield from (node_role(arn, config) for arn in _node_role_arns(config))
+
+
 # The services that assume a role that a configuration names.
 _SERVICES = ("sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Principal:
-    """An IAM role or user.
+def principal(arn: str) -> ExistingResource:
+    """Return an IAM role or user; in the local AWS its account is the one that is named most.
 
-    Attributes:
-        arn: Its ARN; in the local AWS its account is the one that the configuration names most.
+    SageMaker and HyperPod may assume a role, and it reads every bucket.
     """
+    kind, _, rest = arn.rpartition(":")[2].partition("/")
+    path, _, name = f"/{rest}".rpartition("/")
 
-    arn: str
-
-    def __str__(self) -> str:
-        return f"IAM {self._parts['kind']} {self.arn}"
-
-    @property
-    def account(self) -> str:
-        """The account of the ARN."""
-        return self._parts["account"]
-
-    def make(self, clients: AwsClients) -> None:
-        """Create it unless it is there.
-
-        SageMaker and HyperPod may assume a role, and it reads every bucket.
-        """
-        iam = clients("iam")
-        path, _, name = f"/{self._parts['path']}".rpartition("/")
+    def make(clients: AwsClients) -> None:
+        iam, named = clients("iam"), {"Path": f"{path}/"}
         with suppress(iam.exceptions.EntityAlreadyExistsException):
-            self._create(iam, name=name, path=f"{path}/")
+            if kind == "user":
+                iam.create_user(UserName=name, **named)
+                return
+            iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust(*_SERVICES), **named)
+            read = {"Effect": "Allow", "Action": ["s3:GetObject", "s3:ListBucket"], "Resource": "*"}
+            iam.put_role_policy(RoleName=name, PolicyName="Read", PolicyDocument=policy(read))
 
-    def _create(self, iam: AwsClient, *, name: str, path: str) -> None:
-        if self._parts["kind"] == "user":
-            iam.create_user(UserName=name, Path=path)
-            return
-        iam.create_role(RoleName=name, Path=path, AssumeRolePolicyDocument=trust(*_SERVICES))
-        read = {"Effect": "Allow", "Action": ["s3:GetObject", "s3:ListBucket"], "Resource": "*"}
-        iam.put_role_policy(RoleName=name, PolicyName="Read", PolicyDocument=policy(read))
-
-    @property
-    def _parts(self) -> dict[str, str]:
-        found = _PRINCIPAL.fullmatch(self.arn)
-        return {} if found is None else found.groupdict()
+    return ExistingResource(f"IAM {kind} {arn}", make)
 
 
-def principals(config: Config) -> Iterator[Principal]:
+def principals(config: Config) -> Iterator[ExistingResource]:
     """Yield the roles and users that a configuration names, but for those of nodes."""
-    named = named_resources(config)
-    nodes = {role.arn for role in node_roles(config)}
-    arns = (each.value for each in named if each.kind == "principal")
-    yield from (Principal(arn=arn) for arn in arns if arn not in nodes)
+    arns = (each.value for each in named_resources(config) if each.kind == "principal")
+    yield from (principal(arn) for arn in arns if arn not in _node_role_arns(config))

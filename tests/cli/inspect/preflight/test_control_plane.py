@@ -21,8 +21,6 @@ from hyperpod_cli.inspect.preflight.validators.eks.failed_creation import failed
 from hyperpod_cli.inspect.preflight.validators.eks.left_out_properties import left_out_properties
 from hyperpod_cli.inspect.preflight.validators.orchestrator import orchestrator
 from rehearsal.existing_resources import existing_resources
-from rehearsal.existing_resources.eks_clusters import EksCluster
-from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
 from tests.conftest import Configure
 from tests.support.configs import CONFIG_FOLDER
@@ -41,7 +39,7 @@ def config(target: Target) -> Config:
     """The example whose EKS cluster there is."""
     loaded = load_config(CONFIG_FOLDER / "examples" / "existing-eks.yaml")
     for each in existing_resources(loaded):
-        if isinstance(each, EksCluster | ExistingNetwork):
+        if str(each).startswith(("EKS cluster", "VPC")):
             each.make(target.client)
     return loaded
 

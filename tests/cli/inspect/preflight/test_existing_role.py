@@ -11,7 +11,7 @@ from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.validator import Problem, Target
 from hyperpod_cli.inspect.preflight.validators.existing_bucket import existing_bucket
 from hyperpod_cli.inspect.preflight.validators.existing_role import existing_role
-from rehearsal.existing_resources.roles import NodeRole
+from rehearsal.existing_resources.roles import node_role
 from tests.conftest import Configure
 
 IAM = "arn:aws:iam::111122223333:role"
@@ -23,7 +23,7 @@ def lines(configure: Configure, target: Target, changes: dict[str, Any]) -> list
 
 def make(configure: Configure, target: Target, arn: str) -> None:
     config = configure({"cluster": {"execution_role_arn": arn}})
-    NodeRole(arn=arn, config=config).make(target.client)
+    node_role(arn, config).make(target.client)
 
 
 def test_a_role_that_is_made_is_not_looked_at(configure: Configure, target: Target) -> None:
@@ -49,7 +49,7 @@ def test_a_role_that_reads_some_of_the_data_is_told_of_all(
     arn, iam = f"{IAM}/Reader", target.client("iam")
     first, second = {"name": "first-data"}, {"name": "second-data", "prefix": "images"}
     config = configure({"cluster": {"execution_role_arn": arn, "data_buckets": [first]}})
-    NodeRole(arn=arn, config=config).make(target.client)
+    node_role(arn, config).make(target.client)
     wanted = {"execution_role_arn": arn, "data_buckets": [first, second]}
     assert lines(configure, target, {**wanted, "data_buckets": [first]}) == []
 

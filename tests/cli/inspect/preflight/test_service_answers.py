@@ -34,7 +34,7 @@ from hyperpod_cli.inspect.preflight.validators.resource_types import resource_ty
 from hyperpod_cli.inspect.preflight.validators.subnets import subnets
 from hyperpod_cli.inspect.preflight.validators.training_plans import training_plans, with_plan
 from hyperpod_cli.terminal.errors import OpsError
-from rehearsal.existing_resources.training_plans import TrainingPlan
+from rehearsal.existing_resources.training_plans import training_plan
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
 from tests.conftest import Configure
 from tests.support.hyperpod_api import create_request, eks, group
@@ -374,7 +374,7 @@ def test_training_plans(
     arn = f"{PLANS}/{name}"
     if plan is not None:
         wanted = {"arn": arn, "instance_type": PLANNED, "count": 2, "zone_id": "usw2-az2", **plan}
-        TrainingPlan(**wanted).make(target.client)
+        training_plan(**wanted).make(target.client)
     config = with_group(configure, instance_type=PLANNED)
     named = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
     found = lines(training_plans, named, target)

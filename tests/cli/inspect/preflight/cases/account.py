@@ -10,7 +10,7 @@ from typing import Any
 from emulator.hyperpod import Faults
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_stacks.packaged_chart import helm_chart
-from rehearsal.existing_resources.observability import GrafanaWorkspace, IdentityCenter
+from rehearsal.existing_resources.observability import IDENTITY_CENTER, grafana_workspace
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, the_cluster
@@ -169,8 +169,8 @@ _GRAFANA: Mapping[str, Any] = {
 
 
 def _another_grafana(deployment: Deployment) -> None:
-    IdentityCenter().make(deployment.client)
-    GrafanaWorkspace(id="g-0123456789", name="theirs").make(deployment.client)
+    IDENTITY_CENTER.make(deployment.client)
+    grafana_workspace("g-0123456789", name="theirs").make(deployment.client)
 
 
 FAILURES = (

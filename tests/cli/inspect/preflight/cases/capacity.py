@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from emulator.hyperpod import Faults
-from rehearsal.existing_resources.training_plans import TrainingPlan
+from rehearsal.existing_resources.training_plans import training_plan
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failure import Failure, creating, the_cluster
@@ -30,7 +30,7 @@ def _plan(**plan: Any) -> Any:  # noqa: ANN401 - a step
     def make(deployment: Deployment) -> None:
         arn = _PLAN.replace(ACCOUNT_IN_FILES, deployment.account)
         wanted = {"arn": arn, "instance_type": _PLANNED, "count": 1, "zone_id": "usw2-az1", **plan}
-        TrainingPlan(**wanted).make(deployment.client)
+        training_plan(**wanted).make(deployment.client)
         # It is paid for by then.
         deployment.time.sleep(60)
 

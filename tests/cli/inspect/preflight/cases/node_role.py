@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from rehearsal.existing_resources.roles import NodeRole
+from rehearsal.existing_resources.roles import node_role
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failure import Failure, Step, everything, the_cluster
@@ -26,7 +26,7 @@ _EC2_ALONE = {
 def _made(deployment: Deployment, arn: str = _ARN) -> Any:  # noqa: ANN401 - a client
     """Make a role that nodes can run as; return a client of IAM."""
     own = arn.replace(ACCOUNT_IN_FILES, deployment.account)
-    NodeRole(arn=own, config=deployment.config).make(deployment.client)
+    node_role(own, deployment.config).make(deployment.client)
     return deployment.client("iam")
 
 
