@@ -22,10 +22,9 @@ from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from hyperpod_cli.terminal.output import protect
 from rehearsal.cdk_cli import CdkError
-from rehearsal.change.given_assembly import given_assembly
+from rehearsal.change.assembly import given_assembly
 from rehearsal.change.permissions import policy
-from rehearsal.change.rehearsal import ChangeRehearsal
-from rehearsal.change.replay import ReplayError
+from rehearsal.change.rehearsal import ChangeRehearsal, ReplayError
 from rehearsal.existing_resources import DEFAULT_REGION
 from rehearsal.pipeline import PipelineRehearsal, UnplayableError
 from rehearsal.progress import Progress, recording_console, write_picture

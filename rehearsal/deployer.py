@@ -18,6 +18,40 @@ from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.inspect.permissions.policies import Document, policies_of
 
 
+def key_of(user: str, *, clients: AwsClients) -> Mapping[str, str]:
+    """Return a new key of an IAM user, who is made if need be, as SDKs and CLIs take it."""
+    iam = clients("iam")
+    with suppress(iam.exceptions.EntityAlreadyExistsException):
+        iam.create_user(UserName=user)
+    key = iam.create_access_key(UserName=user)["AccessKey"]
+    return {
+        "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
+        "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+    }
+
+
+def let_into(cluster: str, *, clients: AwsClients, user: str, account: str, policy: str) -> None:
+    """Give an IAM user an access policy of EKS in a cluster, unless there is an entry already."""
+    eks = clients("eks")
+    entry = {"clusterName": cluster, "principalArn": f"arn:aws:iam::{account}:user/{user}"}
+    with suppress(eks.exceptions.ResourceInUseException):
+        eks.create_access_entry(**entry)
+        arn = f"arn:aws:eks::aws:cluster-access-policy/{policy}"
+        eks.associate_access_policy(**entry, policyArn=arn, accessScope={"type": "cluster"})
+
+
+def client_of(service: str, key: Mapping[str, str], *, endpoint: str, region: str) -> AwsClient:
+    """Return a client of a local AWS with a key, which may be of a session."""
+    # Typed by its name's literal, which a variable is not.
+    make: Callable[..., Any] = boto3.client
+    return make(
+        service,
+        endpoint_url=endpoint,
+        region_name=region,
+        **{name.lower(): value for name, value in key.items()},
+    )
+
+
 @dataclass(kw_only=True, slots=True)
 class Deployer:
     """A user who may do what deploying takes, and no more; CloudFormation's role likewise.
@@ -33,7 +67,7 @@ class Deployer:
     clients: AwsClients
     region: str
     account: str
-    _key: dict[str, str] = field(init=False, default_factory=dict)
+    _key: Mapping[str, str] = field(init=False, default_factory=dict)
 
     @property
     def user(self) -> str:
@@ -43,28 +77,13 @@ class Deployer:
     def environment(self) -> Mapping[str, str]:
         """Return the deployer's credentials, as the AWS CLI, the SDKs and the CDK CLI take them."""
         if not self._key:
-            iam = self.clients("iam")
-            with suppress(iam.exceptions.EntityAlreadyExistsException):
-                iam.create_user(UserName=self.user)
-            key = iam.create_access_key(UserName=self.user)["AccessKey"]
-            self._key = {
-                "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
-                "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
-            }
+            self._key = key_of(self.user, clients=self.clients)
         return self._key
 
     def client(self, service: str) -> AwsClient:
         """Return a client with the deployer's credentials."""
-        key = self.environment()
-        # Typed by its name's literal, which a variable is not.
-        make: Callable[..., Any] = boto3.client
-        return make(
-            service,
-            endpoint_url=self.clients(service).meta.endpoint_url,
-            region_name=self.region,
-            aws_access_key_id=key["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=key["AWS_SECRET_ACCESS_KEY"],
-        )
+        endpoint = self.clients(service).meta.endpoint_url
+        return client_of(service, self.environment(), endpoint=endpoint, region=self.region)
 
     def allow(self, assembly: Path, *, bootstrapped: bool) -> list[str]:
         """Let the deployer deploy what is in a directory; return CloudFormation's policies.

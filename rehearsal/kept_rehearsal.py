@@ -12,7 +12,7 @@ import shlex
 import sys
 import urllib.request
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 
@@ -24,6 +24,7 @@ from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from hyperpod_cli.terminal.output import protect
 from hyperpod_stacks.packaged_chart import STAND_IN_VARIABLE
 from rehearsal import REPOSITORY
+from rehearsal.deployer import key_of, let_into
 from rehearsal.stage import Stage
 from rehearsal.stand_in_chart import STAND_IN
 
@@ -128,7 +129,6 @@ def main() -> int:
 
 _OPERATOR = "operator"
 _ADMINISTRATOR = "arn:aws:iam::aws:policy/AdministratorAccess"
-_CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 # They would have the AWS CLI and the SDKs look elsewhere.
 _UNSET = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN")
 _PRIVATE = 0o600
@@ -188,25 +188,18 @@ def operator_credentials(stage: Stage) -> Mapping[str, str]:
 
     The root user, whose credentials the local AWS starts with, cannot be let into an EKS cluster.
     """
-    clients = stage.environment.clients
-    iam, eks = clients("iam"), clients("eks")
-    with suppress(iam.exceptions.EntityAlreadyExistsException):
-        iam.create_user(UserName=_OPERATOR)
-    iam.attach_user_policy(UserName=_OPERATOR, PolicyArn=_ADMINISTRATOR)
-    key = iam.create_access_key(UserName=_OPERATOR)["AccessKey"]
-    cluster = stage.config.eks_cluster_name
-    if cluster in eks.list_clusters()["clusters"]:
-        arn = f"arn:aws:iam::{stage.environment.aws.account}:user/{_OPERATOR}"
-        entry = {"clusterName": cluster, "principalArn": arn}
-        with suppress(eks.exceptions.ResourceInUseException):
-            eks.create_access_entry(**entry)
-        eks.associate_access_policy(
-            **entry, policyArn=_CLUSTER_ADMIN, accessScope={"type": "cluster"}
+    clients, cluster = stage.environment.clients, stage.config.eks_cluster_name
+    key = key_of(_OPERATOR, clients=clients)
+    clients("iam").attach_user_policy(UserName=_OPERATOR, PolicyArn=_ADMINISTRATOR)
+    if cluster in clients("eks").list_clusters()["clusters"]:
+        let_into(
+            cluster,
+            clients=clients,
+            user=_OPERATOR,
+            account=stage.environment.aws.account,
+            policy="AmazonEKSClusterAdminPolicy",
         )
-    return {
-        "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
-        "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
-    }
+    return key
 
 
 def _variables(stage: Stage) -> Mapping[str, str]:

@@ -7,10 +7,12 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from hyperpod_cli.aws.stacks import resources_of
 from rehearsal.report import Fact
 from rehearsal.stage import Stage
+from rehearsal.verification import comes_true
 
-_SETTLES_SECONDS, _LONGEST_SECONDS, _PAUSE_SECONDS = 2.0, 20.0, 0.1
+_SETTLES_SECONDS, _LONGEST_SECONDS = 2.0, 20.0
 _FUNCTION = "NotificationsNotifier"
 
 
@@ -56,12 +58,8 @@ class Listener:
         if self._function() is None or (expected and not self._listens):
             return
         self.look()
-        begun = time.monotonic()
-        while time.monotonic() < begun + _LONGEST_SECONDS:
-            if len(self.heard()) >= len(expected):
-                time.sleep(_SETTLES_SECONDS)
-                break
-            time.sleep(_PAUSE_SECONDS)
+        if comes_true(lambda: len(self.heard()) >= len(expected), longest_seconds=_LONGEST_SECONDS):
+            time.sleep(_SETTLES_SECONDS)
         heard = sorted(self.heard())
         for each in heard:
             self._stage.progress.say(f"  message: {each}")
@@ -71,19 +69,15 @@ class Listener:
 
     def _function(self) -> str | None:
         """Return the function that tells; None if the deployment has none."""
-        stack = self._stage.stack("observability")
         if self._stage.status("observability") is None:
             return None
-        found = self._stage.environment.clients("cloudformation").list_stack_resources(
-            StackName=stack
-        )["StackResourceSummaries"]
-        names = [
-            str(each["PhysicalResourceId"])
-            for each in found
-            if each["ResourceType"] == "AWS::Lambda::Function"
-            and each["LogicalResourceId"].startswith(_FUNCTION)
-        ]
-        return names[0] if names else None
+        cloudformation = self._stage.environment.clients("cloudformation")
+        found = (
+            each.physical_id
+            for each in resources_of(cloudformation, self._stage.stack("observability"))
+            if each.type == "AWS::Lambda::Function" and each.logical_id.startswith(_FUNCTION)
+        )
+        return next(found, None)
 
 
 def _lines(stage: Stage) -> Iterator[dict[str, Any]]:

@@ -36,26 +36,6 @@ class StackReport:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ClusterReport:
-    """The HyperPod cluster as the HyperPod API describes it."""
-
-    name: str
-    arn: str
-    status: str
-    instance_groups: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReleaseReport:
-    """The Helm release of the HyperPod dependencies as helm reports it."""
-
-    name: str
-    namespace: str
-    status: str
-    chart: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:
     """One verified fact.
 
@@ -84,8 +64,8 @@ class Report:
     seconds: float = 0.0
     stacks: list[StackReport] = field(default_factory=list)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
-    cluster: ClusterReport | None = None
-    release: ReleaseReport | None = None
+    cluster: Mapping[str, Any] | None = None
+    release: Mapping[str, str] | None = None
     verify: list[Fact] = field(default_factory=list)
     training: TrainingReport | None = None
     error: str | None = None
@@ -119,15 +99,13 @@ def deployment_lines(report: Report) -> Iterator[str]:
         yield f"  {stack.name:24} {stack.status:24} {stack.seconds:6.1f} s"
     yield from output_lines(report.outputs)
     if report.cluster is not None:
-        yield f"\nHyperPod cluster {report.cluster.name} is {report.cluster.status}"
-        for group in report.cluster.instance_groups:
+        yield f"\nHyperPod cluster {report.cluster['name']} is {report.cluster['status']}"
+        for group in report.cluster["instance_groups"]:
             counts = f"{group['current_count']} of {group['target_count']}"
             role = f", {group['slurm']}" if "slurm" in group else ""
             yield f"  {group['name']:24} {group['instance_type']:24} {counts} running{role}"
     if report.release is not None:
-        release = report.release
-        name = f"{release.namespace}/{release.name}"
-        yield f"\nHelm release {name}: {release.chart}, {release.status}"
+        yield "\nHelm release {namespace}/{name}: {chart}, {status}".format(**report.release)
 
 
 def _end(report: Report, *, report_path: Path) -> Iterator[str]:

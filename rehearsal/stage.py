@@ -16,7 +16,7 @@ import yaml
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.assembly import stacks_in
-from hyperpod_cli.aws.stacks import deployed
+from hyperpod_cli.aws.stacks import deployed, described_stack
 from hyperpod_cli.inspect.report.page import Attempt
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.stack_progress.failures import failure_lines
@@ -338,13 +338,8 @@ class Stage:
         """
         done = subprocess.run(  # noqa: S603 - our own command
             [
-                sys.executable,
-                "-m",
-                "hyperpod_cli",
-                command,
-                "--config",
-                str(self.current),
-                *options,
+                *(sys.executable, "-m", "hyperpod_cli", command),
+                *("--config", str(self.current), *options),
             ],
             cwd=REPOSITORY,
             env={
@@ -364,8 +359,8 @@ class Stage:
 
     def status(self, kind: StackKind) -> str | None:
         """Return the status of a stack by its kind (`hyperpod`); None when it does not exist."""
-        name = self.stack(kind)
-        return next((stack.status for stack in self.reports() if stack.name == name), None)
+        found = described_stack(self.environment.clients("cloudformation"), self.stack(kind))
+        return None if found is None else str(found["StackStatus"])
 
     def nodes(self) -> list[ClusterNode]:
         """Return the nodes of the HyperPod cluster; none without one."""

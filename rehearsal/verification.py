@@ -29,7 +29,7 @@ from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_shared.clusters import node_type, partitions_of
 from hyperpod_stacks.table import stack_name
 from rehearsal.environment import RehearsalEnvironment
-from rehearsal.report import ClusterReport, Fact, ReleaseReport, StackReport
+from rehearsal.report import Fact, StackReport
 
 _LONGEST_SECONDS = 600.0
 _PRIVATE = 0o600
@@ -92,14 +92,14 @@ def wait_for_nodes(config: Config, *, clients: AwsClients) -> None:
     comes_true(lambda: _states(config, clients=clients) == running)
 
 
-def comes_true(is_so: Callable[[], bool], *, pause_seconds: float = 0.2) -> bool:
-    """Wait up to ten minutes until something is so; return whether it is.
-
-    Args:
-        is_so: Tells.
-        pause_seconds: Between two looks.
-    """
-    deadline = time.monotonic() + _LONGEST_SECONDS
+def comes_true(
+    is_so: Callable[[], bool],
+    *,
+    pause_seconds: float = 0.2,
+    longest_seconds: float = _LONGEST_SECONDS,
+) -> bool:
+    """Wait until something is so, ten minutes by default; return whether it is."""
+    deadline = time.monotonic() + longest_seconds
     while not (it_is := is_so()) and time.monotonic() < deadline:
         time.sleep(pause_seconds)
     return it_is
@@ -131,14 +131,14 @@ def cluster_tools(environment: RehearsalEnvironment, *, directory: Path) -> Clus
     return ClusterTools(binaries=layer_binaries(), kubeconfig=kubeconfig, home=directory)
 
 
-def cluster_report(clients: AwsClients, *, name: str) -> ClusterReport:
+def cluster_report(clients: AwsClients, *, name: str) -> Mapping[str, Any]:
     """Return the HyperPod cluster as the HyperPod API describes it."""
     cluster = clients("sagemaker").describe_cluster(ClusterName=name)
-    return ClusterReport(
-        name=cluster["ClusterName"],
-        arn=cluster["ClusterArn"],
-        status=cluster["ClusterStatus"],
-        instance_groups=[
+    return {
+        "name": cluster["ClusterName"],
+        "arn": cluster["ClusterArn"],
+        "status": cluster["ClusterStatus"],
+        "instance_groups": [
             {
                 "name": group["InstanceGroupName"],
                 "instance_type": _instance_types(group),
@@ -149,7 +149,7 @@ def cluster_report(clients: AwsClients, *, name: str) -> ClusterReport:
             }
             for group in (*cluster["InstanceGroups"], *cluster.get("RestrictedInstanceGroups", ()))
         ],
-    )
+    }
 
 
 def _in_slurm(group: Mapping[str, Any]) -> Mapping[str, str]:
@@ -165,37 +165,31 @@ def _instance_types(group: Mapping[str, Any]) -> str:
     return " or ".join(group["InstanceRequirements"]["DesiredInstanceTypes"])
 
 
-def release_report(tools: ClusterTools, *, config: Config) -> ReleaseReport | None:
+def release_report(tools: ClusterTools, *, config: Config) -> Mapping[str, str] | None:
     """Return the Helm release of the HyperPod dependencies; None when helm does not list it."""
     _, listed = tools.run(f"helm list -n {config.helm.namespace} -o json")
-    for item in json.loads(listed):
-        if item["name"] == config.helm.release:
-            return ReleaseReport(
-                name=item["name"],
-                namespace=item["namespace"],
-                status=item["status"],
-                chart=item["chart"],
-            )
-    return None
+    members = ("name", "namespace", "status", "chart")
+    found = [each for each in json.loads(listed) if each["name"] == config.helm.release]
+    return {name: found[0][name] for name in members} if found else None
 
 
 def stack_reports(clients: AwsClients, names: Sequence[str]) -> list[StackReport]:
     """Return status and duration of each stack that exists."""
     client = clients("cloudformation")
-    existing = {stack["StackName"]: stack for stack in client.describe_stacks()["Stacks"]}
-    reports = []
-    for name in names:
-        if name in existing:
-            events = client.describe_stack_events(StackName=name)["StackEvents"]
-            times = [event["Timestamp"] for event in events]
-            reports.append(
-                StackReport(
-                    name=name,
-                    status=existing[name]["StackStatus"],
-                    seconds=round((max(times) - min(times)).total_seconds(), 1),
-                )
-            )
-    return reports
+    statuses = {
+        each["StackName"]: each["StackStatus"] for each in client.describe_stacks()["Stacks"]
+    }
+
+    def seconds(name: str) -> float:
+        events = client.describe_stack_events(StackName=name)["StackEvents"]
+        times = [event["Timestamp"] for event in events]
+        return round(float((max(times) - min(times)).total_seconds()), 1)
+
+    return [
+        StackReport(name=name, status=statuses[name], seconds=seconds(name))
+        for name in names
+        if name in statuses
+    ]
 
 
 def stack_outputs(clients: AwsClients, names: Sequence[str]) -> dict[str, dict[str, str]]:

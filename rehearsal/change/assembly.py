@@ -1,18 +1,25 @@
 """The cloud assembly of what is deployed, made of an archive."""
 
 import json
+import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hyperpod_cdk import Config
 from hyperpod_cli.aws.assembly import stacks_in
+from hyperpod_cli.aws.cluster_template import Template
 from hyperpod_cli.inspect.archive.archive import Archive, ArchiveError
 from hyperpod_cli.inspect.archive.deployment import ArchivedStack
 from hyperpod_cli.inspect.archive.hiding import hidden
-from hyperpod_stacks.table import STACKS
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_stacks.table import STACKS, stack_names
+from rehearsal.existing_resources.resource import ExistingResource
+from rehearsal.existing_resources.roles import principal
+from rehearsal.existing_resources.storage import bucket, kms_key
 
 # A packed folder is a .zip, and a file, as a packaged chart, keeps its own ending.
 _ASSET = re.compile(r"[0-9a-f]{64}\.\w+")
@@ -231,3 +238,56 @@ def hide_in(assembly: Path) -> None:
         template, places = hidden(stack.template)
         if places:
             _write(assembly / f"{stack.name}.template.json", template)
+
+
+def given_assembly(folder: Path, *, config: Config) -> Path:
+    """Return a cloud assembly that was given, if it is of a configuration.
+
+    Args:
+        folder: The assembly.
+        config: The configuration.
+
+    Raises:
+        OpsError: It is none, or of another configuration.
+    """
+    try:
+        found = {each.name for each in stacks_in(folder)}
+    except (OSError, ValueError, KeyError):
+        raise OpsError(
+            f"--assembly: {folder} is no cloud assembly; name the folder that `make synth` wrote"
+        ) from None
+    if found != {*stack_names(config).values()}:
+        raise OpsError(
+            f"--assembly: {folder} has the stacks {', '.join(sorted(found)) or 'of nothing'}, and "
+            f"the configuration {', '.join(stack_names(config).values())}; synthesize it again"
+        )
+    return folder.absolute()
+
+
+def copied(folder: Path, *, to: Path) -> None:
+    """Copy a cloud assembly, whose files may be next to its folder.
+
+    Args:
+        folder: The assembly.
+        to: The copy, made anew.
+    """
+    shutil.rmtree(to, ignore_errors=True)
+    shutil.copytree(folder, to)
+    for path in to.glob("*.assets.json"):
+        manifest = json.loads(path.read_text("utf-8"))
+        for file in manifest["files"].values():
+            source = file["source"]
+            source["path"] = os.path.relpath(folder / source["path"], to)
+        _write(path, manifest)
+
+
+_PRINCIPAL = re.compile(r"arn:[\w-]+:iam::\d{12}:(?:role|user)/[\w+=,.@/-]+(?![\w*$])")
+_KEY = re.compile(r"arn:[\w-]+:kms:[\w-]+:\d{12}:key/[\w-]+")
+_LINKED = re.compile(r'"DataRepositoryPath": "s3://([a-z0-9.-]+)')
+
+
+def named_in(templates: Iterable[Template]) -> Iterator[ExistingResource]:
+    """Yield the roles, users, keys and linked buckets that templates name, each once."""
+    text = "\n".join(json.dumps(each) for each in templates)
+    for pattern, resource in ((_PRINCIPAL, principal), (_KEY, kms_key), (_LINKED, bucket)):
+        yield from map(resource, dict.fromkeys(pattern.findall(text)))

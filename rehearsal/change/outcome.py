@@ -1,6 +1,6 @@
 """What a deployment did to each resource, read from CloudFormation before and after it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Any
@@ -50,6 +50,11 @@ class ResourceChange:
     def loses(self) -> bool:
         """Whether data or work is lost."""
         return self.holds_data and self.action in (ChangeAction.REPLACED, ChangeAction.DELETED)
+
+    @property
+    def mark(self) -> str:
+        """What ends the line about it."""
+        return ", and what it holds is lost" if self.loses else ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,25 +145,14 @@ class _References:
 def changes(
     before: Snapshot, after: Snapshot, *, events: Mapping[str, Sequence[StackEvent]]
 ) -> list[ResourceChange]:
-    """Return what became of each resource that is not as it was.
-
-    Args:
-        before: The resources before the deployment.
-        after: Those after it.
-        events: The deployment's events, by the name of the stack.
-    """
-    return sorted(_changes(before, after, events=events))
-
-
-def _changes(
-    before: Snapshot, after: Snapshot, *, events: Mapping[str, Sequence[StackEvent]]
-) -> Iterator[ResourceChange]:
+    """Return what a deployment, with its events by stack, did to each resource that is another."""
     skipped = {
         (stack, event.logical_id)
         for stack, found in events.items()
         for event in found
         if event.status == "DELETE_SKIPPED"
     }
+    changed = []
     for key in before.resources.keys() | after.resources.keys():
         was, now = before.resources.get(key), after.resources.get(key)
         action = None
@@ -173,14 +167,17 @@ def _changes(
         found = was if now is None else now
         if action is not None and found is not None:
             names = before.names if now is None else after.names
-            yield ResourceChange(
-                stack=key[0],
-                action=action,
-                type=found[1],
-                logical_id=key[1],
-                name=names.get(key, key[1]),
-                holds_data=resource_type(found[1]).holds_data,
+            changed.append(
+                ResourceChange(
+                    stack=key[0],
+                    action=action,
+                    type=found[1],
+                    logical_id=key[1],
+                    name=names.get(key, key[1]),
+                    holds_data=resource_type(found[1]).holds_data,
+                )
             )
+    return sorted(changed)
 
 
 def steps(

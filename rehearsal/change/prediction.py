@@ -1,13 +1,12 @@
 """What a changed configuration would do to a deployment: rehearsed, then told."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from rehearsal.change.nodes import EndingNodes
 from rehearsal.change.outcome import ChangeAction, ResourceChange
 from rehearsal.change.permissions import MissingPermission
-from rehearsal.change.rollback import Rollback
 
 NOTHING_LOST, REFUSED_BY_AWS, LOSES = 0, 1, 4
 _ORDER = (
@@ -18,6 +17,53 @@ _ORDER = (
     ChangeAction.UPDATED,
 )
 _MOST_PODS, _MOST_NODES = 5, 10
+
+
+_STUCK = ("UPDATE_ROLLBACK_FAILED", "ROLLBACK_FAILED", "UPDATE_FAILED", "CREATE_FAILED")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rollback:
+    """The end state after a failure.
+
+    Attributes:
+        step: What failed.
+        is_only: Whether there is no other step.
+        statuses: The status of each stack that was rolled back, or not even that.
+        changes: What is not as before the deployment.
+        ended: How many nodes have ended.
+        nodes: How many there are.
+    """
+
+    step: ResourceChange
+    is_only: bool
+    statuses: Mapping[str, str]
+    changes: Sequence[ResourceChange]
+    ended: int
+    nodes: int
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a stack takes no update before someone mends it."""
+        return any(status in _STUCK for status in self.statuses.values())
+
+    def lines(self) -> Iterator[str]:
+        """Yield it as lines."""
+        step = self.step
+        which = "its only" if self.is_only else "the second-last"
+        yield (
+            f"If {which} step failed ({step.stack}: {step.name}, to be {step.action}), "
+            "CloudFormation would leave:"
+        )
+        yield from (f"  {stack}: {status}" for stack, status in self.statuses.items())
+        if not self.changes:
+            yield "  every resource as it was"
+        for each in self.changes:
+            yield f"  {each.stack}: {each.name} ({each.type}) {each.action} nevertheless{each.mark}"
+        ended = f"; {self.ended} of those from before have ended" if self.ended else ""
+        yield f"  {self.nodes} nodes{ended}"
+        if self.is_stuck:
+            yield "  a stack that takes no update before its rollback is continued"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -80,19 +126,9 @@ class Prediction:
             for each in self.nodes
         ]
         return {
-            **{
-                name: getattr(self, name)
-                for name in ("deployment", "place", "written", "digest", "notes", "error")
-            },
-            "new": [*self.new],
-            "staying": [*self.staying],
+            **asdict(replace(self, nodes=())),
             "changes": [{**asdict(each), "loses": each.loses} for each in self.changes],
             "nodes": nodes,
-            "missing": [asdict(each) for each in self.missing],
-            "minutes": self.minutes,
-            "cost": self.cost,
-            "rollback": None if self.rollback is None else asdict(self.rollback),
-            "seconds": self.seconds,
             "code": self.code,
             "text": "\n".join(self.lines()),
         }
@@ -177,5 +213,4 @@ def told(found: Sequence[ResourceChange]) -> Iterator[str]:
         for action in _ORDER:
             for each in (change for change in own if change.action is action):
                 what = "stays, without a stack" if action is ChangeAction.KEPT else action.value
-                mark = ", and what it holds is lost" if each.loses else ""
-                yield f"  {what:9} {each.name} ({each.type}){mark}"
+                yield f"  {what:9} {each.name} ({each.type}){each.mark}"

@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,6 +13,8 @@ from typing import Any
 import boto3
 
 from emulator.aws.settings import FailingStep
+from emulator.kubernetes import InProcessControlPlane
+from hyperpod_cdk import load_config
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.account import Environment
@@ -29,20 +31,30 @@ from hyperpod_cli.inspect.critical_path import read_graph, schedule, start_of
 from hyperpod_cli.inspect.permissions.policies import policies_of
 from hyperpod_cli.operate.clusters import ClusterNode
 from rehearsal.cdk_cli import CdkCliProcess
-from rehearsal.change.assembly import ArchivedVersion
+from rehearsal.change.assembly import ArchivedVersion, copied, hide_in, named_in
 from rehearsal.change.nodes import ending, managed, set_counts, settled
 from rehearsal.change.outcome import ResourceChange, Snapshot, changes, snapshot, steps
 from rehearsal.change.permissions import MissingPermission, missing
-from rehearsal.change.prediction import Prediction
-from rehearsal.change.replay import replayed
-from rehearsal.change.rollback import Rollback
+from rehearsal.change.prediction import Prediction, Rollback
+from rehearsal.environment import rehearsal_environment
 from rehearsal.progress import Progress
 from rehearsal.stage import Stage
-from rehearsal.stand_in_chart import STAND_IN
+from rehearsal.stand_in_chart import STAND_IN, ChartChoice, choose_chart
 
 _MINUTE = 60
 # What CloudFormation says of a rule of a template that does not hold.
 _RULE = re.compile(r"rule \S+ failed: (.+)")
+
+
+class ReplayError(Exception):
+    """What is deployed cannot be rehearsed; the text says why."""
+
+
+class ChangeStage(Stage):
+    """Leaves out CDK's validation of templates, which `make diff` and `make deploy` do."""
+
+    def _synthesize(self) -> None:
+        self._cli.synth(config=self.current, validate=False, on_line=self._say_warning)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +81,7 @@ class ChangeRehearsal:
     fails: bool = True
     assembly: Path | None = None
     cdk: CdkCliProcess | None = None
-    stage_type: type[Stage] | None = None
+    stage_type: type[Stage] = ChangeStage
 
     def run(self) -> Prediction:
         """Rehearse the change; return what it would do.
@@ -232,17 +244,55 @@ class ChangeRehearsal:
                 nodes=len(attempt.nodes_after),
             )
 
-    def _replayed(self, *, is_again: bool = False) -> AbstractContextManager[Stage]:
-        return replayed(
-            self.archive,
-            config_path=self.config_path,
-            work_directory=self.work_directory,
-            progress=self.progress,
+    @contextmanager
+    def _replayed(self, *, is_again: bool = False) -> Iterator[Stage]:
+        """Yield a stage on which what is deployed is, with the changed configuration in force.
+
+        The second time, the cloud assemblies of the first are taken.
+        """
+        archive, config = self.archive, load_config(self.config_path)
+        chart = choose_chart(config)
+        if self.assembly is not None:
+            chart = ChartChoice(path=self.assembly, description=f"the chart of {self.assembly}")
+        control_plane = archive.deployment.control_plane
+        served = {"name": None, "version": config.eks.version} | {**(control_plane or {})}
+        self.work_directory.mkdir(parents=True, exist_ok=True)
+        self.progress.say("Starting the local AWS ...")
+        with rehearsal_environment(
+            account=archive.manifest.account,
+            region=archive.manifest.region,
+            kubernetes=InProcessControlPlane(kubernetes_version=str(served["version"])),
+            eks_cluster_name=served["name"],
+            log_file=self.work_directory / "local-aws.log",
             cdk=self.cdk,
-            assembly=self.assembly,
-            stage_type=self.stage_type,
-            is_again=is_again,
-        )
+        ) as environment:
+            stage = self.stage_type(
+                environment=environment,
+                config_path=self.config_path,
+                config=config,
+                chart=chart,
+                work_directory=self.work_directory,
+                progress=self.progress,
+                attempts=[],
+            )
+            if self.assembly is not None and not is_again:
+                copied(self.assembly, to=stage.assembly)
+            if self.assembly is not None or is_again:
+                stage.take_synthesized()
+            stage.bootstrap()
+            if not is_again:
+                hide_in(stage.assembly)
+            for resource in named_in(archive.templates.values()):
+                resource.make(environment.clients)
+            stage.change_version(ArchivedVersion(archive=archive, config=self.config_path))
+            self.progress.say("What is deployed, as the archive has it:")
+            if error := stage.deploy():
+                raise ReplayError(
+                    f"What is deployed cannot be rehearsed: {error.splitlines()[0]} Its logs are "
+                    f"in {self.work_directory}"
+                )
+            stage.restore()
+            yield stage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

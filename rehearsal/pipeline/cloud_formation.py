@@ -6,20 +6,21 @@ https://docs.aws.amazon.com/codepipeline/latest/userguide/action-reference-Cloud
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import boto3
 from botocore.exceptions import ClientError, WaiterError
 
 from emulator.aws.local_aws import AwsClients
 from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.stack_progress.failures import failure_lines
 from hyperpod_cli.stack_progress.operation import Operation
 from hyperpod_cli.stack_progress.progress import Followed
+from rehearsal.deployer import client_of
 from rehearsal.pipeline.definition import PipelineAction
 
 _POLL = {"Delay": 0.2, "MaxAttempts": 3000}
@@ -35,14 +36,14 @@ class StackActions:
     """CloudFormation in one account and region, as the role of the actions sees it.
 
     Attributes:
-        session: Of the pipeline.
+        key: Of the pipeline.
         clients: Of the administrator of the environment's account.
         endpoint: Address of the local AWS.
         region: Region of the stacks.
         bucket: Bucket that templates are read from.
     """
 
-    session: boto3.Session
+    key: Mapping[str, str]
     clients: AwsClients
     endpoint: str
     region: str
@@ -74,22 +75,15 @@ class StackActions:
                 raise StackFailedError(f"{action.name}: cannot be rehearsed: {mode}")
 
     def _clients(self, role: str) -> AwsClients:
-        sts = self.session.client("sts", endpoint_url=self.endpoint, region_name=self.region)
+        where = {"endpoint": self.endpoint, "region": self.region}
+        sts = client_of("sts", self.key, **where)
         made = sts.assume_role(RoleArn=role, RoleSessionName="pipeline")["Credentials"]
-        # Typed by its name's literal, which a variable is not.
-        make: Callable[..., Any] = boto3.client
-
-        def client(service: str) -> AwsClient:
-            return make(
-                service,
-                endpoint_url=self.endpoint,
-                region_name=self.region,
-                aws_access_key_id=made["AccessKeyId"],
-                aws_secret_access_key=made["SecretAccessKey"],
-                aws_session_token=made["SessionToken"],
-            )
-
-        return client
+        key = {
+            "AWS_ACCESS_KEY_ID": made["AccessKeyId"],
+            "AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"],
+            "AWS_SESSION_TOKEN": made["SessionToken"],
+        }
+        return partial(client_of, key=key, **where)
 
     def _replace(
         self,
@@ -155,8 +149,5 @@ class StackActions:
 
 
 def _exists(client: AwsClient, stack: str) -> bool:
-    try:
-        (found,) = client.describe_stacks(StackName=stack)["Stacks"]
-    except ClientError:
-        return False
-    return bool(found["StackStatus"] != "REVIEW_IN_PROGRESS")
+    found = described_stack(client, stack)
+    return found is not None and found["StackStatus"] != "REVIEW_IN_PROGRESS"

@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-import boto3
-
 from emulator.aws.local_aws import LOOPBACK
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, Loaded
@@ -27,6 +25,7 @@ from rehearsal.cdk_cli import CdkCli, CdkCliProcess
 from rehearsal.deployer import Deployer
 from rehearsal.environment import RehearsalEnvironment, eks_cluster_of, rehearsal_environment
 from rehearsal.existing_resources import existing_resources
+from rehearsal.existing_resources.storage import bucket
 from rehearsal.pipeline.cloud_formation import StackActions
 from rehearsal.pipeline.definition import UnplayableError
 from rehearsal.report import Fact
@@ -183,20 +182,12 @@ class RehearsedEnvironment:
 
     def stack_actions(self, *, pipeline_account: str) -> StackActions:
         """Return what runs the pipeline's actions on its stacks."""
-        # S3 takes the constraint for every region but its first one.
-        home = {} if self.region == "us-east-1" else {"LocationConstraint": self.region}
-        self.environment.clients("s3").create_bucket(
-            Bucket=_BUCKET, **({"CreateBucketConfiguration": home} if home else {})
-        )
+        bucket(_BUCKET).make(self.environment.clients)
         aws = self.environment.aws
-        session = boto3.Session(
-            # The local AWS takes an account for the key of its root user.
-            aws_access_key_id=pipeline_account,
-            aws_secret_access_key=aws.environment()["AWS_SECRET_ACCESS_KEY"],
-            region_name=self.region,
-        )
+        secret = aws.environment()["AWS_SECRET_ACCESS_KEY"]
         return StackActions(
-            session=session,
+            # The local AWS takes an account for the key of its root user.
+            key={"AWS_ACCESS_KEY_ID": pipeline_account, "AWS_SECRET_ACCESS_KEY": secret},
             clients=self.environment.clients,
             endpoint=aws.endpoint,
             region=self.region,

@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from emulator.hyperpod import Faults
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.terminal.errors import REFUSED
+from rehearsal.deployer import let_into
 from rehearsal.report import Fact
 from rehearsal.scenarios.scenario import (
     ON_EKS,
@@ -21,14 +22,13 @@ from rehearsal.scenarios.scenario import (
     succeeds,
 )
 from rehearsal.stage import Stage
+from rehearsal.verification import release_report
 
 _COMMAND = re.compile(
     r"aws eks tag-resource --region (\S+) --resource-arn (\S+) --tags (\S+)=(\S+);"
 )
 _CHECK = "deletion-check"
 _WITHOUT_CONSENT = {**ON_EKS, "helm.delete_user_objects": False}
-# Sees everything in the cluster, Helm's Secrets included, and changes nothing.
-_VIEW_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
 METRICS: dict[str, Any] = {
     "apiVersion": "apiregistration.k8s.io/v1",
     "kind": "APIService",
@@ -45,39 +45,22 @@ METRICS: dict[str, Any] = {
 """The aggregated API of metrics-server, whose pods need a node."""
 
 
-def _mpi_job() -> dict[str, Any]:
-    """Return a job of a kind whose definition goes with the Helm release."""
-    pod = {"spec": {"containers": [{"name": "main", "image": "example/main:1"}]}}
-    return {
-        "apiVersion": "kubeflow.org/v2beta1",
-        "kind": "MPIJob",
-        "metadata": {"name": "allreduce", "namespace": "default"},
-        "spec": {"mpiReplicaSpecs": {"Launcher": {"replicas": 1, "template": pod}}},
-    }
+_CONTAINERS = {"containers": [{"name": "main", "image": "example/main:1"}]}
+# Of a kind whose definition goes with the Helm release.
+_MPI_JOB = {
+    "apiVersion": "kubeflow.org/v2beta1",
+    "kind": "MPIJob",
+    "metadata": {"name": "allreduce", "namespace": "default"},
+    "spec": {"mpiReplicaSpecs": {"Launcher": {"replicas": 1, "template": {"spec": _CONTAINERS}}}},
+}
 
 
-def _running_pod(stage: Stage) -> dict[str, Any]:
-    """Return a pod that runs on a node."""
-    node = stage.environment.kubernetes.objects("v1", "Node")[0]["metadata"]["name"]
+def _pod(name: str, namespace: str = "default", **spec: str) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": "notebook", "namespace": "default"},
-        "spec": {"nodeName": node, "containers": [{"name": "main", "image": "example/main:1"}]},
-    }
-
-
-def _deep_health_check() -> dict[str, Any]:
-    """Return a pod that a deep health check left behind."""
-    container = {"name": "main", "image": "example/main:1"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "stress", "namespace": "aws-hyperpod"},
-        "spec": {
-            "serviceAccountName": "deep-health-check-service-account",
-            "containers": [container],
-        },
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {**spec, **_CONTAINERS},
     }
 
 
@@ -99,26 +82,13 @@ def _consent(stage: Stage, message: str) -> Iterator[Fact]:
         yield Fact(check="the command is for the region", ok=region == stage.environment.region)
 
 
-def _let_deployer_look(stage: Stage) -> None:
-    """Let the deployer see the cluster, and change nothing in it."""
-    eks, account = stage.environment.clients("eks"), stage.environment.aws.account
-    arn = f"arn:aws:iam::{account}:user/{stage.deployer.user}"
-    entry = {"clusterName": stage.config.eks_cluster_name, "principalArn": arn}
-    if arn not in eks.list_access_entries(clusterName=entry["clusterName"])["accessEntries"]:
-        eks.create_access_entry(**entry)
-        eks.associate_access_policy(
-            **entry, policyArn=_VIEW_POLICY, accessScope={"type": "cluster"}
-        )
-
-
 def _everything_runs(stage: Stage) -> Iterator[Fact]:
     """Yield the checks that nothing of the stack was deleted."""
     yield cluster_is(stage, "InService")
     yield all_nodes_run(stage)
     yield _dns_is(stage, "ACTIVE")
-    _, listed = stage.tools.run(f"helm list -n {stage.config.helm.namespace} -o json")
-    names = [release["name"] for release in json.loads(listed)]
-    yield Fact(check="the Helm release is there", ok=stage.config.helm.release in names)
+    found = release_report(stage.tools, config=stage.config)
+    yield Fact(check="the Helm release is there", ok=found is not None)
 
 
 def _dns_is(stage: Stage, wanted: str) -> Fact:
@@ -141,9 +111,17 @@ def destroy_refused(stage: Stage) -> Iterator[Fact]:
         check="make destroy refuses to go on unchecked for a user without access to the cluster",
         ok=code == REFUSED and "Could not find out what users would lose" in said,
     )
-    _let_deployer_look(stage)
+    let_into(
+        stage.config.eks_cluster_name,
+        clients=stage.environment.clients,
+        user=stage.deployer.user,
+        account=stage.environment.aws.account,
+        # Sees everything in the cluster, Helm's Secrets included, and changes nothing.
+        policy="AmazonEKSAdminViewPolicy",
+    )
     yield _goes_on(stage)
-    yield _create(stage, _running_pod(stage))
+    node = stage.environment.kubernetes.objects("v1", "Node")[0]["metadata"]["name"]
+    yield _create(stage, _pod("notebook", nodeName=node))
     code, said = stage.look(_CHECK)
     refused = code == REFUSED and "Pod default/notebook" in said and said.count("\n") == 1
     yield Fact(check="make destroy names the running pod in one line", ok=refused, message=said)
@@ -158,7 +136,7 @@ def destroy_refused(stage: Stage) -> Iterator[Fact]:
 @Scenario(begins="deployed", needs=_WITHOUT_CONSENT)
 def destroy_failed(stage: Stage) -> Iterator[Fact]:
     """The stack is deleted without `make destroy`, while a user has a job."""
-    yield _create(stage, _mpi_job())
+    yield _create(stage, _MPI_JOB)
     message = stage.destroy("hyperpod") or ""
     yield Fact(check="CloudFormation refuses to delete", ok=message != "")
     yield Fact(
@@ -179,7 +157,8 @@ def destroy_and_redeploy(stage: Stage) -> Iterator[Fact]:
     on_eks = stage.config.control_plane is not None
     if on_eks:
         yield _create(stage, METRICS)
-        yield _create(stage, _deep_health_check())
+        account = "deep-health-check-service-account"
+        yield _create(stage, _pod("stress", "aws-hyperpod", serviceAccountName=account))
     stage.environment.hyperpod.faults = Faults(nodes_left_in_kubernetes=True)
     yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
     if on_eks:

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from rehearsal.scenarios.scenario import (
     has_status,
 )
 from rehearsal.stage import Stage
+from rehearsal.verification import comes_true
 
 _LONGEST_SECONDS = 600.0
 _PAUSE_SECONDS = 0.02
@@ -68,16 +70,16 @@ def stuck_release(stage: Stage) -> Iterator[Fact]:
 
 def _kill_helm(lambda_directory: Path) -> None:
     """Kill the first helm upgrade of a Lambda worker, as the end of its invocation would."""
-    deadline = time.monotonic() + _LONGEST_SECONDS
-    while time.monotonic() < deadline:
+
+    def is_killed() -> bool:
         for process in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
+            command: list[bytes] = [b""]
+            with suppress(OSError):
                 command = process.read_bytes().split(b"\0")
-            except OSError:
-                continue
-            ours = command[0].startswith(bytes(lambda_directory))
-            if ours and b"upgrade" in command:
+            if command[0].startswith(bytes(lambda_directory)) and b"upgrade" in command:
                 time.sleep(1.0)
                 os.kill(int(process.parent.name), signal.SIGKILL)
-                return
-        time.sleep(_PAUSE_SECONDS)
+                return True
+        return False
+
+    comes_true(is_killed, pause_seconds=_PAUSE_SECONDS)

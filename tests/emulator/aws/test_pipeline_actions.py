@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 
 from emulator.aws.local_aws import LocalAws, aws_clients
@@ -32,12 +31,11 @@ class Pipeline:
         self.clients("s3").create_bucket(
             Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": "us-west-2"}
         )
-        environment = aws.environment()
         self._actions = StackActions(
-            session=boto3.Session(
-                aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-                aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-            ),
+            key={
+                name: aws.environment()[name]
+                for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+            },
             clients=self.clients,
             endpoint=aws.endpoint,
             region="us-west-2",

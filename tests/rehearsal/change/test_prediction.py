@@ -8,8 +8,7 @@ from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from rehearsal.change.nodes import EndingNodes
 from rehearsal.change.outcome import ChangeAction, ResourceChange
 from rehearsal.change.permissions import MissingPermission
-from rehearsal.change.prediction import Prediction
-from rehearsal.change.rollback import Rollback
+from rehearsal.change.prediction import Prediction, Rollback
 
 FILES = "AWS::FSx::FileSystem"
 

@@ -83,7 +83,7 @@ def test_what_eks_refuses_is_told_as_make_deploy_tells_it(
     def replayed(*_: object, **__: object) -> Iterator[SimpleNamespace]:
         yield stage
 
-    monkeypatch.setattr(rehearsal, "replayed", replayed)
+    monkeypatch.setattr(rehearsal.ChangeRehearsal, "_replayed", replayed)
     monkeypatch.setattr(rehearsal, "set_counts", lambda *_, **__: [])
     archive = archive_with(node_groups=there)
     prediction = rehearsal.ChangeRehearsal(
