@@ -117,11 +117,7 @@ def main() -> int:
 
 @contextmanager
 def _alone_in(work_directory: Path) -> Iterator[None]:
-    """Hold a folder for one rehearsal.
-
-    Raises:
-        OccupiedError: Another rehearsal has it.
-    """
+    """Hold a folder for one rehearsal; raise OccupiedError if another one has it."""
     work_directory.mkdir(parents=True, exist_ok=True)
     with (work_directory / ".lock").open("w") as lock:
         try:

@@ -46,16 +46,9 @@ class CdkCliProcess(CommandRunner):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CdkCli:
-    """Runs the pinned CDK CLI.
+    """Runs the pinned CDK CLI, with `credentials` that also say where AWS is.
 
-    Attributes:
-        process: The process that runs it.
-        account: Account that it deploys to.
-        credentials: Variables that say where AWS is, with the credentials of the deployer.
-        assembly: Directory of the cloud assembly that the commands write or read.
-        work_directory: Gets the logs.
-        chart: Chart of the HyperPod dependencies.
-        scripts: Folder of the lifecycle scripts.
+    Commands write or read the assembly, and log into the work directory.
     """
 
     process: CdkCliProcess
@@ -69,10 +62,7 @@ class CdkCli:
     def synth(self, *, config: Path, validate: bool, on_line: Callable[[str], None]) -> None:
         """Synthesize a configuration; every later command reads the result.
 
-        Args:
-            config: File of the configuration.
-            validate: Whether CDK validates the templates, which takes more than half of the time.
-            on_line: Gets each line of the app's output.
+        CDK's validation of the templates takes more than half of the time.
         """
         options = ["--validate"] if validate else []
         command = [sys.executable, "-m", "rehearsal.synthesize"]
@@ -86,10 +76,8 @@ class CdkCli:
     ) -> None:
         """Create the bucket that assets go to, and the roles that deploy.
 
-        Args:
-            region: Where.
-            policies: ARNs of the policies of CloudFormation's role.
-            trusted: Account that may deploy in addition to this one. Default: none.
+        CloudFormation's role gets the policies of these ARNs; another account that may deploy, if
+        any, is trusted.
         """
         execution = ["--cloudformation-execution-policies", ",".join(policies)]
         execution += ["--trust", trusted] if trusted is not None else []
@@ -99,10 +87,7 @@ class CdkCli:
     def deploy(self, *, express: bool, on_line: Callable[[str], None]) -> None:
         """Deploy all stacks, as many at once as their dependencies allow.
 
-        Args:
-            express: Whether in CloudFormation's express mode, with `make deploy EXPRESS=1`'s
-                options.
-            on_line: Gets each line of the CLI's output.
+        In CloudFormation's express mode, the options are those of `make deploy EXPRESS=1`.
         """
         arguments = ["--all", "--concurrency", "3", "--require-approval", "never"]
         if express:

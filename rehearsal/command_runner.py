@@ -67,11 +67,6 @@ class CommandRunner:
 
     It reads a command as JSON in one line, and ends what the command prints with a line of a NUL
     character and the exit code.
-
-    Args:
-        program: Argument list that starts it.
-        environment: Its whole environment.
-        directory: Its working directory.
     """
 
     def __init__(
@@ -99,15 +94,9 @@ class CommandRunner:
         log: Path,
         on_line: Callable[[str], None],
     ) -> int:
-        """Run a command to its end, its output into a log file.
+        """Run a command to its end, its output appended to a log; return the exit code.
 
-        Args:
-            command: What the program reads.
-            log: File that gets the output, appended.
-            on_line: Called with each line, without its end.
-
-        Returns:
-            The exit code; that of the process, if it has ended.
+        That of the process, if it has ended. Each line is passed on, without its end.
         """
         log.parent.mkdir(parents=True, exist_ok=True)
         with interrupts_held():

@@ -56,11 +56,7 @@ def client_of(service: str, key: Mapping[str, str], *, endpoint: str, region: st
 class Deployer:
     """A user who may do what deploying takes, and no more; CloudFormation's role likewise.
 
-    Attributes:
-        deployment: Name of the deployment.
-        clients: Clients of the account's administrator, who gives the rights.
-        region: Where the deployment goes.
-        account: To whose account.
+    The clients are those of the account's administrator, who gives the rights.
     """
 
     deployment: str
@@ -88,11 +84,8 @@ class Deployer:
     def allow(self, assembly: Path, *, bootstrapped: bool) -> list[str]:
         """Let the deployer deploy what is in a directory; return CloudFormation's policies.
 
-        What was allowed before stays: an update also deletes what is no longer in the templates.
-
-        Args:
-            assembly: The directory.
-            bootstrapped: Whether CloudFormation's role is there, and gets the policies.
+        Once there are CloudFormation's roles (`bootstrapped`), they get them. What was allowed
+        before stays: an update also deletes what is no longer in the templates.
         """
         self.environment()
         environment = Environment(partition="aws", region=self.region, account=self.account)

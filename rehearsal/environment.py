@@ -195,18 +195,7 @@ class EksDependencies:
 class RehearsalEnvironment:
     """The local AWS, the HyperPod API behind it, and the control plane of its EKS cluster.
 
-    Attributes:
-        aws: The local AWS.
-        cdk: The CDK CLI.
-        clients: SDK clients of it.
-        hyperpod: The HyperPod API's state and faults.
-        lifecycle_logs: What the lifecycle scripts of its nodes say.
-        bus: Puts what happens to its clusters on EventBridge.
-        messages_file: What SNS topics were told.
-        hyperpod_url: Where it listens.
-        kubernetes: The control plane of the EKS cluster.
-        node_groups: The nodes of the EKS cluster's node groups.
-        region: Region that the deployment goes to.
+    What SNS topics were told is in the file of messages.
     """
 
     aws: LocalAws
@@ -239,15 +228,10 @@ def rehearsal_environment(
 ) -> Iterator[RehearsalEnvironment]:
     """Start everything, on free ports; stop it again whatever happens.
 
-    Args:
-        account: Account that the deployment goes to.
-        region: Region that the deployment goes to.
-        kubernetes: The control plane of the EKS cluster that will be made.
-        eks_cluster_name: Name of that cluster; None if none will be made: nothing listens then.
-        log_file: Gets the local AWS's own log; `allowed-calls.jsonl` next to it, which statements
-            of roles allowed their calls; `messages.jsonl`, what topics were told.
-        cdk: The CDK CLI that deploys, which starts slowly and may be of several environments.
-            Default: one that ends with this one.
+    Nothing listens for Kubernetes without the name of an EKS cluster. Next to the log file, which
+    is the local AWS's own, `allowed-calls.jsonl` gets which statements of roles allowed their
+    calls, `messages.jsonl` what topics were told. A CDK CLI that is given, because it starts
+    slowly, may be of several environments.
 
     Raises:
         LocalAwsError: The local AWS did not start.

@@ -53,14 +53,10 @@ def cause(
     checked: Collection[str],
     api: str | None,
 ) -> None:
-    """Let something fail from now on, and nothing else; `none` ends it.
+    """Let something of `FAULTS` fail in a group from now on, and nothing else; `none` ends it.
 
-    Args:
-        name: One of `FAULTS`, or `none`.
-        group: Instance group whose nodes fail.
-        groups: Names of the groups that there are, or are going to be.
-        checked: Names of those with deep health checks.
-        api: Where the HyperPod API listens; None outside the shell of a kept rehearsal.
+    `checked` are the groups with deep health checks. Without the address of the HyperPod API, this
+    is not the shell of a kept rehearsal.
 
     Raises:
         FaultError: There is no such fault or group, the fault cannot happen to it, or no rehearsal

@@ -19,10 +19,7 @@ _FUNCTION = "NotificationsNotifier"
 class Listener:
     """Hears what the deployment's topic is told from now on.
 
-    Args:
-        stage: The deployment.
-        begins_deployed: Whether what is heard of begins when all of it is deployed. Default: only
-            if its topic is there already.
+    What is heard of begins with a topic that is there, or with the deployment of all of it.
     """
 
     def __init__(self, stage: Stage, *, begins_deployed: bool = False) -> None:

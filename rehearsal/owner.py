@@ -44,12 +44,7 @@ def allow_loss(clients: AwsClients, cluster_name: str, *, stack_name: str) -> bo
 
 
 def delete_file_systems(clients: AwsClients, *, kept: Collection[str] = ()) -> list[str]:
-    """Delete every file system but those of others; return their ids.
-
-    Args:
-        clients: AWS.
-        kept: Ids of those of others. Default: there are none.
-    """
+    """Delete every file system but those of others, which are kept; return their ids."""
     client = clients("fsx")
     found = [each["FileSystemId"] for each in client.describe_file_systems()["FileSystems"]]
     names = [name for name in found if name not in kept]

@@ -23,9 +23,6 @@ class Progress:
     """Prints each step with the seconds since the start.
 
     On a terminal, a line below tells what runs now and for how long.
-
-    Args:
-        console: Where to print. Default: the terminal.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -105,35 +102,19 @@ _SVG = """\
 
 
 def recording_console(file: IO[str] | None = None) -> Console:
-    """Return a console that keeps what it prints, and shows no spinner, which a picture cannot.
-
-    Args:
-        file: Where it prints. Default: standard output.
-    """
+    """Return a console that keeps what it prints, and shows no spinner, which a picture cannot."""
     return VisibleConsole(file=file, record=True, force_terminal=False, width=_WIDTH)
 
 
 def picture(console: Console, *, title: str, name: str) -> str:
-    """Return what was printed as an SVG.
-
-    Args:
-        console: A console that keeps what it prints.
-        title: Text of the title bar, such as the command.
-        name: What the styles in it are called.
-    """
+    """Return what a console kept as an SVG, whose styles have a name."""
     return console.export_svg(
         title=title, code_format=_SVG, font_aspect_ratio=_FONT_RATIO, unique_id=name
     )
 
 
 def write_picture(console: Console, path: Path, *, title: str) -> None:
-    """Write what was printed as an SVG of at most 25 lines.
-
-    Args:
-        console: A console from `recording_console`.
-        path: The file.
-        title: Text of the title bar, such as the command.
-    """
+    """Write what a console of `recording_console` kept as an SVG of at most 25 lines."""
     shown = recording_console(io.StringIO())
     for line in _shortened(console.export_text(styles=True).splitlines()):
         shown.print(Text.from_ansi(line), soft_wrap=True)

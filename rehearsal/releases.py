@@ -40,12 +40,7 @@ class ReleaseError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Release:
-    """The default deployment of a released version.
-
-    Attributes:
-        version: Such as 0.1.0.
-        directory: What is kept of it.
-    """
+    """The default deployment of a released version, such as 0.1.0, and where it is kept."""
 
     version: str
     directory: Path
@@ -74,11 +69,7 @@ class Release:
         }
 
     def restore(self, assembly: Path, *, like: Path) -> None:
-        """Write the release's cloud assembly.
-
-        Args:
-            assembly: Directory to write.
-            like: A cloud assembly of today, which has what packages provide.
+        """Write the release's cloud assembly, with what packages provide from one of today.
 
         Raises:
             ReleaseError: Today's assembly lacks an asset that the release takes from packages.
@@ -112,14 +103,7 @@ def releases() -> list[Release]:
 
 
 def record(*, version: str) -> Release:
-    """Keep what this version deploys by default.
-
-    Args:
-        version: Such as 0.1.0.
-
-    Raises:
-        ReleaseError: The version is kept already.
-    """
+    """Keep what this version deploys by default; raise ReleaseError if it is kept already."""
     release = Release(version=version, directory=RELEASES / version)
     if release.directory.exists():
         raise ReleaseError(

@@ -22,13 +22,7 @@ INTERRUPTED = "Interrupted."
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackReport:
-    """One stack after the deployment.
-
-    Attributes:
-        name: Stack name.
-        status: CloudFormation's status.
-        seconds: Time from its first to its last event of the deployment.
-    """
+    """One stack after the deployment, with the seconds from its first to its last event."""
 
     name: str
     status: str
@@ -37,14 +31,9 @@ class StackReport:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:
-    """One verified fact.
+    """One verified fact: a command or a sentence, and what a user was shown, if that was checked.
 
-    Attributes:
-        check: What was verified: a command or a sentence.
-        ok: Whether it holds.
-        message: What a user was shown, where that was checked.
-        found: What there is instead; empty if it holds.
-        advice: What to do; empty if it holds.
+    If it does not hold, what is found instead, and what to do.
     """
 
     check: str
@@ -82,10 +71,7 @@ class Report:
 def summarize(report: Report, *, report_path: Path, kept: bool = False) -> str:
     """Return the end of the rehearsal's output.
 
-    Args:
-        report: What happened.
-        report_path: Where it is written.
-        kept: Whether the deployment stayed up: it was shown then, and may have changed since.
+    A deployment that was kept up was shown then, and may have changed since.
     """
     deployment = () if kept else deployment_lines(report)
     return "\n".join((*deployment, *_end(report, report_path=report_path)))
@@ -132,15 +118,7 @@ def report_page(
     assembly: Path,
     attempts: Sequence[Attempt],
 ) -> Content:
-    """Return what the page tells of a rehearsal.
-
-    Args:
-        report: What happened.
-        config: What was rehearsed.
-        region: Where.
-        assembly: Directory of its templates.
-        attempts: The deployments.
-    """
+    """Return what the page tells of a rehearsal and its deployments."""
     told = "\n".join("\n".join(attempt.messages) for attempt in attempts)
     error = report.error or ""
     checks = [

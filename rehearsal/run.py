@@ -45,17 +45,9 @@ class ScenarioDoesNotApplyError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rehearsal:
-    """What to rehearse and where to put what comes of it.
+    """What to rehearse, and the directory for what comes of it.
 
-    Attributes:
-        config: The configuration.
-        config_path: File it came from.
-        chart: Chart of the HyperPod dependencies.
-        scenario: What goes wrong, or changes; None for a plain deployment.
-        work_directory: Gets the cloud assembly, the logs and the report.
-        region: Region that the deployment goes to.
-        express: Whether it is deployed in CloudFormation's express mode.
-        keep: Leave everything up until interrupted, before taking it down.
+    Without a scenario, it is a plain deployment. All that is kept stays up until interrupted.
     """
 
     config: Config
@@ -236,14 +228,9 @@ class DifferentPlacesError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Played:
-    """What came of a scenario with a configuration.
+    """What came of a scenario with a configuration, by the name of its file without suffix.
 
-    Attributes:
-        config: Name of the configuration's file, without its suffix.
-        scenario: Name of the scenario.
-        seconds: How long it took.
-        wrong: The checks that failed, or what the configuration lacks; empty when all went well.
-        applies: Whether it was played.
+    What is wrong is the checks that failed, or, if it does not apply, what the configuration lacks.
     """
 
     config: str
@@ -264,12 +251,7 @@ class Played:
 
 
 def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress) -> list[Played]:
-    """Play every scenario with each configuration; return what came of each.
-
-    Args:
-        paths: Files of configurations of one region and Kubernetes version.
-        work_directory: Gets a folder for each configuration.
-        progress: Prints what is done.
+    """Play every scenario with each configuration, in a folder each; return what came of each.
 
     Raises:
         DifferentPlacesError: The configurations differ in region, version or account.

@@ -67,20 +67,9 @@ class Version(Protocol):
 class Stage:
     """One deployment on a running rehearsal environment, of a configuration that can be changed.
 
-    Attributes:
-        config_path: File of the configuration to rehearse.
-        config: The configuration in force; `change` replaces it.
-        work_directory: Gets the cloud assembly, changed configurations and logs.
-        environment: What stands in for AWS.
-        chart: Chart of the HyperPod dependencies.
-        progress: Prints what is done.
-        express: Whether deployments are in CloudFormation's express mode.
-        attempts: Gets each deployment, for a report. Default: none is recorded.
-        current: File of the configuration in force.
-        scripts: Folder of the lifecycle scripts in force.
-        release: Assembly of a former release in force; None for this version.
-        deployer: Who deploys, with the least rights.
-        training: How a job went on after a fault, if a scenario had one.
+    What is in force are the configuration, its file `current`, the scripts, and the assembly of a
+    former release, if any. The attempts, if wanted, get each deployment for a report; `training`,
+    how a job went on after a fault, if a scenario had one.
     """
 
     config_path: Path
@@ -208,8 +197,7 @@ class Stage:
     def deploy(self, *, express: bool | None = None) -> str | None:
         """Deploy all stacks; return the reason that a user would read, None when all went well.
 
-        Args:
-            express: Whether in express mode. Default: as the stage's deployments are.
+        In express mode or not, as the stage's deployments are by default.
         """
         express = self.express if express is None else express
         self._synth()
@@ -329,12 +317,9 @@ class Stage:
     def look(
         self, command: str, *options: str, credentials: Mapping[str, str] | None = None
     ) -> tuple[int, str]:
-        """Run what is looked at before CloudFormation; return exit code and output.
+        """Run a command that looks before CloudFormation does; return exit code and output.
 
-        Args:
-            command: Name of the command, such as `account`.
-            options: Its options, but for the configuration.
-            credentials: Of its caller. Default: the deployer's.
+        The deployer runs it, unless there are other credentials.
         """
         done = subprocess.run(  # noqa: S603 - our own command
             [

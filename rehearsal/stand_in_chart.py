@@ -13,12 +13,7 @@ STAND_IN = Path(__file__).resolve().parent / "chart" / "hyperpod-helm-chart"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChartChoice:
-    """A chart and why it was chosen.
-
-    Attributes:
-        path: Packaged chart or chart directory.
-        description: What the rehearsal's output says of it.
-    """
+    """A packaged chart or its directory, and what the rehearsal's output says of it."""
 
     path: Path
     description: str

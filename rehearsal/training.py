@@ -53,18 +53,15 @@ class Said:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingReport:
-    """How a job went on after a fault.
+    """How a job went on after a fault, in seconds since its first step.
 
     Attributes:
-        nodes: How many nodes it trains on.
-        points: Seconds since the first step, step and loss of each step, in their order.
+        points: Seconds, step and loss of each step, in their order.
         fault_seconds: When the node failed.
         back_seconds: When its last step before the fault was reached again.
         checkpoint: Step of the checkpoint from which it went on.
         lost_steps: Steps that were done again.
         lost_seconds: Time until it was where it had been at the fault.
-        failed_node: The node that failed.
-        new_node: The node in its place.
     """
 
     nodes: int
@@ -91,9 +88,7 @@ class TrainingReport:
 class TrainingCluster:
     """Runs the pods of the training image on this machine, until it is left.
 
-    Args:
-        api: The control plane, in this process.
-        directory: Gets the files of the nodes, and those of `fsx-claim`.
+    The directory gets the files of the nodes, and those of `fsx-claim`.
     """
 
     def __init__(self, api: KubernetesApi, directory: Path) -> None:

@@ -40,13 +40,7 @@ _COMMAND_SECONDS = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterTools:
-    """kubectl and helm with access to the cluster.
-
-    Attributes:
-        binaries: The executables.
-        kubeconfig: Kubeconfig file of a cluster admin.
-        home: Directory for their caches.
-    """
+    """kubectl and helm with the access of a cluster admin, and a home for their caches."""
 
     binaries: LayerBinaries
     kubeconfig: Path
@@ -221,10 +215,7 @@ def left_behind(
 ) -> list[str]:
     """Return what should be gone and is not: stacks, clusters, nodes, releases.
 
-    Args:
-        environment: What stands in for AWS.
-        stacks: Names of the stacks.
-        config: Names an EKS cluster that was there before, if at all. Default: it names none.
+    An EKS cluster that the configuration names was there before.
     """
     kept = {config.eks_cluster_name} if config is not None and config.eks.is_existing else set()
     clients = environment.clients
@@ -263,13 +254,7 @@ def verify(
 ) -> Iterator[Fact]:
     """Yield each check as it is done.
 
-    Args:
-        config: What is deployed.
-        tools: kubectl and helm.
-        clients: AWS.
-        outputs: The outputs of each stack, by the name of the stack.
-        deployer: Returns the client of a service with the rights of the deployer, who verifies
-            it too. Default: the rights are not tried.
+    The deployer's clients try the rights of the deployer, who verifies it too.
     """
     with new_client_from_config(config_file=str(tools.kubeconfig)) as kubernetes:
         deployment = LiveDeployment(
@@ -310,10 +295,7 @@ def new_objects(
 ) -> Iterator[Fact]:
     """Yield a check for each bucket whose new objects are imported.
 
-    Args:
-        config: The configuration.
-        clients: AWS; an object is put into each linked bucket, and deleted.
-        outputs: The outputs of each stack, by the name of the stack.
+    An object is put into each linked bucket, and deleted.
     """
     if config.storage is None:
         return

@@ -30,23 +30,14 @@ _OF_BOOTSTRAP = "BootstrapVersion"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArchivedVersion:
-    """What an archive has, to be deployed as a release is.
-
-    Attributes:
-        archive: The archive.
-        config: File of the configuration that follows; the deployed one is not known.
-    """
+    """What an archive has, deployed as a release is, before the configuration that follows."""
 
     archive: Archive
     config: Path
     version: str = "archive"
 
     def restore(self, assembly: Path, *, like: Path) -> None:
-        """Write the cloud assembly of what is deployed.
-
-        Args:
-            assembly: Directory to write.
-            like: The changed configuration's cloud assembly, which has what packages provide.
+        """Write the cloud assembly of what is deployed, with packages' files of today's assembly.
 
         Raises:
             ArchiveError: A file is neither in the archive nor here.
@@ -74,14 +65,7 @@ class ArchivedVersion:
         _write(assembly / "manifest.json", {"version": version, "artifacts": artifacts})
 
     def absent(self, like: Path) -> list[tuple[str, str]]:
-        """Return the custom resources whose files neither the archive nor this checkout has.
-
-        Args:
-            like: The changed configuration's cloud assembly.
-
-        Returns:
-            Stack and logical ID of each.
-        """
+        """Return stack and logical ID of custom resources whose files nobody has."""
         known = self.archive.assets.keys() | _sources(like).keys()
         return [
             (stack, logical_id)
@@ -241,15 +225,7 @@ def hide_in(assembly: Path) -> None:
 
 
 def given_assembly(folder: Path, *, config: Config) -> Path:
-    """Return a cloud assembly that was given, if it is of a configuration.
-
-    Args:
-        folder: The assembly.
-        config: The configuration.
-
-    Raises:
-        OpsError: It is none, or of another configuration.
-    """
+    """Return a cloud assembly that was given; raise OpsError if it is not of the configuration."""
     try:
         found = {each.name for each in stacks_in(folder)}
     except (OSError, ValueError, KeyError):
@@ -265,12 +241,7 @@ def given_assembly(folder: Path, *, config: Config) -> Path:
 
 
 def copied(folder: Path, *, to: Path) -> None:
-    """Copy a cloud assembly, whose files may be next to its folder.
-
-    Args:
-        folder: The assembly.
-        to: The copy, made anew.
-    """
+    """Copy a cloud assembly, whose files may be next to its folder, in place of what is there."""
     shutil.rmtree(to, ignore_errors=True)
     shutil.copytree(folder, to)
     for path in to.glob("*.assets.json"):

@@ -26,14 +26,9 @@ _RUNNING = "Running"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EndingNodes:
-    """Nodes of a group that end.
+    """Nodes of a group that end, and how many are there anew.
 
-    Attributes:
-        group: The group.
-        ends: How many end.
-        added: How many are there anew.
-        nodes: Those of which they are, with the pods on them, as the archive has them.
-        is_managed: Whether it is an EKS node group.
+    The nodes are those of which they are, with the pods on them, as the archive has them.
     """
 
     group: str

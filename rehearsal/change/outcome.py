@@ -28,15 +28,9 @@ class ChangeAction(StrEnum):
 
 @dataclass(frozen=True, order=True, slots=True)
 class ResourceChange:
-    """What became of a resource.
+    """What became of a resource; its name is the path of its construct, if the template has it.
 
-    Attributes:
-        stack: Name of its stack.
-        action: What became of it.
-        type: Its type.
-        logical_id: Its logical ID.
-        name: Path of its construct in the stack; its logical ID if the template has no paths.
-        holds_data: Whether its replacement or deletion loses data, or the work of a cluster.
+    It `holds_data` if its replacement or deletion loses data, or the work of a cluster.
     """
 
     stack: str
@@ -59,13 +53,9 @@ class ResourceChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Snapshot:
-    """Stacks at one moment.
+    """Stacks at one moment: statuses, and physical ID, type and construct path of each resource.
 
-    Attributes:
-        statuses: The status of each stack that is there.
-        resources: Physical ID and type of each resource.
-        properties: The properties of each, with physical IDs in the place of references.
-        names: Path of each one's construct.
+    The properties have physical IDs in the place of references.
     """
 
     statuses: Mapping[str, str]
@@ -183,12 +173,7 @@ def changes(
 def steps(
     found: Iterable[ResourceChange], *, events: Mapping[str, Sequence[StackEvent]]
 ) -> list[ResourceChange]:
-    """Return the changes that CloudFormation makes before it cleans up, in the order it did.
-
-    Args:
-        found: The changes.
-        events: The deployment's events, by the name of the stack.
-    """
+    """Return the changes that CloudFormation makes before it cleans up, in the order it did."""
     done = {
         (stack, event.logical_id): event.time
         for stack, each in events.items()

@@ -15,13 +15,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, order=True, slots=True)
 class MissingPermission:
-    """An action that is not allowed.
-
-    Attributes:
-        who: Who needs it.
-        action: The action.
-        resource: On what, as a pattern of ARNs.
-    """
+    """An action that somebody needs and may not take, on resources of a pattern of ARNs."""
 
     who: str
     action: str
@@ -32,11 +26,7 @@ class MissingPermission:
 
 
 def policy(path: Path) -> Document:
-    """Return the policy in a file.
-
-    Raises:
-        OpsError: There is none.
-    """
+    """Return the policy in a file; raise OpsError if there is none."""
     try:
         document = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -52,14 +42,9 @@ def policy(path: Path) -> Document:
 def missing(
     needed: Iterable[Document], given: Iterable[Document], *, who: str
 ) -> list[MissingPermission]:
-    """Return what policies that are needed allow, and those that are given do not.
+    """Return what documents of needed permissions allow, and the given policies of `who` do not.
 
     A pattern is covered by a wider one alone, not by several that cover it together.
-
-    Args:
-        needed: The documents of what is needed, all of whose statements allow.
-        given: The documents of the policies.
-        who: Who has the policies.
     """
     statements = [each for document in given for each in _listed(document.get("Statement"))]
     found = {

@@ -24,15 +24,10 @@ _STUCK = ("UPDATE_ROLLBACK_FAILED", "ROLLBACK_FAILED", "UPDATE_FAILED", "CREATE_
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rollback:
-    """The end state after a failure.
+    """The end state after a step failed, which may be the only one.
 
-    Attributes:
-        step: What failed.
-        is_only: Whether there is no other step.
-        statuses: The status of each stack that was rolled back, or not even that.
-        changes: What is not as before the deployment.
-        ended: How many nodes have ended.
-        nodes: How many there are.
+    The statuses are of stacks that were rolled back, or not even that; the changes, what is not as
+    before. So many nodes have ended, and so many there are.
     """
 
     step: ResourceChange
@@ -68,24 +63,12 @@ class Rollback:
 
 @dataclass(kw_only=True, slots=True)
 class Prediction:
-    """What a deployment would do.
+    """What a deployment would do to what an archive of `written` and `digest` has.
 
-    Attributes:
-        deployment: `name` of the configuration.
-        place: Account and region.
-        written: When the archive was.
-        digest: The archive's.
-        notes: What differs between the rehearsal and what is deployed.
-        error: Why the deployment fails; empty if it does not.
-        new: Names of the stacks that are made.
-        staying: Names of the stacks that the configuration has no more.
-        changes: What becomes of resources.
-        nodes: Groups whose nodes are others afterwards.
-        missing: Permissions that are missing.
-        minutes: The most that CloudFormation takes; None if nothing changes.
-        cost: What a month costs before and after, in a line; empty if that is the same.
-        rollback: What remains if the second-last step fails; None if there is no step.
-        seconds: How long the rehearsal took.
+    The notes say what differs between the rehearsal and what is deployed; `error`, why it fails.
+    Stacks are new, or stay though the configuration has them no more. The minutes are the most that
+    CloudFormation takes, None if nothing changes; the cost is that of a month before and after,
+    empty if it is the same; the rollback, what remains if the second-last step fails.
     """
 
     deployment: str

@@ -59,18 +59,14 @@ class ChangeStage(Stage):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangeRehearsal:
-    """What to rehearse.
+    """What is deployed, the changed configuration, and how that is rehearsed.
 
     Attributes:
-        archive: What is deployed.
-        config_path: File of the changed configuration.
-        work_directory: Gets the cloud assemblies and logs.
-        progress: Prints what is done.
         policies: Policies of who deploys. Default: they are not looked at.
-        assembly: What was synthesized of it. Default: it is synthesized.
         fails: Whether a failure of the second-last step is rehearsed, too.
+        assembly: What was synthesized of the configuration. Default: it is synthesized.
         cdk: The CDK CLI. Default: one for each deployment.
-        stage_type: How the stage synthesizes. Default: as users do.
+        stage_type: How the stage synthesizes.
     """
 
     archive: Archive
@@ -334,11 +330,7 @@ class _Attempt:
 
 
 def reason(error: str) -> str:
-    """Return why a deployment failed, without the rest of what the CDK CLI printed.
-
-    Args:
-        error: What is said of it.
-    """
+    """Return why a deployment failed, without the rest of what the CDK CLI printed."""
     rules = dict.fromkeys(_RULE.findall(error))
     return "\n".join(each.strip() for each in rules) or error
 

@@ -29,15 +29,9 @@ _POOL = [
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CapacityReservation:
-    """A reservation or a Capacity Block that is active at once.
+    """A reservation or a Capacity Block that is active at once, perhaps in a resource group.
 
-    Attributes:
-        id: Its ID.
-        instance_type: Type of its instances.
-        count: How many it has.
-        zone: Its zone, by ID or name; None for the region's first one.
-        is_block: Whether it is a Capacity Block.
-        group_arn: ARN of the resource group that it is in; None for none.
+    Its zone is an ID or a name; None is the region's first one.
     """
 
     id: str

@@ -30,12 +30,9 @@ def vpc_cidr(network: NetworkConfig) -> str:
 def free_blocks(
     network: NetworkConfig, *, prefix_length: int, others: Iterable[str] = ()
 ) -> Iterator[str]:
-    """Yield blocks of the VPC that none of its subnets has.
+    """Yield blocks of the VPC that none of its subnets has, nor those of others.
 
-    Args:
-        network: What the deployment has.
-        prefix_length: Of each block; a smaller VPC is one.
-        others: Blocks that others have put into the VPC. Default: none.
+    A VPC smaller than a block is one.
     """
     taken = [
         IPv4Network(cidr)
@@ -53,11 +50,9 @@ def free_blocks(
 
 
 def id_tag(kind: str, id_: str | None) -> list[dict[str, Any]]:
-    """Return the tag by which a resource gets an ID; none for an ID that no one names.
+    """Return the tag by which a resource of EC2's name of a type gets an ID.
 
-    Args:
-        kind: EC2's name of the type, such as security-group.
-        id_: The ID.
+    None for an ID that no one names.
     """
     if id_ is None:
         return []
@@ -140,9 +135,6 @@ class ExistingNetwork:
     """A VPC with DNS names, an internet gateway, and a NAT gateway for its private subnets.
 
     It lacks what the configuration consents to add.
-
-    Attributes:
-        network: What the configuration names of it.
     """
 
     network: NetworkConfig

@@ -8,12 +8,7 @@ from emulator.aws.local_aws import AwsClients
 
 @dataclass(frozen=True, slots=True)
 class ExistingResource:
-    """A resource; those of the same text are the same.
-
-    Attributes:
-        text: What it is.
-        make: Creates it unless it is there.
-    """
+    """A resource, and what creates it unless it is there; those of the same text are the same."""
 
     text: str
     make: Callable[[AwsClients], None] = field(compare=False)

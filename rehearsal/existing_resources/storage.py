@@ -21,12 +21,7 @@ from rehearsal.existing_resources.roles import policy as policy_of
 
 
 def kms_key(key: str, *, policy: str = "") -> ExistingResource:
-    """Return a symmetric KMS key.
-
-    Args:
-        key: Its ARN or id.
-        policy: Its policy as JSON. Default: the one that KMS gives a key.
-    """
+    """Return a symmetric KMS key of an ARN or id; without a policy, with the one that KMS gives."""
 
     def make(clients: AwsClients) -> None:
         kms, name = clients("kms"), key.rpartition("/")[2]

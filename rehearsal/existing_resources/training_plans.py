@@ -24,12 +24,8 @@ def training_plan(
 ) -> ExistingResource:
     """Return a training plan for a HyperPod cluster that is active at once.
 
-    Args:
-        arn: Its ARN.
-        instance_type: Type of its instances.
-        count: How many it has.
-        zone_id: Id of their zone. Default: that of the number.
-        zone_number: Place of their zone among the region's by name, from 0.
+    Without the id of their zone, its instances are in that of the number, from 0, among the
+    region's by name.
     """
 
     def make(clients: AwsClients) -> None:

@@ -35,12 +35,8 @@ class StackFailedError(Exception):
 class StackActions:
     """CloudFormation in one account and region, as the role of the actions sees it.
 
-    Attributes:
-        key: Of the pipeline.
-        clients: Of the administrator of the environment's account.
-        endpoint: Address of the local AWS.
-        region: Region of the stacks.
-        bucket: Bucket that templates are read from.
+    The key is the pipeline's, the clients are of the administrator of the environment's account;
+    templates are read from the bucket.
     """
 
     key: Mapping[str, str]
@@ -52,12 +48,9 @@ class StackActions:
     def run(
         self, action: PipelineAction, *, template: Path | None, configuration: Path | None = None
     ) -> None:
-        """Run an action.
+        """Run an action that creates a change set, or executes one.
 
-        Args:
-            action: It creates a change set, or executes one.
-            template: The template of a change set that is created.
-            configuration: Its template configuration, which has the stack's tags. Default: none.
+        The configuration of a template has the stack's tags.
 
         Raises:
             StackFailedError: CloudFormation refused it, or it failed.

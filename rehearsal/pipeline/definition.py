@@ -22,19 +22,11 @@ _PHASES = ("install", "pre_build", "build")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PipelineAction:
-    """An action of a pipeline.
+    """An action of a pipeline; inputs and outputs are names of artifacts.
 
-    Attributes:
-        name: Its name.
-        provider: What runs it: CodeBuild, CloudFormation, Manual, or where the source is.
-        category: Source, Build, Deploy or Approval.
-        configuration: Its settings.
-        inputs: Names of the artifacts that it gets.
-        outputs: Names of the artifacts that it makes.
-        role: ARN of the role that it is run with; empty for a role of the pipeline's own stack.
-        region: Where it runs; empty for the pipeline's region.
-        namespace: Of the variables that it exports.
-        run_order: Actions of one number run side by side.
+    What runs it is CodeBuild, CloudFormation, Manual, or where the source is. The role is empty for
+    one of the pipeline's own stack, the region for the pipeline's. The namespace is of the
+    variables that it exports; actions of one number of `run_order` run side by side.
     """
 
     name: str
@@ -51,12 +43,7 @@ class PipelineAction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StageDefinition:
-    """A stage of a pipeline.
-
-    Attributes:
-        name: Its name.
-        actions: Its actions.
-    """
+    """A stage of a pipeline."""
 
     name: str
     actions: Sequence[PipelineAction]
@@ -69,12 +56,9 @@ class StageDefinition:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BuildSpec:
-    """What a build runs.
+    """What a build runs: commands in one shell, and the variables that later actions may use.
 
-    Attributes:
-        commands: Its commands, in order; one shell runs them all.
-        exported: Names of the variables that later actions may use.
-        output: Folder that becomes its artifact; empty for none.
+    The folder `output` becomes its artifact; empty for none.
     """
 
     commands: Sequence[str]
@@ -83,14 +67,7 @@ class BuildSpec:
 
 
 class PipelineDefinition:
-    """The pipeline in a template.
-
-    Args:
-        path: The template, in its cloud assembly.
-
-    Attributes:
-        text: The template.
-    """
+    """The pipeline in a template, whose text it has."""
 
     def __init__(self, path: Path) -> None:
         self.text = path.read_text("utf-8")
@@ -108,12 +85,7 @@ class PipelineDefinition:
         ]
 
     def build_spec(self, project: str, *, source: Path) -> BuildSpec:
-        """Return what a project runs.
-
-        Args:
-            project: Its logical ID.
-            source: The artifact that it gets first, which may hold its build specification.
-        """
+        """Return what a project runs, as it or the artifact that it gets first says."""
         resource = self._resources[project]
         assert resource["Type"] == _PROJECT  # noqa: S101 - CDK refers to nothing else
         written = resource["Properties"]["Source"]["BuildSpec"]
@@ -162,10 +134,5 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any JSON of a template
 
 
 def with_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Return a text with the values of the variables that actions before exported.
-
-    Args:
-        text: Such as `#{dev@Review-dev.REVIEW}`.
-        variables: Values by namespace and name, with a dot between.
-    """
+    """Return a text with the values of variables, as of `#{namespace.NAME}`."""
     return re.sub(r"#\{([^}]+)\}", lambda found: variables[found[1]], text)

@@ -38,14 +38,9 @@ class BuildFailedError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BuildPlace:
-    """Where builds run.
+    """Where builds of the pipeline's account run, with variables that say where the local AWS is.
 
-    Attributes:
-        aws: Variables with credentials and addresses of the local AWS.
-        account: Account of the pipeline.
-        region: Region of the pipeline.
-        tools: Folder with what the image of builds has.
-        left_out: Commands that are not run, as the user asked for.
+    The folder of tools has what the image of builds has; commands may be left out, as asked for.
     """
 
     aws: Mapping[str, str]
@@ -64,15 +59,7 @@ class BuildPlace:
         log: Path,
         say: Callable[[str], None],
     ) -> dict[str, str]:
-        """Run a build; return the variables that it exports.
-
-        Args:
-            name: Name of the build.
-            spec: What it runs.
-            sources: Folders of its artifacts; it runs in the first.
-            variables: What the action gives it.
-            log: Gets its output.
-            say: Told which commands are left out.
+        """Run a build in the folder of its first artifact; return the variables that it exports.
 
         Raises:
             BuildFailedError: A command failed.
@@ -154,11 +141,9 @@ _BIN = REPOSITORY / "node_modules" / ".bin"
 
 
 def image_tools(folder: Path, *, aws: Sequence[str] = ()) -> Path:
-    """Write a folder with what the image of builds has: Python, and the AWS CLI.
+    """Write a folder, which must not be there, with Python and the AWS CLI, as the image of builds.
 
-    Args:
-        folder: The folder; must not be there.
-        aws: What stands in for the AWS CLI. Default: this environment's own.
+    This environment's own AWS CLI, unless another command stands in for it.
     """
     folder.mkdir()
     python = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
@@ -178,19 +163,10 @@ _SYNTH, _CHECK = "Build", "CheckPipeline"
 
 @dataclass(kw_only=True, slots=True)
 class Execution:
-    """What one push starts.
+    """What one push starts: builds of what was pushed in a place without rights, others in another.
 
-    Attributes:
-        definition: The pipeline in force.
-        repository: What was pushed to.
-        synth_place: Where what was pushed is checked and synthesized, without rights.
-        place: Where other builds run.
-        stacks: CloudFormation by region; the pipeline's own by the empty one.
-        folder: Gets clones and logs.
-        progress: Prints what is done.
-        stages: Names of the stages that were entered.
-        comments: What each approval showed.
-        error: Why it stopped; None when all went well.
+    CloudFormation is by region, the pipeline's own by the empty one. Afterwards, it has the stages
+    that were entered, what each approval showed, and why it stopped.
     """
 
     definition: PipelineDefinition

@@ -50,8 +50,7 @@ _MOST_HEAD_BYTES = 1024 * 1024
 class RegionRouter:
     """Passes each request on to the local AWS of its region; a context manager.
 
-    Args:
-        endpoints: URL of the local AWS by region; the first gets what is not signed.
+    The first region gets what is not signed.
     """
 
     def __init__(self, endpoints: Mapping[str, str]) -> None:
@@ -129,15 +128,7 @@ _BUCKET = "rehearsal-artifacts"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RehearsedEnvironment:
-    """An environment, and the local AWS that it is deployed to.
-
-    Attributes:
-        section: What the pipeline's configuration says of it.
-        config: What is deployed.
-        config_path: The file of that.
-        environment: The local AWS.
-        directory: Gets logs.
-    """
+    """An environment of the pipeline, and the local AWS that it is deployed to."""
 
     section: EnvironmentConfig
     config: Config
@@ -163,12 +154,7 @@ class RehearsedEnvironment:
         )
 
     def bootstrap(self, *, cli: CdkCli, trusted: str) -> None:
-        """Bootstrap it with the least rights, and make what the configuration names.
-
-        Args:
-            cli: The CDK CLI, with the templates of this environment.
-            trusted: Account of the pipeline.
-        """
+        """Bootstrap it with the least rights, and make what the configuration names."""
         deployer = Deployer(
             deployment=self.config.name,
             clients=self.environment.clients,
@@ -214,12 +200,7 @@ class RehearsedEnvironment:
 def start_places(
     loaded: Loaded, *, directory: Path, started: ExitStack
 ) -> Sequence[RehearsedEnvironment]:
-    """Start a local AWS for each environment.
-
-    Args:
-        loaded: The pipeline, and what it deploys.
-        directory: Gets a folder for each.
-        started: Stops them.
+    """Start a local AWS for each environment, in a folder of its own.
 
     Raises:
         UnplayableError: There is no pipeline, or two environments are in one region.

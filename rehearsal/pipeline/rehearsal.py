@@ -26,16 +26,7 @@ CHECKS = ".ci/run"
 
 @dataclass(kw_only=True, slots=True)
 class PipelineRehearsal:
-    """A pipeline, and where to put what comes of it.
-
-    Attributes:
-        loaded: The pipeline, and what it deploys.
-        config_path: Its file.
-        chart: Chart of the HyperPod dependencies.
-        work_directory: Gets clones, logs and the cloud assembly.
-        checks: Whether builds check what was pushed, which takes minutes.
-        progress: Prints what is done.
-    """
+    """A pipeline, and whether its builds check what was pushed, which takes minutes."""
 
     loaded: Loaded
     config_path: Path
@@ -178,13 +169,7 @@ class PipelineRehearsal:
     def _mistake(
         self, stage: str, reason: str, *, others: Sequence[RehearsedEnvironment]
     ) -> Iterator[Fact]:
-        """Yield whether what was pushed is stopped; take it back.
-
-        Args:
-            stage: Where.
-            reason: What the error says.
-            others: The environments that must not be reached.
-        """
+        """Yield whether what was pushed is stopped there, before others; take it back."""
         execution = self._execute(f"a mistake that {stage} must stop")
         error = execution.error or ""
         yield Fact(

@@ -28,10 +28,7 @@ _GIT = ("git", "-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhos
 class Repository:
     """A git repository with the project's files as they are now, committed or not.
 
-    Attributes:
-        path: Its folder.
-        chart: Chart that stands for the packaged one in clones.
-        shares_tools: Whether clones use this project's own tools, and set up none.
+    The chart stands for the packaged one in clones, which may share this project's own tools.
     """
 
     path: Path
@@ -57,13 +54,7 @@ class Repository:
         return _git(self.path, "rev-parse", "HEAD").strip()
 
     def push(self, config: Path, edit: Callable[[dict[str, Any]], None], *, message: str) -> None:
-        """Change a configuration file.
-
-        Args:
-            config: The file, from the root of the repository.
-            edit: Changes what it holds.
-            message: Of the commit.
-        """
+        """Change a configuration file, by its path from the root of the repository."""
         document = yaml.safe_load((self.path / config).read_text("utf-8"))
         edit(document)
         text = yaml.safe_dump(document, sort_keys=False)

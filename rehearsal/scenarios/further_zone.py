@@ -19,12 +19,7 @@ _REGION_OF_TWO_ZONES = "us-west-1"
 
 
 def _blocks(network: NetworkConfig, others: Iterable[str] = ()) -> list[str]:
-    """Return blocks of the VPC for a public subnet and a subnet for nodes; fewer if it is full.
-
-    Args:
-        network: What the deployment has.
-        others: Blocks that others have put into its VPC.
-    """
+    """Return blocks of the VPC for a public subnet and one for nodes; fewer if it is full."""
     blocks = free_blocks(network, prefix_length=_PREFIX_LENGTH, others=others)
     return [*itertools.islice(blocks, _BLOCKS)]
 

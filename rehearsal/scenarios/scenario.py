@@ -182,13 +182,7 @@ def compared(check: str, found: object, *wanted: object) -> Fact:
 
 
 def fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Fact]:
-    """Yield the checks of a failed deployment of the HyperPod stack.
-
-    Args:
-        stage: The stage.
-        error: What the deployment returned.
-        matching: Regular expression of what the user must read.
-    """
+    """Yield the checks of a failed deployment of the HyperPod stack, whose error must match."""
     yield is_refused(error, matching=matching)
     yield _names_a_log_group(stage, error)
     statuses = {kind: stage.status(kind) for kind in ("platform", "storage")}
@@ -197,12 +191,7 @@ def fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Fact]:
 
 
 def is_refused(error: str | None, *, matching: str) -> Fact:
-    """Return the check that an action brought an error of such words.
-
-    Args:
-        error: What the action returned.
-        matching: Regular expression of what the user must read.
-    """
+    """Return the check that an action brought an error that matches, as the user must read it."""
     expected = "the error says what is wrong and what to do"
     if re.search(matching, error if error is not None else "", re.DOTALL) is not None:
         return Fact(check=expected, ok=True, message=error)
