@@ -234,11 +234,9 @@ def action_resources() -> Mapping[str, ActionResources]:
 
 
 def is_possible(action: str, names: Collection[str]) -> bool:
-    """Return whether there is what an action is done to, as far as that is known.
+    """Return whether there is what an IAM action is done to, as far as that is known.
 
-    Args:
-        action: IAM action.
-        names: Texts in the templates, which name images and training plans if there are any.
+    The names are texts in the templates, which name images and training plans if there are any.
     """
     known = action_resources().get(action)
     return known is None or known.among(names).is_possible
@@ -251,12 +249,7 @@ def forms(action: str, names: Collection[str] = ()) -> Mapping[str, str]:
 
 
 def filled(form: str, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield a form with each combination of values for its variables.
-
-    Args:
-        form: The form of an ARN.
-        values: What may stand for each variable.
-    """
+    """Yield the form of an ARN with each combination of values for its variables."""
     for combination in product(*values.values()):
         arn = form
         for variable, value in zip(values, combination, strict=True):

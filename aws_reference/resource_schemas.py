@@ -193,10 +193,7 @@ class ResourceSchema:
     ) -> str | None:
         """Return why CloudFormation refuses to replace a resource, in its words, or None.
 
-        Args:
-            old: Properties of the resource.
-            new: Properties that it is to have; a change that replaces nothing has no problem.
-            physical_id: The physical id for the message. Default: the identifier.
+        The message has the physical ID, or else the identifier.
         """
         if not self.replacing(old, new):
             return None

@@ -36,12 +36,7 @@ def secret_values(config: Config) -> Iterator[Finding]:
 
 
 def secrets_in(node: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    """Yield where a secret is among values of YAML or JSON, and the name that says so.
-
-    Args:
-        node: The values.
-        path: Where they are.
-    """
+    """Yield where a secret is among values of YAML or JSON, and the name that says so."""
     if isinstance(node, list):
         for index, item in enumerate(node):
             yield from secrets_in(item, (*path, index))

@@ -36,13 +36,7 @@ _NODE_HEALTH = f"{RELEASE}-check"
 
 
 def daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, ...]:
-    """Name the DaemonSets with a pod on a node of this type.
-
-    Args:
-        facts: The type.
-        config: Tells whether the FSx CSI driver, the components and the user's health check
-            are installed.
-    """
+    """Name the DaemonSets with a pod on a node of this type."""
     has_script = config.node_health is not None and config.node_health.script is not None
     unlisted = unlisted_daemon_sets(facts, config=config)
     return (
@@ -72,8 +66,7 @@ def unlisted_daemon_sets(facts: InstanceFacts, *, config: Config) -> tuple[str, 
 def health_monitoring_agents(config: Config) -> tuple[str, ...]:
     """Name the DaemonSets of HyperPod's health monitoring agent that watch the configured types.
 
-    Args:
-        config: With the groups; without an accelerator in any, the DaemonSet for GPUs is named.
+    Without an accelerator in any group, the DaemonSet for GPUs is named.
     """
     types = {each for group in config.cluster.all_groups for each in group.possible_instance_types}
     facts = [instance_facts(each) for each in types]

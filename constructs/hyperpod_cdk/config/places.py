@@ -25,10 +25,7 @@ def location_findings(
 ) -> Iterator[Finding]:
     """Find zones and ARNs in a section that are not of the deployment's network or region.
 
-    Args:
-        value: The section; what is none has no place.
-        network: The deployment's; None when it is itself refused.
-        region: The configured region, if any.
+    The network is None when it is itself refused.
     """
     for named in named_resources(value):
         for finding in arn_findings(named.value, region=region):
@@ -50,9 +47,7 @@ def location_findings(
 def network_findings(network: object, *, region: str | None) -> Iterator[Finding]:
     """Find zones of another region, or written in two ways, in a network that may be malformed.
 
-    Args:
-        network: The section, or what is to become one.
-        region: The configured region; None leaves the zones to agree with each other.
+    Without a region, the zones must agree with each other.
     """
     zones = list(_zones_of(network))
     foreign = list(region_findings(zones, region=region))

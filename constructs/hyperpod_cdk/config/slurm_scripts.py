@@ -10,12 +10,7 @@ from hyperpod_cdk.synthesis.assets import asset_directory
 
 
 def slurm_scripts(*, cluster: ClusterConfig, storage: StorageConfig | None) -> ScriptFolder:
-    """Return the project's scripts, which do what `cluster.slurm.setup` says and nothing without.
-
-    Args:
-        cluster: The cluster.
-        storage: The deployment's file systems.
-    """
+    """Return the project's scripts, which do what `cluster.slurm.setup` says, if that is there."""
     setup = None if cluster.slurm is None else cluster.slurm.setup
     settings: dict[str, str] = {}
     files: dict[str, str] = {}

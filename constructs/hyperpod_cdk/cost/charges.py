@@ -47,13 +47,7 @@ class Charge:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CostChange:
-    """A change of the cost that is near.
-
-    Attributes:
-        day: When.
-        usd_a_month: What is known of the cost of a month with or without nodes, from then on.
-        reason: Why.
-    """
+    """A change of the cost that is near: of what is known of a month's, with or without nodes."""
 
     day: date
     usd_a_month: Decimal
@@ -98,16 +92,7 @@ class Cost:
 def charge_of(
     name: str, *, quantity: int, service: str, item: str, region: str | None, detail: str = ""
 ) -> Charge:
-    """Return what some units of an item cost, by an estimate where the price is not known.
-
-    Args:
-        name: The thing.
-        quantity: How many units are billed.
-        service: What bills it.
-        item: What is billed.
-        region: Where; None for a region that is not known.
-        detail: What the price depends on.
-    """
+    """Return what some units of an item cost, by an estimate where the price is not known."""
     price = price_of(service, item, region=region)
     charge = Charge(name=name, detail=detail, quantity=quantity, price=price)
     if price is not None:

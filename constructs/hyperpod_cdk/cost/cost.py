@@ -50,10 +50,8 @@ _RESERVED = "the reservation is billed as much without them"
 def cost(config: Config, *, region: str | None, day: date) -> Cost:
     """Return what a configuration costs at list prices.
 
-    Args:
-        config: What is deployed.
-        region: Where, for a configuration that names no region.
-        day: When; EKS charges more for Kubernetes versions in extended support.
+    The region is for a configuration that names none. On the day depends what EKS charges: more for
+    Kubernetes versions in extended support.
     """
     region = config.region or region
     return Cost(

@@ -23,10 +23,7 @@ def log_group_names(
 ) -> tuple[str, ...]:
     """Return the patterns of the names that a deployment's log groups have.
 
-    Args:
-        stack_name: Name of its platform stack.
-        eks_cluster_name: Name of its EKS cluster.
-        project_name: Name of its CodeBuild project, if it has one.
+    The stack is the platform's, and the project CodeBuild's, if there is one.
     """
     # As CDK names a resource that it names uniquely: letters and digits of the path.
     plain = re.sub(r"[^A-Za-z0-9]", "", stack_name)

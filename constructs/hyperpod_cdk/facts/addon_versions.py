@@ -89,9 +89,5 @@ _AUTOSCALERS: Final[Mapping[str, str]] = {
 
 
 def autoscaler_image(kubernetes_version: str) -> str:
-    """Return the image of the Cluster Autoscaler, by its digest.
-
-    Args:
-        kubernetes_version: Of the EKS cluster, such as `1.34`.
-    """
+    """Return the image of the Cluster Autoscaler for a Kubernetes version such as 1.34."""
     return f"{_AUTOSCALER}:{_AUTOSCALERS.get(kubernetes_version, _OLDER_AUTOSCALER)}"

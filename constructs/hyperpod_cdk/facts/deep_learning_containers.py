@@ -61,10 +61,7 @@ def registry_of(region: str) -> str | None:
 class BaseImage:
     """The container that an image of this project begins with; its Dockerfile names it too.
 
-    Attributes:
-        name: How the image, its Dockerfile and its tags are called: `gpu`, `neuron`.
-        repository: Its repository.
-        tag: Its tag.
+    The image, its Dockerfile and its tags are called by the name: `gpu`, `neuron`.
     """
 
     name: str

@@ -11,11 +11,9 @@ _AICR = "https://github.com/NVIDIA/aicr/blob/main/recipes/overlays"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BandwidthFloor:
-    """What an all-reduce of all GPUs reaches at its largest sizes, over EFA.
+    """The bus bandwidth in GB/s of an all-reduce of all GPUs, and who says so.
 
-    Attributes:
-        gb_per_second: Bus bandwidth in GB/s, as nccl-tests reports it.
-        source: Who says so.
+    As nccl-tests reports it at the largest sizes, over EFA.
     """
 
     gb_per_second: float

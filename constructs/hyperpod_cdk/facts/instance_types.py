@@ -136,10 +136,7 @@ def ec2_types() -> tuple[str, ...]:
 
 @cache
 def instance_facts(instance_type: str) -> InstanceFacts | None:
-    """Return what is known of an instance type; None for one that no public source describes.
-
-    Args:
-        instance_type: A HyperPod instance type, with its `ml.` prefix, or EC2's name of one.
+    """Return what is known of a type by HyperPod's name or EC2's; None if no public source has it.
 
     Raises:
         ValueError: HyperPod has no such instance type.
@@ -170,10 +167,7 @@ def has_accelerators(name: str) -> bool:
 
 
 def is_accelerated(instance_type: str) -> bool:
-    """Tell whether the instance type has GPUs or AWS Trainium chips.
-
-    Args:
-        instance_type: A HyperPod instance type, with its `ml.` prefix, or EC2's name of one.
+    """Tell whether a type, by HyperPod's name or EC2's, has GPUs or AWS Trainium chips.
 
     Raises:
         ValueError: HyperPod has no such instance type.
@@ -187,11 +181,7 @@ def is_accelerated(instance_type: str) -> bool:
 def default_threads_per_core(types: Iterable[str]) -> int | None:
     """Return the threads per core that suit a group: 2 where all its types have multithreading.
 
-    Args:
-        types: Every HyperPod instance type that the group may have.
-
-    Returns:
-        A number valid for all of them; None when one is not described, and HyperPod must decide.
+    None when one is not described, and HyperPod must decide.
 
     Raises:
         ValueError: HyperPod has no such instance type.

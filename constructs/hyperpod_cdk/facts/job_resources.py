@@ -63,11 +63,8 @@ class JobResources:
 def job_resources(instance_type: str) -> JobResources | None:
     """Return what a pod may request; None for a type that no public source describes.
 
-    Args:
-        instance_type: A HyperPod instance type, with its `ml.` prefix, or EC2's name of one.
-
     Raises:
-        ValueError: HyperPod has no such instance type.
+        ValueError: HyperPod has no such instance type, nor EC2.
     """
     facts = instance_facts(instance_type)
     if facts is None:

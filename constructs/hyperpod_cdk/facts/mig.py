@@ -66,22 +66,14 @@ _PART = re.compile(r"(\d+)-(\dg\.\d+gb)")
 def partitions(instance_type: str) -> Mapping[str, int]:
     """Return what a GPU of the type can be cut into, such as `1g.10gb`, and how often at most.
 
-    Args:
-        instance_type: A HyperPod instance type, with its `ml.` prefix.
-
-    Returns:
-        Most partitions of one GPU by their profile; empty for a type without MIG.
+    Empty for a type without MIG.
     """
     gpu = _GPU_OF.get(instance_type)
     return {} if gpu is None else dict(zip(_GPUS[gpu], _PER_GPU.values(), strict=True))
 
 
 def layouts(instance_type: str) -> tuple[str, ...]:
-    """Return the layouts that the chart's GPU operator knows for the type, such as `all-1g.10gb`.
-
-    Args:
-        instance_type: A HyperPod instance type, with its `ml.` prefix.
-    """
+    """Return the layouts that the chart's GPU operator knows, such as `all-1g.10gb`."""
     gpu = _GPU_OF.get(instance_type, "")
     if gpu not in _EQUAL:
         return ()
@@ -99,12 +91,7 @@ def types_with_layouts() -> tuple[str, ...]:
 
 
 def partitioned(instance_type: str, layout: str) -> Mapping[str, int]:
-    """Return the partitions of one GPU of the type by their profile.
-
-    Args:
-        instance_type: A HyperPod instance type, with its `ml.` prefix.
-        layout: One of its layouts.
-    """
+    """Return the partitions of one GPU of the type, in one of its layouts, by their profile."""
     kind, _, rest = layout.partition("-")
     if kind == "all":
         return {rest: partitions(instance_type)[rest]}

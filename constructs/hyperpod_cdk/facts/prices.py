@@ -70,10 +70,7 @@ def pricing_pages() -> Mapping[str, str]:
 def price_of(service: str, item: str, *, region: str | None) -> Price | None:
     """Return a price; None for one that is not known there.
 
-    Args:
-        service: What bills it.
-        item: What is billed.
-        region: Where; None for a region that is not known, where all regions have one price.
+    In a region that is not known (None), those are known that all regions share.
     """
     partition = "aws" if region is None else regions().get(region)
     return next(
@@ -94,13 +91,8 @@ _SIMILAR = {"HyperPod": "SageMaker Studio", "RDS for MariaDB": "RDS for PostgreS
 def estimate_of(service: str, item: str, *, region: str | None) -> Price | None:
     """Return the dearest price elsewhere in the partition of what is most like an item.
 
-    That is the item in other regions, or else what another service bills for it; None if neither
-    is known.
-
-    Args:
-        service: What bills it.
-        item: What is billed.
-        region: Where; None for a region that is not known.
+    That is the item in other regions, or else what another service bills for it; None if neither is
+    known.
     """
     partition = "aws" if region is None else regions().get(region)
     for like in (service, _SIMILAR.get(service, service)):

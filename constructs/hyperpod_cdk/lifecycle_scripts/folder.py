@@ -90,13 +90,9 @@ def homes(
 ) -> list[list[ScriptFolder]]:
     """Return the folders that nodes get together, that with the script they run at the front.
 
-    The first may be empty: its nodes run no script.
-
-    Args:
-        project: The scripts that run before the user's.
-        own: The user's scripts of every node that has none of `folders`, whose home is the first.
-        folders: Those of groups, whose homes follow in this order.
-        prefix: What the keys of all begin with.
+    The first home is that of every node that has none of `folders`: the project's scripts, and
+    `own` after or instead of them. It may be empty: its nodes run no script. The homes of
+    `folders`, those of groups, follow in this order. The keys of all begin with the prefix.
     """
     return [
         _home(project, own=own, prefix=prefix),

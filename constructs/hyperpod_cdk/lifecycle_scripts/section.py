@@ -78,12 +78,7 @@ def folder_name(folder: OwnScriptsConfig) -> str:
 
 
 def folder_prefix(folder: OwnScriptsConfig, *, prefix: str) -> str:
-    """Return what the keys of a group's folder begin with.
-
-    Args:
-        folder: The folder.
-        prefix: What the keys of every node's scripts begin with; may be empty.
-    """
+    """Return what the keys of a group's folder begin with, below those of every node's scripts."""
     return joined(prefix, FOLDERS, folder_name(folder))
 
 

@@ -230,13 +230,10 @@ ENDPOINT_SERVICES = (
 
 
 def endpoint_services(has: Collection[str]) -> Iterator[EndpointService]:
-    """Yield the services of a deployment.
+    """Yield the services of a deployment that has these keys of `NEEDS`.
 
     A build in the network calls no other services than nodes do: ECR, S3 and CloudWatch Logs. Who
     starts it is not in the network.
-
-    Args:
-        has: Keys of `NEEDS`, of what the deployment has.
     """
     for service in ENDPOINT_SERVICES:
         if not service.needs or not {*service.needs}.isdisjoint(has):

@@ -24,10 +24,7 @@ Values = dict[KeyPath, str | None]
 def fix_subnets(scope: Construct, network: NetworkConfig) -> None:
     """Refuse what would replace a subnet; more of them may be added at the end of a list.
 
-    Args:
-        scope: The network; a new VPC and an existing one have the same ids, so that neither can
-            become the other.
-        network: The values.
+    A new VPC and an existing one have the same ids, so that neither can become the other.
     """
     publics = network.public_subnet_cidrs
     zones = network.availability_zone_ids or [None] * len(publics)

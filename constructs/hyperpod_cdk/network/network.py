@@ -166,13 +166,11 @@ def _first_in_each_zone(subnets: Sequence[PrivateSubnet]) -> list[ec2.ISubnet]:
 class DnsFirewall(Construct):
     """Lets a VPC's resolver answer for some domains alone, so that no data leaves in queries.
 
+    These are `AWS_DOMAINS`, and further ones; `*.` stands for all names below one.
+
     The answer for all other names is NXDOMAIN. When Route 53 Resolver gets no verdict from the
     firewall, it answers SERVFAIL: without a configuration that says otherwise, a VPC fails closed.
     https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall-vpc-configuration.html
-
-    Args:
-        vpc: The VPC.
-        domains: Domains that resolve besides `AWS_DOMAINS`; `*.` stands for all names below one.
     """
 
     def __init__(

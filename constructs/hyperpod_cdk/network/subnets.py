@@ -67,12 +67,7 @@ class NodeSubnets:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubnetZone:
-    """Where a subnet goes: a zone by its id or its name, or the region's nth zone by name.
-
-    Attributes:
-        index: Position in the region's AZs by name; used when there is no zone.
-        zone: AZ id such as `usw2-az1`, or name such as `us-west-2a`.
-    """
+    """Where a subnet goes: a zone by its id or its name, or the region's nth zone by name."""
 
     index: int
     zone: str | None = None
@@ -128,15 +123,8 @@ def _accept_zone_name(subnet: ec2.CfnSubnet) -> None:
 class PublicSubnet(Construct):
     """A public subnet, and a NAT gateway in it for private subnets.
 
-    Nothing in it gets a public address by default; only the NAT gateway has one.
-
-    Args:
-        internet_gateway_id: The internet gateway of the VPC.
-        attachment: What attaches it. Default: it is attached already.
-        has_nat_gateway: Whether a NAT gateway is in it.
-
-    Attributes:
-        nat_gateway_id: The NAT gateway; None if there is none.
+    Nothing in it gets a public address by default; only the NAT gateway has one. Without an
+    attachment, the internet gateway is attached already.
     """
 
     def __init__(
@@ -191,21 +179,10 @@ class PublicSubnet(Construct):
 
 
 class PrivateSubnet(Construct):
-    """A private subnet, with a route table of its own or one that exists.
+    """A private subnet, with a route table of its own, or with one that exists.
 
-    Args:
-        nat_gateway_id: NAT gateway that its own route table leads to. Default: it leads nowhere
-            beyond the VPC.
-        route_table_id: A route table that exists, in place of its own. Default: its own.
-        secondary_cidr: Whether to add the CIDR block to the VPC first.
-        after: What else must exist before the subnet. Default: nothing.
-
-    Attributes:
-        zone: Where it is.
-        subnet: The subnet.
-        cidr_block: The block that was added to the VPC, if any.
-        has_own_route_table: Whether the route table is its own.
-        internet_access: What must exist before it reaches the internet.
+    Its own route table leads to the NAT gateway, or else nowhere beyond the VPC. A secondary CIDR
+    block is added to the VPC first. `internet_access` must exist before it reaches the internet.
     """
 
     def __init__(
@@ -267,13 +244,7 @@ class PrivateSubnet(Construct):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubnetMaker:
-    """Adds the new subnets of a section to a VPC.
-
-    Attributes:
-        scope: Parent.
-        network: CIDR blocks, zones, and how many NAT gateways there are.
-        vpc: The VPC.
-    """
+    """Adds the new subnets of a section to a VPC."""
 
     scope: Construct
     network: NetworkConfig
@@ -284,9 +255,7 @@ class SubnetMaker:
     ) -> list[PublicSubnet]:
         """Return the public subnets, and in them the NAT gateways.
 
-        Args:
-            internet_gateway_id: The internet gateway of the VPC.
-            attachment: What attaches that. Default: it is attached already.
+        Without an attachment, the internet gateway is attached already.
         """
         return [
             PublicSubnet(
@@ -309,9 +278,8 @@ class SubnetMaker:
     ) -> Mapping[int, PrivateSubnet]:
         """Return the new subnets for nodes, by their place in the list.
 
-        Args:
-            nat_gateway_ids: A NAT gateway for each zone, or one for all; none for no way out.
-            secondary: Which of the CIDR blocks to add to the VPC.
+        There is a NAT gateway for each zone, or one for all; none for no way out. The secondary
+        CIDR blocks are added to the VPC.
         """
         zones = self._zones
         homes = {zone.zone: zone for zone in zones}
@@ -340,12 +308,7 @@ class SubnetMaker:
     def eks(
         self, *, nat_gateway_ids: Sequence[str], hyperpod: Sequence[PrivateSubnet]
     ) -> list[PrivateSubnet]:
-        """Return the new subnets for the control plane, beginning with the first zone.
-
-        Args:
-            nat_gateway_ids: As for `hyperpod`.
-            hyperpod: The new subnets for nodes.
-        """
+        """Return the new subnets for the control plane, beginning with the first zone."""
         return [
             PrivateSubnet(
                 self.scope,

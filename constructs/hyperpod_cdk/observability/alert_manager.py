@@ -19,13 +19,10 @@ _UNBROKEN = 10_000
 def alert_manager(*, topic_arn: str, region: str, in_slack: bool) -> str:
     """Return the definition that makes an alarm one message, and one a day while it lasts.
 
-    https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-config.html
+    Amazon Q Developer in chat applications (Slack) takes messages in its own form alone; e-mails
+    then have that form, too.
 
-    Args:
-        topic_arn: The topic.
-        region: The topic's region.
-        in_slack: Whether Amazon Q Developer in chat applications reads the topic, which takes
-            messages in its own form alone; e-mails then have that form, too.
+    https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-config.html
     """
     config = {
         "route": {

@@ -118,15 +118,7 @@ class GrafanaWorkspace(Construct):
 def grafana_of(
     scope: Construct, construct_id: str, *, config: GrafanaConfig, name: str, prometheus: Workspace
 ) -> Grafana:
-    """Return the workspace of Amazon Managed Grafana that a configuration names, or a new one.
-
-    Args:
-        scope: Parent of a new one.
-        construct_id: Its id.
-        config: The section.
-        name: What a new one is called.
-        prometheus: The workspace of Prometheus that a new one queries.
-    """
+    """Return the workspace of Amazon Managed Grafana that a configuration names, or a new one."""
     if config.workspace_arn is not None and config.workspace_name is not None:
         return ImportedGrafana(
             workspace_arn=config.workspace_arn, workspace_name=config.workspace_name

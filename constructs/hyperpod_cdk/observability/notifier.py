@@ -38,14 +38,8 @@ _LONGEST_RUN = Duration.minutes(1)
 class Notifier(Construct):
     """Tells a topic of faults of a HyperPod cluster, each once, with its cause.
 
-    Args:
-        topic: Gets the messages.
-        topic_key: Encrypts them, if it is the deployment's.
-        cluster_name: The cluster.
-        training_plan_arns: Names or ARNs of the plans that it draws on.
-        patience_minutes: After how long missing nodes and faulty ones are told.
-        node_groups: The EKS node groups to look at, each with its EKS cluster.
-        log_groups: How its log group is made.
+    Missing and faulty nodes are told after the minutes of patience. Each EKS node group is looked
+    at by its EKS cluster and its name. The topic's key is None if it is not the deployment's.
     """
 
     def __init__(

@@ -120,14 +120,7 @@ class PrometheusWorkspace(Construct):
 def workspace_of(
     scope: Construct, construct_id: str, *, prometheus: PrometheusConfig, alias: str
 ) -> Workspace:
-    """Return the workspace that a configuration names, or a new one.
-
-    Args:
-        scope: Parent of a new one.
-        construct_id: Its id.
-        prometheus: The section.
-        alias: What a new one is called.
-    """
+    """Return the workspace that a configuration names, or a new one, called by the alias."""
     if prometheus.workspace_arn is not None:
         return ImportedWorkspace(workspace_arn=prometheus.workspace_arn)
     return PrometheusWorkspace(

@@ -91,14 +91,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Alarm:
-    """When someone is to be told.
-
-    Attributes:
-        name: Its name; what to do is that of its panel.
-        is_above: Whether it is over the threshold; below it otherwise.
-        threshold: Of the panel's unit.
-        minutes: For how long.
-    """
+    """When someone is to be told: above or below a threshold, of the panel's unit, for minutes."""
 
     name: str
     is_above: bool
@@ -192,9 +185,8 @@ class Watched:
     def filled(self, expression: str) -> str:
         """Return an expression of CloudWatch with what it names of the deployment.
 
-        Args:
-            expression: It may name `$gpu_nodes`, `$neuron_nodes` and `$other_nodes`, the number of
-                nodes of a kind, and `$gpu_price` and so on, the price of an hour of one of them.
+        That is `$gpu_nodes`, `$neuron_nodes` and `$other_nodes`, the number of nodes of a kind, and
+        `$gpu_price` and so on, the price of an hour of one of them.
         """
         return Template(expression).substitute(self._values())
 
@@ -244,10 +236,8 @@ def watched(
 ) -> Watched:
     """Return what is watched of a deployment.
 
-    Args:
-        config: Its configuration.
-        region: Where it is, for a configuration that names no region.
-        outputs: Outputs of its storage stack. Default: the IDs of file systems are not known.
+    The region is for a configuration that names none. Without outputs of its storage stack, the IDs
+    of file systems are not known.
     """
     region = config.region or region
     prices, dearest, has = dict[str, Decimal](), dict[Has, Decimal](), set[Has]()

@@ -25,11 +25,7 @@ _SCHEMA_VERSION = 39
 
 
 def dashboards(watched: Watched) -> Mapping[str, dict[str, Any]]:
-    """Return the dashboards of a deployment by the names of their subjects.
-
-    Args:
-        watched: What is watched.
-    """
+    """Return the dashboards of a deployment by the names of their subjects."""
     found = {name: (each, watched.panels_of(each)) for name, each in SUBJECTS.items()}
     return {
         name: _dashboard(watched, name=name, subject=subject, panels=panels)
@@ -39,11 +35,7 @@ def dashboards(watched: Watched) -> Mapping[str, dict[str, Any]]:
 
 
 def reads_cloudwatch(watched: Watched) -> bool:
-    """Say whether a dashboard shows metrics of CloudWatch, which those of file systems are.
-
-    Args:
-        watched: What is watched.
-    """
+    """Say whether a dashboard shows metrics of CloudWatch, which those of file systems are."""
     panels = (panel for each in SUBJECTS.values() for panel in watched.panels_of(each))
     return any(not panel.promql for panel in panels)
 

@@ -29,13 +29,7 @@ _PERIOD = Duration.minutes(PERIOD_MINUTES)
 class PanelsAndAlarms(Construct):
     """A dashboard with what there is to see of a deployment, and its alarms.
 
-    Args:
-        watched: What is watched.
-        topic: What gets the alarms; it lets CloudWatch publish. Default: they change their state,
-            and send no message.
-
-    Attributes:
-        alarms: The alarms.
+    The topic that gets them lets CloudWatch publish; without one, they send no message.
     """
 
     def __init__(
@@ -143,12 +137,7 @@ def _condition(alarm: Alarm) -> dict[str, Any]:
 
 
 class PrometheusRules(Construct):
-    """What is recorded of a deployment, and when someone is told, in a workspace.
-
-    Args:
-        watched: What is watched.
-        workspace_arn: ARN of the workspace.
-    """
+    """What is recorded of a deployment, and when someone is told, in a workspace."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, watched: Watched, workspace_arn: str

@@ -23,9 +23,6 @@ def rules(watched: Watched) -> str:
 
     Rules read every cluster that writes into a workspace; what they say names it by `cluster_id`.
     An alarm that CloudWatch has is not among them, so that no one is told twice.
-
-    Args:
-        watched: What is watched.
     """
     groups = [{"name": "hyperpod-cost", "rules": [*_cost(watched)]}]
     alerts = [*_alerts(watched)]
@@ -35,12 +32,7 @@ def rules(watched: Watched) -> str:
 
 
 def filled(query: str, *, matcher: str = "") -> str:
-    """Return a query as Prometheus takes it.
-
-    Args:
-        query: The query of a panel.
-        matcher: What tells a cluster from others of the same Prometheus. Default: all are read.
-    """
+    """Return a panel's query as Prometheus takes it, of the clusters of a matcher or of all."""
     text = query.replace(",$cluster", f",{matcher}" if matcher else "")
     return text.replace("{$cluster}", f"{{{matcher}}}" if matcher else "")
 

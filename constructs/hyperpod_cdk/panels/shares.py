@@ -29,10 +29,6 @@ NODES_WITHOUT_WORK = (
 
 
 def by_team(query: str) -> str:
-    """Return a query with the label `team`: a team, or the namespace of others.
-
-    Args:
-        query: It has the label `namespace`.
-    """
+    """Return a query by namespace with the label `team`: a team, or the namespace of others."""
     others = f'label_replace({query}, "team", "namespace $1", "namespace", "(.+)")'
     return f'label_replace({others}, "team", "$1", "namespace", "{TEAM_NAMESPACE}(.+)")'

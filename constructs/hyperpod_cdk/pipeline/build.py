@@ -28,9 +28,7 @@ _UNLOGGED = (
 class ArtifactBucket(Construct):
     """An encrypted bucket whose objects expire after 90 days, and its key, which is rotated.
 
-    Attributes:
-        bucket: The bucket.
-        key: Its key, which also encrypts what is told of executions.
+    The key also encrypts what is told of executions.
     """
 
     def __init__(self, scope: Construct, construct_id: str) -> None:
@@ -60,8 +58,7 @@ class ArtifactBucket(Construct):
 def harden_artifacts(bucket: s3.IBucket) -> None:
     """Let artifacts expire, keep versions, and record why they are neither logged nor copied.
 
-    Args:
-        bucket: The bucket, or one that CDK made for actions in another region.
+    The bucket may be one that CDK made for actions in another region.
     """
     # L1: what CDK makes for another region is behind an interface.
     resource = cast("s3.CfnBucket", bucket.node.default_child)
@@ -121,14 +118,9 @@ def synth_project(
 ) -> codebuild.PipelineProject:
     """Return the build that checks the repository as every change is, and synthesizes.
 
-    It has no rights on the accounts of the environments: it runs what was pushed.
-
-    Args:
-        scope: The pipeline.
-        source: Where the repository is.
-        config_path: The pipeline's configuration file, from the root of the repository.
-        chart: Chart that is read from S3, if it is not packaged in the build.
-        log_group: Gets its log.
+    It has no rights on the accounts of the environments: it runs what was pushed. The path of the
+    configuration is from the root of the repository; a chart is read from S3, or packaged in the
+    build.
     """
     # CodePipeline unpacks an archive from S3 without its history, and the checks list files by git.
     history = ["git init --quiet", "git add --all"] if source.s3 is not None else []
@@ -157,13 +149,7 @@ def synth_project(
 def check_project(
     scope: Construct, *, config_path: str, log_group: logs.ILogGroup
 ) -> codebuild.PipelineProject:
-    """Return the build that stops what would change the pipeline itself (ADR 75).
-
-    Args:
-        scope: The pipeline.
-        config_path: The pipeline's configuration file, from the root of the repository.
-        log_group: Gets its log.
-    """
+    """Return the build that stops what would change the pipeline itself (ADR 75)."""
     stack = cdk.Stack.of(scope)
     command = f"make pipeline CONFIG={shlex.quote(config_path)}"
     return _project(
@@ -194,15 +180,6 @@ def review_project(
     """Return the build that compares an environment with what is deployed, and changes nothing.
 
     It fails when a value changes that cannot change (ADR 55).
-
-    Args:
-        scope: The pipeline.
-        environment: Name of the environment.
-        source: Where the repository is, which has the program.
-        config_path: The pipeline's configuration file, from the root of the repository.
-        rehearses: Whether it also rehearses the change.
-        roles: What it may read the environment with.
-        log_group: Gets its log.
     """
     arguments = f"--config {shlex.quote(config_path)} --environment {environment}"
     arguments += " --rehearse-change" if rehearses else ""
@@ -234,13 +211,6 @@ def publish_project(
     """Return the build that uploads an environment's files, once it is approved.
 
     It runs nothing that was pushed. Its artifact is the assembly, which no other build may write.
-
-    Args:
-        scope: The pipeline.
-        environment: Name of the environment.
-        folder: Its folder of the assembly.
-        roles: What it may upload files with.
-        log_group: Gets its log.
     """
     return _project(
         scope,
@@ -259,14 +229,7 @@ def deny_artifacts_of_others(
     own: Sequence[str],
     artifacts: Sequence[str],
 ) -> None:
-    """Keep a build from what others have built: CDK lets it write the whole bucket.
-
-    Args:
-        project: The build.
-        bucket: Bucket of the artifacts.
-        own: Names of the artifacts that it makes.
-        artifacts: Names of all artifacts.
-    """
+    """Keep a build from the artifacts that are not its own: CDK lets it write the whole bucket."""
     # CodePipeline names folders by the first ten characters; where it does not, the digest of the
     # assembly and the commit still differ.
     # https://repost.aws/questions/QUI91tw7A9SUOMohJurNqmgA

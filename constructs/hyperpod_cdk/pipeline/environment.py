@@ -19,11 +19,8 @@ _CHANGE_SET = "PipelineChange"
 class EnvironmentAssembly:
     """What the synthesis wrote of an environment.
 
-    Attributes:
-        folder: Its folder, from the root of the cloud assembly.
-        stacks: Its stacks.
-        publishing_roles: ARNs of the roles of `cdk bootstrap` that upload its files.
-        lookup_roles: ARNs of the roles of `cdk bootstrap` that read it.
+    The folder is from the root of the cloud assembly; the roles are those of `cdk bootstrap` that
+    upload its files and read it, by ARN.
     """
 
     folder: str
@@ -64,11 +61,8 @@ class EnvironmentAssembly:
     ) -> Iterator[codepipeline.IAction]:
         """Yield the actions that deploy the stacks, each after those that it needs.
 
-        Args:
-            scope: Gets the roles of `cdk bootstrap` that the actions have.
-            artifact: The cloud assembly.
-            first: Number of the first actions in their stage.
-            region: Region of the pipeline.
+        They are numbered from the first; the scope gets the roles of `cdk bootstrap` that they
+        have. The region is the pipeline's.
         """
         stacks = {stack.id: stack for stack in self.stacks}
 

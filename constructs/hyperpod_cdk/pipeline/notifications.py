@@ -16,13 +16,7 @@ _SENDER = "codestar-notifications.amazonaws.com"
 
 
 class PipelineNotifications(Construct):
-    """A topic that gets failures of a pipeline's executions and approvals that are waited for.
-
-    Args:
-        pipeline: The pipeline.
-        key: Encrypts the messages.
-        emails: Who gets an e-mail of each.
-    """
+    """A topic that gets failures of a pipeline's executions and approvals that are waited for."""
 
     def __init__(
         self,

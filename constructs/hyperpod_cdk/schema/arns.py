@@ -206,11 +206,9 @@ InternetGatewayId = Annotated[str, *_ec2_id("igw", "an internet gateway's ID")]
 
 
 def arn_findings(value: str, *, region: str | None) -> Iterator[Finding]:
-    """Find an ARN of another partition or region than the deployment's.
+    """Find an ARN of another partition or region than the deployment's, if that is configured.
 
-    Args:
-        value: The ARN; what is not an ARN is passed over, and so is a part that is a CDK token.
-        region: The configured region; None leaves nothing to compare with.
+    What is not an ARN is passed over, and so is a part that is a CDK token.
     """
     if region is None or not value.startswith("arn:"):
         return

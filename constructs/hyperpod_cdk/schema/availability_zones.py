@@ -92,12 +92,9 @@ def _regions_by_prefix() -> Mapping[str, str]:
 
 
 def foreign_zone_findings(zone: str, *, zones: Iterable[str | None], why: str) -> Iterator[Finding]:
-    """Find a zone that no HyperPod subnet is in.
+    """Find a zone ID that no HyperPod subnet is in; None stands for one that is known by name only.
 
-    Args:
-        zone: The zone ID.
-        zones: Zone IDs of the HyperPod subnets; None in place of one that is known by name only.
-        why: Why it has to be one of them, or what else to do; ends the message.
+    Why it has to be one of them, or what else to do, ends the message.
     """
     known = set(zones)
     if zone not in known:
@@ -121,11 +118,9 @@ def form_findings(zones: Iterable[NamedZone]) -> Iterator[Finding]:
 
 
 def region_findings(zones: Iterable[NamedZone], *, region: str | None) -> Iterator[Finding]:
-    """Find zones of another region than the configured one, or than the first zone's.
+    """Find zones of another region than the configured one, or, without one, than the first zone's.
 
-    Args:
-        zones: Zones with their paths; malformed ones are passed over.
-        region: The configured region; None leaves the zones to agree with each other.
+    Malformed ones are passed over.
     """
     expected = zone_id_prefix(region) if region else None
     reason = f"region {region} has IDs such as {expected}-az1"

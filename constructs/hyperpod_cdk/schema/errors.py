@@ -16,11 +16,7 @@ _NAME = re.compile(r"[\w.-]{1,63}", re.ASCII)
 
 
 class NamedIndex(int):
-    """A position in a list, with the name of the entry there.
-
-    Attributes:
-        name: The name.
-    """
+    """A position in a list, with the name of the entry there."""
 
     name: str
 
@@ -77,8 +73,7 @@ class Finding:
     def within(self, root: object) -> "Finding":
         """Return the same finding with the names of list entries next to their positions.
 
-        Args:
-            root: What the path starts at: a section, or the document that becomes one.
+        The path starts at the root: a section, or the document that becomes one.
         """
         return replace(self, path=_named(self.path, root=root))
 
@@ -134,12 +129,8 @@ def refuse(findings: Iterable[Finding]) -> None:
 def refuse_errors(findings: Iterable[Finding], *, place: str) -> None:
     """Raise the errors among findings; warnings pass.
 
-    Args:
-        findings: Errors and warnings, with paths from the top of the configuration.
-        place: What has the configuration; begins each line.
-
     Raises:
-        ConfigError: There is at least one error.
+        ConfigError: There is at least one error; each line begins with the place.
     """
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors:

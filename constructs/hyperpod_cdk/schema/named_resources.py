@@ -24,24 +24,14 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Marks a type with what its texts name.
-
-    Attributes:
-        kind: What it is; a principal is an IAM role or user.
-    """
+    """Marks a type with the kind of what its texts name; a principal is an IAM role or user."""
 
     kind: Kind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NamedResource:
-    """A resource of the account that a section names.
-
-    Attributes:
-        path: Where, from the section.
-        kind: What it is.
-        value: Its ARN, or its ID.
-    """
+    """A resource of the account that a section names by its ARN or its ID."""
 
     path: KeyPath
     kind: Kind
@@ -49,12 +39,7 @@ class NamedResource:
 
 
 def named_resources(value: object, *, path: KeyPath = ()) -> Iterator[NamedResource]:
-    """Yield what a section, and those in it, name; anything else names nothing.
-
-    Args:
-        value: The section, or several.
-        path: Where it is. Default: at the top.
-    """
+    """Yield what a section, and those in it, name; anything else names nothing."""
     if isinstance(value, Section):
         for name, kinds in _kinds_of(type(value)).items():
             inner, place = getattr(value, name), (*path, name)

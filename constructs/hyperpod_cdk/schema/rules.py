@@ -17,10 +17,6 @@ def rules_in(package: str, *, path: Iterable[str]) -> tuple[Rule[Any], ...]:
     """Return the rules of a package, by name: of each module, the function that bears its name.
 
     Those of a package within it, which has the name of an orchestrator, are among them.
-
-    Args:
-        package: Name of the package.
-        path: Its `__path__`.
     """
     found = walk_packages(path, f"{package}.")
     names = sorted(module.name for module in found if not module.ispkg)
@@ -32,10 +28,7 @@ def run(
 ) -> Iterator[Finding]:
     """Yield what the rules find; each finding names its rule, by which it is acknowledged.
 
-    Args:
-        rules: The rules.
-        subject: What they judge.
-        orchestrator: The cluster's; rules in the folder of another one are left out.
+    Rules in the folder of another orchestrator than the cluster's are left out.
     """
     others = {each for each in ORCHESTRATORS if each != orchestrator}
     for rule in rules:

@@ -42,9 +42,7 @@ _KEY = "[key]"
 class Api:
     """Marks a field with the member of the API's request, or the value of a chart, that it becomes.
 
-    Attributes:
-        member: Name of the member, such as `ImageId`; dots lead into members of members:
-            `KubernetesConfig.Labels`.
+    Dots lead into members of members: `KubernetesConfig.Labels`.
     """
 
     member: str
@@ -54,8 +52,7 @@ class Api:
 class Task:
     """Marks a field with what users change it for; docs/configuration.md begins with the tasks.
 
-    Attributes:
-        name: What they do. Fields with the same task share its line.
+    Fields with the same task share its line.
     """
 
     name: str
@@ -68,11 +65,7 @@ EKS, SLURM = ORCHESTRATORS
 
 @dataclass(frozen=True, slots=True)
 class OrchestratedBy:
-    """Marks a field that only clusters of one orchestrator have.
-
-    Attributes:
-        orchestrator: Its name in `cluster.orchestrator`.
-    """
+    """Marks a field that only clusters of one orchestrator have, by its name."""
 
     orchestrator: str
 
@@ -146,9 +139,8 @@ def judged(find: Callable[[Any], Iterable[Finding]]) -> AfterValidator:
 def members(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return members of a request, by name, so that their order never changes a template.
 
-    Args:
-        values: Values by member; dots in a name lead into members of members. None, an empty list
-            and an empty mapping stand for a member that is left out.
+    Dots in a name lead into members of members. None, an empty list and an empty mapping stand for
+    a member that is left out.
     """
     request: dict[str, Any] = {}
     for path in sorted(values):
@@ -168,9 +160,7 @@ def given_in_vain(
 ) -> Iterator[tuple[KeyPath, object, str]]:
     """Yield what is given in a section to fields that mean nothing: path, value, why not.
 
-    Args:
-        section: The section; all in it is looked at.
-        why: Returns why the field of a mark means nothing; empty if it does not say so.
+    `why` returns why the field of a mark means nothing; empty if it does not say so.
     """
     for name in type(section).model_fields:
         value = getattr(section, name)
@@ -201,11 +191,8 @@ def _api_value(value: object) -> object:
 def key_path_of(section: Section, member: KeyPath) -> KeyPath:
     """Return the path of the key that a member of a section's request is made of.
 
-    It ends at the section whose keys make the member together, as a group's make its volumes.
-
-    Args:
-        section: The section.
-        member: Members and list positions from the top of `section.to_request()`.
+    It ends at the section whose keys make the member together, as a group's make its volumes. The
+    member's path starts at the top of `section.to_request()`.
     """
     for name, field in type(section).model_fields.items():
         for mark in field.metadata:
@@ -226,12 +213,7 @@ def _within(value: object, member: KeyPath) -> KeyPath:
 
 
 def findings_of(error: ValidationError, *, model: type[Section]) -> list[Finding]:
-    """Return what pydantic found, in words for a reader of YAML.
-
-    Args:
-        error: The error of validating `model`, or a list of them.
-        model: The section whose keys the error's places start with.
-    """
+    """Return what pydantic found in a section, in words for a reader of YAML."""
     errors = error.errors(include_url=False)
     meant = {
         (*place[:-1], near)

@@ -117,12 +117,7 @@ _SENTENCES: tuple[tuple[str, str, bool], ...] = (
 
 
 def syntax_error(error: MarkedYAMLError, *, text: str) -> str:
-    """Return where a text is not YAML and why: `:<line>:<column>: <sentence>`.
-
-    Args:
-        error: What PyYAML says of the text, or the loader in its place.
-        text: The text.
-    """
+    """Return where a text is not YAML and why: `:<line>:<column>: <sentence>`."""
     words = " ".join(f"{error.context or ''} {error.problem or ''}".split())
     sentence, begins = _NOT_YAML, False
     for pattern, template, is_about_the_begin in _SENTENCES:
@@ -232,11 +227,7 @@ def read_yaml(path: Path) -> YamlFile:
 
 
 def parsed_yaml(text: str, *, path: Path) -> YamlFile:
-    """Return the one document of a text.
-
-    Args:
-        text: The text.
-        path: The file that it is of.
+    """Return the one document of a file's text.
 
     Raises:
         ConfigError: It is not YAML, or repeats a key.

@@ -317,14 +317,9 @@ def provisioning_parameters(
 ) -> dict[str, str]:
     """Return the parameters of a StorageClass whose file systems are like the first one.
 
-    https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/examples/kubernetes/dynamic_provisioning/README.md
+    The tag is `key=value`. Without a key, AWS's own for FSx encrypts them.
 
-    Args:
-        subnet: Of the file systems.
-        security_group: Of the file systems.
-        storage: Section of the first file system.
-        tag: Tag of the file systems, `key=value`.
-        encryption_key: KMS key of the file systems. Default: AWS's own key for FSx.
+    https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/examples/kubernetes/dynamic_provisioning/README.md
     """
     encrypted = {} if encryption_key is None else {"kmsKeyId": encryption_key.key_arn}
     return {

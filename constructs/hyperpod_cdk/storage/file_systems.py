@@ -46,9 +46,6 @@ class DataBucket(Construct):
 
     CloudFormation names it. A name with `sagemaker` would open it to every role that has an AWS
     managed policy of SageMaker, the nodes' among them; FSx reads and writes by a role of its own.
-
-    Attributes:
-        bucket: The bucket.
     """
 
     def __init__(self, scope: Construct, construct_id: str) -> None:

@@ -26,14 +26,11 @@ _NEVER_SHIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.pyi", "py.typ
 
 
 def function_code(package: str) -> lambda_.Code:
-    """Return the code asset of a function.
+    """Return the code asset of a function's package.
 
     The SDK comes from this environment, so the model that validated the configuration is the one
-    that calls HyperPod; the Lambda runtime's own SDK lags it and refuses newer parameters. Only
-    the models of services that the code makes clients of are shipped.
-
-    Args:
-        package: Name of the function's package.
+    that calls HyperPod; the Lambda runtime's own SDK lags it and refuses newer parameters. Only the
+    models of services that the code makes clients of are shipped.
     """
     return lambda_.Code.from_asset(
         str(asset_directory("lambda")),

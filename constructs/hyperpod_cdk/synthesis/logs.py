@@ -16,13 +16,7 @@ _DAYS = 90
 def access_log_bucket(
     scope: Construct, construct_id: str, *, expire_after_days: int | None = None
 ) -> s3.Bucket:
-    """Return a bucket for access logs, which is retained.
-
-    Args:
-        scope: Parent.
-        construct_id: Id.
-        expire_after_days: When logs go. Default: after 90 days.
-    """
+    """Return a bucket for access logs, which is retained; logs go after 90 days by default."""
     access_logs = s3.Bucket(
         scope,
         construct_id,

@@ -31,16 +31,9 @@ def statement(
 ) -> iam.PolicyStatement:
     """Return a statement that allows something, and record its reason in the cloud assembly.
 
-    docs/security.md is written of these reasons; templates do not have them.
-
-    Args:
-        scope: A construct of the policy's stack.
-        sid: Name of the statement; a number at its end is not part of it.
-        why: Why it is there, in a sentence.
-        actions: As in `s3:GetObject`.
-        resources: ARNs.
-        conditions: Values by operator and condition key. Default: none.
-        added_by: Keys of the configuration without which it is not there. Default: none.
+    docs/security.md is written of these reasons; templates do not have them. A number at the end of
+    a sid is not part of the name. `added_by` is the keys of the configuration without which it is
+    not there. The scope is in the policy's stack.
     """
     data = {"sid": sid, "why": why, "actions": list(actions), "added_by": added_by}
     scope.node.add_metadata(REASON, data)
@@ -54,11 +47,9 @@ NIST = "NIST.800.53.R5-"
 
 
 def acknowledge(construct: IConstruct, reasons: Mapping[str, str]) -> None:
-    """Record why each finding on `construct` and its children is accepted.
+    """Record why findings on a construct and its children are accepted, by their exact ids.
 
-    Args:
-        construct: The narrowest construct that carries the finding.
-        reasons: Exact finding id (`AwsSolutions-L1`) to one honest sentence.
+    The construct is the narrowest that carries the finding; the reason is one honest sentence.
     """
     validations = Validations.of(construct)
     for finding, reason in reasons.items():
@@ -66,13 +57,7 @@ def acknowledge(construct: IConstruct, reasons: Mapping[str, str]) -> None:
 
 
 def skip_checkov(scope: IConstruct, *, resource_type: str, reasons: Mapping[str, str]) -> None:
-    """Have checkov skip checks on the resources of a type under `scope`, and say why.
-
-    Args:
-        scope: The construct that made them.
-        resource_type: CloudFormation type.
-        reasons: Check id (`CKV_AWS_18`) to one honest sentence.
-    """
+    """Have checkov skip checks (`CKV_AWS_18`) on resources of a type in `scope`, and say why."""
     skipped = [{"id": check, "comment": reason} for check, reason in reasons.items()]
     for construct in scope.node.find_all():
         if isinstance(construct, CfnResource) and construct.cfn_resource_type == resource_type:
@@ -103,9 +88,8 @@ def acknowledge_inline_policies(scope: IConstruct) -> None:
 def wildcard_nag_id(scope: Construct, resource: str) -> str:
     """Return the id of cdk-nag's finding on a policy resource with a wildcard.
 
-    Args:
-        scope: A construct of the policy's stack.
-        resource: The ARN as the policy has it; may hold tokens of that stack, and of others.
+    The ARN, as the policy has it, may hold tokens of the policy's stack, in which `scope` is, and
+    of others.
     """
     stack = Stack.of(scope)
     for token in Tokenization.reverse_string(resource).tokens:
@@ -132,15 +116,7 @@ def inline_policy(
     statements: Sequence[iam.PolicyStatement],
     wildcards: Mapping[str, str] | None = None,
 ) -> iam.Policy:
-    """Give a role a policy of its own, with its findings accepted.
-
-    Args:
-        scope: Parent.
-        construct_id: Its id.
-        role: The role.
-        statements: What it allows.
-        wildcards: Why each resource with a wildcard has one. Default: there is none.
-    """
+    """Give a role a policy of its own, and say why each resource with a wildcard has one."""
     policy = iam.Policy(scope, construct_id, roles=[role], statements=list(statements))
     acknowledge_inline_policies(policy)
     acknowledge(
@@ -150,13 +126,7 @@ def inline_policy(
 
 
 def attach_managed_policy(role: iam.Role, policy: str, *, whose: str) -> None:
-    """Attach the managed policy that AWS documents for such a role.
-
-    Args:
-        role: The role.
-        policy: Name of the policy.
-        whose: What AWS documents it as, such as "that of the agent".
-    """
+    """Attach the managed policy that AWS documents as, for example, "that of the agent"."""
     role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name(policy))
     reason = f"AWS documents this managed policy as {whose}, and keeps it."
     acknowledge(role, {managed_policy_nag_id(policy): reason})

@@ -21,12 +21,9 @@ from hyperpod_cdk.synthesis.template_parameters import ParameterText
 
 
 def report(construct: IConstruct, found: Iterable[Finding]) -> None:
-    """Refuse errors, and show warnings at synth.
+    """Refuse errors, and show warnings at synth, as annotations of what they are about.
 
-    Args:
-        construct: What the findings are about; its annotations also acknowledge warnings, by
-            `hyperpod-cdk:<rule>`.
-        found: Findings that name their rule.
+    A warning is acknowledged by `hyperpod-cdk:<rule>`.
 
     Raises:
         ConfigError: There is an error among them.
@@ -132,11 +129,7 @@ def refuse_large_request(
 ) -> None:
     """Refuse what a custom resource asks for if it would not reach the provisioner.
 
-    Args:
-        scope: The construct that asks.
-        request: What becomes a JSON text.
-        noun: What it is, as a message names it.
-        to_do: What makes it smaller; reads on from "reach the provisioner: ".
+    What makes it smaller reads on from "reach the provisioner: ".
 
     Raises:
         TooLargeError: It is too large.
@@ -152,9 +145,7 @@ def refuse_large_request(
 def refuse_large_policy(policy: iam.Policy, *, to_do: str) -> None:
     """Refuse a policy that IAM would, estimated from below: references are not known yet.
 
-    Args:
-        policy: The policy.
-        to_do: What makes it smaller; reads on from "too large: ".
+    What makes it smaller reads on from "too large: ".
 
     Raises:
         TooLargeError: It is too large.

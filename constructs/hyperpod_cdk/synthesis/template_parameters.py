@@ -23,12 +23,9 @@ _ESCAPED = r"\\u0024{"
 
 
 class ParameterText(str):
-    """A text that a parameter holds.
+    """A text that a parameter holds: its default, and the token that a template has in its place.
 
-    Attributes:
-        token: What a template has in its place.
-        condition: Name of the condition that a value is given; None for a parameter that always has
-            one.
+    The condition says that a value is given; None for a parameter that always has one.
     """
 
     token: str
@@ -43,11 +40,7 @@ class ParameterText(str):
 
 
 class ParameterNumber(int):
-    """A whole number that a parameter holds.
-
-    Attributes:
-        token: What a template has in its place.
-    """
+    """A whole number that a parameter holds: its default, and what a template has in its place."""
 
     token: float
 
@@ -97,12 +90,7 @@ def json_in_template(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 
 def unless_given(value: str | None, fallback: str) -> str | None:
-    """Return a property that takes the place of another one which has no value.
-
-    Args:
-        value: The other one's value.
-        fallback: The property's value if there is none.
-    """
+    """Return a property's value that takes the place of another one's, if that has none."""
     if isinstance(value, ParameterText) and value.condition is not None:
         return Token.as_string(Fn.condition_if(value.condition, Aws.NO_VALUE, fallback))
     return fallback if value is None else None
@@ -111,10 +99,7 @@ def unless_given(value: str | None, fallback: str) -> str | None:
 def looked_up(scope: Construct, key: str, *, table: Mapping[str, str | None]) -> str | None:
     """Return a key's value of a table, which goes into the template if a parameter is the key.
 
-    Args:
-        scope: What needs it, once.
-        key: The key.
-        table: Values by key; None for a property that is left out.
+    None in the table stands for a property that is left out. The scope needs the value once.
     """
     if not isinstance(key, ParameterText):
         return table[key]

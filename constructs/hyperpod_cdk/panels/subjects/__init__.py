@@ -14,11 +14,7 @@ SUBJECTS: dict[str, Subject] = {
 
 
 def shown(watched: Watched) -> Iterator[tuple[Subject, tuple[Panel, ...]]]:
-    """Yield the subjects that CloudWatch shows, each with its panels.
-
-    Args:
-        watched: What is watched.
-    """
+    """Yield the subjects that CloudWatch shows, each with its panels."""
     for subject in SUBJECTS.values():
         panels = tuple(each for each in watched.panels_of(subject) if watched.lines_of(each))
         if panels and subject.sender in watched.sent:
@@ -26,11 +22,7 @@ def shown(watched: Watched) -> Iterator[tuple[Subject, tuple[Panel, ...]]]:
 
 
 def alarm_metrics(watched: Watched) -> int:
-    """Return the number of metrics that CloudWatch's alarms read, each of which is billed.
-
-    Args:
-        watched: What is watched.
-    """
+    """Return the number of metrics that CloudWatch's alarms read, each of which is billed."""
     return sum(
         len(panel.cloudwatch[0].metrics) * len(watched.places_of(subject, panel))
         for subject, panels in shown(watched)
