@@ -1,6 +1,6 @@
 """Zones and ARNs that are not where the deployment is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from hyperpod_cdk.hyperpod.section import ClusterConfig
@@ -15,7 +15,7 @@ from hyperpod_cdk.schema.availability_zones import (
     is_zone_name,
     region_findings,
 )
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, KeyPath
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cdk.storage.section import StorageConfig
 
@@ -32,16 +32,26 @@ def location_findings(
             yield finding.under(*named.path)
     if network is None:
         return
-    zones = network.hyperpod_zone_ids
+    for path, placed, why in _placed(value):
+        zone = placed.availability_zone_id
+        if zone is not None:
+            for finding in foreign_zone_findings(zone, zones=network.hyperpod_zone_ids, why=why):
+                yield finding.under(*path)
+
+
+def _placed(value: object) -> Iterator[tuple[KeyPath, Any, str]]:
+    """Yield what of a section is in a zone, with its path, and why in one of the subnets'."""
     match value:
         case ClusterConfig():
-            yield from _group_findings(value, zones=zones)
+            for path, group in value.groups_with_paths():
+                yield path[1:], group, "; or add a subnet there"
         case StorageConfig():
-            yield from _storage_findings(value, zones=zones)
+            for path, files in value.placed_files:
+                yield path, files, ", for traffic between zones is billed"
         case tuple():
-            yield from _node_group_findings(value, zones=zones)
-        case _:
-            pass
+            for index, group in enumerate(value):
+                if isinstance(group, ManagedNodeGroupConfig):
+                    yield (index,), group, "; or add a subnet there"
 
 
 def network_findings(network: object, *, region: str | None) -> Iterator[Finding]:
@@ -64,33 +74,6 @@ def unnamed_zone_findings(network: NetworkConfig, *, region: str | None) -> Iter
             f"{refused[0]}, whose name differs from account to account"
         )
         yield Finding(path=("availability_zone_ids",), value=None, message=message)
-
-
-def _storage_findings(storage: StorageConfig, *, zones: Sequence[str | None]) -> Iterator[Finding]:
-    for path, files in storage.placed_files:
-        zone = files.availability_zone_id
-        if zone is not None:
-            why = ", for traffic between zones is billed"
-            for finding in foreign_zone_findings(zone, zones=zones, why=why):
-                yield finding.under(*path)
-
-
-def _group_findings(cluster: ClusterConfig, *, zones: Sequence[str | None]) -> Iterator[Finding]:
-    for path, group in cluster.groups_with_paths():
-        zone = group.availability_zone_id
-        if zone is not None:
-            for finding in foreign_zone_findings(zone, zones=zones, why="; or add a subnet there"):
-                yield finding.under(*path[1:])
-
-
-def _node_group_findings(
-    groups: Sequence[object], *, zones: Sequence[str | None]
-) -> Iterator[Finding]:
-    for index, group in enumerate(groups):
-        zone = group.availability_zone_id if isinstance(group, ManagedNodeGroupConfig) else None
-        if zone is not None:
-            for finding in foreign_zone_findings(zone, zones=zones, why="; or add a subnet there"):
-                yield finding.under(index)
 
 
 def _zones_of(network: object) -> Iterator[NamedZone]:

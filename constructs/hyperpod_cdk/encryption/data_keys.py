@@ -152,16 +152,9 @@ def data_keys(
             log_groups=log_groups,
             scaled_volumes=scaled_volumes and encryption.node_volumes,
         ).key
-    return DataKeys(
-        eks_secrets=key if encryption.eks_secrets else None,
-        lifecycle_bucket=key if encryption.lifecycle_bucket else None,
-        file_system=key if encryption.file_system else None,
-        node_volumes=key if encryption.node_volumes else None,
-        logs=key if encryption.logs else None,
-        images=key if encryption.images else None,
-        accounting=key if encryption.accounting else None,
-        environment=key,
-    )
+    kinds = DataKeys.__dataclass_fields__.keys() & EncryptionConfig.model_fields.keys()
+    encrypted = {kind: key for kind in kinds if getattr(encryption, kind)}
+    return DataKeys(environment=key, **encrypted)
 
 
 def fixed_text(key: kms.IKey | None) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
-_BY_LOGS = (
+_ENCRYPTION = (
     "kms:Decrypt",
     "kms:DescribeKey",
     "kms:Encrypt",
@@ -61,7 +61,7 @@ def encryption_of_logs(
         "Sid": "EncryptLogs",
         "Effect": "Allow",
         "Principal": {"Service": f"logs.{region}.{dns_suffix}"},
-        "Action": [*_BY_LOGS],
+        "Action": [*_ENCRYPTION],
         "Resource": "*",
         "Condition": {
             "ArnLike": {
@@ -69,15 +69,6 @@ def encryption_of_logs(
             }
         },
     }
-
-
-_BY_EBS = (
-    "kms:Decrypt",
-    "kms:DescribeKey",
-    "kms:Encrypt",
-    "kms:GenerateDataKey*",
-    "kms:ReEncrypt*",
-)
 
 
 def encryption_of_scaled_volumes(
@@ -104,7 +95,7 @@ def encryption_of_scaled_volumes(
         {
             **allowed,
             "Sid": "EncryptScaledVolumes",
-            "Action": [*_BY_EBS],
+            "Action": [*_ENCRYPTION],
             "Condition": {**by_role, "StringEquals": within},
         },
         {

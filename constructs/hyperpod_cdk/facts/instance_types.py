@@ -5,14 +5,13 @@ is needed here. Hardware is EC2's own description. Regions are derived from Sage
 good for a hint, not for a refusal.
 """
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Literal
 
+from hyperpod_cdk.facts import data_of
 from hyperpod_cdk.facts.service_limits import shape
 
 _PREFIX = "ml."
@@ -199,19 +198,23 @@ def regions_with(instance_type: str) -> frozenset[str]:
         ValueError: HyperPod has no such instance type.
     """
     index = _row(instance_type)["region_set"]
-    return frozenset() if index is None else frozenset(_data()["region_sets"][index])
+    return frozenset() if index is None else _region_sets()[index]
 
 
 @cache
 def regions_known() -> frozenset[str]:
     """Return the regions of which the price list says anything."""
-    return frozenset(region for regions in _data()["region_sets"] for region in regions)
+    return frozenset().union(*_region_sets())
 
 
 @cache
 def training_plan_types() -> frozenset[str]:
     """Return the instance types that SageMaker training plans reserve."""
-    return frozenset(_data()["training_plan_types"])
+    return frozenset(data_of("instance_types")["training_plan_types"])
+
+
+def _region_sets() -> list[frozenset[str]]:
+    return [frozenset(regions) for regions in data_of("instance_types")["region_sets"]]
 
 
 def _is_known(name: str) -> bool:
@@ -223,12 +226,5 @@ def _row(instance_type: str) -> dict[str, Any]:
     name = instance_type if is_of_hyperpod(instance_type) else f"{_PREFIX}{instance_type}"
     if name not in instance_types():
         raise ValueError(f"{instance_type!r} is not a HyperPod instance type")
-    data = _data()
+    data = data_of("instance_types")
     return dict(zip(data["columns"], data["types"][name], strict=False))
-
-
-@cache
-def _data() -> dict[str, Any]:
-    text = files(__package__).joinpath("instance_types.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data

@@ -4,13 +4,9 @@ The data file is written by `make generate`: the regions for which CloudFormatio
 of `AWS::Grafana::Workspace`, of the day of the cfn-lint that it names.
 """
 
-import json
-from functools import cache
-from importlib.resources import files
+from hyperpod_cdk.facts import data_of
 
 
-@cache
 def managed_grafana_regions() -> tuple[str, ...]:
     """Return the regions, sorted."""
-    text = files(__package__).joinpath("managed_grafana.json").read_text("utf-8")
-    return tuple(json.loads(text)["regions"])
+    return tuple(data_of("managed_grafana")["regions"])

@@ -4,13 +4,12 @@ The data file is written by `make generate` from the schemas of
 `AWS::SageMaker::Cluster`, whose properties have the names of CreateCluster's members.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from hyperpod_cdk.facts import data_of
 
 MemberPath = tuple[str | int, ...]
 """Members and list positions from the top of a request to a value."""
@@ -38,12 +37,12 @@ class Lacking:
 
 def native_regions() -> frozenset[str]:
     """Return the regions in which CloudFormation has the type."""
-    return frozenset(_data()["regions"])
+    return frozenset(data_of("native_cluster")["regions"])
 
 
 def lacking(request: Mapping[str, Any]) -> Iterator[Lacking]:
     """Yield what of a CreateCluster request the type does not take; tokens are not looked at."""
-    yield from _lacking(request, _data()["type"], ())
+    yield from _lacking(request, data_of("native_cluster")["type"], ())
 
 
 def _lacking(value: object, schema: Mapping[str, Any], path: MemberPath) -> Iterator[Lacking]:
@@ -66,10 +65,3 @@ def _lacking(value: object, schema: Mapping[str, Any], path: MemberPath) -> Iter
 
 def _matches(text: str, pattern: str | None) -> bool:
     return pattern is None or re.search(pattern, text) is not None
-
-
-@cache
-def _data() -> dict[str, Any]:
-    text = files(__package__).joinpath("native_cluster.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data

@@ -6,15 +6,13 @@ cost more than EC2's, by a factor that differs between types. For what could not
 estimate, marked as one (ADR 48).
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
+from hyperpod_cdk.facts import data_of
 from hyperpod_cdk.facts.instance_types import is_of_hyperpod
 from hyperpod_cdk.facts.service_limits import regions
 
@@ -45,7 +43,7 @@ class Price:
 @cache
 def prices() -> tuple[Price, ...]:
     """Return every price that is known."""
-    data = _data()
+    data = data_of("prices")
     rows = (dict(zip(data["columns"], row, strict=True)) for row in data["prices"])
     return tuple(
         Price(
@@ -63,7 +61,7 @@ def prices() -> tuple[Price, ...]:
 @cache
 def pricing_pages() -> Mapping[str, str]:
     """Return the address of AWS's own page of prices, by service."""
-    pages: Mapping[str, str] = _data()["pages"]
+    pages: Mapping[str, str] = data_of("prices")["pages"]
     return pages
 
 
@@ -104,10 +102,3 @@ def estimate_of(service: str, item: str, *, region: str | None) -> Price | None:
 
 def _of(service: str, item: str) -> list[Price]:
     return [price for price in prices() if (price.service, price.item) == (service, item)]
-
-
-@cache
-def _data() -> dict[str, Any]:
-    text = files(__package__).joinpath("prices.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text, parse_float=str)
-    return data

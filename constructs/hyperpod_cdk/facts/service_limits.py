@@ -4,15 +4,14 @@ The data file is written by `make generate`; botocore itself is not imported
 here, so reading a limit costs a synth a millisecond instead of a second.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
 from pydantic_core import SchemaValidator, core_schema
+
+from hyperpod_cdk.facts import data_of
 
 # https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
 LOG_RETENTION_DAYS = (
@@ -50,7 +49,7 @@ def shape(name: str) -> Shape:
     Raises:
         KeyError: The data file has no such shape; run `make generate`.
     """
-    constraints = _data()["shapes"][name]
+    constraints = data_of("service_limits")["shapes"][name]
     return Shape(
         minimum=constraints.get("min"),
         maximum=constraints.get("max"),
@@ -61,15 +60,8 @@ def shape(name: str) -> Shape:
 
 def regions() -> Mapping[str, str]:
     """Return the partition of every region, such as `{"us-west-2": "aws"}`."""
-    partitions: Mapping[str, str] = _data()["regions"]
+    partitions: Mapping[str, str] = data_of("service_limits")["regions"]
     return partitions
-
-
-@cache
-def _data() -> dict[str, Any]:
-    text = files(__package__).joinpath("service_limits.json").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text)
-    return data
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyArn, PrincipalArn
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.limits import Matching, OneOf, listed_twice
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 ENTRY_SCRIPT = "on_create.sh"
@@ -156,12 +157,6 @@ Prefix = Annotated[
 _NEW_BUCKET = r"(?!.*(-s3alias|--ol-s3|--x-s3|--table-s3)$)sagemaker-[a-z0-9-]{0,52}[a-z0-9]"
 
 
-def _repeated(writers: Sequence[str]) -> Iterator[Finding]:
-    for index, arn in enumerate(writers):
-        if arn in writers[:index]:
-            yield error((index,), arn, "is listed twice; name it once")
-
-
 class LifecycleScriptsConfig(OwnScriptsConfig):
     """The lifecycle scripts, which every new node runs as root."""
 
@@ -212,7 +207,9 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
     encrypted with keys of S3 or of AWS."""
 
     writers: Annotated[
-        Listed[PrincipalArn], judged(_repeated), Task("run scripts of your own on each node")
+        Listed[PrincipalArn],
+        judged(partial(listed_twice, then="name it once")),
+        Task("run scripts of your own on each node"),
     ] = ()
     """ARNs of IAM roles and users that may change or delete the scripts in their bucket besides the
     deployment, if their own policies allow it too. Default: none."""

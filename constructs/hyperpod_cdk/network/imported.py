@@ -1,6 +1,7 @@
 """A VPC, its subnets and a security group that exist."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import Annotations, CfnResource, Stack
@@ -78,29 +79,31 @@ def _fix(scope: Construct, values: Values, *, reason: str) -> None:
         )
 
 
-_SELF_EGRESS, _INTERNET_EGRESS = "self_egress", "internet_egress"
-_MEMBERS = "EFA, pods, control plane and Lustre"
-
-
 def add_rules(scope: Construct, *, names: Sequence[str], group_id: str) -> None:
     """Add rules by their names to a group."""
-    rules = {name: _RULES[name](scope, group_id) for name in names}
+    rules = {name: _rule(scope, name, group_id) for name in names}
     # CloudFormation removes an allow-all rule when it adds another egress rule, perhaps this one:
     # https://github.com/aws-cloudformation/cfn-language-discussion/issues/157
-    if {_SELF_EGRESS, _INTERNET_EGRESS} <= rules.keys():
-        rules[_INTERNET_EGRESS].add_dependency(rules[_SELF_EGRESS])
+    if {"self_egress", "internet_egress"} <= rules.keys():
+        rules["internet_egress"].add_dependency(rules["self_egress"])
 
 
-# L1: the L2 changes no group that it has imported as immutable, and would add further rules to
-# one that it may change.
-def _self_ingress(scope: Construct, group_id: str) -> cdk.CfnResource:
+def _rule(scope: Construct, name: str, group_id: str) -> cdk.CfnResource:
+    # L1: the L2 changes no group that it has imported as immutable, and would add further rules to
+    # one that it may change.
+    every: dict[str, Any] = {"group_id": group_id, "ip_protocol": "-1"}
+    members: dict[str, Any] = {**every, "description": "EFA, pods, control plane and Lustre"}
+    if name == "self_egress":
+        return ec2.CfnSecurityGroupEgress(
+            scope, "SelfEgress", destination_security_group_id=group_id, **members
+        )
+    if name == "internet_egress":
+        why = "Images and AWS APIs"
+        return ec2.CfnSecurityGroupEgress(
+            scope, "InternetEgress", cidr_ip="0.0.0.0/0", description=why, **every
+        )
     rule = ec2.CfnSecurityGroupIngress(
-        scope,
-        "SelfIngress",
-        group_id=group_id,
-        source_security_group_id=group_id,
-        ip_protocol="-1",
-        description=_MEMBERS,
+        scope, "SelfIngress", source_security_group_id=group_id, **members
     )
     acknowledge_members(rule)
     return rule
@@ -110,35 +113,6 @@ def acknowledge_members(rules: Construct) -> None:
     """Record why members of a group reach each other at every port."""
     reason = "EFA needs all traffic among the members of the group; the rule admits no others."
     acknowledge(rules, {f"{NIST}EC2RestrictedCommonPorts": reason})
-
-
-def _self_egress(scope: Construct, group_id: str) -> cdk.CfnResource:
-    return ec2.CfnSecurityGroupEgress(
-        scope,
-        "SelfEgress",
-        group_id=group_id,
-        destination_security_group_id=group_id,
-        ip_protocol="-1",
-        description=_MEMBERS,
-    )
-
-
-def _internet_egress(scope: Construct, group_id: str) -> cdk.CfnResource:
-    return ec2.CfnSecurityGroupEgress(
-        scope,
-        "InternetEgress",
-        group_id=group_id,
-        ip_protocol="-1",
-        cidr_ip="0.0.0.0/0",
-        description="Images and AWS APIs",
-    )
-
-
-_RULES: Mapping[str, Callable[[Construct, str], cdk.CfnResource]] = {
-    "self_ingress": _self_ingress,
-    _SELF_EGRESS: _self_egress,
-    _INTERNET_EGRESS: _internet_egress,
-}
 
 
 class ImportedNetwork(Construct):

@@ -6,14 +6,17 @@ itself refused is absent), and their paths start at the field; the others take t
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from hyperpod_cdk.facts.service_limits import shape
 from hyperpod_cdk.schema import cidrs
 from hyperpod_cdk.schema.cidrs import NamedCidr
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
+from hyperpod_cdk.schema.limits import listed_twice
 
 Values = Mapping[str, Any]
+listed_once = partial(listed_twice, then="list it once")
 
 
 def nat_gateway_findings(network: Values) -> Iterator[Finding]:
@@ -147,16 +150,9 @@ def vpc_findings(value: str | None, *, earlier: Values) -> Iterator[Finding]:
         yield Finding(value=value, message=message)
 
 
-def repeated_findings(value: Sequence[str]) -> Iterator[Finding]:
-    """Find entries that a list has twice."""
-    for index, item in enumerate(value):
-        if item in value[:index]:
-            yield error((index,), item, "is listed twice; list it once")
-
-
 def eks_subnet_id_findings(value: Sequence[str], *, earlier: Values) -> Iterator[Finding]:
     """Judge the existing subnets of the control plane: two at least, and no new ones."""
-    yield from repeated_findings(value)
+    yield from listed_once(value)
     if not value or "eks_subnet_cidrs" not in earlier or earlier.get("vpc_id") is None:
         return
     if earlier["eks_subnet_cidrs"]:

@@ -131,7 +131,7 @@ class NetworkConfig(Section):
     as AWS's default policy does, to find out whether a policy is in the way."""
 
     allowed_domains: Annotated[
-        Annotated[Listed[Annotated[str, DOMAIN]], judged(rules.repeated_findings)] | None,
+        Annotated[Listed[Annotated[str, DOMAIN]], judged(rules.listed_once)] | None,
         Field(examples=[["registry.example.com", "*.huggingface.co"], []]),
         Task("keep the network off the internet"),
     ] = None
@@ -153,7 +153,7 @@ class NetworkConfig(Section):
     loss of its zone cuts all off, and traffic between zones is billed); none, for routes of your
     own. Default in an existing VPC without public_subnet_cidrs: none."""
 
-    nat_gateway_ids: Annotated[Listed[NatGatewayId], judged(rules.repeated_findings)] = ()
+    nat_gateway_ids: Annotated[Listed[NatGatewayId], judged(rules.listed_once)] = ()
     """IDs of NAT gateways in an existing VPC for the new private subnets: one for all, or one for
     each of availability_zone_ids, in order. Default: the new ones, if any."""
 
@@ -222,7 +222,7 @@ class NetworkConfig(Section):
         Listed[
             Annotated[str, OneOf(values=SECURITY_GROUP_RULES, noun="a rule of a security group")]
         ],
-        judged(rules.repeated_findings),
+        judged(rules.listed_once),
         Field(examples=[["self_ingress", "self_egress"]]),
     ] = ()
     """Rules to add to the security group of security_group_id, and to remove with the deployment:

@@ -1,6 +1,6 @@
 """The one security group of control plane, nodes and file system, and the VPC's default one."""
 
-from typing import cast
+from typing import Any, cast
 
 from aws_cdk import Names, Stack
 from aws_cdk import aws_ec2 as ec2
@@ -118,21 +118,16 @@ def _let_members_talk(group: ec2.SecurityGroup) -> None:
     would change when a pipeline takes over, and EC2 refuses a rule that is there already.
     """
     name, group_id = _unique_id(group), group.security_group_id
+    every: dict[str, Any] = {
+        "group_id": group_id,
+        "ip_protocol": "-1",
+        "description": "EFA, pods and control plane",
+    }
     ec2.CfnSecurityGroupIngress(
-        group,
-        f"from {name}:ALL TRAFFIC",
-        group_id=group_id,
-        source_security_group_id=group_id,
-        ip_protocol="-1",
-        description="EFA, pods and control plane",
+        group, f"from {name}:ALL TRAFFIC", source_security_group_id=group_id, **every
     )
     ec2.CfnSecurityGroupEgress(
-        group,
-        f"to {name}:ALL TRAFFIC",
-        group_id=group_id,
-        destination_security_group_id=group_id,
-        ip_protocol="-1",
-        description="EFA, pods and control plane",
+        group, f"to {name}:ALL TRAFFIC", destination_security_group_id=group_id, **every
     )
     for ports, first, last in (("988", 988, 988), ("1018-1023", 1018, 1023)):
         ec2.CfnSecurityGroupIngress(

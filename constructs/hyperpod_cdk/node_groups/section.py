@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import Field, GetJsonSchemaHandler
-from pydantic_core import CoreSchema
+from pydantic import Field
 
 from hyperpod_cdk.facts.instance_types import InstanceFacts, ec2_name, ec2_types, instance_facts
 from hyperpod_cdk.hyperpod.node_settings import Labels, TaintConfig
@@ -21,6 +20,7 @@ from hyperpod_cdk.schema.limits import (
     Matching,
     OneOf,
     allowed,
+    listed_twice,
     nearest,
 )
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
@@ -55,11 +55,8 @@ class _Ec2Type(Limits):
         """The types."""
         return ec2_types()
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Write the same values in JSON Schema's words."""
-        return handler(schema) | {"enum": list(self.choices)}
+    def _json_schema(self, _kind: str) -> dict[str, Any]:
+        return {"enum": list(self.choices)}
 
     def _check(self, value: str) -> str:
         known = self.choices
@@ -81,9 +78,7 @@ def _type_findings(types: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             value=list(types), message=f"must list 1 to {_MOST_TYPES} types, EKS's limits"
         )
-    for index, name in enumerate(types):
-        if name in types[:index]:
-            yield Finding(path=(index,), value=name, message="is listed twice; list each once")
+    yield from listed_twice(types)
 
 
 def _label_findings(labels: Mapping[str, str]) -> Iterator[Finding]:

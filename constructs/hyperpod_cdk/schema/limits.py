@@ -48,6 +48,17 @@ class Limits(ABC):
         """The allowed values, where they can be listed."""
         return ()
 
+    @abstractmethod
+    def _json_schema(self, kind: str) -> dict[str, Any]:
+        """Return the same limits in JSON Schema's words, of a value of its kind."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Add the limits to the schema of a value."""
+        of_value = handler(schema)
+        return of_value | self._json_schema(of_value.get("type", ""))
+
     def __get_pydantic_core_schema__(
         self, source: type, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
@@ -71,24 +82,16 @@ class ApiLimits(Limits):
     shape_name: str
     noun: str
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Write the same limits in JSON Schema's words."""
+    def _json_schema(self, kind: str) -> dict[str, Any]:
         limits = shape(self.shape_name)
-        json_schema = handler(schema)
-        length = "Length" if json_schema["type"] == "string" else "imum"
-        json_schema |= {
-            key: value
-            for key, value in (
-                (f"min{length}", limits.minimum),
-                (f"max{length}", limits.maximum),
-                ("pattern", limits.pattern and f"^(?:{limits.pattern})$"),
-                ("enum", list(limits.values)),
-            )
-            if value not in (None, [])
+        length = "Length" if kind == "string" else "imum"
+        found = {
+            f"min{length}": limits.minimum,
+            f"max{length}": limits.maximum,
+            "pattern": limits.pattern and f"^(?:{limits.pattern})$",
+            "enum": list(limits.values),
         }
-        return json_schema
+        return {key: value for key, value in found.items() if value not in (None, [])}
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -112,11 +115,8 @@ class OneOf(Limits):
     values: tuple[str, ...] | tuple[int, ...]
     noun: str
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Write the same values in JSON Schema's words."""
-        return handler(schema) | {"enum": list(self.values)}
+    def _json_schema(self, _kind: str) -> dict[str, Any]:
+        return {"enum": list(self.values)}
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -144,12 +144,9 @@ class Matching(Limits):
     rule: str
     longest: int | None = None
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Write the same pattern in JSON Schema's words."""
-        json_schema = handler(schema) | {"pattern": f"^(?:{self.pattern})$"}
-        return json_schema if self.longest is None else json_schema | {"maxLength": self.longest}
+    def _json_schema(self, _kind: str) -> dict[str, Any]:
+        length = {} if self.longest is None else {"maxLength": self.longest}
+        return {"pattern": f"^(?:{self.pattern})$", **length}
 
     def findings(self, value: str) -> list[Finding]:
         """Find what is wrong with a text."""
@@ -183,11 +180,8 @@ class Between(Limits):
     most: int
     message: str = ""
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Write the same range in JSON Schema's words."""
-        return handler(schema) | {"minimum": self.least, "maximum": self.most}
+    def _json_schema(self, _kind: str) -> dict[str, Any]:
+        return {"minimum": self.least, "maximum": self.most}
 
     def _check(self, value: int) -> int:
         if not self.least <= value <= self.most:
@@ -209,12 +203,9 @@ class ListLimits(Limits):
     noun: str
     may_be_empty: bool = True
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Write the same limits in JSON Schema's words."""
+    def _json_schema(self, _kind: str) -> dict[str, Any]:
         length = {"minItems": self._least, "maxItems": shape(self.shape_name).maximum}
-        return handler(schema) | length | {"uniqueItems": True}
+        return {**length, "uniqueItems": True}
 
     @property
     def _least(self) -> int:
@@ -229,28 +220,26 @@ class ListLimits(Limits):
         if not self._least <= len(value) <= most:
             message = f"must list {self._least} to {most} {self.noun}, the API's limits"
             yield Finding(value=list(value), message=message)
-        yield from _listed_twice(value)
+        yield from listed_twice(value)
 
 
 @dataclass(frozen=True, slots=True)
 class EachOnce(Limits):
     """Limits a list that no service model holds to entries that differ."""
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Write the same limit in JSON Schema's words."""
-        return handler(schema) | {"uniqueItems": True}
+    def _json_schema(self, _kind: str) -> dict[str, Any]:
+        return {"uniqueItems": True}
 
     def _check(self, value: tuple[object, ...]) -> tuple[object, ...]:
-        refuse(_listed_twice(value))
+        refuse(listed_twice(value))
         return value
 
 
-def _listed_twice(value: tuple[object, ...]) -> Iterator[Finding]:
-    for index, item in enumerate(value):
-        if item in value[:index]:
-            yield Finding(path=(index,), value=item, message="is listed twice; list each once")
+def listed_twice(values: Sequence[object], *, then: str = "list each once") -> Iterator[Finding]:
+    """Find entries that a list has twice, and say what to do."""
+    for index, item in enumerate(values):
+        if item in values[:index]:
+            yield Finding(path=(index,), value=item, message=f"is listed twice; {then}")
 
 
 def is_token(value: object) -> bool:
