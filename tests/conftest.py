@@ -36,6 +36,7 @@ _WHOLE = [
     REPOSITORY / "tests" / folder
     for folder in (
         "prometheus",
+        "rehearsal/cli",
         "rehearsal/examples",
         "rehearsal/pipeline",
         "rehearsal/scenarios",
