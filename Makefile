@@ -154,7 +154,7 @@ images: .venv/.installed layout ## List the container images of a configuration,
 ##@ Develop
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
-test: this-machine setup-development layout ## Run the tests, with one whole deployment, in 7 to 12 minutes
+test: this-machine setup-development layout ## Run the tests that need no whole deployment, in 6 to 12 minutes
 	@$(PYTEST) -m "not whole"
 
 test-all: this-machine setup-development setup-hyp setup-prometheus setup-training setup-slurm layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
