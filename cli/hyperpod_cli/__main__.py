@@ -4,11 +4,7 @@ import sys
 
 
 def main(name: str = "hyperpod-cdk") -> None:
-    """Run the command line.
-
-    Args:
-        name: The script that was run. Default: the whole command line.
-    """
+    """Run the command line, under the name of the script that was run."""
     try:
         # Takes a moment, in which Ctrl-C is no traceback either.
         from hyperpod_cli.main import main as run  # noqa: PLC0415

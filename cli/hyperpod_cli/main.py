@@ -45,11 +45,7 @@ class _Wings(TyperGroup):
 
 
 def main(name: str = "hyperpod-cdk") -> None:
-    """Run a command line; exit with 2 for what it cannot do.
-
-    Args:
-        name: `hyperpod-cdk`, or `hyperpod-ops` for what operators use of it.
-    """
+    """Run `hyperpod-cdk`, or `hyperpod-ops`, what operators use; exit with 2 for a refusal."""
     protect()
     debug = _DEBUG in sys.argv
     # Also after the command: people add it when something has gone wrong.
@@ -75,12 +71,7 @@ def main(name: str = "hyperpod-cdk") -> None:
 
 @functools.cache
 def app(*, name: str = "hyperpod-cdk", debug: bool = False) -> typer.Typer:
-    """Return a command line.
-
-    Args:
-        name: `hyperpod-cdk`, or `hyperpod-ops` for what operators use of it.
-        debug: Whether errors show where in the code they are from.
-    """
+    """Return `hyperpod-cdk` or `hyperpod-ops`; with `debug`, errors show where they are from."""
     line = typer.Typer(
         name=name,
         cls=_Wings,

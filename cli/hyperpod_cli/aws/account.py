@@ -26,13 +26,7 @@ class AccountError(OpsError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Environment:
-    """An account and a region, to which a deployment goes.
-
-    Attributes:
-        partition: Such as aws.
-        account: Twelve digits.
-        region: Such as us-west-2.
-    """
+    """An account and a region, to which a deployment goes."""
 
     partition: str
     account: str
@@ -44,12 +38,7 @@ class Environment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
-    """Who the credentials are for.
-
-    Attributes:
-        arn: Their ARN.
-        environment: Where they deploy to.
-    """
+    """Who the credentials are for."""
 
     arn: str
     environment: Environment
@@ -59,11 +48,7 @@ def known_region(config: Config | None, *, session: boto3.Session | None = None)
     """Return the region of a deployment, as the CDK CLI finds it; None if none is named.
 
     That is the configuration's, else that of AWS_REGION, which botocore ignores, of
-    AWS_DEFAULT_REGION, or of the profile.
-
-    Args:
-        config: The configuration, if there is one.
-        session: With the profile. Default: the one that the environment names, if there is one.
+    AWS_DEFAULT_REGION, or of the profile: the session's, or the one that the environment names.
     """
     configured = config.region if config is not None else None
     region = configured or os.environ.get("AWS_REGION")
@@ -76,11 +61,7 @@ def known_region(config: Config | None, *, session: boto3.Session | None = None)
 
 
 def region_of(config: Config, *, session: boto3.Session) -> str:
-    """Return the region of a deployment, as the CDK CLI finds it.
-
-    Raises:
-        AccountError: There is none.
-    """
+    """Return the region of a deployment, as the CDK CLI finds it; refuse one without any."""
     region = known_region(config, session=session)
     if region is None:
         raise AccountError(
@@ -91,20 +72,12 @@ def region_of(config: Config, *, session: boto3.Session) -> str:
 
 
 def caller_of(config: Config, *, session: boto3.Session) -> Caller:
-    """Return by whom a configuration would be deployed, and where.
-
-    Raises:
-        AccountError: There are no credentials that AWS accepts, or no region.
-    """
+    """Return by whom a configuration would be deployed, and where; refuse unusable credentials."""
     return caller_in(region_of(config, session=session), session=session)
 
 
 def caller_in(region: str, *, session: boto3.Session) -> Caller:
-    """Return who the credentials are for, and a region of their account.
-
-    Raises:
-        AccountError: There are no credentials that AWS accepts.
-    """
+    """Return who the credentials are for, and a region of their account; refuse unusable ones."""
     try:
         identity = session.client("sts", region_name=region).get_caller_identity()
     except (NoCredentialsError, ConnectionError, HTTPClientError) as error:

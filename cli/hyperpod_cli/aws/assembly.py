@@ -25,12 +25,7 @@ _IN_SUB = re.compile(r"\$\{([^!}.]+)[^}]*\}")
 
 @dataclass(frozen=True, order=True, slots=True)
 class Address:
-    """Where a resource is.
-
-    Attributes:
-        stack: Name of the stack.
-        logical_id: Name of the resource in the stack's template.
-    """
+    """Where a resource is."""
 
     stack: str
     logical_id: str
@@ -41,8 +36,6 @@ class TemplateResource:
     """One resource of a template.
 
     Attributes:
-        address: Where it is.
-        type: The resource type, such as `AWS::EC2::VPC`.
         properties: The properties as the template has them, functions unresolved.
         deletion_policy: The policy, such as `Retain`; empty if the template says nothing.
         needs: What it refers to or depends on, imports from other stacks included; sorted.
@@ -60,13 +53,10 @@ class Stack:
     """A stack of an assembly.
 
     Attributes:
-        name: Its name.
-        template: Its template.
         needs: Names of the stacks that are deployed before it.
         exports: What each export of the assembly's stacks refers to, by its name.
         account: Account that it is deployed to; empty if the assembly names none.
         region: Region that it is deployed to; empty if the assembly names none.
-        is_protected: Whether it has termination protection.
         lookup_role: ARN of the role of `cdk bootstrap` that reads it; empty without a bootstrap.
         execution_role: ARN of CloudFormation's role; empty without a bootstrap.
         shown: Resources in the place of the template's. Default: the template's.
@@ -130,13 +120,8 @@ class Stack:
 def stacks_in(assembly: Path) -> list[Stack]:
     """Return the stacks of an assembly, each after those that it needs.
 
-    Templates of earlier syntheses, which may be in the folder too, are not among them.
-
-    Args:
-        assembly: Directory that `cdk synth` wrote, such as `cdk.out/default`.
-
-    Raises:
-        OSError: There is no manifest or template.
+    The assembly is a folder that `cdk synth` wrote, such as `cdk.out/default`. Templates of earlier
+    syntheses, which may be in it too, are not among them. OSError: it has no manifest or template.
     """
     artifacts = _artifacts(assembly)
     stacks = {name: each for name, each in artifacts.items() if each["type"] == _STACK}
@@ -168,23 +153,12 @@ def stacks_in(assembly: Path) -> list[Stack]:
 
 
 def stacks_by_name(assembly: Path) -> list[Stack]:
-    """Return the stacks of an assembly in the order of their names.
-
-    Raises:
-        OSError: There is no manifest or template.
-    """
+    """Return the stacks of an assembly in the order of their names; otherwise as `stacks_in`."""
     return sorted(stacks_in(assembly), key=lambda stack: stack.name)
 
 
 def roles_of_cli(assembly: Path) -> Iterator[str]:
-    """Yield the ARNs of the roles that the CDK CLI assumes to deploy stacks and publish files.
-
-    Args:
-        assembly: Directory that `cdk synth` wrote.
-
-    Raises:
-        OSError: There is no manifest.
-    """
+    """Yield the ARNs of the roles that the CDK CLI assumes to deploy stacks and publish files."""
     for artifact in _artifacts(assembly).values():
         properties = artifact.get("properties", {})
         for arn in (properties.get("assumeRoleArn"), properties.get("lookupRole", {}).get("arn")):
@@ -214,14 +188,9 @@ def _exports(templates: Mapping[str, Value]) -> Iterator[tuple[str, Address]]:
 
 
 def chosen(stacks: Iterable[Stack], patterns: Sequence[str]) -> list[Stack]:
-    """Return the stacks that are named, and those that they need, as the CDK CLI does.
+    """Return the stacks that patterns name, and those that they need, as the CDK CLI does.
 
-    Args:
-        stacks: The stacks of an assembly.
-        patterns: Names, or patterns such as `*-hyperpod`; none for all stacks.
-
-    Raises:
-        OpsError: There is none of a name.
+    A pattern is a name, or such as `*-hyperpod`; it names something, and none names all.
     """
     by_name = {stack.name: stack for stack in stacks}
     matching = {each: [name for name in by_name if fnmatchcase(name, each)] for each in patterns}
@@ -260,11 +229,7 @@ def _path(path: str) -> str:
 
 
 def trust_of(role: Mapping[str, Value]) -> Sequence[Mapping[str, Value]]:
-    """Return the statements of a role's trust policy, which may be a text with values in it.
-
-    Args:
-        role: The properties of the role.
-    """
+    """Return the statements of a role's trust policy, which may be a text with values in it."""
     match role["AssumeRolePolicyDocument"]:
         case {"Fn::Sub": [str(document), _]}:
             statements: Sequence[Mapping[str, Value]] = json.loads(document)["Statement"]

@@ -38,22 +38,14 @@ _QUIET = {"CDK_DISABLE_CLI_TELEMETRY": "true", "CDK_DISABLE_VERSION_CHECK": "tru
 
 
 def tools_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which the project's own CDK CLI and Node are found.
-
-    Args:
-        environment: The whole environment of the process.
-    """
+    """Return a whole environment, in which the project's own CDK CLI and Node are found, too."""
     own = (Path(sys.executable).parent, Path.cwd() / "node_modules" / ".bin")
     path = os.pathsep.join([*map(str, own), environment.get("PATH", os.defpath)])
     return {**environment, **_QUIET, "PATH": path}
 
 
 def templates_folder(config: Path) -> Path:
-    """Return the folder of a configuration's templates; those of different ones never mix.
-
-    Args:
-        config: File of the configuration.
-    """
+    """Return the folder of a configuration's templates; those of different ones never mix."""
     name = re.sub(r"[^A-Za-z0-9._-]", "-", config.name.removesuffix(".yaml"))
     return Path("cdk.out", name)
 
@@ -67,14 +59,9 @@ def cdk(
 ) -> int:
     """Run a command of the CDK CLI on the app; return its exit code.
 
-    It is for the terminal: the command may ask. Of its errors, each warning is shown once.
-
-    Args:
-        arguments: The command and its options.
-        config: File of the configuration.
-        output: Folder of the templates. Default: `templates_folder`.
-        shows: Whether its standard output is shown. Default: it is.
-        warns: Whether its warnings are shown; not where they were already. Default: they are.
+    It is for the terminal: the command may ask. Of its errors, each warning is shown once, or,
+    where they were shown already, none (`warns`). Templates go to `output`, by default
+    `templates_folder`.
     """
     folder = output or templates_folder(config)
     options = ["--no-notices", "--output", str(folder), "-c", f"config={config}"]
@@ -91,20 +78,12 @@ def cdk(
 
 
 def synth(config: Path) -> int:
-    """Write the templates of a configuration into `templates_folder`; return the exit code.
-
-    Args:
-        config: File of the configuration.
-    """
+    """Write the templates of a configuration into `templates_folder`; return the exit code."""
     return cdk("--ci", "synth", "--quiet", config=config, shows=False)
 
 
 def cdk_alone(*arguments: str) -> int:
-    """Run a command of the CDK CLI as it is; return its exit code.
-
-    Args:
-        arguments: The command and its options.
-    """
+    """Run a command of the CDK CLI as it is; return its exit code."""
     sys.stdout.flush()
     process = subprocess.Popen(  # noqa: S603 - our own command line
         ["cdk", "--no-notices", *arguments],  # noqa: S607 - of the project
@@ -134,12 +113,7 @@ def _in_its_colors(line: str) -> str:
 
 
 def without_chatter(lines: Iterable[str], *, warns: bool = True) -> Iterator[str]:
-    """Yield what is passed on of the CLI's errors, as it comes.
-
-    Args:
-        lines: What the CLI writes.
-        warns: Whether warnings are, too. Default: they are.
-    """
+    """Yield what is passed on of the CLI's errors, as it comes."""
     said: set[str] = set()
     below = False
     for line in lines:
@@ -162,10 +136,8 @@ def without_chatter(lines: Iterable[str], *, warns: bool = True) -> Iterator[str
 def synthesized(config: Path) -> Iterator[Path]:
     """Yield a folder with the templates of a configuration, which then goes.
 
-    The app runs without the CDK CLI; the templates are the same.
-
-    Raises:
-        OpsError: The app is not in this folder, or refuses the configuration.
+    The app runs without the CDK CLI; the templates are the same. An app that is not in this folder,
+    or refuses the configuration, is an OpsError.
     """
     if not _APP.is_file():
         raise OpsError(
@@ -196,10 +168,8 @@ def running(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a command of the CDK CLI, and end it if it still runs afterwards.
 
-    Args:
-        arguments: The command and its options.
-        log: File that gets its output; its errors go into one of the same name.
-        environment: Its whole environment. Default: this process's.
+    Its output goes to `log`, its errors into a file of the same name. The environment is whole; by
+    default it is this process's.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output, _errors(log).open("wb") as errors:
@@ -240,11 +210,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def reported(log: Path) -> str:
-    """Return why the CLI failed, in its own words and without what surrounds them.
-
-    Args:
-        log: File that got its output.
-    """
+    """Return why the CLI failed, in its own words and without what surrounds them."""
     lines = [_COLOR.sub("", each).rstrip() for each in _errors(log).read_text("utf-8").splitlines()]
     told = [line for line in lines if line.strip() and not line.startswith(_AROUND)]
     return "\n".join(_RULE.sub("", line) for line in told[-_LAST_LINES:])

@@ -23,7 +23,6 @@ class ClusterResource:
 
     Attributes:
         request: The CreateCluster input; what only AWS knows is one text everywhere.
-        is_native: Whether CloudFormation's own resource makes the cluster.
         software: The text with which groups get the latest AMI.
     """
 
@@ -42,11 +41,7 @@ def properties_of(template: Template) -> Iterator[tuple[object, Mapping[str, Any
 
 
 def cluster_of(template: Template) -> ClusterResource | None:
-    """Return what a template asks for; None without a cluster, or with an odd request.
-
-    Args:
-        template: A template that was deployed, maybe by another version.
-    """
+    """Return what a template, maybe another version's, asks for; None without, or if it is odd."""
     for kind, properties in properties_of(template):
         if kind not in (_CUSTOM, _NATIVE):
             continue

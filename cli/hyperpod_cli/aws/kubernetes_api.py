@@ -1,4 +1,7 @@
-"""Reaches the Kubernetes API of an EKS cluster with the credentials of AWS."""
+"""Reaches the Kubernetes API of an EKS cluster with the credentials of AWS.
+
+What asks it raises ApiException where it refuses, and HTTPError where it cannot be reached.
+"""
 
 import base64
 import ssl
@@ -59,11 +62,7 @@ class _Unreached(ApiClient):  # type: ignore[misc] # the package has no types
 
 
 def unreached(error: Exception) -> ApiClient:
-    """Return a client in place of one that could not be made.
-
-    Args:
-        error: Why it could not; each request raises it.
-    """
+    """Return a client in place of one that could not be made; each request raises the reason."""
     return _Unreached(error)
 
 
@@ -71,15 +70,8 @@ def unreached(error: Exception) -> ApiClient:
 def kubernetes_api(session: AwsSession, *, eks_cluster: str) -> Iterator[ApiClient]:
     """Yield a client of a cluster's Kubernetes API, good for 15 minutes.
 
-    Args:
-        session: The account and the region.
-        eks_cluster: Name of the EKS cluster.
-
-    Raises:
-        OpsError: There is no such cluster, it cannot be reached, or the caller may not do what was
-            asked of it.
-        ClientError: AWS refused to describe the cluster.
-        BotoCoreError: AWS could not be asked.
+    OpsError: there is no such cluster, it cannot be reached, or the caller may not do what was
+    asked.
     """
     found = described_eks_cluster(session, eks_cluster)
     signer = token_signer(session.session)
@@ -88,17 +80,7 @@ def kubernetes_api(session: AwsSession, *, eks_cluster: str) -> Iterator[ApiClie
 
 
 def described_eks_cluster(session: AwsSession, name: str) -> Mapping[str, Any]:
-    """Return what DescribeCluster says of an EKS cluster.
-
-    Args:
-        session: The account and the region.
-        name: Its name.
-
-    Raises:
-        OpsError: There is none, or it cannot be reached yet.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Return what DescribeCluster says of an EKS cluster; refuse one that cannot be reached yet."""
     answer = answer_of(session.client("eks").describe_cluster, name=name)
     if answer is None:
         raise OpsError(f"EKS cluster: {name!r} is not in {session.region}")
@@ -113,14 +95,7 @@ def described_eks_cluster(session: AwsSession, name: str) -> Mapping[str, Any]:
 
 @contextmanager
 def one_line_errors(client: ApiClient) -> Iterator[None]:
-    """Have what a Kubernetes API refuses told in a line.
-
-    Args:
-        client: Its client.
-
-    Raises:
-        OpsError: The API was not reached, or refused something.
-    """
+    """Have what a Kubernetes API refuses, or why it was not reached, told in a line."""
     try:
         yield
     except HTTPError as error:

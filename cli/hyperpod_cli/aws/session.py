@@ -1,4 +1,7 @@
-"""The AWS account and region that a command is about, and the clients of its services."""
+"""The AWS account and region that a command is about, and the clients of its services.
+
+What asks AWS raises ClientError where AWS refuses, and BotoCoreError where it cannot be asked.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -25,14 +28,7 @@ def answer_of(
 ) -> Mapping[str, Any] | None:
     """Return what a call of AWS answers; None if what it asks for is not there.
 
-    Args:
-        call: A method of a client.
-        absent: Codes of AWS's answer where it is not there. Default: those of `is_not_found`.
-        asked: The request.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
+    That is what AWS's codes in `absent` say; by default, those of `is_not_found`.
     """
     try:
         return call(**asked)
@@ -43,29 +39,14 @@ def answer_of(
 
 
 def listed(client: AwsClient, operation: str, key: str, **asked: Any) -> Iterator[Any]:
-    """Yield the items of a list, from all its pages.
-
-    Args:
-        client: A client.
-        operation: The operation, by boto3's name of it.
-        key: The items in a page.
-        asked: The request.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Yield the items of a list, from all its pages: `key` names them in a page."""
     for page in client.get_paginator(operation).paginate(**asked):
         yield from page.get(key, ())
 
 
 @dataclass(frozen=True, kw_only=True)
 class AwsSession:
-    """Clients of one region, with the credentials of the environment.
-
-    Attributes:
-        region: The region.
-    """
+    """Clients of one region, with the credentials of the environment."""
 
     region: str
 
@@ -121,15 +102,7 @@ class AwsSession:
 
 
 def aws_session(*, region: str | None = None, config: Config | None = None) -> AwsSession:
-    """Return the session of a command.
-
-    Args:
-        region: What the user gave. Default: the configuration's region.
-        config: The configuration. Default: none; the environment's region is taken.
-
-    Raises:
-        OpsError: No region is known.
-    """
+    """Return the session of a command, in the region that was given, or else is known."""
     found = region or known_region(config)
     if found is None:
         raise OpsError(
@@ -140,9 +113,5 @@ def aws_session(*, region: str | None = None, config: Config | None = None) -> A
 
 
 def deployer_session(config: Config) -> AwsSession:
-    """Return the session of a deployment, in the region where the CDK CLI would deploy.
-
-    Raises:
-        AccountError: Its region is not known.
-    """
+    """Return the session of a deployment, in the region where the CDK CLI would deploy."""
     return AwsSession(region=region_of(config, session=boto3.Session()))

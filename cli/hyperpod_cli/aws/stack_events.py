@@ -20,14 +20,8 @@ class StackEvent:
     """An event of a stack, or of a resource in it.
 
     Attributes:
-        event_id: CloudFormation's identifier.
-        stack_id: ARN of the stack.
-        logical_id: Logical ID of the resource; for the stack, its name.
         physical_id: Physical ID of the resource; empty before it has one.
-        type: Type of the resource.
-        status: Its status.
         reason: Why it has the status; often empty.
-        time: When.
     """
 
     event_id: str
@@ -57,10 +51,6 @@ class StackReader:
 
     A stack may not be there yet, go while it is read, and come back with another ID, as one whose
     creation was rolled back does. Reads may lag: an event may appear behind one that is known.
-
-    Attributes:
-        client: CloudFormation client.
-        name: Name of the stack.
     """
 
     client: Any
@@ -70,24 +60,14 @@ class StackReader:
     _stack_id: str | None = field(init=False, default=None)
 
     def begin(self) -> None:
-        """Take what has happened so far as former.
-
-        Raises:
-            ClientError: AWS refused to say.
-            BotoCoreError: AWS could not be asked.
-        """
+        """Take what has happened so far as former."""
         page = next(self._pages(self.name), [])
         self._former = {event.event_id: event for event in page}
         self._known = {}
         self._stack_id = page[0].stack_id if page else None
 
     def read(self) -> list[StackEvent]:
-        """Return the events since `begin`, the earliest first.
-
-        Raises:
-            ClientError: AWS refused to say.
-            BotoCoreError: AWS could not be asked.
-        """
+        """Return the events since `begin`, the earliest first."""
         if not self._read(self.name) and self._stack_id is not None:
             self._read(self._stack_id)  # a deleted stack has events by its ID alone
         # CloudFormation lists the latest first, also those of the same moment.
@@ -124,12 +104,7 @@ class StackReader:
 
 
 def nested_events(client: AwsClient, events: Iterable[StackEvent]) -> list[StackEvent]:
-    """Return the events of the nested stacks that failed, and of those inside them.
-
-    Args:
-        client: CloudFormation client.
-        events: Events of a stack.
-    """
+    """Return the events of the nested stacks that failed, and of those inside them."""
     failed = {each.nested_stack for each in events if each.nested_stack and "FAILED" in each.status}
     found: list[StackEvent] = []
     for stack_id in failed:

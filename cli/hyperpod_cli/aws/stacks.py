@@ -31,10 +31,7 @@ class Deployed:
     """A stack as it is.
 
     Attributes:
-        status: Its status.
         template: Its template; empty for a stack without resources.
-        parameters: Values of its parameters.
-        is_protected: Whether it has termination protection.
     """
 
     status: str
@@ -45,13 +42,7 @@ class Deployed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeployedResource:
-    """A resource of a stack.
-
-    Attributes:
-        logical_id: Its logical ID.
-        physical_id: What AWS calls it.
-        type: Its type.
-    """
+    """A resource of a stack."""
 
     logical_id: str
     physical_id: str
@@ -59,17 +50,7 @@ class DeployedResource:
 
 
 def deployed(client: AwsClient, name: str) -> Deployed | None:
-    """Return a stack as it is; None if there is none.
-
-    Args:
-        client: CloudFormation client.
-        name: Name of the stack.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-        UnreadableTemplateError: Its template is not JSON.
-    """
+    """Return a stack as it is; None if there is none. UnreadableTemplateError: it has no JSON."""
     try:
         stack = client.describe_stacks(StackName=name)["Stacks"][0]
         status = stack["StackStatus"]
@@ -91,16 +72,7 @@ def deployed(client: AwsClient, name: str) -> Deployed | None:
 
 
 def resources_of(client: AwsClient, name: str) -> Iterator[DeployedResource]:
-    """Yield the resources that a stack has.
-
-    Args:
-        client: CloudFormation client.
-        name: Name of the stack.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Yield the resources that a stack has."""
     for found in listed(client, "list_stack_resources", "StackResourceSummaries", StackName=name):
         if found["ResourceStatus"] != "DELETE_COMPLETE":
             yield DeployedResource(
@@ -111,16 +83,7 @@ def resources_of(client: AwsClient, name: str) -> Iterator[DeployedResource]:
 
 
 def template_of(client: AwsClient, name: str) -> Mapping[str, Any]:
-    """Return the template that a stack was deployed with; empty without one that is JSON.
-
-    Args:
-        client: CloudFormation client.
-        name: Name of the stack.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Return the template that a stack was deployed with; empty without one that is JSON."""
     try:
         body = client.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
     except ClientError as error:
@@ -132,16 +95,7 @@ def template_of(client: AwsClient, name: str) -> Mapping[str, Any]:
 
 
 def described_stack(cloudformation: AwsClient, stack: str) -> Mapping[str, Any] | None:
-    """Return a stack as CloudFormation describes it; None if there is none.
-
-    Args:
-        cloudformation: Client of CloudFormation.
-        stack: Name of the stack.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Return a stack as CloudFormation describes it; None if there is none."""
     try:
         found: Mapping[str, Any] = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
     except ClientError as error:
@@ -152,17 +106,7 @@ def described_stack(cloudformation: AwsClient, stack: str) -> Mapping[str, Any] 
 
 
 def outputs_of(cloudformation: AwsClient, stack: str) -> dict[str, str]:
-    """Return the outputs of a stack by name.
-
-    Args:
-        cloudformation: Client of CloudFormation.
-        stack: Name of the stack.
-
-    Raises:
-        OpsError: There is no such stack, or nothing of it is deployed.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Return the outputs of a stack by name; refuse one of which nothing is deployed."""
     found = described_stack(cloudformation, stack)
     if found is None or not found.get("Outputs"):
         region = cloudformation.meta.region_name
@@ -173,11 +117,7 @@ def outputs_of(cloudformation: AwsClient, stack: str) -> dict[str, str]:
 
 
 def documented_outputs(described: Mapping[str, Any]) -> dict[str, str]:
-    """Return the outputs of a stack that people look up, without CDK's own.
-
-    Args:
-        described: The stack as DescribeStacks describes it.
-    """
+    """Return the outputs of a stack that people look up, without CDK's own."""
     return {
         output["OutputKey"]: output["OutputValue"]
         for output in described.get("Outputs", [])
@@ -189,9 +129,6 @@ def output_lines(outputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """Yield the lines that show outputs; a stack without any has none.
 
     Missing nodes are left to what is said after the outputs.
-
-    Args:
-        outputs: Outputs of each stack.
     """
     for stack, values in outputs.items():
         shown = {

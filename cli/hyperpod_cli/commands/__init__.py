@@ -21,9 +21,6 @@ class Command:
     """A command of the command line.
 
     Attributes:
-        name: As it is typed.
-        wing: Its wing, a key of `WINGS`.
-        run: Its function; returns the exit code, or None for 0.
         calls: The IAM actions that it uses itself; not those of a deployment that it starts, nor
             those of validators and subjects, which say theirs.
         in_kubernetes: What it reads in the EKS cluster, as the documentation says it.

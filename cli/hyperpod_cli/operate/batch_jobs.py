@@ -43,16 +43,8 @@ _VALUE = re.compile(r"[\w.,:/@#%+=-]*")
 def run(given: Given, *, config: Path, region: str | None, **options: object) -> None:
     """Print a job that is filled in, and, next to it, where it runs and how to submit it.
 
-    Args:
-        given: What the user gives; its values are a job of `examples/slurm`, or a file.
-        config: File of the configuration.
-        region: Its region, for the price. Default: the configuration's.
-        options: Those that mean nothing here, and are refused if they are not their defaults.
-
-    Raises:
-        OpsError: An option means nothing here, there is no such job, or it does not fit the group
-            or what is set.
-        ConfigError: The configuration cannot be used.
+    Its values are a job of `examples/slurm`, or a file. Options that mean nothing here are refused
+    if they are not their defaults. The region is for the price.
     """
     of_kubernetes = {key: getattr(given, key) for key in _OF_KUBERNETES}
     for option, value in {**of_kubernetes, **options}.items():
@@ -96,16 +88,7 @@ def run(given: Given, *, config: Path, region: str | None, **options: object) ->
 
 
 def stop(name: str | None, *, config: Path, **_: object) -> None:
-    """Say where a job is stopped.
-
-    Args:
-        name: Name of the job.
-        config: File of the configuration.
-
-    Raises:
-        OpsError: Always: Slurm alone stops its jobs.
-        ConfigError: The configuration cannot be used.
-    """
+    """Say where a job is stopped, and refuse: Slurm alone stops its jobs."""
     shell = _shell(load_config(config))
     raise OpsError(
         f"--stop: Slurm's jobs are stopped on the cluster: `{shell}`, there "
@@ -116,10 +99,8 @@ def stop(name: str | None, *, config: Path, **_: object) -> None:
 def filled(text: str, values: Mapping[str, Any]) -> str:
     """Return a job with other values instead of its own.
 
-    Args:
-        text: The job.
-        values: By option of sbatch, variable or argument; the line of one that is None goes, and
-            one that the job does not have is left out.
+    They are by option of sbatch, variable or argument; the line of one that is None goes, and one
+    that the job does not have is left out.
     """
 
     def line(found: re.Match[str]) -> str:

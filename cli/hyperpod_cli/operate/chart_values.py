@@ -20,10 +20,8 @@ _UNITS = {"imum": "", "Length": " characters", "Items": " items"}
 def problems(told: str, *, chart: Path, where: Callable[[str], str]) -> Iterator[str]:
     """Yield a line for each thing that helm refuses.
 
-    Args:
-        told: The error, in one line.
-        chart: The chart, with values and their schema.
-        where: Returns where the user has given a key, such as `claim.name`.
+    `told` is its error, in one line; `where` says where the user has given a key, such as
+    `claim.name`.
     """
     why = _PLACE.sub("", told)
     unparsed = _UNPARSED.fullmatch(why)

@@ -34,11 +34,7 @@ class NoClusterError(OpsError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribedCluster:
-    """A HyperPod cluster.
-
-    Attributes:
-        described: What DescribeCluster says.
-    """
+    """A HyperPod cluster."""
 
     described: Mapping[str, Any]
 
@@ -63,11 +59,7 @@ class DescribedCluster:
         return groups_of(self.described)
 
     def group(self, name: str) -> Group:
-        """Return an instance group, as described.
-
-        Raises:
-            OpsError: There is none of that name.
-        """
+        """Return an instance group, as described; refuse a name that none has."""
         found = self.groups.get(name)
         if found is None:
             known = ", ".join(self.groups) or "none"
@@ -86,9 +78,6 @@ class ClusterNode:
 
     Attributes:
         id: Its instance ID; empty while it has none.
-        group: Name of its instance group.
-        instance_type: Such as ml.g5.12xlarge.
-        status: Such as Running.
         message: What SageMaker adds to the status; may be empty.
         launched: When the instance was launched; None while SageMaker does not say.
         logical_id: What SageMaker calls it from the request for it on; empty unless asked for.
@@ -120,18 +109,10 @@ def find_cluster(
     deployed_by: str = "",
     options: str = "--cluster, or another region with --region",
 ) -> DescribedCluster:
-    """Return a cluster.
+    """Return a cluster by its name or ARN, or refuse with what names another one.
 
-    Args:
-        sagemaker: Client of SageMaker.
-        name: Its name, or its ARN.
-        deployed_by: Command that makes it. Default: it is not of a configuration.
-        options: What names another one. Default: the options of `hyperpod-ops`.
-
-    Raises:
-        NoClusterError: There is none of that name.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
+    The error names `deployed_by`, the command that makes the cluster, and `options`, by default
+    those of `hyperpod-ops`. NoClusterError: there is none of that name.
     """
     found = answer_of(sagemaker.describe_cluster, ClusterName=name)
     if found is not None:
@@ -160,18 +141,10 @@ def nodes_of(
     group: str | None = None,
     requested: bool = False,
 ) -> list[ClusterNode]:
-    """Return the nodes of a cluster by group and ID.
+    """Return the nodes of a cluster, or of one group of it, by group and ID.
 
-    Args:
-        sagemaker: Client of SageMaker.
-        name: Name of the cluster.
-        group: Name of an instance group. Default: all.
-        requested: Whether to list nodes that have no instance yet too, last in their group; for a
-            cluster with continuous provisioning. Default: SageMaker leaves them out.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
+    With `requested`, for a cluster with continuous provisioning, those that have no instance yet
+    are listed too, last in their group; SageMaker leaves them out otherwise.
     """
     asked = {
         "ClusterName": name,
@@ -206,13 +179,7 @@ _STACK_TAGS = (STACK_TAG, "aws:cloudformation:stack-id")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedCluster:
-    """A HyperPod cluster that a stack made.
-
-    Attributes:
-        name: Its name.
-        status: Its status.
-        stack: Name of the stack.
-    """
+    """A HyperPod cluster that a stack made."""
 
     name: str
     status: str
@@ -225,12 +192,7 @@ def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
     Clusters whose tags the caller may not read, as of another team, are passed over, and so are
     those that are deleted meanwhile.
 
-    Args:
-        sagemaker: Client of SageMaker.
-
-    Raises:
-        ClientError: AWS refused to say, of any cluster at all.
-        BotoCoreError: AWS could not be asked.
+    ClientError: AWS refused to say, of any cluster at all.
     """
     found, denied, is_any_read = [], None, False
     for summary in items(sagemaker, "list_clusters", "ClusterSummaries"):
@@ -263,10 +225,7 @@ class Chosen:
     """A cluster, and where it is.
 
     Attributes:
-        name: Its name.
-        session: The account and the region.
         config: The configuration; None for a cluster that is named by itself.
-        file: File of the configuration.
         options: The options that name it, for a next step.
     """
 
@@ -291,13 +250,7 @@ class Chosen:
         return self.session.client("sagemaker")
 
     def found(self) -> DescribedCluster:
-        """Return the cluster as it is now.
-
-        Raises:
-            NoClusterError: There is none, or the configuration asks for none.
-            ClientError: AWS refused to say.
-            BotoCoreError: AWS could not be asked.
-        """
+        """Return the cluster as it is now. NoClusterError: there is none, or it asks for none."""
         if self.config is not None:
             require_cluster(self.config, file=self.file)
         deployed_by = "" if self.config is None else self.deployed_by()
@@ -305,15 +258,7 @@ class Chosen:
 
 
 def require_cluster(config: Config, *, file: Path) -> None:
-    """Refuse a configuration without a HyperPod cluster.
-
-    Args:
-        config: The configuration.
-        file: Its file.
-
-    Raises:
-        NoClusterError: It has none.
-    """
+    """Refuse a configuration without a HyperPod cluster."""
     if not config.cluster.exists:
         raise NoClusterError(
             f"{file}: cluster: is null, and this is about a HyperPod cluster; name one with "
@@ -322,17 +267,7 @@ def require_cluster(config: Config, *, file: Path) -> None:
 
 
 def chosen_cluster(config: Path, *, cluster: str | None, region: str | None) -> Chosen:
-    """Return the cluster that options name.
-
-    Args:
-        config: File of the configuration; read unless a cluster is named.
-        cluster: Name of a cluster. Default: the configuration's.
-        region: Its region. Default: the configuration's, else the environment's.
-
-    Raises:
-        ConfigError: The configuration cannot be used.
-        OpsError: No region is known.
-    """
+    """Return the cluster that options name: `cluster` by its name, else the configuration's."""
     where = [] if region is None else ["--region", region]
     if cluster is not None:
         return Chosen(

@@ -24,23 +24,13 @@ _TOOLS = {
 
 
 def session_command(cluster: DescribedCluster, node: ClusterNode, *, region: str) -> list[str]:
-    """Return the command that opens a shell on a node.
-
-    Args:
-        cluster: The cluster.
-        node: The node.
-        region: Their region.
-    """
+    """Return the command that opens a shell on a node."""
     target = f"sagemaker-cluster:{cluster.id}_{node.group}-{node.id}"
     return [_AWS, "ssm", "start-session", "--target", target, "--region", region]
 
 
 def require_tools() -> None:
-    """Refuse to begin without the tools that a session takes.
-
-    Raises:
-        OpsError: One is not installed.
-    """
+    """Refuse to begin without the tools that a session takes."""
     for tool, page in _TOOLS.items():
         if shutil.which(tool) is None:
             raise OpsError(f"{tool}: is not on the PATH; install it: {page}")
@@ -54,9 +44,6 @@ def kubeconfig_file(environment: Mapping[str, str]) -> Path:
     """Return the file that is changed: the first of KUBECONFIG, or that in the home folder.
 
     https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
-
-    Args:
-        environment: The environment of the shell.
     """
     files = [name for name in environment.get("KUBECONFIG", "").split(os.pathsep) if name]
     return Path(files[0]).expanduser() if files else Path.home() / ".kube" / "config"
@@ -70,16 +57,8 @@ def missing_tools() -> list[str]:
 def add_context(path: Path, found: Mapping[str, Any], *, region: str, alias: str | None) -> str:
     """Put a context into a kubeconfig and make it the current one; return its name.
 
-    What else is in the file stays, but for comments.
-
-    Args:
-        path: The file.
-        found: The EKS cluster.
-        region: Its region.
-        alias: Name of the context. Default: the cluster's ARN.
-
-    Raises:
-        OpsError: The file is not a kubeconfig, or cannot be written.
+    The name is `alias`, by default the cluster's ARN. What else is in the file stays, but for
+    comments.
     """
     document = _read(path)
     arn = str(found["arn"])

@@ -36,13 +36,10 @@ class IdleGroup:
     """A group with accelerators that nothing has.
 
     Attributes:
-        group: Its name.
         instance_type: The types of its idle nodes.
         idle: How many of its running nodes are idle.
-        running: How many run.
         since: Since when all of the idle ones are, in UTC; empty if that is not known.
         usd_an_hour: What the idle ones cost at list prices; empty if that is not known.
-        usd_a_month: The same in a month.
         note: What else is known of the price, or of what becomes of the nodes.
         command: What ends the idle nodes; empty if something else does.
     """
@@ -69,13 +66,7 @@ def idle_groups(
 ) -> list[IdleGroup]:
     """Return the groups with idle nodes, the dearest first.
 
-    Args:
-        cluster: The cluster, as described.
-        nodes: Its nodes.
-        use: What has devices, by the names of nodes in Kubernetes or in Slurm.
-        region: Where it is, for the prices.
-        config: Its configuration; None without.
-        chosen: The same cluster, for commands about it.
+    What has devices is by the names of nodes in Kubernetes or in Slurm.
     """
     running: dict[str, list[ClusterNode]] = {}
     for node in nodes:
@@ -188,15 +179,7 @@ def _left_to_karpenter(found: IdleGroup, minutes: int) -> IdleGroup:
 
 
 def slurm_use(text: str, *, nodes: Iterable[ClusterNode]) -> DeviceUse:
-    """Return which nodes Slurm uses, by what sinfo says; those it does not name count as used.
-
-    Args:
-        text: What `SINFO` printed.
-        nodes: The nodes of the cluster.
-
-    Raises:
-        OpsError: It has no line of a node of the cluster.
-    """
+    """Return which nodes Slurm uses, by what `SINFO` printed; those that are not there are used."""
     states = {
         found[1]: found[2] for line in text.splitlines() if (found := _SINFO.match(line.strip()))
     }
@@ -207,18 +190,7 @@ def slurm_use(text: str, *, nodes: Iterable[ClusterNode]) -> DeviceUse:
 
 
 def run(chosen: Chosen, *, sinfo: Path | None, as_json: bool) -> None:
-    """Show the idle groups of a cluster.
-
-    Args:
-        chosen: The cluster.
-        sinfo: File with what `SINFO` printed, `-` for standard input; with Slurm.
-        as_json: Whether a program reads it.
-
-    Raises:
-        OpsError: There is no such cluster, or Kubernetes or Slurm do not say what runs.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Show the idle groups of a cluster; with Slurm, by a file of what `SINFO` printed, or `-`."""
     cluster = chosen.found()
     nodes = nodes_of(chosen.sagemaker, cluster.name)
     has_kubernetes = "Eks" in (cluster.described.get("Orchestrator") or {})

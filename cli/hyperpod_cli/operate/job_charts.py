@@ -35,16 +35,7 @@ _OVERLAP_LINES = 1000
 
 
 def built_images(session: AwsSession, *, deployment: str) -> dict[str, str]:
-    """Return the training images that a deployment has built, by the names of their bases.
-
-    Args:
-        session: The account and the region.
-        deployment: Name of the deployment.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Return the training images that a deployment has built, by the names of their bases."""
     stack = described_stack(session.client("cloudformation"), f"{deployment}-workloads")
     outputs = documented_outputs(stack) if stack else {}
     images = {base.name: outputs.get(image_output(base.name)) for base in BASE_IMAGES.values()}
@@ -61,20 +52,10 @@ def rendered(
     settings: Sequence[str] = (),
     where: Callable[[str], str] = "values: {}".format,
 ) -> list[Object]:
-    """Return the objects of a chart.
+    """Return the objects of a chart; refuse values that it does not take, a line for each thing.
 
-    Args:
-        chart: Name of the chart.
-        name: Name of the release.
-        namespace: Where its objects are.
-        values: Merged over the chart's own, and over those of files.
-        files: Files of values.
-        settings: `KEY=VALUE`, as `helm --set` takes them; they win over all others.
-        where: Returns where the user has given a key of the values, for errors.
-
-    Raises:
-        LinesError: The values are not what the chart takes: a line for each thing.
-        ChartError: There is no helm.
+    Values are merged over those of files, and settings, `KEY=VALUE` as `helm --set` takes them, win
+    over all others. `where` returns where the user has given a key of the values, for errors.
     """
     folder = asset_directory("charts") / chart
     with TemporaryDirectory() as home:
@@ -95,16 +76,7 @@ def rendered(
 
 
 def submit(api: ApiClient, objects: Iterable[Object]) -> None:
-    """Create or change objects by server-side apply.
-
-    Args:
-        api: Client of the Kubernetes API.
-        objects: The objects, with their namespaces.
-
-    Raises:
-        ApiException: Kubernetes refused one.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Create or change objects by server-side apply."""
     for item in objects:
         _call(
             api,
@@ -117,75 +89,28 @@ def submit(api: ApiClient, objects: Iterable[Object]) -> None:
 
 
 def delete(api: ApiClient, objects: Iterable[Object]) -> list[Object]:
-    """Delete objects with what they own, and return those that were there.
-
-    Args:
-        api: Client of the Kubernetes API.
-        objects: The objects; only kind, namespace and name matter.
-
-    Raises:
-        ApiException: Kubernetes refused.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Delete objects with what they own, and return those that were there."""
     asked = {"query_params": [("propagationPolicy", "Background")]}
     return [item for item in objects if _asked(api, "DELETE", item, **asked) is not None]
 
 
 def found(api: ApiClient, item: Object) -> Object | None:
-    """Return an object as it is now; None if it, or its kind, is not there.
-
-    Args:
-        api: Client of the Kubernetes API.
-        item: The object; only kind, namespace and name matter.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Return an object of a kind, namespace and name as it is now; None if it is not there."""
     return _asked(api, "GET", item)
 
 
 def exists(api: ApiClient, item: Object) -> bool:
-    """Say whether an object is there, without reading what is in it, as of a Secret.
-
-    Args:
-        api: Client of the Kubernetes API.
-        item: The object; only kind, namespace and name matter.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Say whether an object is there, without reading what is in it, as of a Secret."""
     return _asked(api, "GET", item, headers=_METADATA) is not None
 
 
 def is_served(api: ApiClient, api_version: str, kind: str) -> bool:
-    """Say whether the cluster knows a kind: whether its definition is installed.
-
-    Args:
-        api: Client of the Kubernetes API.
-        api_version: Such as `kubeflow.org/v1`.
-        kind: Such as `PyTorchJob`.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Say whether the cluster knows a kind, such as `PyTorchJob`: its definition is installed."""
     return _resource(api, api_version, kind) is not None
 
 
 def pods(api: ApiClient, *, namespace: str, labels: Mapping[str, str]) -> list[Object]:
-    """Return the pods with some labels, by name.
-
-    Args:
-        api: Client of the Kubernetes API.
-        namespace: Their namespace.
-        labels: Their labels.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Return the pods with some labels, by name."""
     selector = ",".join(f"{name}={value}" for name, value in labels.items())
     answer = CoreV1Api(api).list_namespaced_pod(
         namespace, label_selector=selector, _preload_content=False
@@ -194,25 +119,13 @@ def pods(api: ApiClient, *, namespace: str, labels: Mapping[str, str]) -> list[O
 
 
 def condition(item: Object, kind: str) -> Object | None:
-    """Return a condition that holds of an object, such as `Succeeded`; None if it does not.
-
-    Args:
-        item: The object, as the API has it.
-        kind: Type of the condition.
-    """
+    """Return a condition that holds of an object, such as `Succeeded`; None if it does not."""
     held = (item.get("status") or {}).get("conditions") or ()
     return next((each for each in held if (each["type"], each["status"]) == (kind, "True")), None)
 
 
 class Log:
-    """What a container writes, followed over connections that end, and over its own restarts.
-
-    Args:
-        connect: Makes a client of the Kubernetes API.
-        namespace: Namespace of the pod.
-        pod: Name of the pod.
-        container: Name of the container.
-    """
+    """What a container writes, followed over connections that end, and over its own restarts."""
 
     def __init__(self, connect: Connect, *, namespace: str, pod: str, container: str) -> None:
         self._connect = connect
@@ -224,9 +137,6 @@ class Log:
 
         That is when the container has ended, waits to start, or is on a node that does not answer;
         what becomes of it is to be seen in the pod.
-
-        Raises:
-            OpsError: The API was not reached, or refused to say.
         """
         while True:
             with self._connect() as api:

@@ -24,14 +24,7 @@ LogLine = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class LifecycleLog:
-    """The log of the lifecycle scripts of one node.
-
-    Attributes:
-        logs: Client of CloudWatch Logs.
-        cluster: The cluster.
-        instance: ID of the instance.
-        instance_group: Name of its instance group.
-    """
+    """The log of the lifecycle scripts of one node."""
 
     logs: Any
     cluster: DescribedCluster
@@ -49,13 +42,7 @@ class LifecycleLog:
         return log_stream(group=self.instance_group, instance=self.instance)
 
     def lines(self) -> Iterator[LogLine]:
-        """Yield the lines that there are, oldest first.
-
-        Raises:
-            OpsError: There is no such log.
-            ClientError: AWS refused to say.
-            BotoCoreError: AWS could not be asked.
-        """
+        """Yield the lines that there are, oldest first; refuse where there is no such log."""
         yield from self._lines(follow=None, waiting=lambda _: None)
 
     def follow(
@@ -64,15 +51,6 @@ class LifecycleLog:
         """Yield the lines that there are and those that come; it never ends.
 
         A log that is not there yet may come: a node that is being launched has none.
-
-        Args:
-            seconds: Between two looks.
-            sleep: Waits so many seconds.
-            waiting: Shows that there is no log yet.
-
-        Raises:
-            ClientError: AWS refused to say.
-            BotoCoreError: AWS could not be asked.
         """
         yield from self._lines(follow=lambda: sleep(seconds), waiting=waiting)
 
@@ -122,17 +100,7 @@ def former_instance(
     cluster: DescribedCluster,
     instance: str,
 ) -> LifecycleLog | None:
-    """Return the log of an instance that is no node any more; None if it has none.
-
-    Args:
-        logs: Client of CloudWatch Logs.
-        cluster: The cluster.
-        instance: ID of the instance.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Return the log of an instance that is no node any more; None if it has none."""
     streams = listed(
         logs,
         "describe_log_streams",
@@ -172,9 +140,6 @@ def progress_of(lines: Iterable[str]) -> str:
     """Return what lifecycle scripts were doing when they wrote the last line, as a sentence.
 
     A log may hold several attempts; the last one counts.
-
-    Args:
-        lines: The log, oldest first.
     """
     told = "The log does not tell what the scripts do."
     for line in lines:

@@ -12,12 +12,8 @@ class ManagedNodeGroupState:
     """An EKS node group at one moment.
 
     Attributes:
-        name: Its name.
         instance_types: Its types; none where its launch template alone names them.
         status: EKS's status of it, such as ACTIVE.
-        minimum: How many nodes it has at least.
-        desired: How many nodes it should have.
-        maximum: How many nodes it has at most.
         issues: What is wrong with it, each with its next step.
     """
 
@@ -31,16 +27,7 @@ class ManagedNodeGroupState:
 
 
 def node_groups_of(session: AwsSession, *, eks_cluster: str) -> list[ManagedNodeGroupState]:
-    """Return the node groups of an EKS cluster by name, the deployment's and others.
-
-    Args:
-        session: The account and the region.
-        eks_cluster: Name of the EKS cluster.
-
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Return the node groups of an EKS cluster by name, the deployment's and others."""
     return sorted(_found(session, eks_cluster), key=lambda group: group.name)
 
 

@@ -28,14 +28,7 @@ class Orchestrator(Protocol):
     """What runs the jobs on a cluster's nodes."""
 
     def eks_cluster_name(self, command: str = "") -> str:
-        """Return the name of the EKS cluster.
-
-        Args:
-            command: The command that needs it. Default: one that does without.
-
-        Raises:
-            OpsError: There is none.
-        """
+        """Return the EKS cluster's name; refuse a command that needs one where there is none."""
         ...
 
     def remarks(self) -> Sequence[str]:
@@ -43,22 +36,11 @@ class Orchestrator(Protocol):
         ...
 
     def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:
-        """Return what it knows of nodes, by `kubernetes_name`.
-
-        Raises:
-            OpsError: It cannot be reached.
-            ClientError: AWS refused to say.
-            BotoCoreError: AWS could not be asked.
-        """
+        """Return what it knows of nodes, by `kubernetes_name`."""
         ...
 
     def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:
-        """Return the nodes that it has in addition to the cluster's, by group.
-
-        Raises:
-            ClientError: AWS refused to say.
-            BotoCoreError: AWS could not be asked.
-        """
+        """Return the nodes that it has in addition to the cluster's, by group."""
         ...
 
     def pods(
@@ -72,11 +54,7 @@ class Orchestrator(Protocol):
         ...
 
     def refuse(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> None:
-        """Refuse what cannot be done to nodes.
-
-        Raises:
-            OpsError: It cannot be done to one of them.
-        """
+        """Refuse what cannot be done to nodes."""
         ...
 
     def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:
@@ -180,11 +158,7 @@ class _Slurm:
 
 
 def orchestrator_of(cluster: DescribedCluster) -> Orchestrator:
-    """Return what runs the jobs on a cluster's nodes.
-
-    Args:
-        cluster: The cluster, as described.
-    """
+    """Return what runs the jobs on a cluster's nodes."""
     eks = (cluster.described.get("Orchestrator") or {}).get("Eks")
     if eks is None:
         return _Slurm(cluster=cluster)
@@ -192,29 +166,13 @@ def orchestrator_of(cluster: DescribedCluster) -> Orchestrator:
 
 
 def eks_cluster_of(config: Config, command: str = "") -> str:
-    """Return the name of a configuration's EKS cluster.
-
-    Args:
-        config: The configuration.
-        command: The command that needs it. Default: one that does without.
-
-    Raises:
-        OpsError: It has none.
-    """
+    """Return the name of a configuration's EKS cluster, or refuse a command that needs it."""
     if config.control_plane is None:
         refuse_kubernetes(config.cluster.name, command)
     return config.eks_cluster_name
 
 
 def refuse_kubernetes(cluster: str, command: str) -> NoReturn:
-    """Refuse a command that needs Kubernetes.
-
-    Args:
-        cluster: Name of a cluster that Slurm orchestrates.
-        command: Name of the command; what takes its place is told.
-
-    Raises:
-        OpsError: Always.
-    """
+    """Refuse a command that needs Kubernetes, with what takes its place."""
     instead = f"; {_INSTEAD[command]}" if command else ""
     raise OpsError(f"cluster: {cluster!r} has no Kubernetes: Slurm orchestrates it{instead}")

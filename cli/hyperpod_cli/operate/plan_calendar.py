@@ -22,9 +22,6 @@ class PlanUser:
     """A group that uses a training plan.
 
     Attributes:
-        group: Its name.
-        plan: Name of the plan.
-        wanted: How many nodes it is to have.
         running: How many it has; None if there is no such group yet.
     """
 
@@ -43,13 +40,8 @@ class Period:
     """A time for which a training plan has capacity; a plan may have several.
 
     Attributes:
-        plan: Name of the plan.
-        status: Its status.
-        instances: How many instances, of which type.
         starts: When it begins, in UTC; empty if AWS does not say.
-        ends: When it ends, likewise.
         time: How long until it begins, or how long it still has.
-        groups: Who uses it, and how many nodes it has.
         next: What becomes of the nodes, and what to do.
     """
 
@@ -66,15 +58,7 @@ class Period:
 def periods(
     name: str, plan: Plan | None, users: Sequence[PlanUser], *, chosen: Chosen, now: datetime
 ) -> Iterator[Period]:
-    """Yield the times of a plan, the next one first.
-
-    Args:
-        name: Name of the plan.
-        plan: What DescribeTrainingPlan says of it; None if there is none.
-        users: The groups that use it.
-        chosen: The cluster, for commands about it.
-        now: The time.
-    """
+    """Yield the times of a plan, the next one first; None is a plan that is not there."""
     shared = {"plan": name, "groups": ", ".join(map(str, users))}
     if plan is None:
         yield Period(
@@ -149,13 +133,7 @@ def _next(
 def users_of(chosen: Chosen) -> list[PlanUser]:
     """Return the groups with a training plan: of the cluster, and of its configuration.
 
-    Args:
-        chosen: The cluster.
-
-    Raises:
-        NoClusterError: There is no cluster, and no configuration.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
+    NoClusterError: there is no cluster, and no configuration.
     """
     try:
         groups = dict(chosen.found().groups)
@@ -185,18 +163,7 @@ def _name(arn: str) -> str:
 
 
 def calendar(chosen: Chosen, sagemaker: AwsClient, *, now: datetime) -> list[Period]:
-    """Return the times of all training plans of a cluster, in their order.
-
-    Args:
-        chosen: The cluster.
-        sagemaker: Client of SageMaker.
-        now: The time.
-
-    Raises:
-        NoClusterError: There is no cluster, and no configuration.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Return the times of all training plans of a cluster, in their order."""
     users = users_of(chosen)
     found: list[Period] = []
     for name in sorted({user.plan for user in users}):
@@ -207,17 +174,7 @@ def calendar(chosen: Chosen, sagemaker: AwsClient, *, now: datetime) -> list[Per
 
 
 def run(chosen: Chosen, *, as_json: bool) -> None:
-    """Show the calendar.
-
-    Args:
-        chosen: The cluster.
-        as_json: Whether a program reads it.
-
-    Raises:
-        NoClusterError: There is no cluster, and no configuration.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Show the calendar."""
     now = datetime.now(UTC)
     found = calendar(chosen, chosen.sagemaker, now=now)
     if as_json:

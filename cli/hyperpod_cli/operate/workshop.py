@@ -38,11 +38,7 @@ def variables(
 ) -> dict[str, str]:
     """Return the value of each variable; one that is set in the shell wins.
 
-    Args:
-        config: The configuration: its first group with accelerators, and its first one without.
-        outputs: Outputs of the platform stack.
-        region: Region of the deployment.
-        shell: The environment of the shell.
+    They are of the first group with accelerators, and of the first one without.
     """
     own = {
         "AWS_REGION": region,
@@ -103,14 +99,8 @@ def stacks_to_read(config: Config) -> Iterator[StackKind]:
 def cluster_config(config: Config, *, outputs: Mapping[str, str], region: str) -> dict[str, Any]:
     """Return the input of CreateCluster that a deployment of a configuration sends.
 
-    Args:
-        config: The configuration.
-        outputs: Outputs of the stacks of `stacks_to_read`.
-        region: Region of the deployment.
-
-    Raises:
-        OpsError: The deployment makes the role for autoscaling with the cluster, so there is none
-            yet, or the platform stack has no key yet for the nodes' volumes.
+    `outputs` are those of `stacks_to_read`. It is refused where the deployment makes the role for
+    autoscaling with the cluster, or the platform stack has no key yet for the nodes' volumes.
     """
     cluster = config.cluster
     if cluster.auto_scaling is not None and cluster.role_arn is None:

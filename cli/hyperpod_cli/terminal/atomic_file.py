@@ -16,17 +16,10 @@ class ChangedError(Exception):
 def replace_file(
     path: Path, content: str | bytes, *, mode: int = _PRIVATE, expected: bytes | None = None
 ) -> None:
-    """Write a file; one that is there keeps its permissions.
+    """Write a file, or what a link to it names; one that is there keeps its permissions.
 
-    Args:
-        path: The file, or a link to it.
-        content: What is to be in it.
-        mode: Permissions of a new one. Default: it is for its owner alone.
-        expected: What it is to hold until then. Default: anything.
-
-    Raises:
-        OSError: It cannot be written; what was there is unchanged.
-        ChangedError: It holds something else, which is unchanged.
+    A new one gets those of `mode`, by default its owner's alone. ChangedError: it holds something
+    else than `expected`. After that, or an OSError, what was there is unchanged.
     """
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -24,16 +24,7 @@ _UNBROKEN = 10_000
 
 
 def agreed(question: str, *, yes: bool) -> bool:
-    """Return whether the user agrees.
-
-    Args:
-        question: What to ask.
-        yes: Whether they have agreed beforehand.
-
-    Raises:
-        OpsError: There is no one to ask.
-        Exit: Ctrl-C was the answer.
-    """
+    """Return whether the user agrees, or has beforehand; refuse to ask where no one can answer."""
     if yes:
         return True
     if not sys.stdin.isatty():
@@ -46,11 +37,7 @@ def agreed(question: str, *, yes: bool) -> bool:
 
 
 class VisibleConsole(Console):
-    """A console that shows the control characters of texts, and writes colors of its own.
-
-    Args:
-        options: Those of rich's console.
-    """
+    """A console that shows the control characters of texts, and writes colors of its own."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, **options)
@@ -82,20 +69,14 @@ class VisibleConsole(Console):
 
 
 def styled(text: str, style: str = "") -> Text:
-    """Return a text with a style; rich would drop some control characters.
-
-    Args:
-        text: The text.
-        style: Such as `red`. Default: none.
-    """
+    """Return a text with a style, such as `red`; rich would drop some control characters."""
     return Text(visible(text), style=style)
 
 
 def console(*, soft_wrap: bool = False) -> Console:
     """Return the console of standard output; where it is no terminal, no line is broken.
 
-    Args:
-        soft_wrap: Whether the terminal breaks lines. Default: they are broken at words.
+    On a terminal, lines are broken at words, or by the terminal itself (`soft_wrap`).
     """
     made = VisibleConsole(soft_wrap=soft_wrap)
     # Rich would break names at 80 columns, which no `grep` finds then.
@@ -111,13 +92,7 @@ def print_json(value: object) -> None:
 
 
 def shown(rows: Sequence[Any], *, as_json: bool, empty: str) -> None:
-    """Show a row for each item: its attributes.
-
-    Args:
-        rows: Instances of one dataclass.
-        as_json: Whether a program reads it.
-        empty: What to say if there are none.
-    """
+    """Show a row for each item, an instance of a dataclass: its attributes; or say `empty`."""
     if as_json:
         print_json([asdict(row) for row in rows])
     elif not rows:
@@ -133,15 +108,7 @@ def shown(rows: Sequence[Any], *, as_json: bool, empty: str) -> None:
 
 
 def read_given(path: Path, *, option: str) -> str:
-    """Return the text of a file that an option names.
-
-    Args:
-        path: The file, or `-` for standard input.
-        option: The option.
-
-    Raises:
-        OpsError: It cannot be read.
-    """
+    """Return the text of a file that an option names; `-` is standard input."""
     if str(path) == "-" and sys.stdin is None:  # the shell has closed it: `<&-`
         raise OpsError(f"{option}: - is standard input, which is closed; name a file")
     try:
@@ -165,15 +132,7 @@ def rounded(amount: Decimal) -> str:
 
 
 def parsed_duration(text: str, *, option: str) -> timedelta:
-    """Return a length of time.
-
-    Args:
-        text: A number and a unit, such as 30m.
-        option: The option that it was given with.
-
-    Raises:
-        OpsError: It is no length of time, or longer than a year.
-    """
+    """Return a length of time: a number and a unit, such as 30m; at most a year."""
     found = re.fullmatch(r"(\d{1,9})([smhd])", text)
     length = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
     if length is not None and length > _LONGEST:

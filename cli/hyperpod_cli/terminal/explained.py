@@ -38,11 +38,7 @@ _EXPIRED = ("ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "Un
 
 
 def explained(error: Exception) -> tuple[str, ...] | None:
-    """Return what a user reads of an error; None for a fault of the program.
-
-    Args:
-        error: What a command raised.
-    """
+    """Return what a user reads of an error; None for a fault of the program."""
     if isinstance(error, ConfigError | OpsError):
         return error.lines
     line = _line(error)

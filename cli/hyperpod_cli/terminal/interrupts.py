@@ -20,11 +20,7 @@ class Interrupts:
         self._arrived: list[int] = []
 
     def install(self, *, allowed: bool) -> None:
-        """Handle the signals from now on.
-
-        Args:
-            allowed: Whether they raise KeyboardInterrupt.
-        """
+        """Handle the signals from now on; they raise KeyboardInterrupt if that is `allowed`."""
         self._is_allowed = allowed
         self._arrived.clear()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -57,14 +53,7 @@ class Interrupts:
         self._is_allowed = True
 
     def allowed(self, work: Callable[[], _Result]) -> _Result:
-        """Return what some work returns, which a signal may interrupt, but none from before.
-
-        Args:
-            work: The work. Nothing is interrupted after it.
-
-        Raises:
-            KeyboardInterrupt: It was interrupted.
-        """
+        """Return what some work returns, which a signal may interrupt, but none from before."""
         try:
             self.allow()
             return work()

@@ -9,12 +9,7 @@ from typer import Context
 
 
 def group_names(context: Context, incomplete: str) -> list[str]:
-    """Return the groups whose names begin with what is written; none if they are not known.
-
-    Args:
-        context: What is written before.
-        incomplete: The beginning of a name.
-    """
+    """Return the groups whose names begin with what is written; none if they are not known."""
     # Not validated: a configuration that is still being written has names, too.
     import yaml  # noqa: PLC0415
 
@@ -68,10 +63,5 @@ GroupName = Annotated[
 
 
 def make_command(target: str, config: Path) -> str:
-    """Return a make target as it is run for a configuration.
-
-    Args:
-        target: Name of the target.
-        config: File of the configuration.
-    """
+    """Return a make target as it is run for a configuration."""
     return f"make {target} CONFIG={shlex.quote(str(config))}"

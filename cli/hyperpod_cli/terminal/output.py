@@ -18,11 +18,7 @@ _GONE = (errno.EIO, errno.EPIPE)
 
 
 def visible(text: str) -> str:
-    r"""Return a text with control characters as Python writes them, such as `\x1b`.
-
-    Args:
-        text: What may be from AWS, a node or Kubernetes.
-    """
+    r"""Return a text, maybe foreign, with control characters as Python writes them: `\x1b`."""
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 

@@ -32,20 +32,12 @@ Fault = tuple[Event, set[str]]
 
 
 def level_of(event: Event) -> str:
-    """Return the level of an event: Info where SageMaker, which need not, does not say.
-
-    Args:
-        event: The event.
-    """
+    """Return the level of an event: Info where SageMaker, which need not, does not say."""
     return str(event.get("EventLevel", Level.INFO))
 
 
 def each_once(events: Sequence[Event]) -> list[Event]:
-    """Return the events without the second of those that report one fault.
-
-    Args:
-        events: Newest first.
-    """
+    """Return the events, newest first, without the second of those that report one fault."""
     faults: list[Fault] = []
     for event in events:
         fault = next((each for each in _near(faults, event) if _tells(each, event)), None)
@@ -57,12 +49,10 @@ def each_once(events: Sequence[Event]) -> list[Event]:
 
 
 def without_misleading(events: Sequence[Event], groups: Groups) -> list[Event]:
-    """Return the events without warnings that only say that a cluster is being scaled.
+    """Return events, newest first, without warnings that only say that a cluster is being scaled.
 
-    Args:
-        events: Newest first, of all levels.
-        groups: The groups as described; the warnings count when each has the nodes it should have,
-            and the group has not come InService since.
+    The warnings count when each group has the nodes it should have, and theirs has not come
+    InService since.
     """
     scales = any(each.get("CurrentCount") != each.get("TargetCount") for each in groups.values())
     in_service: set[str] = set()
@@ -82,9 +72,6 @@ def is_scaling_warning(description: str) -> bool:
     """Say whether an event warns of nodes that are missing, as it does while a cluster is scaled.
 
     awslabs/awsome-distributed-ai, hyperpod-mental-model.md
-
-    Args:
-        description: What the event says.
     """
     return bool(_SCALING_WARNING.search(description))
 

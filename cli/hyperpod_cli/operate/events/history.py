@@ -32,15 +32,10 @@ class ClusterEvent:
     """Something that happened to a cluster.
 
     Attributes:
-        id: SageMaker's ID of the event.
         time: When, in UTC.
-        level: Info, Warn or Error.
         group: The instance group; empty for the cluster itself.
-        node: The instance; may be empty.
-        description: What happened.
         cause: Why, in AWS's words; may be empty.
         kind: The kind of cause, such as capacity; may be empty.
-        next_step: What to do; may be empty.
         times: How often it happened, if what happened again is not told again.
     """
 
@@ -65,9 +60,6 @@ def each_kind(events: Sequence[ClusterEvent]) -> list[ClusterEvent]:
     """Return the newest event of each kind, with how many there are: launches are retried.
 
     An event whose cause was not asked for is of the kind of the newest that says the same.
-
-    Args:
-        events: Newest first.
     """
     kinds: dict[tuple[str, ...], list[ClusterEvent]] = {}
     known: dict[tuple[str, ...], str] = {}
@@ -91,18 +83,10 @@ def events_of(
 ) -> list[ClusterEvent]:
     """Return the events of a cluster, newest first; those of one fault once.
 
-    Args:
-        sagemaker: Client of SageMaker.
-        cluster: The cluster; only one in Continuous mode has events:
-            https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListClusterEvents.html
-        since: Older events are left out.
-        least: The lowest level.
-        group: Name of an instance group. Default: all, and the cluster itself.
-        causes: Causes by the IDs of events, from an earlier look; those found are added.
+    Those of a group alone, if one is given. `causes` has causes by the IDs of events from earlier
+    looks; those found are added. Only a cluster in Continuous mode has events:
 
-    Raises:
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListClusterEvents.html
     """
     if not cluster.is_continuous:
         return []

@@ -18,14 +18,7 @@ https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceCluste
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeAction:
-    """Something that can be done to nodes.
-
-    Attributes:
-        name: The command.
-        summary: Its help.
-        effect: What happens to a node, after its name.
-        minutes: How long it may take; deadline of the wait.
-    """
+    """Something that can be done to nodes."""
 
     name: str
     summary: str
@@ -59,15 +52,7 @@ DELETE = NodeAction(
 
 
 def refuse_too_many(action: NodeAction, count: int) -> None:
-    """Refuse more nodes than one call takes.
-
-    Args:
-        action: What is to be done.
-        count: To how many nodes.
-
-    Raises:
-        OpsError: There are too many.
-    """
+    """Refuse more nodes than one call takes."""
     if count > MOST_NODES:
         raise OpsError(
             f"nodes: {count} are too many; {action.name} takes up to {MOST_NODES} at once: run it "
@@ -80,15 +65,7 @@ def act(
 ) -> dict[str, str]:
     """Begin to do something to nodes; return why it does not happen to some, by ID.
 
-    Args:
-        sagemaker: Client of SageMaker.
-        action: What.
-        cluster: Name of the cluster.
-        ids: IDs of the nodes.
-
-    Raises:
-        ClientError: AWS refused the call.
-        BotoCoreError: AWS could not be asked, or did not answer: the nodes tell what happened.
+    BotoCoreError: AWS could not be asked, or did not answer: the nodes tell what happened.
     """
     call: Callable[..., Mapping[str, Any]] = getattr(
         sagemaker, f"batch_{action.name}_cluster_nodes"

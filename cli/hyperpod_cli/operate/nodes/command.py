@@ -42,25 +42,7 @@ def run(
     waits: bool,
     every: float,
 ) -> None:
-    """Run a command.
-
-    Args:
-        action: What is done.
-        names: The nodes, as `named_nodes` takes them.
-        config: File of the configuration.
-        cluster: Name of a cluster. Default: the configuration's.
-        region: Its region. Default: the configuration's or the environment's.
-        yes: Whether not to ask.
-        waits: Whether to wait until it is done.
-        every: Seconds between two looks.
-
-    Raises:
-        OpsError: It cannot be done, or no one agreed to it.
-        Exit: Not all nodes were accepted, or the wait was interrupted.
-        ConfigError: The configuration cannot be used.
-        ClientError: AWS refused.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Run a command on nodes, named as `named_nodes` takes them."""
     refuse_too_many(action, len(set(names)))
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()

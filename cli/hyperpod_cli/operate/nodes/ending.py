@@ -22,11 +22,7 @@ def node_lines(
 ) -> Iterator[str]:
     """Yield a line for each node and what runs on it, or why that is not known.
 
-    Args:
-        session: The account and the region.
-        cluster: The cluster.
-        nodes: The nodes.
-        verb: What becomes of a pod.
+    `verb` says what becomes of a pod.
     """
     orchestrator, unknown = orchestrator_of(cluster), ""
     pods: Mapping[str, Sequence[str]] = {}
@@ -52,14 +48,7 @@ def _pod_lines(pods: Sequence[str], *, verb: str) -> Iterator[str]:
 def node_group_lines(
     session: AwsSession, eks_cluster: str, *, group: str, ends: int
 ) -> Iterator[str]:
-    """Yield which nodes of an EKS node group end, or may, with the pods on each; or why not known.
-
-    Args:
-        session: The account and the region.
-        eks_cluster: Name of the EKS cluster.
-        group: Name of the node group.
-        ends: How many of its nodes are terminated.
-    """
+    """Yield which nodes of an EKS node group end, or may, with their pods; or why not known."""
     try:
         with kubernetes_api(session, eks_cluster=eks_cluster) as api:
             found = labelled_nodes(api, f"{NODE_GROUP_LABEL}={group}")
@@ -86,12 +75,6 @@ def ending_lines(
 
     HyperPod chooses the nodes itself when a group gets smaller:
     https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-scale-down.html
-
-    Args:
-        session: The account and the region.
-        cluster: The cluster.
-        group: Name of the group.
-        ends: How many of its nodes are terminated.
     """
     try:
         nodes = numbered(nodes_of(session.client("sagemaker"), cluster.name, group=group))

@@ -24,30 +24,12 @@ NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
 
 
 def node_objects(api: ApiClient, *, cluster: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the Node objects of a HyperPod cluster, as the API has them; others are left out.
-
-    Args:
-        api: Client of the Kubernetes API.
-        cluster: Name of the HyperPod cluster.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Yield the Node objects of a HyperPod cluster, as the API has them; others are left out."""
     return labelled_nodes(api, f"{CLUSTER_LABEL}={cluster}")
 
 
 def labelled_nodes(api: ApiClient, selector: str) -> Iterator[Mapping[str, Any]]:
-    """Yield Node objects, as the API has them.
-
-    Args:
-        api: Client of the Kubernetes API.
-        selector: Labels that they have, such as `eks.amazonaws.com/nodegroup=gpu`.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Yield Node objects with labels, such as `eks.amazonaws.com/nodegroup=gpu`."""
     return _listed(CoreV1Api(api).list_node, label_selector=selector)
 
 
@@ -64,20 +46,12 @@ def _listed(operation: Callable[..., Any], **asked: str) -> Iterator[Mapping[str
 
 
 def labels_of(item: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the labels of an object.
-
-    Args:
-        item: The object, as the API has it.
-    """
+    """Return the labels of an object."""
     return item["metadata"].get("labels") or {}
 
 
 def is_ready(item: Mapping[str, Any]) -> bool:
-    """Say whether the kubelet of a node says that it takes pods.
-
-    Args:
-        item: The Node object, as the API has it.
-    """
+    """Say whether the kubelet of a node says that it takes pods."""
     conditions = (item.get("status") or {}).get("conditions") or ()
     return any((each["type"], each["status"]) == ("Ready", "True") for each in conditions)
 
@@ -92,14 +66,6 @@ def pods_on(api: ApiClient, node: str) -> list[str]:
     """Return the pods that a node's users lose with it, as `<namespace>/<name>`.
 
     Pods of DaemonSets and of the kubelet come back with the node.
-
-    Args:
-        api: Client of the Kubernetes API.
-        node: Name of the Node.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
     """
     answer = CoreV1Api(api).list_pod_for_all_namespaces(
         field_selector=f"spec.nodeName={node}", _preload_content=False
@@ -113,15 +79,7 @@ def pods_on(api: ApiClient, node: str) -> list[str]:
 
 
 def device_pods(api: ApiClient) -> dict[str, list[str]]:
-    """Return the pods that have GPUs, Neuron devices or EFA, by the name of their node.
-
-    Args:
-        api: Client of the Kubernetes API.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Return the pods that have GPUs, Neuron devices or EFA, by the name of their node."""
     unfinished = ",".join(f"status.phase!={phase}" for phase in _FINISHED)
     found: dict[str, list[str]] = {}
     for pod in _listed(CoreV1Api(api).list_pod_for_all_namespaces, field_selector=unfinished):
@@ -133,15 +91,7 @@ def device_pods(api: ApiClient) -> dict[str, list[str]]:
 
 
 def user_pods(api: ApiClient) -> dict[str, list[str]]:
-    """Return the pods that users lose with each node, by the name of the node; see `pods_on`.
-
-    Args:
-        api: Client of the Kubernetes API.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Return the pods that users lose with each node, by the name of the node; see `pods_on`."""
     found: dict[str, list[str]] = {}
     for pod in _listed(CoreV1Api(api).list_pod_for_all_namespaces):
         node = pod["spec"].get("nodeName")
@@ -153,13 +103,7 @@ def user_pods(api: ApiClient) -> dict[str, list[str]]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeviceUse:
-    """Which nodes' devices are in use, as far as pods tell that are still listed.
-
-    Attributes:
-        busy: Names of Nodes on which a pod has devices.
-        last: When the last pod that had devices of a Node ended, by its name.
-        waiting: Pods that ask for devices and have no Node yet.
-    """
+    """Which nodes' devices are in use, as far as pods tell that are still listed."""
 
     busy: frozenset[str] = frozenset()
     last: Mapping[str, datetime] = field(default_factory=dict)
@@ -167,15 +111,7 @@ class DeviceUse:
 
 
 def device_use(api: ApiClient) -> DeviceUse:
-    """Return which nodes' GPUs, Neuron devices and EFA are in use, and were.
-
-    Args:
-        api: Client of the Kubernetes API.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Return which nodes' GPUs, Neuron devices and EFA are in use, and were."""
     busy: set[str] = set()
     last: dict[str, datetime] = {}
     waiting = []
@@ -243,7 +179,6 @@ class Health:
         deep_health_check: HyperPod's label of deep health checks: InProgress, Passed, Failed, or
             empty.
         fault: Type and reason of a fault that was found; may be empty.
-        ready: Whether it is Ready.
         boot_id: What the kernel drew at its last start; may be empty.
         quarantined: Why it is in quarantine; empty if it is not.
     """
@@ -257,16 +192,7 @@ class Health:
 
 
 def health_of_nodes(api: ApiClient, *, cluster: str) -> dict[str, Health]:
-    """Return the health of a cluster's nodes, by the names of their Node objects.
-
-    Args:
-        api: Client of the Kubernetes API.
-        cluster: Name of the HyperPod cluster.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Return the health of a cluster's nodes, by the names of their Node objects."""
     return {item["metadata"]["name"]: _health(item) for item in node_objects(api, cluster=cluster)}
 
 
@@ -283,11 +209,7 @@ def _health(item: Mapping[str, Any]) -> Health:
 
 
 def quarantined(item: Mapping[str, Any]) -> str | None:
-    """Return why a node is in quarantine; None if it is not.
-
-    Args:
-        item: The Node object, as the API has it.
-    """
+    """Return why a node is in quarantine; None if it is not."""
     taints = (item.get("spec") or {}).get("taints") or ()
     if all(taint["key"] != QUARANTINE for taint in taints):
         return None
@@ -298,10 +220,8 @@ def quarantined(item: Mapping[str, Any]) -> str | None:
 def trouble_of(node: ClusterNode, health: Health | None, *, recovers: bool) -> str:
     """Return why a node does not work, and what becomes of it; empty if it works.
 
-    Args:
-        node: The node.
-        health: What Kubernetes knows of it; None if that is not known.
-        recovers: Whether HyperPod reboots and replaces faulty nodes itself.
+    What Kubernetes knows of it is None if that is not known. It `recovers` if HyperPod reboots and
+    replaces faulty nodes itself.
     """
     if node.status == NodeStatus.DEEP_HEALTH_CHECK:
         return _CHECKED

@@ -15,7 +15,6 @@ class NumberedNode:
     """A node, and its number.
 
     Attributes:
-        node: The node.
         number: Its place among the instances of its group by ID, from 1.
     """
 
@@ -27,11 +26,7 @@ class NumberedNode:
 
 
 def numbered(nodes: Sequence[ClusterNode]) -> list[NumberedNode]:
-    """Return nodes with their numbers.
-
-    Args:
-        nodes: All nodes of a cluster, by group and ID.
-    """
+    """Return nodes, all of a cluster by group and ID, with their numbers."""
     found, numbers = [], dict.fromkeys((node.group for node in nodes), 0)
     for node in nodes:
         numbers[node.group] += 1
@@ -44,15 +39,9 @@ def named_nodes(
 ) -> list[NumberedNode]:
     """Return the nodes that are meant, each once.
 
-    Args:
-        nodes: All nodes of the cluster, by group and ID.
-        names: A group with one node, `<group>/<number>`, `controller` or `login` of Slurm, or an
-            instance ID; each names one node.
-        cluster: Name of the cluster.
-        groups: Its groups by name, as described.
-
-    Raises:
-        OpsError: A name fits no node, or several.
+    A name is a group with one node, `<group>/<number>`, `controller` or `login` of Slurm, or an
+    instance ID; one that fits no node, or several, is refused. `nodes` are all of the cluster, by
+    group and ID.
     """
     known = numbered(nodes)
     found = (_named(known, name, cluster=cluster, groups=groups) for name in names)

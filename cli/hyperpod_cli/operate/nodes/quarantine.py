@@ -27,22 +27,7 @@ from hyperpod_cli.terminal.errors import DECLINED, OpsError
 def run(
     names: Sequence[str], *, config: Path, cluster: str | None, region: str | None, yes: bool
 ) -> None:
-    """Run the command.
-
-    Args:
-        names: Instance IDs, or names of Node objects.
-        config: File of the configuration.
-        cluster: Name of a cluster. Default: the configuration's.
-        region: Its region. Default: the configuration's or the environment's.
-        yes: Whether not to ask.
-
-    Raises:
-        OpsError: A node is not in quarantine, or Kubernetes refused it.
-        Exit: No one agreed to it.
-        ConfigError: The configuration cannot be used.
-        ClientError: AWS refused.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Run the command on instance IDs, or names of Node objects."""
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     eks_cluster = orchestrator_of(found).eks_cluster_name("release")

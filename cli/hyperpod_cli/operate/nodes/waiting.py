@@ -26,8 +26,6 @@ class Watched:
     """Nodes to which something happens, and what was seen of it.
 
     Attributes:
-        action: What happens to them.
-        nodes: The nodes, as they were before.
         running: How many nodes of each group worked before.
         health: What Kubernetes knew of them before, by the name of the Node; empty if nothing.
         left: IDs of those that were seen not Running, not Ready, or started again.
@@ -42,13 +40,7 @@ class Watched:
     def unfinished(
         self, found: Sequence[ClusterNode], *, seconds: float, health: Mapping[str, Health]
     ) -> dict[str, str]:
-        """Return what is not done yet, by the name of a node or a group.
-
-        Args:
-            found: All nodes of the cluster as they are now.
-            seconds: How long ago the call was.
-            health: What Kubernetes knows of them, by the name of the Node; empty if nothing.
-        """
+        """Return what is not done so many seconds after the call, by a node or a group."""
         now = {(node.id, node.launched): node for node in found}
         old = [node for node in self.nodes if (node.id, node.launched) in now]
         if self.action is REBOOT:
@@ -110,15 +102,7 @@ def watched(
     among: Sequence[ClusterNode],
     health: Mapping[str, Health] | None = None,
 ) -> Watched:
-    """Return nodes to be watched.
-
-    Args:
-        action: What is done to them.
-        nodes: The nodes.
-        among: All nodes of the cluster before the call.
-        health: What Kubernetes knew of them before the call, by the name of the Node. Default:
-            nothing.
-    """
+    """Return nodes to be watched; `among` and `health` are all nodes as before the call."""
     ids = {node.id for node in nodes}
     running = {
         group: sum(
@@ -140,22 +124,10 @@ def wait(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Return when it is done; show each change on the way.
+    """Return when it is done; show each change on the way, and refuse to wait past the deadline.
 
-    Args:
-        sagemaker: Client of SageMaker.
-        watched: The nodes.
-        cluster: Their cluster.
-        health: Returns what Kubernetes knows of the nodes, by the name of the Node; empty if it
-            cannot be reached.
-        show: Shows a line.
-        seconds: Between two looks.
-        sleep: Waits so many seconds.
-        clock: Tells seconds.
-
-    Raises:
-        OpsError: It is not done by the deadline.
-        ClientError: The nodes may not be listed.
+    `health` returns what Kubernetes knows of the nodes, by the name of the Node; nothing if it
+    cannot be reached. ClientError: the nodes may not be listed.
     """
     begun = clock()
     shown: dict[str, str] = {}

@@ -21,7 +21,6 @@ class Quota:
     """What a team has of a kind.
 
     Attributes:
-        nominal: What is its own.
         borrowing: The most that it borrows. Default: all that others lend.
         lending: The most that it lends. Default: all.
     """
@@ -36,7 +35,6 @@ class Team:
     """A team: a ClusterQueue.
 
     Attributes:
-        name: Its name.
         quotas: What it has of each kind. It can use no other kind.
         weight: Its part of what is borrowed, in relation to other teams'.
         preempts_own: Whether its jobs of lower priority make room for its others.
@@ -53,7 +51,6 @@ class Rules:
     """The quotas of a cluster.
 
     Attributes:
-        teams: The teams, in one cohort.
         pool: What is in no team's quota, and is lent.
         fair_share: Whether teams borrow by their weights; else the first that asks does.
     """
@@ -68,10 +65,8 @@ class _Line:
     """What is counted of a team and a kind.
 
     Attributes:
-        nominal: Its quota.
         kept: What of it others never get.
         most: The most that it may use.
-        used: What its jobs use.
     """
 
     nominal: int
@@ -85,11 +80,7 @@ class _Line:
 
 
 class Cohort:
-    """What the teams of a cohort use.
-
-    Args:
-        rules: Their quotas.
-    """
+    """What the teams of a cohort use."""
 
     def __init__(self, rules: Rules) -> None:
         self._weights = {team.name: team.weight for team in rules.teams}
@@ -126,13 +117,7 @@ class Cohort:
         return max(0, line.kept - line.used) + min(left, room)
 
     def fits(self, team: str, requests: Requests, *, borrows: bool = True) -> bool:
-        """Tell whether a job fits.
-
-        Args:
-            team: The team that it is of.
-            requests: What it takes.
-            borrows: Whether it may fit by what is borrowed.
-        """
+        """Tell whether a job of a team fits, or if it must not borrow, in its quota."""
         for kind, amount in requests:
             if amount > self.available(team, kind):
                 return False
@@ -143,12 +128,7 @@ class Cohort:
         return True
 
     def is_within_quota(self, team: str, requests: Requests = ()) -> bool:
-        """Tell whether what a team uses is in its quota, for all kinds of these requests with them.
-
-        Args:
-            team: The team.
-            requests: What it would use besides.
-        """
+        """Tell whether what a team uses is in its quota, with these requests, for their kinds."""
         lines = self._lines[team]
         return all(
             kind in lines and lines[kind].used + amount <= lines[kind].nominal
@@ -173,12 +153,9 @@ class Cohort:
     def share(self, team: str, *, more: Requests = (), less: Requests = ()) -> Share:
         """Return a team's share: its greatest part of what can be borrowed, by its weight.
 
-        https://kueue.sigs.k8s.io/docs/concepts/preemption/#clusterqueue-share-value
+        That is with `more` used besides, and `less` no more.
 
-        Args:
-            team: The team.
-            more: What it would use besides.
-            less: What it would use no more.
+        https://kueue.sigs.k8s.io/docs/concepts/preemption/#clusterqueue-share-value
         """
         if not more and not less:
             known = self._shares.get(team)

@@ -40,10 +40,6 @@ class SimulatedQuotas:
 
     Attributes:
         label: `configured` or `proposed`.
-        quotas: The quotas.
-        jobs: The jobs as they are counted.
-        simulation: What became of them.
-        rows: What it comes to.
     """
 
     label: str
@@ -67,19 +63,7 @@ def run(
     checkpoint_minutes: int | None,
     as_json: bool,
 ) -> None:
-    """Simulate the jobs with each configuration's quotas, and show the results.
-
-    Args:
-        jobs: The list of jobs.
-        config: The configuration.
-        proposed: Another one, to compare. Default: none.
-        picture: Where to draw who uses the nodes. Default: nowhere.
-        checkpoint_minutes: How often jobs save where they are. Default: never.
-        as_json: Whether a program reads it.
-
-    Raises:
-        OpsError: A file cannot be used.
-    """
+    """Simulate the jobs with each configuration's quotas, and show the results."""
     if picture is not None and picture.suffix.lower() != ".svg":
         raise OpsError(f"--picture: {str(picture)!r} must end with .svg")
     trace = read_trace(jobs)

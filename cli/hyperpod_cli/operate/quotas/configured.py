@@ -21,8 +21,6 @@ class Nodes:
     """The nodes of an instance type.
 
     Attributes:
-        instance_type: The type.
-        count: How many there are.
         unit: What quotas and jobs are counted in: `accelerators`, or `vCPUs` without any.
         per_node: How many of them a node has.
         usd_an_hour: The list price of a node; None if it is not known.
@@ -47,9 +45,6 @@ class Governed:
     """A configuration's quotas, and the nodes that they divide.
 
     Attributes:
-        name: The configuration's file.
-        rules: The quotas.
-        nodes: The nodes by instance type.
         priorities: What the names of priorities weigh.
         left_out: What of the quotas is not simulated, a line each.
     """
@@ -68,15 +63,9 @@ class Governed:
 
 
 def governed(config: Config, *, name: str, region: str | None) -> Governed:
-    """Return the quotas of a configuration.
+    """Return the quotas of a configuration; refuse one without, and more than there are nodes.
 
-    Args:
-        config: The configuration.
-        name: Its file.
-        region: Where its nodes are paid for; None if that is not known.
-
-    Raises:
-        OpsError: It has none, or more than there are nodes.
+    Where its nodes are paid for is None if that is not known.
     """
     governance = config.governance
     if governance is None:

@@ -19,8 +19,6 @@ class Span:
 
     Attributes:
         start: When it begins, in seconds.
-        end: When it ends.
-        used: What each team uses, by team and kind.
         waiting: How many jobs wait, by kind.
     """
 
@@ -35,8 +33,6 @@ class Measures:
     """What quotas come to for a team, or for all.
 
     Attributes:
-        team: The team.
-        jobs: Its jobs that ran.
         never: Those that never would.
         mean_wait_hours: How long its jobs waited, also after they made room.
         p95_wait_hours: How long 95 of 100 waited at most.
@@ -85,13 +81,7 @@ def spans(jobs: Sequence[Job], simulation: Simulation) -> Iterator[Span]:
 
 
 def measures(jobs: Sequence[Job], simulation: Simulation, quotas: Governed) -> list[Measures]:
-    """Return what the quotas come to, by team, then for what is in no quota, then for all.
-
-    Args:
-        jobs: The jobs.
-        simulation: What became of them.
-        quotas: The quotas.
-    """
+    """Return what the quotas come to, by team, then for what is in no quota, then for all."""
     names = [team.name for team in quotas.rules.teams]
     borrowed = dict.fromkeys([*names, NO_TEAM], 0.0)
     idle = {(name, kind): [0.0, 0.0] for name in borrowed for kind in _kinds(quotas)}

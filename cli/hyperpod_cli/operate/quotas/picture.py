@@ -30,14 +30,7 @@ _STYLE = """
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Panel:
-    """What is drawn of a configuration.
-
-    Attributes:
-        title: What stands above it.
-        quotas: Its quotas.
-        jobs: The jobs as it counts them.
-        simulation: What became of them.
-    """
+    """What is drawn of a configuration."""
 
     title: str
     quotas: Governed
@@ -46,12 +39,7 @@ class Panel:
 
 
 def drawn(panels: Sequence[Panel], trace: Trace) -> str:
-    """Return the image, the same for the same panels.
-
-    Args:
-        panels: The panels from above; all have the same time axis.
-        trace: The list of jobs, which says how times are shown.
-    """
+    """Return the image, the same for the same panels, which have the same time axis."""
     teams = list(dict.fromkeys(team.name for panel in panels for team in panel.quotas.rules.teams))
     known = [[*spans(panel.jobs, panel.simulation)] for panel in panels]
     ends = [(each[0].start, each[-1].end) for each in known if each]

@@ -16,8 +16,6 @@ class Held:
     Attributes:
         priority: Its priority; the greater goes first.
         newness: Minus its number among all that began, so that the newest comes first.
-        team: Its team.
-        requests: What it takes.
         job: Its number in the list of jobs.
     """
 
@@ -38,9 +36,6 @@ class Waiting:
     """A job that waits and does not fit.
 
     Attributes:
-        team: Its team.
-        requests: What it takes.
-        priority: Its priority.
         preempts_own: Whether jobs of its own team with lower priority make room for it.
     """
 
@@ -55,11 +50,8 @@ def targets(
 ) -> list[Held]:
     """Return the jobs that make room for one that does not fit; none if they cannot.
 
-    Args:
-        cohort: What is used; the same afterwards.
-        waiting: The job that waits.
-        running: The running jobs by team, in their order.
-        fair_share: Whether teams may be made to give back what is more than their share.
+    What is used is the same afterwards. With `fair_share`, teams may be made to give back what is
+    more than their share.
     """
     team = waiting.team
     # https://kueue.sigs.k8s.io/docs/concepts/preemption/#classic-preemption
@@ -102,12 +94,7 @@ def _candidates(
 
 
 class _Trial:
-    """Takes jobs away as a trial; what is counted is as before when the answer is there.
-
-    Args:
-        cohort: What is used.
-        waiting: The job that waits.
-    """
+    """Takes jobs away as a trial; what is counted is as before when the answer is there."""
 
     def __init__(self, cohort: Cohort, waiting: Waiting) -> None:
         self.cohort, self.team, self.requests = cohort, waiting.team, waiting.requests

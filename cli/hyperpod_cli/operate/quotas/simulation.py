@@ -16,10 +16,7 @@ class Job:
     """A job of the list.
 
     Attributes:
-        name: Its name.
-        team: Its team.
         priority: The greater goes first.
-        requests: What it takes while it runs.
         submitted: When, in seconds.
         seconds: How long it runs.
     """
@@ -37,9 +34,7 @@ class Run:
     """A time in which a job ran.
 
     Attributes:
-        job: The job.
         start: When it began, in seconds.
-        end: When it ended.
         lost: The seconds of work that are done again.
         made_room_for: The job that it made room for; None for a run that ended by itself.
     """
@@ -65,13 +60,10 @@ class Simulation:
 
 
 def simulate(jobs: Sequence[Job], rules: Rules, *, checkpoint: int | None = None) -> Simulation:
-    """Return what becomes of jobs.
+    """Return what becomes of jobs; of two submitted at the same time, the first is first.
 
-    Args:
-        jobs: The jobs. Of two that are submitted at the same time, the first in the list is first.
-        rules: The quotas.
-        checkpoint: A job that made room goes on from its last multiple of so many seconds. Default:
-            it begins again.
+    A job that made room goes on from its last multiple of `checkpoint` seconds; by default, it
+    begins again.
     """
     cohort = Cohort(rules)
     reachable: list[Job] = []

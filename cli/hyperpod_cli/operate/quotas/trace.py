@@ -26,15 +26,9 @@ class Wanted:
     """A line of the list.
 
     Attributes:
-        place: The file and the line.
-        name: What it is called.
         submitted: When, in seconds; since 1970 if the list has dates.
-        team: Whose it is.
         priority: Name of a priority, a number, or nothing.
-        instance_type: What it runs on.
         nodes: How many of them it takes; None if it says how many accelerators.
-        accelerators: How many accelerators it takes.
-        seconds: How long it runs.
     """
 
     place: str
@@ -53,8 +47,6 @@ class Trace:
     """A list of jobs.
 
     Attributes:
-        path: Its file.
-        jobs: The jobs.
         has_dates: Whether it says when in dates, or in minutes.
     """
 
@@ -63,11 +55,7 @@ class Trace:
     has_dates: bool
 
     def moment(self, second: int) -> str:
-        """Return a time of the list as it is shown.
-
-        Raises:
-            OpsError: There are no dates so late.
-        """
+        """Return a time of the list as it is shown; refuse one after the year 9999."""
         if not self.has_dates:
             return f"minute {second / 60:g}"
         try:
@@ -83,11 +71,7 @@ class _LineError(Exception):
 
 
 def read_trace(path: Path) -> Trace:
-    """Return the jobs of a file.
-
-    Raises:
-        OpsError: It is no such list; a line for each of the first mistakes.
-    """
+    """Return the jobs of a file, or refuse it: a line for each of the first mistakes."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
@@ -115,11 +99,7 @@ def read_trace(path: Path) -> Trace:
 
 
 def jobs_of(trace: Trace, quotas: Governed) -> list[Job]:
-    """Return the jobs as the quotas of a configuration count them.
-
-    Raises:
-        OpsError: A line names a team, type or priority that the configuration does not have.
-    """
+    """Return the jobs as the quotas of a configuration count them; refuse names that it lacks."""
     jobs, mistakes = [], []
     teams = [team.name for team in quotas.rules.teams]
     for wanted in trace.jobs:

@@ -84,16 +84,7 @@ def _span(text: str, key: Node, value: Node) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class CountChange:
-    """A configuration file, and what becomes of it.
-
-    Attributes:
-        path: The file.
-        group: Name of the group.
-        before: Its text.
-        after: Its text with the other number.
-        former: The number before.
-        count: The other number.
-    """
+    """A configuration file, and what becomes of it."""
 
     path: Path
     group: str
@@ -109,19 +100,11 @@ class CountChange:
         yield from difflib.unified_diff(*lines, fromfile=name, tofile=name, lineterm="", n=2)
 
     def write(self) -> None:
-        """Change the file.
-
-        Raises:
-            OpsError: It was changed meanwhile, or cannot be written.
-        """
+        """Change the file; refuse if it was changed meanwhile."""
         self._replace(self.before, self.after)
 
     def take_back(self) -> None:
-        """Restore the file.
-
-        Raises:
-            OpsError: It was changed meanwhile, or cannot be written.
-        """
+        """Restore the file; refuse if it was changed meanwhile."""
         self._replace(self.after, self.before)
 
     def _replace(self, expected: str, text: str) -> None:
@@ -139,14 +122,7 @@ class CountChange:
 def count_change(path: Path, *, group: str, count: int) -> CountChange:
     """Return what a configuration becomes with another number of nodes in a group.
 
-    Args:
-        path: The configuration.
-        group: Name of the group.
-        count: The number.
-
-    Raises:
-        ConfigError: The configuration cannot be used, now or with that number.
-        OpsError: There is no such group, or the number is not its own.
+    A group that is not there, and a number that is not its own, are refused.
     """
     config = load_config(path)
     groups = config.cluster.all_groups

@@ -32,19 +32,9 @@ _CONDITION_OF_CLI = "CDKMetadataAvailable"
 def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: DescribedCluster) -> None:
     """Refuse to deploy a configuration that differs from what is deployed already.
 
-    Only the number of the group is shown before its deployment.
-
-    Args:
-        config: The file; which number it has for the group does not matter.
-        group: Name of the group that is scaled.
-        chosen: The cluster.
-        cluster: The same, as described.
-
-    Raises:
-        OpsError: A stack differs from what is deployed, or, with CloudFormation's own resource,
-            which sends all groups as they are written, another group has another number.
-        ClientError: AWS refused to say.
-        BotoCoreError: AWS could not be asked.
+    Only the number of the group is shown before its deployment; which one the file has does not
+    matter. CloudFormation's own resource sends all groups as they are written, so with it another
+    group with another number is refused, too.
     """
     loaded = chosen.config
     if loaded is None:
@@ -120,20 +110,6 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
 
     A signal ends it only before the file is changed, and during the look after a deployment that
     failed. So the last line always says what the file and AWS have.
-
-    Args:
-        group: Name of the group.
-        count: How many nodes it is to have.
-        config: File of the configuration.
-        region: Region of the cluster, which is that of its deployment. Default: that.
-        yes: Whether not to ask.
-
-    Raises:
-        ConfigError: The configuration cannot be used, now or with that number.
-        OpsError: It cannot be done, or no one agreed to it.
-        Exit: No one agreed, or the deployment failed.
-        ClientError: AWS refused to describe the cluster.
-        BotoCoreError: AWS could not be asked.
     """
     INTERRUPTS.install(allowed=False)
     folder = Path.cwd()
@@ -207,12 +183,7 @@ def _agreed_to(
 def _deploy(
     change: CountChange, chosen: Chosen, command: Sequence[str], *, folder: Path, loaded: Config
 ) -> None:
-    """Change the file and deploy it; say what is left if that fails.
-
-    Raises:
-        OpsError: The file was changed by another program meanwhile, or cannot be written.
-        Exit: The deployment failed.
-    """
+    """Change the file and deploy it; say what is left if that fails."""
     change.write()
     if INTERRUPTS.arrived:
         code, found = INTERRUPTED, Left(is_undone=True, told="none was begun")

@@ -22,12 +22,7 @@ _MAKE = "make"
 def deploy_command(config: Path, *, folder: Path) -> list[str]:
     """Return the command that deploys a configuration without asking.
 
-    Args:
-        config: File of the configuration.
-        folder: The project's folder.
-
-    Raises:
-        OpsError: It is not that folder, or make is not installed.
+    It is refused without make, and outside of the project's folder.
     """
     if not (folder / "Makefile").is_file() or not (folder / "cdk.json").is_file():
         raise OpsError(f"{folder}: is not the folder of the project; run it there, to deploy")
@@ -43,10 +38,6 @@ def deploy(command: Sequence[str], *, folder: Path) -> int:
     """Run a deployment; return its exit code, 130 after a signal.
 
     A signal ends the deployment, which then says what goes on at AWS.
-
-    Args:
-        command: The command.
-        folder: The project's folder.
     """
     before = INTERRUPTS.arrived
     with subprocess.Popen(command, cwd=folder) as process:  # noqa: S603 - of fixed form
@@ -68,12 +59,7 @@ def deploy(command: Sequence[str], *, folder: Path) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Left:
-    """What a deployment that failed has left.
-
-    Attributes:
-        is_undone: Whether a group is as it was; None if that is not known.
-        told: What AWS says of it, or why it is not known.
-    """
+    """What a deployment that failed has left."""
 
     is_undone: bool | None
     told: str
@@ -84,12 +70,6 @@ def left(chosen: Chosen, config: Config, *, group: str, count: int) -> Left:
 
     While CloudFormation still works, and where the group is to have the number of nodes that was
     wanted, nothing is undone.
-
-    Args:
-        chosen: The cluster.
-        config: The configuration.
-        group: Name of the group.
-        count: How many nodes it was to have.
     """
     try:
         return INTERRUPTS.allowed(lambda: _looked(chosen, config, group=group, count=count))

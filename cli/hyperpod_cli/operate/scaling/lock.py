@@ -21,12 +21,6 @@ def locked(path: Path) -> Iterator[None]:
 
     A file next to it is locked, and goes at the end. The lock goes with the process, so the file of
     one that was killed keeps nothing out.
-
-    Args:
-        path: The configuration.
-
-    Raises:
-        OpsError: Another command holds it, or its folder cannot be written to.
     """
     target = path.resolve()
     lock = target.with_name(f".{target.name}.lock")

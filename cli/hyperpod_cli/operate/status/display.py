@@ -36,12 +36,9 @@ _CHECKS = {"InProgress": "running", "Passed": "passed", "Failed": "failed"}
 def display(
     snapshot: Snapshot, *, most_nodes: int = MOST_NODES, every_node: bool = False
 ) -> RenderableType:
-    """Return a snapshot for a terminal.
+    """Return a snapshot for a terminal; with `every_node`, also the nodes that work.
 
-    Args:
-        snapshot: The snapshot.
-        every_node: Whether to list all nodes, too. Default: only those that do not work.
-        most_nodes: How many nodes that do not work are listed; the others are counted.
+    Of those that do not, `most_nodes` are listed; the others are counted.
     """
     return Group(*_parts(snapshot, most_nodes=most_nodes, every_node=every_node))
 
@@ -233,16 +230,7 @@ def watch(
 ) -> None:
     """Show a cluster until interrupted: live on a terminal, else a line for each change.
 
-    Args:
-        chosen: The cluster.
-        console: Where to.
-        seconds: Between two looks.
-        sleep: Waits so many seconds.
-
-    Raises:
-        OpsError: There is no such cluster at the first look.
-        ClientError: AWS refused the first look.
-        BotoCoreError: AWS could not be asked at the first look.
+    Only the first look may fail: what goes wrong later is shown.
     """
     causes: dict[str, str] = {}
     last = snapshot(chosen, now=datetime.now(UTC), causes=causes)
@@ -277,12 +265,7 @@ def _screen(last: Snapshot, console: Console, trouble: str) -> Group:
 
 
 def changes(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """Yield a line for what differs, and one for each new kind of warning or error.
-
-    Args:
-        before: An earlier look.
-        after: A later one.
-    """
+    """Yield a line for what differs, and one for each new kind of warning or error."""
     former, facts = _facts(before), _facts(after)
     changed = [
         (kind, f"{name}: {facts.get((kind, name), 'healthy, or gone')}")

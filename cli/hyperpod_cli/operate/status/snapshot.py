@@ -36,12 +36,7 @@ class NodeState:
     """A node at one moment.
 
     Attributes:
-        group: Its instance group.
-        number: Its number in the group.
-        id: Its instance ID.
-        instance_type: Its type.
         launched: When its instance was launched, in UTC; empty while SageMaker does not say.
-        status: SageMaker's status of it.
         health: HyperPod's label of its health; empty while it is not known.
         deep_health_check: InProgress, Passed, Failed, or empty.
         trouble: Why it does not work; empty if it works.
@@ -63,7 +58,6 @@ class RequestedNode:
     """A node that has no instance yet, at one moment.
 
     Attributes:
-        group: Its instance group.
         id: What SageMaker calls it until it has one.
         trouble: Its status, and what SageMaker adds to it.
     """
@@ -78,11 +72,7 @@ class GroupState:
     """An instance group at one moment.
 
     Attributes:
-        name: Its name.
-        instance_type: Its type, or types.
         status: Its status, and whether its AMI is being changed.
-        current: How many instances it has.
-        target: How many it should have.
         running: How many nodes SageMaker lists as Running.
         healthy: How many nodes work; None while their health is not known.
         deep_health_checks: How many nodes have which result; empty for a group without.
@@ -106,12 +96,7 @@ class Snapshot:
 
     Attributes:
         cluster: Its name; that of the EKS cluster for `cluster: null`.
-        region: Its region.
-        status: Its status.
-        time: When it was looked at, in UTC.
         notes: What else is to be said, such as why health is not known.
-        groups: Its groups by name.
-        nodes: Its nodes by group and ID.
         requested: Nodes that have no instance yet; SageMaker lists those of clusters with
             continuous provisioning alone.
         events: The newest warning or error of each kind of the last hour.
@@ -133,16 +118,8 @@ class Snapshot:
 def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = None) -> Snapshot:
     """Look at a cluster.
 
-    Args:
-        chosen: The cluster.
-        now: The time.
-        causes: Causes of events from earlier looks, by ID; those found are added.
-
-    Raises:
-        OpsError: There is no such cluster.
-        ClientError: AWS refused to say; that events may not be listed, or nothing is known of EKS
-            node groups, is a note.
-        BotoCoreError: AWS could not be asked.
+    That events may not be listed, or nothing is known of EKS node groups, is a note. `causes` has
+    causes of events from earlier looks, by ID; those found are added.
     """
     if chosen.config is not None and not chosen.config.cluster.exists:
         return _of_node_groups(chosen, eks_cluster=chosen.config.eks_cluster_name, now=now)
@@ -216,13 +193,7 @@ def _of_node_groups(chosen: Chosen, *, eks_cluster: str, now: datetime) -> Snaps
 def node_states(
     cluster: DescribedCluster, nodes: Sequence[ClusterNode], *, health: Mapping[str, Health] | None
 ) -> list[NodeState]:
-    """Return how each node is.
-
-    Args:
-        cluster: The cluster.
-        nodes: Its nodes, by group and ID.
-        health: What Kubernetes knows of them, by the name of the Node; None if it is not known.
-    """
+    """Return how each node is."""
     recovers = cluster.described.get("NodeRecovery") != "None"
     states = [
         _node_state(each.node, each.number, health=health, recovers=recovers)
@@ -258,14 +229,7 @@ def _node_state(
 def group_state(
     name: str, group: Group, states: Sequence[NodeState], *, is_known: bool
 ) -> GroupState:
-    """Return how a group is.
-
-    Args:
-        name: Its name.
-        group: The group as described.
-        states: How each node of the cluster is.
-        is_known: Whether their health is known.
-    """
+    """Return how a group is."""
     nodes = [each for each in states if each.group == name]
     types = (group.get("InstanceRequirements") or {}).get("CurrentInstanceTypes") or ()
     status = str(group.get("Status", ""))

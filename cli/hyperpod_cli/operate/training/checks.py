@@ -40,19 +40,8 @@ def check(
 ) -> list[str]:
     """Refuse a job that the cluster cannot run, and return what else its user should know.
 
-    Args:
-        api: Client of the Kubernetes API.
-        request: The job.
-        session: The account, which may not be that of the image's repository.
-        cluster: Name of the HyperPod cluster.
-        stop: The command that deletes a job of its name.
-
-    Raises:
-        LinesError: Things are missing, or taken: a line for each.
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-        ClientError: AWS refused to say, for another reason than that it is not the caller's.
-        BotoCoreError: AWS could not be asked.
+    The account need not be that of the image's repository. `stop` is the command that deletes a job
+    of its name. LinesError: things are missing, or taken: a line for each.
     """
     problems = [*_of_image(request, session), *_of_objects(api, request, stop=stop)]
     nodes: list[str] = []

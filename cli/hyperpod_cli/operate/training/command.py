@@ -41,24 +41,9 @@ def run(
     follow: bool,
     every: float,
 ) -> None:
-    """Submit a job, and follow it.
+    """Submit a job, and follow it. With `dry_run`, only print the values that were added.
 
-    Args:
-        given: What the user gives.
-        config: File of the configuration.
-        region: Its region. Default: the configuration's or the environment's.
-        yes: Whether not to ask.
-        dry_run: Whether to submit nothing, and print the values that were added.
-        follow: Whether to wait for the end of the job.
-        every: Seconds between two looks.
-
-    Raises:
-        OpsError: The job cannot run, or no one agreed to it.
-        FailedError: It was followed, and has failed, or cannot be followed any more.
-        Exit: No one agreed to it, or it was not followed to its end.
-        ConfigError: The configuration cannot be used.
-        ClientError: AWS refused.
-        BotoCoreError: AWS could not be asked.
+    FailedError: it was followed, and has failed, or cannot be followed any more.
     """
     chosen, configured = _chosen(config, region=region)
     request = requested(
@@ -95,22 +80,7 @@ def run(
 def stop(
     name: str | None, *, namespace: str | None, config: Path, region: str | None, yes: bool
 ) -> None:
-    """Delete a job with its pods and its etcd.
-
-    Args:
-        name: Name of the job.
-        namespace: Its namespace. Default: that of the configuration's first claim.
-        config: File of the configuration.
-        region: Its region. Default: the configuration's or the environment's.
-        yes: Whether not to ask.
-
-    Raises:
-        OpsError: There is no such job, or no one agreed to it.
-        Exit: No one agreed to it.
-        ConfigError: The configuration cannot be used.
-        ClientError: AWS refused.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Delete a job with its pods and its etcd; by default in the namespace of the first claim."""
     if name is None:
         raise OpsError("--name: is missing; name the job to stop")
     chosen, configured = _chosen(config, region=region)
@@ -184,14 +154,7 @@ def _shown(request: JobRequest, *, region: str) -> Iterator[str]:
 
 
 def cost_of_nodes(group: str, nodes: int, instance_type: str, *, region: str) -> str:
-    """Return what the nodes of a job cost an hour, in words.
-
-    Args:
-        group: Name of their instance group.
-        nodes: How many.
-        instance_type: Their type.
-        region: Their region.
-    """
+    """Return what the nodes of a job cost an hour, in words."""
     charge = charge_of(
         group,
         quantity=nodes,

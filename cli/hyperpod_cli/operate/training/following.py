@@ -28,17 +28,7 @@ def follow(
 ) -> None:
     """Return when a job has succeeded; show what its first worker writes, and tell why it waits.
 
-    Args:
-        connect: Makes a client of the Kubernetes API.
-        job: The job.
-        show: Shows a line of the log.
-        tell: Tells a line about the job.
-        seconds: Between two looks.
-        sleep: Waits so many seconds.
-
-    Raises:
-        FailedError: The job has failed, or was deleted.
-        OpsError: The API refused to say.
+    FailedError: the job has failed, or was deleted.
     """
     logs: dict[str, Log] = {}
     told = ""
@@ -100,11 +90,7 @@ def _has_log(pod: Object) -> bool:
 
 
 def _ended(job: Object) -> bool:
-    """Say whether a job has succeeded.
-
-    Raises:
-        FailedError: It has failed.
-    """
+    """Say whether a job has succeeded. FailedError: it has failed."""
     failed = condition(job, "Failed")
     if failed is not None:
         why = failed.get("message") or failed.get("reason") or "no reason is given"

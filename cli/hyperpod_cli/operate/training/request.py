@@ -34,7 +34,6 @@ class JobKind:
     """A kind of job that the chart renders.
 
     Attributes:
-        api_version: Its group and version.
         switch: The key of the configuration that installs its operator.
         name_label: What the operator labels the pods of a job with, by the job's name.
     """
@@ -97,9 +96,7 @@ class JobRequest:
     """A job as it is submitted.
 
     Attributes:
-        group: Its instance group, as configured.
         added: The values that are not in the user's files, but come from options and configuration.
-        objects: The objects of the chart.
         grows_to: The size to which the Cluster Autoscaler may grow the group; 0 without it.
     """
 
@@ -164,16 +161,10 @@ class JobRequest:
 def requested(
     given: Given, *, config: Config, built_image: Callable[[str], str | None]
 ) -> JobRequest:
-    """Return the job that is asked for.
+    """Return the job that is asked for; refuse values that the chart or no group takes.
 
-    Args:
-        given: What the user gives.
-        config: The configuration of the deployment.
-        built_image: Returns what the deployment has built for an instance type, if anything; it is
-            asked for a job that names no image.
-
-    Raises:
-        OpsError: The values are none, the chart refuses them, or no group fits.
+    `built_image` returns what the deployment has built for an instance type, if anything; it is
+    asked for a job that names no image.
     """
     if not given.files:
         raise OpsError(
@@ -245,11 +236,7 @@ def _of_team(given: Given, config: Config, *, group: AnyGroup) -> dict[str, Any]
 
 
 def claim_place(config: Config) -> tuple[str, str]:
-    """Return namespace and name of the claim that a job writes to, by the configuration.
-
-    Args:
-        config: The configuration of the deployment.
-    """
+    """Return namespace and name of the claim that a job writes to, by the configuration."""
     claims = config.storage.claims if config.storage else ()
     written = (each for each in claims if each.access != READ_ONLY)
     claim = next(written, None)

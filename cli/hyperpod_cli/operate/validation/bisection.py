@@ -40,12 +40,8 @@ def next_step(
 ) -> list[Nodes] | Diagnosis:
     """Return the groups to test next, at the same time; or what was found.
 
-    It is a function of what was measured, so a search that was interrupted goes on.
-
-    Args:
-        nodes: All nodes; those of a switch next to each other.
-        slow: Whether groups were slow that have been tested.
-        only_pairs: Whether larger groups cannot be judged. Default: they can.
+    It is a function of what was measured, so a search that was interrupted goes on. Nodes of a
+    switch are next to each other. Groups larger than pairs cannot be judged with `only_pairs`.
     """
     search = _by_pairs(tuple(nodes)) if only_pairs else _search(tuple(nodes))
     try:

@@ -50,21 +50,7 @@ _LACKS = (
 
 
 def run(options: Options, *, config: Path, cluster: str | None, region: str | None) -> None:
-    """Run the command.
-
-    Args:
-        options: What is checked, and how.
-        config: File of the configuration.
-        cluster: Name of a cluster. Default: the configuration's.
-        region: Its region. Default: the configuration's or the environment's.
-
-    Raises:
-        OpsError: Something cannot be checked, or Kubernetes refused it.
-        Exit: Something failed, or the run was interrupted.
-        ConfigError: The configuration cannot be used.
-        ClientError: AWS refused.
-        BotoCoreError: AWS could not be asked.
-    """
+    """Run the command."""
     for check in options.checks:
         if check not in CHECKS:
             raise OpsError(f"--check: {check!r} must be one of: {', '.join(CHECKS)}")

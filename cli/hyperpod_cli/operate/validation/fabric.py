@@ -26,7 +26,6 @@ class Expected:
     """What a group is to reach.
 
     Attributes:
-        floor: The published floor; None if there is none.
         compared: The bandwidth that stands in for it, in GB/s; None if pairs cannot be compared.
     """
 
@@ -55,12 +54,7 @@ class UnmeasuredError(Exception):
 def measurement(nodes: Nodes, outcome: JobOutcome) -> Measurement:
     """Return what the log of a group's all-reduce says.
 
-    Args:
-        nodes: The group.
-        outcome: What came of its job.
-
-    Raises:
-        UnmeasuredError: It ended for a reason that says nothing about the nodes.
+    UnmeasuredError: it ended for a reason that says nothing about the nodes.
     """
     run = nccl_run(line for lines in outcome.lines.values() for line in lines)
     if run.bus_bandwidth is None and not outcome.is_of_nodes:
@@ -85,11 +79,8 @@ def fabric_findings(
 ) -> list[Finding]:
     """Measure what nodes of one type do together, and find those that are slow.
 
-    Args:
-        nodes: Names of the nodes, those of a switch next to each other.
-        floor: The published floor of their type; None if there is none.
-        recorded: What was measured before; gets what is measured.
-        measure: Measures groups.
+    Nodes of a switch are next to each other. `recorded` has what was measured before, and gets what
+    is measured.
     """
     known = {each.nodes: each for each in recorded.measured}
 

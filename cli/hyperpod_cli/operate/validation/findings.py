@@ -27,9 +27,6 @@ class Finding:
 
     Attributes:
         check: Its name, such as GPUs.
-        subject: What it was about: a node, several, or a file system.
-        result: What came of it.
-        found: What there is.
         expected: What there should be, and who says so; may be empty.
         advice: What to do; may be empty.
     """
@@ -94,12 +91,7 @@ def summary(findings: Sequence[Finding]) -> str:
 
 
 def as_json(findings: Sequence[Finding], **more: Any) -> Mapping[str, Any]:
-    """Return the findings for programs.
-
-    Args:
-        findings: The findings.
-        more: What else they are to know.
-    """
+    """Return the findings for programs, with what else they are to know."""
     complete = all(each.result is not Result.SKIPPED for each in findings)
     return {
         "ok": is_ok(findings),

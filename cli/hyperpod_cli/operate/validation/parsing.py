@@ -40,8 +40,6 @@ class NcclRun:
         on_tcp: Hosts that used TCP, as NCCL names them.
         interfaces: EFA interfaces that a process found; None if the log does not say.
         bus_bandwidth: The best of all sizes in GB/s; None if none was measured.
-        wrong: How many values were wrong.
-        warning: NCCL's first warning; may be empty.
     """
 
     providers: frozenset[str]
@@ -53,11 +51,7 @@ class NcclRun:
 
 
 def nccl_run(lines: Iterable[str]) -> NcclRun:
-    """Return what the log of an all_reduce_perf says.
-
-    Args:
-        lines: The lines, of all processes, with NCCL_DEBUG=INFO.
-    """
+    """Return what the log of an all_reduce_perf says: of all processes, with NCCL_DEBUG=INFO."""
     providers: set[str] = set()
     on_tcp: set[str] = set()
     interfaces: list[int] = []
@@ -107,12 +101,7 @@ def _row(line: str) -> tuple[list[float], int]:
 
 
 def node_findings(lines: Iterable[str], *, subject: str) -> Iterator[Finding]:
-    """Yield the findings of the program that runs on nodes; other lines are passed over.
-
-    Args:
-        lines: What its container wrote.
-        subject: What it was about, such as the name of the node.
-    """
+    """Yield the findings of the program that runs on nodes; other lines are passed over."""
     for line in lines:
         if not line.startswith("{"):
             continue

@@ -17,7 +17,6 @@ class Measurement:
     """What a group of nodes did together.
 
     Attributes:
-        nodes: Names of the nodes, in their order.
         bus_bandwidth: In GB/s; None if nothing was measured.
         provider: What carried the data, such as efa; several are joined by +.
         on_tcp: Those of the nodes that used TCP.
@@ -36,12 +35,9 @@ class Recorded:
     """The state of a run.
 
     Attributes:
-        file: Where it is kept.
         about: What the results hold for; a run about something else begins anew.
         findings: What the checks found that are done, by the name of the check and its subject.
-        measured: What groups of nodes did.
         submitted: Objects that may still be in the cluster.
-        rounds: How many rounds of the fabric's test were run.
     """
 
     file: Path
@@ -57,11 +53,7 @@ class Recorded:
         self.save()
 
     def save(self) -> None:
-        """Write the file.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Write the file."""
         content = {
             "about": self.about,
             "findings": {
@@ -79,13 +71,7 @@ class Recorded:
 
 
 def recorded(file: Path, *, about: Mapping[str, Any], fresh: bool) -> Recorded:
-    """Return the state of the last run about the same; what it left in the cluster in any case.
-
-    Args:
-        file: Where it is kept; it need not be there.
-        about: What the run is about.
-        fresh: Whether to begin anew.
-    """
+    """Return the state of the last run about the same; what it left in the cluster in any case."""
     try:
         content = json.loads(file.read_text("utf-8"))
         submitted: Sequence[Mapping[str, Any]] = content["submitted"]

@@ -20,18 +20,10 @@ class Options:
     """What is checked, and how.
 
     Attributes:
-        group: The instance group. Default: all with accelerators.
-        checks: Names of checks.
-        namespace: Where the jobs are.
-        claim: Name of the volume claim whose file system is measured.
         image: Image of the jobs. Default: the chart's, and the deployment's training image for what
             takes PyTorch, fio or Neuron's tools.
         include_busy: Whether to wait for nodes on which pods use accelerators.
         timeout_minutes: When a job is given up.
-        fresh: Whether to forget what an interrupted run has found.
-        json: File that gets the findings as JSON.
-        junit: File that gets them as JUnit's XML.
-        every_seconds: Pause between two looks.
     """
 
     group: str | None = None
@@ -48,18 +40,7 @@ class Options:
 
 
 def refuse_what_cannot_work(api: ApiClient, nodes: Sequence[TestedNode], options: Options) -> None:
-    """Refuse, before anything is submitted, what would hang or fail later.
-
-    Args:
-        api: Client of the Kubernetes API.
-        nodes: The nodes that are meant.
-        options: What is checked.
-
-    Raises:
-        OpsError: Something is missing, or no node is idle.
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-    """
+    """Refuse, before anything is submitted, what would hang or fail later."""
     without = [check for check in options.checks if check != "fabric"]
     others = " ".join(f"--check {check}" for check in without) or "--check node"
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": options.namespace}}

@@ -33,10 +33,6 @@ class TestedNode:
     """A node.
 
     Attributes:
-        name: Name of its Node object.
-        group: Its instance group.
-        instance_type: Its instance type.
-        resources: What its type has.
         offers: The devices that it offers to pods, by the name of the resource.
         place: The switches above it, the farthest first; nodes in this order stand next to those
             of the same switch.
@@ -59,16 +55,10 @@ def accelerated_groups(
     name: str,
     group: str | None,
 ) -> list[str]:
-    """Return the groups whose nodes have accelerators.
+    """Return the groups whose nodes have accelerators; refuse one that is named and has none.
 
-    Args:
-        cluster: The cluster; None without one.
-        node_groups: Instance types of EKS node groups, by their names.
-        name: Name of the cluster, or of the deployment.
-        group: The one that is meant. Default: all.
-
-    Raises:
-        OpsError: There is no such group, or it has no accelerators.
+    `node_groups` has the instance types of EKS node groups. `name` is that of the cluster, or of a
+    deployment without one.
     """
     described = {} if cluster is None else cluster.groups
     types = {key: [str(each) for each in _types(found)] for key, found in described.items()}
@@ -113,17 +103,8 @@ def targets(
 ) -> list[TestedNode]:
     """Return the nodes of groups that have accelerators, those of a switch next to each other.
 
-    Args:
-        api: Client of the Kubernetes API.
-        cluster: Name of the HyperPod cluster; None without one.
-        groups: Names of groups.
-        node_groups: Those among them that are EKS node groups. Default: none.
-        busy_too: Whether nodes on which pods use accelerators are tested, too, when these end.
-
-    Raises:
-        ApiException: Kubernetes refused to say.
-        HTTPError: Kubernetes cannot be reached.
-        OpsError: There are no such nodes.
+    `node_groups` are those among them that are EKS node groups; `cluster` is None without a
+    HyperPod cluster. Where pods use accelerators, nodes are tested with `busy_too`, when these end.
     """
     busy = {} if busy_too else _busy(api)
     listed = [] if cluster is None else [*node_objects(api, cluster=cluster)]

@@ -58,8 +58,6 @@ class JobOutcome:
     """What came of a job.
 
     Attributes:
-        lines: What its pods wrote, by their node.
-        node_of: The node of each pod.
         error: Why there is no result; empty if there is.
         is_of_nodes: Whether its nodes may be why: its pods began, and no one ended them.
     """
@@ -75,13 +73,7 @@ class Runner:
     """Runs jobs.
 
     Attributes:
-        connect: Makes a client of the Kubernetes API.
-        namespace: Their namespace.
         recorded: Keeps what is in the cluster, should this process be killed.
-        timeout_seconds: When a job is given up.
-        every_seconds: Pause between two looks.
-        sleep: Waits so many seconds.
-        clock: Tells seconds.
         tell: Says what the jobs wait for.
     """
 
@@ -99,15 +91,7 @@ class Runner:
     ) -> Generator[tuple[Work, JobOutcome], None, None]:
         """Submit jobs, and yield each with its outcome when it is done and deleted.
 
-        Whatever ends this early, nothing of them stays in the cluster.
-
-        Args:
-            works: The jobs.
-            shared: What all of them need. Default: nothing.
-
-        Raises:
-            OpsError: The API was not reached, or refused something; or the image cannot be pulled,
-                which holds for every job.
+        Whatever ends this early, nothing of them stays in the cluster, nor of what they share.
         """
         waiting = [*works]
         seen = _Seen()
@@ -141,14 +125,7 @@ class Runner:
             submit(api, objects)
 
     def delete(self, objects: Sequence[Object]) -> None:
-        """Delete objects, and forget them.
-
-        Args:
-            objects: The objects.
-
-        Raises:
-            OpsError: The API was not reached, or refused it.
-        """
+        """Delete objects, and forget them."""
         with self.connect() as api:
             delete(api, objects)
         gone = [_reference(item) for item in objects]
