@@ -52,11 +52,16 @@ def modules(root: str, top: str) -> dict[str, Path]:
 
 def imported(path: Path) -> Iterator[str]:
     """Yield what a file imports, when it is loaded, when it runs, or for its types alone."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    return imported_in(path.read_text("utf-8"))
+
+
+def imported_in(code: str) -> Iterator[str]:
+    """Yield what some code imports."""
+    for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path}: a relative import"
+            assert not node.level, f"{ast.unparse(node)}: a relative import"
             yield str(node.module)
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 

@@ -133,12 +133,15 @@ def without_chatter(lines: Iterable[str], *, warns: bool = True) -> Iterator[str
 
 
 @contextmanager
-def synthesized(config: Path) -> Iterator[Path]:
-    """Yield a folder with the templates of a configuration, which then goes.
+def synthesized(config: Path, *, templates: Path | None = None) -> Iterator[Path]:
+    """Yield a folder with the templates of a configuration, which then goes; or one that is named.
 
     The app runs without the CDK CLI; the templates are the same. An app that is not in this folder,
     or refuses the configuration, is an OpsError.
     """
+    if templates is not None:
+        yield templates
+        return
     if not _APP.is_file():
         raise OpsError(
             "app.py: is not in this folder, to synthesize with; run it in the folder of the "

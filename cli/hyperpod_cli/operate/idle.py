@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -212,7 +212,7 @@ def run(chosen: Chosen, *, sinfo: Path | None, as_json: bool) -> None:
         cluster, nodes, use, region=chosen.session.region, config=chosen.config, chosen=chosen
     )
     if as_json:
-        print_json({"groups": [asdict(each) for each in groups], "waiting": list(use.waiting)})
+        print_json({"groups": groups, "waiting": list(use.waiting)})
         return
     out = console()
     for part in _display(groups, use, now=datetime.now(UTC)):

@@ -1,7 +1,7 @@
 """When training plans begin and end, which groups use them, and what becomes of the nodes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -178,7 +178,7 @@ def run(chosen: Chosen, *, as_json: bool) -> None:
     now = datetime.now(UTC)
     found = calendar(chosen, chosen.sagemaker, now=now)
     if as_json:
-        print_json([asdict(each) for each in found])
+        print_json(found)
         return
     out = console()
     if not found:

@@ -86,15 +86,15 @@ def console(*, soft_wrap: bool = False) -> Console:
 
 
 def print_json(value: object) -> None:
-    """Write a value to standard output as JSON."""
-    json.dump(value, sys.stdout, indent=2)
+    """Write a value to standard output as JSON; a dataclass is an object of its fields."""
+    json.dump(value, sys.stdout, indent=2, default=asdict)
     sys.stdout.write("\n")
 
 
 def shown(rows: Sequence[Any], *, as_json: bool, empty: str) -> None:
     """Show a row for each item, an instance of a dataclass: its attributes; or say `empty`."""
     if as_json:
-        print_json([asdict(row) for row in rows])
+        print_json(rows)
     elif not rows:
         console().print(empty)
     else:

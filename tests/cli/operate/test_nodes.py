@@ -23,7 +23,6 @@ from hyperpod_cli.operate.nodes.health import Health, trouble_of
 from hyperpod_cli.operate.nodes.named import named_nodes
 from hyperpod_cli.operate.nodes.waiting import wait, watched
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_shared.clusters import Groups
 from tests.support.clusters import LAUNCHED, described, node
 from tests.support.commands import run
 
@@ -83,7 +82,7 @@ def test_without_node_recovery_somebody_has_to_act(ending: str, command: str) ->
 
 NODES = [node(1, "alone"), *(node(number, "many") for number in range(2, 15))]
 
-GROUPS: Groups = {"alone": {}, "many": {}, "empty": {}}
+CLUSTER = described(dict.fromkeys(("alone", "many", "empty"), (1, 1)), ClusterName="ml")
 FOUND = {
     "alone": 1,
     "alone/1": 1,
@@ -105,7 +104,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("name", "number"), FOUND.items())
 def test_a_name_means_one_node(name: str, number: int) -> None:
-    (found,) = named_nodes(NODES, [name], cluster="ml", groups=GROUPS)
+    (found,) = named_nodes(NODES, [name], cluster=CLUSTER)
 
     assert found.node.id == f"i-{number:017x}"
 
@@ -113,7 +112,7 @@ def test_a_name_means_one_node(name: str, number: int) -> None:
 @pytest.mark.parametrize(("name", "told"), REFUSED.items())
 def test_a_name_that_means_none_or_several_is_refused(name: str, told: str) -> None:
     with pytest.raises(OpsError, match=told):
-        named_nodes(NODES, [name], cluster="ml", groups=GROUPS)
+        named_nodes(NODES, [name], cluster=CLUSTER)
 
 
 @pytest.mark.parametrize(
@@ -148,12 +147,12 @@ def test_what_ends_with_nodes_of_a_node_group_is_named(
 
 
 def test_a_node_that_is_named_twice_is_meant_once() -> None:
-    assert len(named_nodes(NODES, ["alone", "alone/1", "many/1"], cluster="ml", groups=GROUPS)) == 2
+    assert len(named_nodes(NODES, ["alone", "alone/1", "many/1"], cluster=CLUSTER)) == 2
 
 
 def test_a_cluster_without_nodes_says_so() -> None:
     with pytest.raises(OpsError, match="which has no nodes now"):
-        named_nodes([], ["workers"], cluster="ml", groups=GROUPS)
+        named_nodes([], ["workers"], cluster=CLUSTER)
 
 
 ONE, TWO, NEW = node(1), node(2), node(3)

@@ -10,6 +10,7 @@ import pytest
 from kubernetes.client import ApiClient, Configuration
 
 from emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_cli.operate import clusters
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.operate.nodes import health, quarantine
 from hyperpod_cli.terminal.errors import REFUSED
@@ -39,7 +40,7 @@ def kubernetes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kube
                 yield made
 
         chosen = SimpleNamespace(session=None, found=lambda: described({"a": (2, 2)}, **EKS))
-        monkeypatch.setattr(quarantine, "chosen_cluster", lambda *_given, **_named: chosen)
+        monkeypatch.setattr(clusters, "chosen_cluster", lambda *_given, **_named: chosen)
         monkeypatch.setattr(quarantine, "kubernetes_api", client)
         labels = {"sagemaker.amazonaws.com/cluster-name": "ml-cluster"}
         for name, taints in (("hyperpod-i-1", [OTHER, TAINT]), ("hyperpod-i-2", [OTHER])):

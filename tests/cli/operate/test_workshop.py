@@ -12,7 +12,7 @@ from botocore.validate import ParamValidator
 
 from emulator.hyperpod.service_model import violations_of
 from hyperpod_cdk import Config, load_config
-from hyperpod_cli.commands.operate.env import env
+from hyperpod_cli.commands.operate.workshop import env
 from hyperpod_cli.operate.workshop import cluster_config, exports, variables
 from hyperpod_cli.terminal.errors import OpsError
 from tests.conftest import Assemble, Configure

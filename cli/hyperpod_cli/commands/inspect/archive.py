@@ -1,4 +1,4 @@
-"""`hyperpod-cdk archive`."""
+"""`hyperpod-cdk archive`, and `rehearse-change` on what it reads."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from hyperpod_cli.commands import command
 from hyperpod_cli.inspect.archive import CALLS, IN_KUBERNETES
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Region
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG, AsJson, ConfigFile, Region
 
 
 @command(calls=CALLS, in_kubernetes=IN_KUBERNETES)
@@ -27,3 +27,49 @@ def archive(
     found = archive_of(loaded, session=aws_session(region=region, config=loaded))
     for line in written(found, path=file):
         typer.echo(line)
+
+
+@command(calls=CALLS, in_kubernetes=IN_KUBERNETES)
+def rehearse_change(
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    region: Region = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What is deployed. Default: it is read from AWS."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep what was read from AWS.")
+    ] = None,
+    policy: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A policy of who deploys; may be repeated."),
+    ] = None,
+    without_failure: Annotated[
+        bool, typer.Option("--without-failure", help="Rehearse no failing step.")
+    ] = False,
+    assembly: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="What was synthesized. Default: it is now."),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Deploy a change on a local AWS that has what is deployed, and show what it does.
+
+    Exit code: 0 if nothing would be lost, 1 if it would fail, 4 if data or running pods would be
+    lost, 2 if it cannot be rehearsed.
+    """
+    from hyperpod_cli.inspect.archive.rehearsed import Request, rehearse
+
+    return rehearse(
+        Request(
+            config=config,
+            region=region,
+            archive=archive,
+            save=save,
+            policies=tuple(policy or ()),
+            without_failure=without_failure,
+            assembly=assembly,
+            as_json=as_json,
+        )
+    )

@@ -1,20 +1,176 @@
-"""`hyperpod-ops status`."""
+"""Commands that look at clusters: `calendar`, `events`, `idle`, `list`, `logs` and `status`."""
 
-from dataclasses import asdict
+import time
 from datetime import UTC, datetime
-from typing import Annotated
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hyperpod_cli.commands import command
+from hyperpod_cli.operate.events.faults import Level
 from hyperpod_cli.terminal.options import (
     DEFAULT_CONFIG,
     AsJson,
-    ClusterName,
     ConfigFile,
     Every,
+    NodeName,
     Region,
+    group_names,
 )
+
+if TYPE_CHECKING:  # it imports boto3, which takes long
+    from hyperpod_cli.operate.clusters import Chosen
+
+
+@command(calls=["sagemaker:DescribeCluster", "sagemaker:DescribeTrainingPlan"])
+def calendar(*, chosen: "Chosen", as_json: AsJson = False) -> None:
+    """Show when training plans begin and end, and what becomes of the nodes."""
+    from hyperpod_cli.operate.plan_calendar import run
+
+    run(chosen, as_json=as_json)
+
+
+@command(
+    calls=[
+        "sagemaker:DescribeCluster",
+        "sagemaker:ListClusterEvents",
+        "sagemaker:DescribeClusterEvent",
+    ]
+)
+def events(
+    *,
+    chosen: "Chosen",
+    since: Annotated[str, typer.Option("--since", help="How far back: 30m, 6h or 2d.")] = "1d",
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group", help="An instance group. Default: all.", autocompletion=group_names
+        ),
+    ] = None,
+    level: Annotated[
+        Level, typer.Option("--level", case_sensitive=False, help="The lowest level.")
+    ] = Level.INFO,
+    as_json: AsJson = False,
+) -> None:
+    """Show what happened to the cluster, why, and what to do.
+
+    Newest first.
+    """
+    from hyperpod_cli.operate.events.history import event_lines, events_of
+    from hyperpod_cli.terminal.console import console, parsed_duration, print_json
+
+    age = parsed_duration(since, option="--since")
+    found = chosen.found()
+    if group is not None:
+        found.group(group)
+    told = events_of(
+        chosen.sagemaker, found, since=datetime.now(UTC) - age, least=level, group=group
+    )
+    if as_json:
+        print_json(told)
+        return
+    out = console()
+    for event in told:
+        for line in event_lines(event):
+            out.print(line)
+    if not found.is_continuous:
+        out.print("HyperPod keeps events only of clusters with node_provisioning_mode: Continuous.")
+    elif not told:
+        out.print("There are no such events.")
+
+
+@command(
+    calls=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes", "eks:DescribeCluster"],
+    in_kubernetes="list pods",
+)
+def idle(
+    *,
+    chosen: "Chosen",
+    sinfo: Annotated[
+        Path | None,
+        typer.Option("--sinfo", help="With Slurm: what sinfo printed; - for standard input."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show groups whose accelerators nothing has, what they cost, and how to end that."""
+    from hyperpod_cli.operate.idle import run
+
+    run(chosen, sinfo=sinfo, as_json=as_json)
+
+
+@command(name="list", calls=["sagemaker:ListClusters", "sagemaker:ListTags"])
+def list_clusters(
+    *, config: ConfigFile = DEFAULT_CONFIG, region: Region = None, as_json: AsJson = False
+) -> None:
+    """List the HyperPod clusters that CloudFormation stacks made.
+
+    Those in one region: --region, else the configuration's or the environment's.
+    """
+    from hyperpod_cdk import load_config
+    from hyperpod_cli.aws.session import aws_session
+    from hyperpod_cli.operate.clusters import own_clusters
+    from hyperpod_cli.terminal.console import shown
+
+    # Elsewhere than in the project there may be no default configuration.
+    is_read = region is None and (config != DEFAULT_CONFIG or config.is_file())
+    session = aws_session(region=region, config=load_config(config) if is_read else None)
+    nothing = "No cluster of a stack that you may look at is in this region."
+    shown(own_clusters(session.client("sagemaker")), as_json=as_json, empty=nothing)
+
+
+@command(
+    calls=[
+        "sagemaker:DescribeCluster",
+        "sagemaker:ListClusterNodes",
+        "logs:GetLogEvents",
+        "logs:DescribeLogStreams",
+    ]
+)
+def logs(
+    node: NodeName,
+    *,
+    chosen: "Chosen",
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on with lines that come, until Ctrl-C.")
+    ] = False,
+    every: Every = 3,
+) -> None:
+    """Show what the lifecycle scripts of a node wrote.
+
+    And what they were doing last. An instance that is gone is named by its ID.
+    """
+    from hyperpod_cli.operate.clusters import nodes_of
+    from hyperpod_cli.operate.logs import LifecycleLog, former_instance, progress_of
+    from hyperpod_cli.operate.nodes.named import named_nodes
+
+    found = chosen.found()
+    nodes = nodes_of(chosen.sagemaker, found.name)
+    client = chosen.session.client("logs")
+    instance = node.removeprefix("hyperpod-")
+    log = None
+    if instance.startswith("i-") and all(each.id != instance for each in nodes):
+        log = former_instance(client, found, instance)
+    if log is not None:
+        whose = f"{log.instance_group} ({instance}), gone"
+    else:
+        (named,) = named_nodes(nodes, [node], cluster=found)
+        whose = f"{named}, {named.node.status}"
+        log = LifecycleLog(
+            logs=client, cluster=found, instance=named.node.id, instance_group=named.node.group
+        )
+    say = partial(typer.echo, err=True)
+    lines = log.follow(seconds=every, sleep=time.sleep, waiting=say) if follow else log.lines()
+    seen = []
+    try:
+        for time_of_line, text in lines:
+            seen.append(text)
+            typer.echo(f"{time_of_line} {text}")
+    finally:
+        # On standard error, because the log may go to a file; also after Ctrl-C.
+        if seen:
+            say(f"{whose}: {progress_of(seen)}")
 
 
 @command(
@@ -31,9 +187,7 @@ from hyperpod_cli.terminal.options import (
 )
 def status(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
-    cluster: ClusterName = None,
-    region: Region = None,
+    chosen: "Chosen",
     watch: Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C.")] = False,
     every: Every = 10,
     nodes: Annotated[bool, typer.Option("--nodes", help="List all nodes.")] = False,
@@ -43,7 +197,6 @@ def status(
 
     Of nodes, those that do not work, and why.
     """
-    from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.status import display, snapshot
     from hyperpod_cli.operate.status.display import watch as watched
     from hyperpod_cli.terminal.console import console, print_json
@@ -55,12 +208,11 @@ def status(
         raise OpsError(
             "--watch: cannot be used with --json; run `hyperpod-ops status --json` again"
         )
-    chosen = chosen_cluster(config, cluster=cluster, region=region)
     if watch:
         watched(chosen, console=console(), seconds=every)
         return
     found = snapshot.snapshot(chosen, now=datetime.now(UTC))
     if as_json:
-        print_json(asdict(found))
+        print_json(found)
     else:
         console().print(display.display(found, every_node=nodes))

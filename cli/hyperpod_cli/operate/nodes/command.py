@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
@@ -12,7 +11,6 @@ from hyperpod_cli.operate.clusters import (
     Chosen,
     ClusterNode,
     DescribedCluster,
-    chosen_cluster,
     nodes_of,
 )
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, NodeAction, act, refuse_too_many
@@ -35,19 +33,16 @@ def run(
     action: NodeAction,
     names: Sequence[str],
     *,
-    config: Path,
-    cluster: str | None,
-    region: str | None,
+    chosen: Chosen,
     yes: bool,
     waits: bool,
     every: float,
 ) -> None:
     """Run a command on nodes, named as `named_nodes` takes them."""
     refuse_too_many(action, len(set(names)))
-    chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     before = nodes_of(chosen.sagemaker, found.name)
-    chosen_nodes = named_nodes(before, names, cluster=found.name, groups=found.groups)
+    chosen_nodes = named_nodes(before, names, cluster=found)
     orchestrator = orchestrator_of(found)
     orchestrator.refuse(action, chosen_nodes)
     typer.echo(f"{found.name}: {action.operation}\nEach node {action.effect}:")

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hyperpod_cli.operate.clusters import ClusterNode
+from hyperpod_cli.operate.clusters import ClusterNode, DescribedCluster
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_shared.clusters import Group, Groups, node_type
+from hyperpod_shared.clusters import Group, node_type
 
 _MOST_LISTED = 10
 
@@ -35,7 +35,7 @@ def numbered(nodes: Sequence[ClusterNode]) -> list[NumberedNode]:
 
 
 def named_nodes(
-    nodes: Sequence[ClusterNode], names: Sequence[str], *, cluster: str, groups: Groups
+    nodes: Sequence[ClusterNode], names: Sequence[str], *, cluster: DescribedCluster
 ) -> list[NumberedNode]:
     """Return the nodes that are meant, each once.
 
@@ -44,13 +44,12 @@ def named_nodes(
     group and ID.
     """
     known = numbered(nodes)
-    found = (_named(known, name, cluster=cluster, groups=groups) for name in names)
+    found = (_named(known, name, cluster=cluster) for name in names)
     return list({each.node.id: each for each in found}.values())
 
 
-def _named(
-    known: Sequence[NumberedNode], name: str, *, cluster: str, groups: Groups
-) -> NumberedNode:
+def _named(known: Sequence[NumberedNode], name: str, *, cluster: DescribedCluster) -> NumberedNode:
+    groups = cluster.groups
     fitting = [each for each in known if name in _names_of(each, groups.get(each.node.group, {}))]
     if len(fitting) == 1:
         return fitting[0]
@@ -59,15 +58,16 @@ def _named(
     group = name.partition("/")[0]
     if group in groups and all(each.node.group != group for each in known):
         raise OpsError(
-            f"node: group {group!r} of {cluster} has no nodes now; see `hyperpod-ops status` and "
-            f"`hyperpod-ops events --group {group}`"
+            f"node: group {group!r} of {cluster.name} has no nodes now; see `hyperpod-ops status` "
+            f"and `hyperpod-ops events --group {group}`"
         )
     if not known:
         raise OpsError(
-            f"node: {name!r} is not in {cluster}, which has no nodes now; see `hyperpod-ops status`"
+            f"node: {name!r} is not in {cluster.name}, which has no nodes now; see `hyperpod-ops "
+            "status`"
         )
     near = [each for each in known if each.node.group == group] or known
-    raise OpsError(f"node: {name!r} is not in {cluster}; it has {_list(near)}")
+    raise OpsError(f"node: {name!r} is not in {cluster.name}; it has {_list(near)}")
 
 
 def _names_of(each: NumberedNode, group: Group) -> Iterator[str]:

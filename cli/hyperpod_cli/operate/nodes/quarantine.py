@@ -5,14 +5,13 @@ The chart node-health puts them there: `charts/node-health/files/recurring.py`.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import typer
 from kubernetes.client import ApiClient, CoreV1Api
 
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
-from hyperpod_cli.operate.clusters import chosen_cluster
+from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.operate.nodes.health import (
     QUARANTINE,
     QUARANTINED_BECAUSE,
@@ -24,11 +23,8 @@ from hyperpod_cli.terminal.console import agreed
 from hyperpod_cli.terminal.errors import DECLINED, OpsError
 
 
-def run(
-    names: Sequence[str], *, config: Path, cluster: str | None, region: str | None, yes: bool
-) -> None:
+def run(names: Sequence[str], *, chosen: Chosen, yes: bool) -> None:
     """Run the command on instance IDs, or names of Node objects."""
-    chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     eks_cluster = orchestrator_of(found).eks_cluster_name("release")
     connect = partial(kubernetes_api, chosen.session, eks_cluster=eks_cluster)

@@ -1,7 +1,7 @@
 """Compares quotas by what they do to a list of jobs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.table import Table
@@ -208,7 +208,7 @@ def _as_data(outcomes: Sequence[SimulatedQuotas], trace: Trace) -> dict[str, obj
         outcome.label: {
             "config": outcome.quotas.name,
             "ends": None if outcome.end is None else trace.moment(outcome.end),
-            "teams": [asdict(row) for row in outcome.rows],
+            "teams": outcome.rows,
             "never": [job.name for job in outcome.simulation.never],
             "runs": [
                 {

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -16,7 +15,7 @@ from hyperpod_cdk.facts.fabric import bandwidth_floors
 from hyperpod_cdk.facts.job_resources import GPU
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate import job_charts
-from hyperpod_cli.operate.clusters import chosen_cluster
+from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.operate.job_charts import built_images
 from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.operate.validation import fabric
@@ -49,13 +48,12 @@ _LACKS = (
 )
 
 
-def run(options: Options, *, config: Path, cluster: str | None, region: str | None) -> None:
+def run(options: Options, chosen: Chosen) -> None:
     """Run the command."""
     for check in options.checks:
         if check not in CHECKS:
             raise OpsError(f"--check: {check!r} must be one of: {', '.join(CHECKS)}")
-    chosen = chosen_cluster(config, cluster=cluster, region=region)
-    own = None if cluster is not None else chosen.config
+    own = chosen.config
     node_groups = (
         {} if own is None else {each.name: each.instance_types for each in own.node_groups}
     )
@@ -65,8 +63,7 @@ def run(options: Options, *, config: Path, cluster: str | None, region: str | No
         found = chosen.found()
         name, eks_cluster = found.name, orchestrator_of(found).eks_cluster_name("validate-nodes")
     groups = accelerated_groups(found, node_groups=node_groups, name=name, group=options.group)
-    deployment = chosen.config.name if chosen.config is not None else None
-    images = built_images(chosen.session, deployment=deployment) if deployment else {}
+    images = {} if own is None else built_images(chosen.session, deployment=own.name)
     connect = partial(kubernetes_api, chosen.session, eks_cluster=eks_cluster)
     with connect() as api:
         nodes = targets(

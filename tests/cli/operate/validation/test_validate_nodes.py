@@ -15,6 +15,7 @@ from kubernetes.client import ApiClient, Configuration
 from emulator.hardware import EFA, GPU
 from emulator.kubernetes import KubernetesApi, static_tokens
 from hyperpod_cdk import Config
+from hyperpod_cli.operate import clusters
 from hyperpod_cli.operate.validation import command, fabric
 from hyperpod_cli.operate.validation.work import Runner
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
@@ -48,7 +49,7 @@ class Site:
         authority = folder / "ca.pem"
         authority.write_text(kubernetes.ca_pem)
         patch.chdir(folder)
-        patch.setattr(command, "chosen_cluster", lambda *_given, **_named: self.chosen())
+        patch.setattr(clusters, "chosen_cluster", lambda *_given, **_named: self.chosen())
         patch.setattr(command, "kubernetes_api", lambda *_given, **_named: self.client())
         patch.setattr(
             command, "Runner", partial(Runner, sleep=self.tick, clock=lambda: self.player.seconds)

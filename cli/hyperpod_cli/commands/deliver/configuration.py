@@ -1,9 +1,48 @@
-"""`hyperpod-cdk validate`."""
+"""Commands that take a configuration alone: `import-eksctl`, `synth` and `validate`."""
+
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from hyperpod_cli.commands import command
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
+
+
+@command()
+def import_eksctl(
+    file: Annotated[Path, typer.Argument(help="The eksctl ClusterConfig.")],
+    *,
+    output: Annotated[
+        Path | None, typer.Option(help="The file to write. Default: config/<name>.yaml.")
+    ] = None,
+) -> int:
+    """Write a configuration from an eksctl ClusterConfig, and say what it could not carry.
+
+    Nothing is read from an account, and nothing is changed in one.
+    """
+    from hyperpod_cli.deliver.eksctl.importing import import_cluster_config
+
+    return import_cluster_config(file, output=output)
+
+
+@command()
+def synth(
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Folder to write. Default: one in cdk.out, named as the configuration."),
+    ] = None,
+) -> int:
+    """Write the CloudFormation templates."""
+    from hyperpod_cli.aws.cdk_cli import cdk, templates_folder
+
+    code = cdk("synth", "--quiet", config=config, output=output)
+    if code == 0:
+        for path in sorted((output or templates_folder(config)).glob("*.template.json")):
+            typer.echo(path)
+    return code
 
 
 @command()

@@ -1,0 +1,162 @@
+"""`hyperpod-cdk deploy` and `destroy`, and what they say beforehand: `diff`, `deletion-check`."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from hyperpod_cli.commands import command
+from hyperpod_cli.deliver.deploy import ANNOUNCES
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Express, Templates
+
+
+@command(
+    calls=["cloudformation:DescribeStacks", "eks:DescribeCluster"],
+    in_kubernetes="list the objects of users",
+)
+def deletion_check(
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    unchecked: Annotated[
+        bool, typer.Option("--unchecked", help="Go on where it cannot look, and say so.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All stacks are to be deleted.")
+    ] = False,
+) -> None:
+    """Say what users would lose by a deletion."""
+    from hyperpod_cli.deliver.deletion_check import refuse_deletion
+
+    refuse_deletion(config, everything=everything, unchecked=unchecked)
+
+
+@command(
+    calls=[
+        *ANNOUNCES,
+        "cloudformation:DescribeStackEvents",
+        "cloudformation:DescribeStackResources",
+        "cloudformation:UpdateTerminationProtection",
+        "ssm:GetParameter",
+        "sts:GetCallerIdentity",
+    ],
+    in_kubernetes="list pods",
+)
+def deploy(
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    templates: Templates = None,
+    only: Annotated[
+        str, typer.Option(metavar="STACKS", help="Stacks, with those that they need.")
+    ] = "",
+    express: Express = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> int:
+    """Show what changes, ask, deploy to your AWS account.
+
+    With --templates, account, chart and images are not looked at before.
+    """
+    from hyperpod_cli.aws.cdk_cli import synth, templates_folder
+    from hyperpod_cli.deliver.can_deploy import require_deployable
+    from hyperpod_cli.deliver.charts.command import package_if_needed
+    from hyperpod_cli.deliver.deploy import deployment
+    from hyperpod_cli.deliver.images import refuse_unreachable
+    from hyperpod_cli.terminal.interrupts import INTERRUPTS
+
+    INTERRUPTS.install(allowed=True)
+    if templates is None:
+        require_deployable(config)
+        package_if_needed(config)
+        refuse_unreachable(config)
+        typer.echo("Synthesizing, and comparing with what is deployed ...")
+        code = synth(config)
+        if code != 0:
+            return code
+    return deployment.deploy(
+        config,
+        templates=templates or templates_folder(config),
+        only=only,
+        express=express,
+        yes=yes,
+    )
+
+
+@command(
+    calls=[
+        "cloudformation:DescribeStackEvents",
+        "cloudformation:DescribeStacks",
+        "cloudformation:GetTemplate",
+        "cloudformation:ListStackResources",
+        "cloudformation:UpdateTerminationProtection",
+        "eks:DescribeCluster",
+        "ssm:GetParameter",
+        "sts:GetCallerIdentity",
+    ],
+    in_kubernetes="list the objects of users",
+)
+def destroy(
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    templates: Templates = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All stacks, not the nodes alone.")
+    ] = False,
+    express: Express = False,
+    force: Annotated[bool, typer.Option("--force", help="Do not ask.")] = False,
+    unchecked: Annotated[
+        bool,
+        typer.Option("--unchecked", help="Go on where users' losses cannot be found, and say so."),
+    ] = False,
+) -> int:
+    """Delete the nodes, or with --all all stacks.
+
+    Network, control plane, DNS and data stay, if the nodes alone are deleted.
+
+    With --templates, neither account nor what users would lose is looked at before.
+    """
+    from hyperpod_cli.aws.cdk_cli import synth, templates_folder
+    from hyperpod_cli.deliver.can_deploy import require_bootstrapped
+    from hyperpod_cli.deliver.deletion_check import refuse_deletion
+    from hyperpod_cli.deliver.destroy import deletion
+    from hyperpod_cli.terminal.errors import OpsError
+    from hyperpod_cli.terminal.interrupts import INTERRUPTS
+
+    INTERRUPTS.install(allowed=True)
+    if not force and not sys.stdin.isatty():
+        raise OpsError(
+            "There is no terminal to ask on; to delete without a question: FORCE=1, or --force"
+        )
+    if templates is None:
+        require_bootstrapped(config)
+        refuse_deletion(config, everything=everything, unchecked=unchecked)
+        code = synth(config)
+        if code != 0:
+            return code
+    return deletion.destroy(
+        config,
+        templates=templates or templates_folder(config),
+        everything=everything,
+        express=express,
+        force=force,
+    )
+
+
+@command(
+    calls=[*ANNOUNCES, "ssm:GetParameter", "sts:GetCallerIdentity"],
+    in_kubernetes="list pods",
+)
+def diff(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
+    """Show what a deployment would change: in words, as `deploy` does, then each property."""
+    from hyperpod_cli.aws.cdk_cli import cdk, synth, templates_folder
+    from hyperpod_cli.deliver.can_deploy import require_deployable
+    from hyperpod_cli.deliver.charts.command import package_if_needed
+    from hyperpod_cli.deliver.deploy.announcement import announce
+    from hyperpod_cli.terminal.options import make_command
+
+    require_deployable(config)
+    package_if_needed(config)
+    code = synth(config)
+    if code != 0:
+        return code
+    folder = templates_folder(config)
+    announce(config, templates=folder, again=make_command("diff", config))
+    return cdk("diff", "--app", str(folder), config=config, warns=False)

@@ -1,0 +1,160 @@
+"""Commands that reach, change or count nodes."""
+
+import os
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hyperpod_cli.commands import Function, command
+from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
+from hyperpod_cli.terminal.options import (
+    DEFAULT_CONFIG,
+    ConfigFile,
+    Every,
+    GroupName,
+    NodeName,
+    NodeNames,
+    Region,
+    Wait,
+    Yes,
+)
+
+if TYPE_CHECKING:  # it imports boto3, which takes long
+    from hyperpod_cli.operate.clusters import Chosen
+
+
+@command(calls=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"])
+def connect(
+    node: NodeName,
+    *,
+    chosen: "Chosen",
+    only_print: Annotated[
+        bool, typer.Option("--print", help="Print the command; run nothing.")
+    ] = False,
+) -> None:
+    """Open a shell on a node, with Session Manager."""
+    from hyperpod_cli.operate.clusters import nodes_of
+    from hyperpod_cli.operate.connections import require_tools, session_command
+    from hyperpod_cli.operate.nodes.named import named_nodes
+
+    found = chosen.found()
+    nodes = nodes_of(chosen.sagemaker, found.name)
+    (named,) = named_nodes(nodes, [node], cluster=found)
+    command = session_command(found, named.node, region=chosen.session.region)
+    if only_print:
+        typer.echo(shlex.join(command))
+        return
+    require_tools()
+    # Replaces this process, so that Ctrl-C and window sizes go to the session.
+    os.execvp(command[0], command)  # noqa: S606 - a command of fixed form, without a shell
+
+
+@command(calls=["sagemaker:DescribeCluster", "eks:DescribeCluster"])
+def kubeconfig(
+    *,
+    chosen: "Chosen",
+    alias: Annotated[
+        str | None, typer.Option("--alias", help="Name of the context. Default: the EKS ARN.")
+    ] = None,
+) -> None:
+    """Let kubectl reach the cluster.
+
+    A context is put into KUBECONFIG or ~/.kube/config; other contexts stay.
+    """
+    from hyperpod_cli.aws.kubernetes_api import described_eks_cluster
+    from hyperpod_cli.operate import connections as file
+    from hyperpod_cli.operate.clusters import NoClusterError
+    from hyperpod_cli.operate.orchestrators import eks_cluster_of, orchestrator_of
+
+    try:
+        name = orchestrator_of(chosen.found()).eks_cluster_name("kubeconfig")
+    except NoClusterError:
+        # `make destroy` leaves the control plane.
+        if chosen.config is None:
+            raise
+        name = eks_cluster_of(chosen.config, "kubeconfig")
+    found = described_eks_cluster(chosen.session, name)
+    path = file.kubeconfig_file(os.environ)
+    context = file.add_context(path, found, region=chosen.session.region, alias=alias)
+    typer.echo(f"{path}: context {context} is added, and is the current one.")
+    for tool in file.missing_tools():
+        typer.echo(f"{tool}: is not on the PATH; kubectl and the AWS CLI use this file.", err=True)
+
+
+def _command_of(action: NodeAction) -> Function:
+    """Return the command that does something to nodes."""
+
+    def run(
+        nodes: NodeNames,
+        *,
+        chosen: "Chosen",
+        yes: Yes = False,
+        wait: Wait = True,
+        every: Every = 10,
+    ) -> None:
+        from hyperpod_cli.operate.nodes import command as nodes_command
+
+        nodes_command.run(action, nodes, chosen=chosen, yes=yes, waits=wait, every=every)
+
+    run.__doc__ = action.summary
+    return run
+
+
+for _action in (DELETE, REBOOT, REPLACE):
+    command(
+        name=_action.name,
+        calls=[
+            "sagemaker:DescribeCluster",
+            "sagemaker:ListClusterNodes",
+            f"sagemaker:Batch{_action.name.title()}ClusterNodes",
+            "eks:DescribeCluster",
+        ],
+        in_kubernetes="list pods",
+    )(_command_of(_action))
+
+
+@command(
+    calls=["sagemaker:DescribeCluster", "eks:DescribeCluster"],
+    in_kubernetes="list and patch nodes",
+)
+def release(
+    nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Instance ID.")],
+    *,
+    chosen: "Chosen",
+    yes: Yes = False,
+) -> None:
+    """Take nodes out of the quarantine that recurring health checks put them into.
+
+    Shows why they are there, and asks.
+    """
+    from hyperpod_cli.operate.nodes.quarantine import run
+
+    run(nodes, chosen=chosen, yes=yes)
+
+
+@command(
+    calls=[
+        "sagemaker:DescribeCluster",
+        "sagemaker:ListClusterNodes",
+        "cloudformation:DescribeStacks",
+        "cloudformation:GetTemplate",
+        "eks:DescribeCluster",
+    ],
+    in_kubernetes="list pods",
+)
+def scale(
+    group: GroupName,
+    count: Annotated[int, typer.Argument(metavar="N", min=0, help="Number of nodes.")],
+    *,
+    config: ConfigFile = DEFAULT_CONFIG,
+    region: Region = None,
+    yes: Yes = False,
+) -> None:
+    """Change a group's number of nodes, and deploy.
+
+    The number is written into the configuration, whose comments stay.
+    """
+    from hyperpod_cli.operate.scaling.command import run
+
+    run(group=group, count=count, config=config, region=region, yes=yes)
