@@ -1,7 +1,7 @@
 """`hyperpod-cdk import-eksctl`: what becomes of each key, and nothing is dropped in silence."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,21 +51,43 @@ P4D_ODCR = {
 """The shape of the published samples."""
 
 
-def imported(
-    document: object, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> tuple[Config, dict[str, Any], str]:
-    """Return the configuration that a document becomes, as it is written, and what is said."""
-    source, output = folder / "theirs.yaml", folder / "mine.yaml"
-    source.write_text(yaml.safe_dump(document, sort_keys=False), "utf-8")
-    output.unlink(missing_ok=True)
-    assert import_cluster_config(source, output=output) == 0
-    return load_config(output), yaml.safe_load(output.read_text("utf-8")), capsys.readouterr().out
+Import = Callable[[object], tuple[Config, dict[str, Any], str]]
 
 
-def test_a_published_sample_becomes_a_configuration(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config, written, said = imported(P4D_ODCR, tmp_path, capsys)
+@pytest.fixture
+def imported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Import:
+    """Return what makes of a document a configuration, as it is written, and what is said."""
+
+    def importing(document: object) -> tuple[Config, dict[str, Any], str]:
+        source, output = tmp_path / "theirs.yaml", tmp_path / "mine.yaml"
+        source.write_text(yaml.safe_dump(document, sort_keys=False), "utf-8")
+        output.unlink(missing_ok=True)
+        assert import_cluster_config(source, output=output) == 0
+        written = yaml.safe_load(output.read_text("utf-8"))
+        return load_config(output), written, capsys.readouterr().out
+
+    return importing
+
+
+Refuse = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refuse:
+    """Return what has a text refused, and nothing written; it returns the lines that say why."""
+
+    def refusing(text: str) -> list[str]:
+        source, output = tmp_path / "theirs.yaml", tmp_path / "mine.yaml"
+        source.write_text(text, "utf-8")
+        assert run_command("import-eksctl", source, "--output", output) == 2
+        assert not output.exists()
+        return capsys.readouterr().err.splitlines()
+
+    return refusing
+
+
+def test_a_published_sample_becomes_a_configuration(tmp_path: Path, imported: Import) -> None:
+    config, written, said = imported(P4D_ODCR)
 
     assert (config.name, config.eks_cluster_name, config.eks.version) == (
         "eks-p4d-odcr",
@@ -187,12 +209,9 @@ def test_a_published_sample_becomes_a_configuration(
     ],
 )
 def test_what_each_key_becomes(
-    changes: Mapping[str, Any],
-    expected: Mapping[str, Any],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    changes: Mapping[str, Any], expected: Mapping[str, Any], imported: Import
 ) -> None:
-    _, written, said = imported(merged(P4D_ODCR, changes), tmp_path, capsys)
+    _, written, said = imported(merged(P4D_ODCR, changes))
     assert merged(written, expected) == written
     assert "Not carried:" not in said
 
@@ -230,19 +249,16 @@ def test_what_each_key_becomes(
     ],
 )
 def test_what_the_keys_of_a_group_become(
-    changes: Mapping[str, Any],
-    expected: Mapping[str, Any],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    changes: Mapping[str, Any], expected: Mapping[str, Any], imported: Import
 ) -> None:
     document = {**P4D_ODCR, "managedNodeGroups": [SYSTEM, {"name": "g", **changes}]}
-    _, written, said = imported(document, tmp_path, capsys)
+    _, written, said = imported(document)
     group = written["node_groups"][1]
     assert {key: group.get(key) for key in expected} == expected
     assert "Not carried:" not in said
 
 
-def test_subnets_of_a_vpc_that_exists(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_subnets_of_a_vpc_that_exists(tmp_path: Path, imported: Import) -> None:
     ids = [f"subnet-0123456789abcdef{number}" for number in range(2)]
     private = {"one": {"id": ids[0]}, "us-west-2c": {"id": ids[1]}}
     document = merged(
@@ -251,7 +267,7 @@ def test_subnets_of_a_vpc_that_exists(tmp_path: Path, capsys: pytest.CaptureFixt
     )
     del document["availabilityZones"]
 
-    config, written, said = imported(document, tmp_path, capsys)
+    config, written, said = imported(document)
 
     assert written["network"]["eks_subnet_ids"] == ids
     assert [each.subnet_id for each in config.network.hyperpod_subnets] == ids
@@ -281,11 +297,11 @@ SUBNETS = {f"us-west-2{letter}": {"id": f"subnet-0123456789abcdef{letter}"} for 
     ],
 )
 def test_what_is_missing_of_a_vpc_that_exists(
-    vpc: Mapping[str, Any], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    vpc: Mapping[str, Any], expected: str, imported: Import
 ) -> None:
     document = {key: value for key, value in P4D_ODCR.items() if key != "availabilityZones"}
     document |= {"vpc": vpc, "managedNodeGroups": [{**SYSTEM, "subnets": ["us-west-2c"]}]}
-    _, written, said = imported(document, tmp_path, capsys)
+    _, written, said = imported(document)
     assert expected in said
     is_used = "hyperpod_subnets" in written["network"]
     assert is_used == ("vpc_id" in written["network"])
@@ -294,24 +310,20 @@ def test_what_is_missing_of_a_vpc_that_exists(
     assert ("it is none of the subnets that are carried" in said) is not is_used
 
 
-def test_zones_are_by_id_where_a_name_may_be_of_one_that_eks_refuses(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_zones_are_by_id_where_a_name_may_be_of_one_that_eks_refuses(imported: Import) -> None:
     document = merged(P4D_ODCR, {"metadata": {"region": "us-east-1"}})
     document |= {"managedNodeGroups": [{**GPU, "availabilityZones": ["us-east-1d"]}]}
     del document["availabilityZones"]
 
-    config, _, said = imported(document, tmp_path, capsys)
+    config, _, said = imported(document)
 
     assert config.network.zones == ("use1-az1", "use1-az2")
     assert config.node_groups[0].availability_zone_id == "use1-az1"
     assert "for which use1-az1 stands" in said
 
 
-def test_where_every_group_is_tainted_one_is_not(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config, _, said = imported({**P4D_ODCR, "managedNodeGroups": [GPU]}, tmp_path, capsys)
+def test_where_every_group_is_tainted_one_is_not(imported: Import) -> None:
+    config, _, said = imported({**P4D_ODCR, "managedNodeGroups": [GPU]})
     assert config.node_groups[0].taints == ()
     assert "must have one group without NoSchedule and NoExecute taints" in said
 
@@ -344,11 +356,9 @@ SAID_OF_A_GROUP = {
 }
 
 
-def test_every_key_that_is_not_carried_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_key_that_is_not_carried_is_told(tmp_path: Path, imported: Import) -> None:
     document = {**P4D_ODCR, **SAID, "managedNodeGroups": [{**SYSTEM, **SAID_OF_A_GROUP}]}
-    _, written, said = imported(document, tmp_path, capsys)
+    _, written, said = imported(document)
 
     keys = [
         *("iam.withOIDC", "iam.serviceAccounts", "addons[0] (aws-fsx-csi-driver).name"),
@@ -392,15 +402,13 @@ PLACEHOLDERS = {
 }
 
 
-def test_what_a_sample_leaves_to_its_user_is_to_decide(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_sample_leaves_to_its_user_is_to_decide(imported: Import) -> None:
     block = {
         "instanceType": "p5.48xlarge",
         "instanceMarketOptions": {"marketType": "capacity-block"},
     }
     document = {**P4D_ODCR, **PLACEHOLDERS, "managedNodeGroups": [SYSTEM, {"name": "p5", **block}]}
-    config, written, said = imported(document, tmp_path, capsys)
+    config, written, said = imported(document)
 
     assert "network" not in written or "vpc_id" not in written["network"]
     assert config.region is None
@@ -431,12 +439,9 @@ def test_what_a_sample_leaves_to_its_user_is_to_decide(
     ],
 )
 def test_a_group_that_is_none_leaves_the_others(
-    groups: list[object],
-    expected: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    groups: list[object], expected: list[str], imported: Import
 ) -> None:
-    _, written, said = imported({**P4D_ODCR, "managedNodeGroups": groups}, tmp_path, capsys)
+    _, written, said = imported({**P4D_ODCR, "managedNodeGroups": groups})
     assert [group["name"] for group in written["node_groups"]] == ["sys"]
     for line in expected:
         assert line in said
@@ -455,9 +460,9 @@ def test_a_group_that_is_none_leaves_the_others(
     ],
 )
 def test_a_value_of_another_type_is_told_apart_from_a_key_that_is_unknown(
-    changes: Mapping[str, Any], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    changes: Mapping[str, Any], expected: str, imported: Import
 ) -> None:
-    _, _, said = imported({**P4D_ODCR, **changes}, tmp_path, capsys)
+    _, _, said = imported({**P4D_ODCR, **changes})
     assert expected in said
 
 
@@ -484,18 +489,11 @@ def test_a_value_of_another_type_is_told_apart_from_a_key_that_is_unknown(
     ],
 )
 def test_where_no_group_is_left_each_reason_is_a_line(
-    changes: Mapping[str, Any],
-    expected: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    changes: Mapping[str, Any], expected: list[str], refused: Refuse
 ) -> None:
-    source, output = tmp_path / "theirs.yaml", tmp_path / "mine.yaml"
-    source.write_text(yaml.safe_dump({**P4D_ODCR, **changes}), "utf-8")
-    assert run_command("import-eksctl", source, "--output", output) == 2
-    lines = capsys.readouterr().err.splitlines()
+    lines = refused(yaml.safe_dump({**P4D_ODCR, **changes}))
     for line, part in zip(lines, expected, strict=True):
         assert part in line
-    assert not output.exists()
 
 
 @pytest.mark.parametrize(
@@ -509,16 +507,9 @@ def test_where_no_group_is_left_each_reason_is_a_line(
         (yaml.safe_dump({**HEAD, "managedNodeGroups": []}), "metadata.name: is missing"),
     ],
 )
-def test_what_is_no_cluster_config_is_one_line(
-    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source = tmp_path / "theirs.yaml"
-    source.write_text(text, "utf-8")
-    output = tmp_path / "mine.yaml"
-    assert run_command("import-eksctl", source, "--output", output) == 2
-    [line] = capsys.readouterr().err.splitlines()
+def test_what_is_no_cluster_config_is_one_line(text: str, said: str, refused: Refuse) -> None:
+    [line] = refused(text)
     assert said in line
-    assert not output.exists()
 
 
 def test_files_that_are_missing_or_in_the_way(
@@ -554,9 +545,7 @@ def _section(annotation: Any) -> Any:  # noqa: ANN401 - a type
 
 
 @pytest.mark.slow(seconds=4)
-def test_whatever_the_values_are_nothing_breaks(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_whatever_the_values_are_nothing_breaks(tmp_path: Path, imported: Import) -> None:
     """Each value of a file with much in it, in turn of another kind."""
     whole = merged({**P4D_ODCR, **SAID}, {"vpc": {"cidr": "10.0.0.0/16", "nat": {"gateway": "x"}}})
     whole["managedNodeGroups"] = [GPU, {**SYSTEM, **SAID_OF_A_GROUP}]
@@ -568,7 +557,7 @@ def test_whatever_the_values_are_nothing_breaks(
                 parent = parent[step]
             parent[path[-1]] = other
             try:
-                imported(document, tmp_path, capsys)
+                imported(document)
             except OpsError as refused:
                 assert all(line.startswith(f"{tmp_path}") for line in refused.lines)
 
