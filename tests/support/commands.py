@@ -1,5 +1,6 @@
 """Running a command of `hyperpod-cdk` in the test process, and `app.py` in one of its own."""
 
+import io
 import json
 import os
 import signal
@@ -7,11 +8,11 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from signal import SIGHUP, SIGINT, SIGTERM
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -47,6 +48,25 @@ def run(*arguments: str | Path) -> int:
         with pytest.raises(SystemExit) as ended:
             main()
     return int(ended.value.code or 0)
+
+
+class Said(NamedTuple):
+    """What came of a command: its exit code, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+def ran(*arguments: str | Path) -> Said:
+    """Return what comes of a command.
+
+    Args:
+        arguments: Those of `hyperpod-cdk`.
+    """
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        code = run(*arguments)
+    return Said(code, out.getvalue(), err.getvalue())
 
 
 def run_only(work: Callable[[], object], *arguments: str) -> int:

@@ -12,7 +12,7 @@ from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import (
     offered_addons,
 )
 from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
-from tests.support.commands import run
+from tests.support.commands import ran
 
 PINNED, NEWER = "v1.9.0-eksbuild.1", "v1.21.1-eksbuild.7"
 
@@ -64,7 +64,7 @@ def test_versions_are_ordered_by_their_numbers_on_all_pages() -> None:
 
 
 def test_without_credentials_it_says_so_in_one_line(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def client(service: str, *, region_name: str | None) -> None:
         assert (service, region_name) == ("eks", "us-west-2")
@@ -72,10 +72,9 @@ def test_without_credentials_it_says_so_in_one_line(
 
     monkeypatch.setattr("boto3.client", client)
 
-    assert run("addon-versions", "--config", repository / "config" / "default.yaml") == 2
-    said = capsys.readouterr().err
+    code, _, said = ran("addon-versions", "--config", repository / "config" / "default.yaml")
     assert said.startswith("Could not ask EKS for the versions of its add-ons: Unable to locate")
-    assert said.count("\n") == 1
+    assert (code, said.count("\n")) == (2, 1)
 
 
 def test_each_kubernetes_version_has_its_pins() -> None:

@@ -16,7 +16,7 @@ from hyperpod_cli.deliver.can_deploy import places_to_bootstrap, refuse_unless_b
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
 from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import kubernetes_version
 from tests.conftest import Configure
-from tests.support.commands import run
+from tests.support.commands import ran
 from tests.support.provisioner.fake_s3 import client_error
 
 CALLER = {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/ada"}
@@ -154,18 +154,14 @@ def test_an_account_that_is_not_bootstrapped_is_refused(answer: object, said: st
     assert str(refused.value) == said
 
 
-def test_the_command_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
-) -> None:
+def test_the_command_line(monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
     monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
     config = str(repository / "config" / "default.yaml")
-    assert run("account", "--config", config) == 0
-    assert capsys.readouterr().out == (
-        "Account 111122223333, region us-west-2, as arn:aws:iam::111122223333:user/ada\n"
-    )
+    told = "Account 111122223333, region us-west-2, as arn:aws:iam::111122223333:user/ada\n"
+    assert ran("account", "--config", config) == (0, told, "")
     assert places_to_bootstrap(Path(config)) == ["aws://111122223333/us-west-2"]
-    assert run("account", "--config", "none.yaml") == 2
-    assert capsys.readouterr().err.startswith("none.yaml: ")
+    code, _, said = ran("account", "--config", "none.yaml")
+    assert (code, said.partition(": ")[0]) == (2, "none.yaml")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +176,6 @@ def test_the_command_line(
 )
 def test_zones_are_those_of_the_region_of_the_environment(
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     variable: str,
     said: str | None,
@@ -193,13 +188,13 @@ def test_zones_are_those_of_the_region_of_the_environment(
     )
     monkeypatch.setenv("AWS_REGION", variable)
     monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
-    assert run("account", "--config", str(config)) == (0 if said is None else 2)
-    line = capsys.readouterr().err
+    code, _, line = ran("account", "--config", config)
+    assert code == (0 if said is None else 2)
     assert line == "" if said is None else line.startswith(said.format(config))
 
 
 def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path
+    monkeypatch: pytest.MonkeyPatch, repository: Path
 ) -> None:
     deployed = session(CALLER)
     monkeypatch.setattr(
@@ -208,14 +203,15 @@ def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
     monkeypatch.setattr(boto3, "Session", lambda **_: deployed)
     monkeypatch.setattr(account, "VALIDATORS", {"kubernetes-version": kubernetes_version})
     config = str(repository / "config" / "default.yaml")
-    assert run("account", "--config", config) == 0  # to delete what is there, or to look at it
-    assert capsys.readouterr().err == ""
+    looked = ran("account", "--config", config)  # to delete what is there, or to look at it
+    assert (looked.code, looked.err) == (0, "")
 
-    assert run("account", "--config", config, "--for-deployment") == 2
-    assert capsys.readouterr().err == (
+    code, _, said = ran("account", "--config", config, "--for-deployment")
+    assert (code, said) == (
+        2,
         f"{config}:30: eks.version: '1.34' cannot follow 1.32, which ml-eks has: EKS upgrades one "
         "minor version at a time; deploy 1.33 first; look with: aws eks describe-addon-versions "
-        "--kubernetes-version 1.34 --region us-west-2\n"
+        "--kubernetes-version 1.34 --region us-west-2\n",
     )
 
 
@@ -257,7 +253,6 @@ def _in_region(configure: Configure, region: str | None) -> Config:
 )
 def test_what_a_validator_finds_refuses_a_deployment(
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     repository: Path,
     *,
     found: Finding | Exception,
@@ -274,5 +269,5 @@ def test_what_a_validator_finds_refuses_a_deployment(
     monkeypatch.setattr(account, "VALIDATORS", {"subject": subject})
     monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
     config = str(repository / "config" / "default.yaml")
-    assert run("account", "--config", config, "--for-deployment") == code
-    assert capsys.readouterr().err == said.format(config)
+    ended, _, line = ran("account", "--config", config, "--for-deployment")
+    assert (ended, line) == (code, said.format(config))

@@ -16,7 +16,7 @@ from botocore.stub import Stubber
 
 from hyperpod_cli.deliver.grafana import SECONDS_TO_LIVE, TOKEN, managed_token
 from hyperpod_cli.terminal.errors import REFUSED, OpsError
-from tests.support.commands import run
+from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
 
 SECRET, WORKSPACE = "glsa_a-secret", "g-0123456789"
@@ -80,12 +80,10 @@ def grafana(monkeypatch: pytest.MonkeyPatch) -> Iterator[Grafana]:
     server.server_close()
 
 
-def test_files_are_written_and_sent(
-    tmp_path: Path, grafana: Grafana, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_are_written_and_sent(tmp_path: Path, grafana: Grafana) -> None:
     folder = tmp_path / "new" / "dashboards"
 
-    assert run("dashboards", "--config", P5, "--output", folder, "--grafana", grafana.url) == 0
+    said = ran("dashboards", "--config", P5, "--output", folder, "--grafana", grafana.url)
 
     written = {path.stem: json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")}
     assert [each["dashboard"] for each in grafana.got] == [
@@ -94,9 +92,8 @@ def test_files_are_written_and_sent(
     assert {each["path"] for each in grafana.got} == {"/api/dashboards/db"}
     assert all(each["overwrite"] for each in grafana.got)
     assert [each["name"] for each in yaml.safe_load((folder / "rules.yaml").read_text())["groups"]]
-    out, err = capsys.readouterr()
-    assert f"{grafana.url}/d/hyperpod-gpus" in out.splitlines()
-    assert SECRET not in out + err
+    assert (said.code, f"{grafana.url}/d/hyperpod-gpus" in said.out.splitlines()) == (0, True)
+    assert SECRET not in said.out + said.err
 
 
 def configured(folder: Path, observability: Mapping[str, Any]) -> Path:
@@ -133,10 +130,8 @@ def test_the_deployed_workspace_gets_its_data_sources_and_dashboards(
     config = configured(tmp_path, MANAGED)
 
     for _ in range(2):
-        assert (
-            run("dashboards", "--config", config, "--output", tmp_path, "--grafana", "deployed")
-            == 0
-        )
+        options = ("--config", config, "--output", tmp_path, "--grafana", "deployed")
+        assert ran("dashboards", *options).code == 0
 
     prometheus, cloudwatch = (grafana.sources[uid] for uid in ("prometheus", "cloudwatch"))
     assert prometheus["url"] == ENDPOINT
@@ -171,14 +166,15 @@ def test_a_workspace_that_is_not_deployed_is_one_line(
     says: str,
     tmp_path: Path,
     outputs: dict[str, str],
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     outputs |= has
     config = configured(tmp_path, observability)
 
-    code = run("dashboards", "--config", config, "--output", tmp_path, "--grafana", "deployed")
+    code, _, err = ran(
+        "dashboards", "--config", config, "--output", tmp_path, "--grafana", "deployed"
+    )
 
-    (line,) = capsys.readouterr().err.splitlines()
+    (line,) = err.splitlines()
     assert (code, says in line) == (REFUSED, True), line
 
 
@@ -207,14 +203,13 @@ def test_what_a_grafana_refuses_is_told_without_the_token(
     tmp_path: Path,
     grafana: Grafana,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     grafana.status, grafana.answer = status, answer
     monkeypatch.delenv(TOKEN) if token is None else monkeypatch.setenv(TOKEN, token)
 
-    code = run("dashboards", "--config", P5, "--output", tmp_path, "--grafana", url or grafana.url)
+    options = ("--config", P5, "--output", tmp_path, "--grafana", url or grafana.url)
+    code, out, err = ran("dashboards", *options)
 
-    out, err = capsys.readouterr()
     assert code in (1, REFUSED)
     (line,) = err.splitlines()
     assert says in line
@@ -224,15 +219,13 @@ def test_what_a_grafana_refuses_is_told_without_the_token(
     assert (tmp_path / "cost.json").exists() is was_begun
 
 
-def test_slurm_without_a_file_system_has_nothing_to_show(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_slurm_without_a_file_system_has_nothing_to_show(tmp_path: Path) -> None:
     config = tmp_path / "slurm.yaml"
     document = yaml.safe_load((CONFIG_FOLDER / "slurm.yaml").read_text("utf-8"))
     config.write_text(yaml.safe_dump({**document, "storage": None}), "utf-8")
 
-    assert run("dashboards", "--config", config, "--output", tmp_path / "out") == REFUSED
-    assert "has nothing to show" in capsys.readouterr().err
+    said = ran("dashboards", "--config", config, "--output", tmp_path / "out")
+    assert (said.code, "has nothing to show" in said.err) == (REFUSED, True)
 
 
 @pytest.fixture

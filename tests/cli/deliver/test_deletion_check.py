@@ -13,7 +13,7 @@ from hyperpod_cli.deliver import deletion_check
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.deletion_check import UnknownLossError
 from provisioner.framework import log
-from tests.support.commands import run as run_command
+from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER, EXISTING_CONTROL_PLANE
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -71,8 +71,7 @@ def run(
         monkeypatch.setattr(deletion_check, "Clients", Clients)
         monkeypatch.setattr(deletion_check, "refuse_losses", look)
         config = repository / "config" / "default.yaml"
-        code = run_command("deletion-check", "--config", config, *options)
-        out, err = capsys.readouterr()
+        code, out, err = ran("deletion-check", "--config", config, *options)
         assert out == ""  # the function's log is for CloudWatch
         log.info("The log is on again")
         assert "The log is on again" in capsys.readouterr().out
@@ -228,10 +227,8 @@ def test_without_a_stack_there_is_nothing_to_lose(
     assert run(AssertionError())[:2] == (0, "")
 
 
-def test_a_configuration_that_is_refused_is_named(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_configuration_that_is_refused_is_named(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text("name: [")
-    assert run_command("deletion-check", "--config", path) == 2
-    assert str(path) in capsys.readouterr().err
+    code, _, said = ran("deletion-check", "--config", path)
+    assert (code, str(path) in said) == (2, True)

@@ -15,7 +15,7 @@ from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.helm.images import image_of_chart, mirrored
 from hyperpod_cli.deliver.images import Image, commands, digest, listed_images, mirror
 from hyperpod_cli.terminal.errors import FailedError
-from tests.support.commands import run
+from tests.support.commands import ran, run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
@@ -41,18 +41,15 @@ def configuration(folder: Path, **helm: Any) -> Path:
     return file
 
 
-def test_it_lists_images_and_addons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("images", "--config", configuration(tmp_path)) == 0
-
-    printed = capsys.readouterr().out
+def test_it_lists_images_and_addons(tmp_path: Path) -> None:
+    code, printed, _ = ran("images", "--config", configuration(tmp_path))
+    assert code == 0
     assert f"rehearsal.invalid/mpi-operator:stand-in\n  deployed as {HOST}/hyperpod/" in printed
     assert "from outside" not in printed
     assert "vpc-cni v1." in printed
 
 
-def test_the_image_of_grafana_is_listed_and_copied_by_its_digest(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_image_of_grafana_is_listed_and_copied_by_its_digest(tmp_path: Path) -> None:
     file = configuration(tmp_path)
     document = yaml.safe_load(file.read_text("utf-8"))
     document["observability"] = {"prometheus": {}, "grafana": {"kind": "in_cluster"}}
@@ -60,21 +57,18 @@ def test_the_image_of_grafana_is_listed_and_copied_by_its_digest(
     image = image_of_chart("grafana")
     copy = mirrored(image, registry=document["helm"]["image_registry"])
 
-    assert run("images", "--config", file) == 0
-    listed = capsys.readouterr().out.splitlines()
+    listed = ran("images", "--config", file).out.splitlines()
     assert {image, f"  deployed as {copy}"} <= {*listed}
-    assert run("images", "--config", file, "--mirror", "--dry-run") == 0
-    assert f"crane copy {image} {copy}" in capsys.readouterr().out
+    commands = ran("images", "--config", file, "--mirror", "--dry-run").out
+    assert f"crane copy {image} {copy}" in commands
     assert load_config(file).grafana_image == copy
 
 
-def test_a_closed_network_without_a_registry_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("images", "--config", configuration(tmp_path, image_registry=None), "--check") == 2
+def test_a_closed_network_without_a_registry_is_refused(tmp_path: Path) -> None:
+    said = ran("images", "--config", configuration(tmp_path, image_registry=None), "--check")
 
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 4
+    lines = said.err.splitlines()
+    assert (said.code, len(lines)) == (2, 4)
     assert all("comes from outside what the network reaches" in line for line in lines)
 
 
@@ -83,30 +77,27 @@ def test_what_is_mirrored_passes(tmp_path: Path, values: dict[str, Any]) -> None
     assert run("images", "--config", configuration(tmp_path, values=values), "--check") == 0
 
 
-def test_an_image_of_helm_values_from_outside_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_image_of_helm_values_from_outside_is_refused(tmp_path: Path) -> None:
     values = {"mpi-operator": {"mpiOperator": {"image": {"repository": "quay.io/a/b"}}}}
 
-    assert run("images", "--config", configuration(tmp_path, values=values), "--check") == 2
-    assert "quay.io/a/b:stand-in comes from outside" in capsys.readouterr().err
+    said = ran("images", "--config", configuration(tmp_path, values=values), "--check")
+    assert (said.code, "quay.io/a/b:stand-in comes from outside" in said.err) == (2, True)
 
 
 def test_an_open_network_is_not_checked() -> None:
     assert run("images", "--config", CONFIG_FOLDER / "default.yaml", "--check") == 0
 
 
-def test_nothing_is_mirrored_without_a_registry(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("images", "--config", configuration(tmp_path, image_registry=None), "--mirror") == 2
-    assert "names no registry to mirror images into" in capsys.readouterr().err
+def test_nothing_is_mirrored_without_a_registry(tmp_path: Path) -> None:
+    said = ran("images", "--config", configuration(tmp_path, image_registry=None), "--mirror")
+    assert (said.code, "names no registry to mirror images into" in said.err) == (2, True)
 
 
-def test_a_dry_run_prints_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("images", "--config", configuration(tmp_path), "--mirror", "--dry-run") == 0
+def test_a_dry_run_prints_commands(tmp_path: Path) -> None:
+    said = ran("images", "--config", configuration(tmp_path), "--mirror", "--dry-run")
 
-    login, *others = capsys.readouterr().out.splitlines()
+    login, *others = said.out.splitlines()
+    assert said.code == 0
     assert login.startswith("aws ecr get-login-password --region us-west-2 | crane auth login ")
     assert len(others) == 2 * 4
     assert all("--image-tag-mutability IMMUTABLE" in line for line in others[::2])

@@ -14,7 +14,7 @@ from hyperpod_cli.deliver.eksctl.importing import import_cluster_config
 from hyperpod_cli.deliver.eksctl.reading import TABLE
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.assembly import merged
-from tests.support.commands import run as run_command
+from tests.support.commands import ran
 
 HEAD = {"apiVersion": "eksctl.io/v1alpha5", "kind": "ClusterConfig"}
 ZONES = ["us-west-2a", "us-west-2b"]
@@ -73,15 +73,15 @@ Refuse = Callable[[str], list[str]]
 
 
 @pytest.fixture
-def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refuse:
+def refused(tmp_path: Path) -> Refuse:
     """Return what has a text refused, and nothing written; it returns the lines that say why."""
 
     def refusing(text: str) -> list[str]:
         source, output = tmp_path / "theirs.yaml", tmp_path / "mine.yaml"
         source.write_text(text, "utf-8")
-        assert run_command("import-eksctl", source, "--output", output) == 2
-        assert not output.exists()
-        return capsys.readouterr().err.splitlines()
+        code, _, said = ran("import-eksctl", source, "--output", output)
+        assert (code, output.exists()) == (2, False)
+        return said.splitlines()
 
     return refusing
 
@@ -512,16 +512,15 @@ def test_what_is_no_cluster_config_is_one_line(text: str, said: str, refused: Re
     assert said in line
 
 
-def test_files_that_are_missing_or_in_the_way(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_that_are_missing_or_in_the_way(tmp_path: Path) -> None:
     source, output = tmp_path / "theirs.yaml", tmp_path / "mine.yaml"
-    assert run_command("import-eksctl", source, "--output", output) == 2
-    assert "cannot be read: No such file or directory" in capsys.readouterr().err
+    said = ran("import-eksctl", source, "--output", output)
+    assert (said.code, "cannot be read: No such file or directory" in said.err) == (2, True)
     source.write_text(yaml.safe_dump(P4D_ODCR), "utf-8")
     output.write_text("mine", "utf-8")
-    assert run_command("import-eksctl", source, "--output", output) == 2
-    assert "exists, and stays as it is; write another one with --output" in capsys.readouterr().err
+    said = ran("import-eksctl", source, "--output", output)
+    assert said.code == 2
+    assert "exists, and stays as it is; write another one with --output" in said.err
     assert output.read_text("utf-8") == "mine"
 
 

@@ -17,14 +17,11 @@ from hyperpod_cli.deliver import new_file
 from hyperpod_cli.deliver.init.questions import QUESTIONS, AnswerError, answered, known_zones
 from hyperpod_cli.deliver.init.template import default_answers
 from hyperpod_cli.inspect.cost import cost_here, summary
-from tests.support.commands import run as run_command
+from tests.support.commands import Said, ran
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
 
 DEFAULTS = {question.key: question.given(default_answers()) for question in QUESTIONS}
-
-Said = tuple[int, str, str]
-"""The exit status, and what is written on standard output and error."""
 
 
 class Run(Protocol):
@@ -42,15 +39,13 @@ class Dialogue(Protocol):
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Return a function that runs the command line on a file, without a terminal."""
 
     def runs(given: Mapping[str, str], *, name: str = "mine.yaml") -> Said:
         options = [word for key, value in given.items() for word in (f"--{key.lower()}", value)]
         config: list[str | Path] = ["--config", tmp_path / name] if name else []
-        code = run_command("init", *config, *options)
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        return ran("init", *config, *options)
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     return runs

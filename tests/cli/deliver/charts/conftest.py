@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import run as run_command
+from tests.support.commands import ran
 from tests.support.upstream_chart import Command, Outcome, Upstream
 
 
@@ -29,13 +29,7 @@ def output(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(
-    upstream: Upstream,
-    pins: Path,
-    output: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Command:
+def run(upstream: Upstream, pins: Path, output: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Run `package` or `check`; keyword arguments set CHART_ variables for this run only."""
 
     def command(name: str = "package", *options: str, **variables: str) -> Outcome:
@@ -45,9 +39,8 @@ def run(
         for variable, value in variables.items():
             monkeypatch.setenv(f"CHART_{variable}", value)
         name_of = {"package": "charts", "check": "charts-check"}
-        code = run_command(name_of[name], "--pins", pins, "--output", output, *options)
-        captured = capsys.readouterr()
-        return Outcome(code=code, output=captured.out, error=captured.err)
+        code, out, err = ran(name_of[name], "--pins", pins, "--output", output, *options)
+        return Outcome(code=code, output=out, error=err)
 
     return command
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cli.deliver.charts.package import ARCHIVE_NAME
-from tests.support.commands import run
+from tests.support.commands import Said, ran
 from tests.support.upstream_chart import Command, Upstream, remote
 
 CONFIG = """\
@@ -17,15 +17,15 @@ cluster:
 """
 
 
-def _run(folder: Path, config: str) -> int:
+def _ran(folder: Path, config: str) -> Said:
     (folder / "mine.yaml").write_text(config)
     # Pins that do not exist: packaging would fail.
     options: list[str | Path] = ["--pins", folder / "pins.yaml", "--output", folder]
-    return run("charts", *options, "--if-needed-by", folder / "mine.yaml")
+    return ran("charts", *options, "--if-needed-by", folder / "mine.yaml")
 
 
 def test_not_for_a_chart_of_ones_own(tmp_path: Path, chart: Path) -> None:
-    assert _run(tmp_path, f"{CONFIG}helm: {{chart: {chart}}}\n") == 0
+    assert _ran(tmp_path, f"{CONFIG}helm: {{chart: {chart}}}\n").code == 0
 
 
 def test_not_in_the_shell_of_a_rehearsal(
@@ -33,7 +33,7 @@ def test_not_in_the_shell_of_a_rehearsal(
 ) -> None:
     monkeypatch.setenv("REHEARSAL_CHART", str(chart))
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
-    assert _run(tmp_path, CONFIG) == 0
+    assert _ran(tmp_path, CONFIG).code == 0
 
 
 @pytest.mark.parametrize("endpoint", ["", "https://cloudformation.us-west-2.amazonaws.com"])
@@ -42,45 +42,37 @@ def test_a_stand_in_is_for_the_local_aws_alone(
     chart: Path,
     endpoint: str,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("REHEARSAL_CHART", str(chart))
     monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    assert _run(tmp_path, CONFIG) == 2
-    assert "is for a rehearsal's AWS" in capsys.readouterr().err
+    said = _ran(tmp_path, CONFIG)
+    assert (said.code, "is for a rehearsal's AWS" in said.err) == (2, True)
 
 
 def test_a_stand_in_that_is_gone_is_told_in_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REHEARSAL_CHART", str(tmp_path / "gone"))
-    assert _run(tmp_path, CONFIG) == 2
-    assert capsys.readouterr().err.startswith(f"REHEARSAL_CHART: {tmp_path}/gone does not exist; ")
+    code, _, said = _ran(tmp_path, CONFIG)
+    assert code == 2
+    assert said.startswith(f"REHEARSAL_CHART: {tmp_path}/gone does not exist; ")
 
 
 def test_not_when_the_package_is_there(tmp_path: Path) -> None:
     (tmp_path / ARCHIVE_NAME).write_bytes(b"")
-    assert _run(tmp_path, CONFIG) == 0
+    assert _ran(tmp_path, CONFIG).code == 0
 
 
 def test_packaged_when_it_is_missing(tmp_path: Path) -> None:
-    assert _run(tmp_path, CONFIG) == 1
+    assert _ran(tmp_path, CONFIG).code == 1
 
 
-def test_a_wrong_configuration_is_reported_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _run(tmp_path, f"{CONFIG}nmae: x\n") == 2
-    assert "'nmae' is not a key here; did you mean name?" in capsys.readouterr().err
+def test_a_wrong_configuration_is_reported_first(tmp_path: Path) -> None:
+    said = _ran(tmp_path, f"{CONFIG}nmae: x\n")
+    assert (said.code, "'nmae' is not a key here; did you mean name?" in said.err) == (2, True)
 
 
-_CONFIG = """\
-name: ml
-region: us-west-2
-cluster:
-  instance_groups:
-    - {name: worker, instance_type: ml.g5.xlarge, instance_count: 1}
-"""
+_CONFIG = f"{CONFIG}region: us-west-2\n"
 
 
 def _config(folder: Path, *, components: str) -> str:

@@ -18,7 +18,7 @@ from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
 from hyperpod_cli.stack_progress.terminal import StackRunResult
 from tests.conftest import Assemble
-from tests.support.commands import run
+from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.stack_events import event
@@ -129,9 +129,7 @@ TEMPLATE = {
 }
 
 
-def test_it_refuses_at_the_line_of_the_key(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_it_refuses_at_the_line_of_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     config = tmp_path / "mine.yaml"
     config.write_text("name: ml\nnetwork:\n  cidr: 10.2.0.0/16\n")
     stack = Stack(name="ml-platform", template=TEMPLATE, needs=())
@@ -145,12 +143,13 @@ def test_it_refuses_at_the_line_of_the_key(
     }.items():
         monkeypatch.setattr(deployment, name, lambda *_, value=value, **__: value)
     monkeypatch.setattr(announcement, "deployed", lambda *_: found)
-    assert run("deploy", "--templates", tmp_path, "--config", config) == 2
-    assert capsys.readouterr().err.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")
+    code, _, said = ran("deploy", "--templates", tmp_path, "--config", config)
+    assert code == 2
+    assert said.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")
 
 
 def test_it_refuses_another_type_at_the_line_of_the_group(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """HyperPod would refuse it in the middle of the update."""
     config = tmp_path / "mine.yaml"
@@ -179,9 +178,9 @@ def test_it_refuses_another_type_at_the_line_of_the_group(
     monkeypatch.setattr(announcement, "deployed", lambda *_: found)
     monkeypatch.setattr(changes_of_nodes, "_found", lambda *_, **__: None)
 
-    assert run("deploy", "--templates", tmp_path, "--config", config) == 2
+    code, _, said = ran("deploy", "--templates", tmp_path, "--config", config)
 
-    said = capsys.readouterr().err
+    assert code == 2
     number = 1 + config.read_text("utf-8").partition("ml.m5.4xlarge")[0].count("\n")
     key = "cluster.instance_groups[1] (worker-group-2).instance_type"
     assert said.startswith(f"{config}:{number}: {key}: 'ml.m5.4xlarge' cannot be changed")

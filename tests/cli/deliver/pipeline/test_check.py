@@ -7,7 +7,7 @@ import pytest
 
 from hyperpod_cli.deliver.can_deploy import places_to_bootstrap
 from tests.cli.deliver.pipeline.conftest import Answers
-from tests.support.commands import run
+from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -64,30 +64,25 @@ class Session(Answers):
     ],
 )
 def test_what_is_missing_is_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    answers: dict[str, object],
-    line: str | None,
+    monkeypatch: pytest.MonkeyPatch, answers: dict[str, object], line: str | None
 ) -> None:
     monkeypatch.setattr(boto3, "Session", lambda **_: Session(**answers))
 
-    code = run("pipeline", "--check", "--config", EXAMPLE)
+    said = ran("pipeline", "--check", "--config", EXAMPLE)
 
-    said = capsys.readouterr()
     if line is None:
-        assert (code, said.err) == (0, "")
+        assert (said.code, said.err) == (0, "")
         assert said.out.startswith("Account 111122223333, region us-west-2, as arn:aws:iam::")
     else:
-        assert code == 2
         assert line in said.err
-        assert said.err.count("\n") == 1
+        assert (said.code, said.err.count("\n")) == (2, 1)
 
 
-def test_a_deployment_is_no_pipeline(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_deployment_is_no_pipeline() -> None:
     path = CONFIG_FOLDER / "default.yaml"
 
-    assert run("pipeline", "--check", "--config", path) == 2
-    assert capsys.readouterr().err == f"{path}: describes no pipeline; `make deploy` deploys it\n"
+    said = ran("pipeline", "--check", "--config", path)
+    assert said == (2, "", f"{path}: describes no pipeline; `make deploy` deploys it\n")
 
 
 def test_bootstrap_takes_the_account_of_the_pipeline() -> None:
