@@ -18,6 +18,8 @@ _CONFIG = Config(
 class Clients:
     """The function's AWS clients, by service. AWS_ENDPOINT_URL may override endpoints as usual.
 
+    By these names, its package gets the models of the services (`function_code.py`).
+
     Args:
         region: AWS Region. Default: the environment's.
     """
@@ -25,15 +27,39 @@ class Clients:
     def __init__(self, *, region: str | None = None) -> None:
         self._region = region
 
-    def __getattr__(self, service: str) -> AwsClient:
-        """Make the client of a service, such as `eks`; there is one of each."""
-        client = self._session.client(service, config=_CONFIG)  # type: ignore[call-overload]
-        setattr(self, service, client)
-        return client
-
     @cached_property
     def _session(self) -> boto3.Session:
         return boto3.Session(region_name=self._region)
+
+    @cached_property
+    def ec2(self) -> AwsClient:
+        """Amazon EC2."""
+        return self._session.client("ec2", config=_CONFIG)
+
+    @cached_property
+    def eks(self) -> AwsClient:
+        """Amazon EKS."""
+        return self._session.client("eks", config=_CONFIG)
+
+    @cached_property
+    def fsx(self) -> AwsClient:
+        """Amazon FSx."""
+        return self._session.client("fsx", config=_CONFIG)
+
+    @cached_property
+    def cloudformation(self) -> AwsClient:
+        """AWS CloudFormation."""
+        return self._session.client("cloudformation", config=_CONFIG)
+
+    @cached_property
+    def sagemaker(self) -> AwsClient:
+        """Amazon SageMaker."""
+        return self._session.client("sagemaker", config=_CONFIG)
+
+    @cached_property
+    def s3(self) -> AwsClient:
+        """Amazon S3."""
+        return self._session.client("s3", config=_CONFIG)
 
     @cached_property
     def token_signer(self) -> TokenSigner:
