@@ -7,6 +7,7 @@ https://docs.aws.amazon.com/service-authorization/latest/reference/reference_pol
 import functools
 import json
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -15,55 +16,6 @@ from pathlib import Path
 DATA_FILE = Path(__file__).with_name("action_resources.json")
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 """A variable in the form of an ARN, such as `${SubnetId}`."""
-
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "aps": ("rulegroupsnamespace", "workspace"),
-    "chatbot": ("ChatbotConfiguration",),
-    "cloudwatch": ("alarm", "dashboard"),
-    "codebuild": ("project",),
-    "dynamodb": ("table",),
-    "ec2": (
-        "elastic-ip",
-        "image",
-        "internet-gateway",
-        "launch-template",
-        "natgateway",
-        "placement-group",
-        "route-table",
-        "security-group",
-        "snapshot",
-        "subnet",
-        "vpc",
-        "vpc-endpoint",
-        "vpc-flow-log",
-    ),
-    "budgets": ("budget",),
-    "ecr": ("repository",),
-    "eks": ("access-entry", "addon", "cluster", "nodegroup", "podidentityassociation"),
-    "events": ("rule-on-default-event-bus",),
-    "fsx": ("association", "file-system"),
-    "grafana": ("workspace",),
-    "iam": ("oidc-provider", "policy", "role"),
-    "kms": ("alias", "key"),
-    "lambda": ("function", "layer", "layerVersion"),
-    "logs": ("log-group",),
-    "rds": ("db", "subgrp"),
-    "route53resolver": (
-        "firewall-domain-list",
-        "firewall-rule-group",
-        "firewall-rule-group-association",
-    ),
-    "s3": ("bucket", "object"),
-    "sagemaker": ("cluster", "reserved-capacity", "training-plan"),
-    # RDS makes one for a database, with the rights of who deploys it.
-    # https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-secrets-manager.html
-    "secretsmanager": ("Secret",),
-    "sns": ("topic",),
-    "ssm": ("parameter",),
-    "states": ("statemachine",),
-}
-"""The kinds of resources that a deployment makes or names. An action that requires another kind,
-such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 
 # Kinds besides, with which instances are launched, and that no template makes.
 _LAUNCHED = ("capacity-reservation", "group", "instance", "network-interface", "volume")
@@ -118,6 +70,33 @@ KIND_OF_TYPE: Mapping[str, str] = {
     "AWS::StepFunctions::StateMachine": "statemachine",
 }
 """The kind of resource, in the terms of the reference, that a type makes and its tags are on."""
+
+# Further kinds that a deployment makes or names.
+_MORE_KINDS = {
+    "ec2": ("image", "snapshot"),
+    "lambda": ("layer",),
+    "s3": ("object",),
+    "sagemaker": ("reserved-capacity", "training-plan"),
+    # RDS makes one for a database, with the rights of who deploys it.
+    # https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/rds-secrets-manager.html
+    "secretsmanager": ("Secret",),
+}
+_SERVICES = {"StepFunctions": "states"}
+
+
+def _kinds() -> Mapping[str, tuple[str, ...]]:
+    kinds = defaultdict[str, list[str]](list)
+    for resource_type, kind in KIND_OF_TYPE.items():
+        service = resource_type.split("::")[1]
+        kinds[_SERVICES.get(service, service.lower())].append(kind)
+    for service, further in _MORE_KINDS.items():
+        kinds[service] += further
+    return {service: tuple(sorted(found)) for service, found in kinds.items()}
+
+
+KINDS = _kinds()
+"""The kinds of resources that a deployment makes or names, by service. An action that requires
+another kind, such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 
 POLICY, BOUNDARY = KEYS_OF_ROLES = ("iam:PolicyARN", "iam:PermissionsBoundary")
 """Condition keys of the actions on roles."""

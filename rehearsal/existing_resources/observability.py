@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from emulator.aws.local_aws import AwsClients
 from emulator.aws.settings import WORKSPACE_ID
 from hyperpod_cdk import Config
-from hyperpod_cdk.observability.grafana_section import MANAGED
+from hyperpod_cdk.observability.section import MANAGED
 from hyperpod_cdk.schema.named_resources import named_resources
 from rehearsal.existing_resources.resource import ExistingResource
 

@@ -9,7 +9,6 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.service_account_role import token_issuer_of
 from hyperpod_cdk.governance.governance import TaskGovernance
 from hyperpod_cdk.observability.grafana import GrafanaInCluster, grafana_of
-from hyperpod_cdk.observability.grafana_section import MANAGED
 from hyperpod_cdk.observability.notifications import topic_name
 from hyperpod_cdk.observability.prometheus import (
     HyperPodMetrics,
@@ -18,6 +17,7 @@ from hyperpod_cdk.observability.prometheus import (
     endpoint_of,
     workspace_of,
 )
+from hyperpod_cdk.observability.section import MANAGED
 from hyperpod_cdk.operators.inference import ClusterArnParameter, InferenceSetup
 from hyperpod_cdk.operators.operators import Operators
 from hyperpod_cdk.panels.definition import watched

@@ -10,8 +10,7 @@ from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
-from hyperpod_cdk.observability.grafana_section import IN_CLUSTER
-from hyperpod_cdk.observability.section import METRICS_ADDON
+from hyperpod_cdk.observability.section import IN_CLUSTER, METRICS_ADDON
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.workloads.images import base_images

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hyperpod_cdk.observability.grafana_section import RELEASE
+from hyperpod_cdk.observability.section import RELEASE
 from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.grafana import dashboards, reads_cloudwatch
 from tests.support.chart_rendering import assert_valid_for_kubernetes, helm, template

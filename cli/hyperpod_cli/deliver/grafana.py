@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.observability.grafana_section import MANAGED
+from hyperpod_cdk.observability.section import MANAGED
 from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.grafana import dashboards
 from hyperpod_cdk.panels.rules import rules

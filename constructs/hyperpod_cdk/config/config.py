@@ -30,8 +30,13 @@ from hyperpod_cdk.network.endpoint_services import EndpointService, endpoint_ser
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig, group_findings
 from hyperpod_cdk.node_health.section import NodeHealthConfig
-from hyperpod_cdk.observability.grafana_section import IN_CLUSTER, MANAGED
-from hyperpod_cdk.observability.section import CLOUDWATCH_ADDON, METRICS_ADDON, ObservabilityConfig
+from hyperpod_cdk.observability.section import (
+    CLOUDWATCH_ADDON,
+    IN_CLUSTER,
+    MANAGED,
+    METRICS_ADDON,
+    ObservabilityConfig,
+)
 from hyperpod_cdk.operators.section import OperatorsConfig
 from hyperpod_cdk.schema.arns import DeploymentName, Region
 from hyperpod_cdk.schema.errors import refuse

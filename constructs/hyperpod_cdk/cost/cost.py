@@ -28,7 +28,7 @@ from hyperpod_cdk.node_groups.section import (
     SPOT,
     ManagedNodeGroupConfig,
 )
-from hyperpod_cdk.observability.grafana_section import MANAGED
+from hyperpod_cdk.observability.section import MANAGED
 from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.subjects import alarm_metrics, shown
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig

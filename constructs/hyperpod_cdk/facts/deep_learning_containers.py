@@ -6,46 +6,35 @@ from typing import Final, Literal
 
 Accelerator = Literal["GPU", "Neuron"]
 
-_MOST_REGIONS: Final = "763104351884"
+_MOST_REGIONS: Final = (
+    "ap-northeast-1", "ap-northeast-2", "ap-south-1", "ap-southeast-1", "ap-southeast-2",
+    "ca-central-1", "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "eu-west-3",
+    "sa-east-1", "us-east-1", "us-east-2", "us-west-1", "us-west-2",
+)  # fmt: skip
 # https://aws.github.io/deep-learning-containers/reference/region_availability/, of
 # https://github.com/aws/deep-learning-containers/blob/e0ecedea/docs/reference/region_availability.md
 REGISTRY_ACCOUNTS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(_MOST_REGIONS, "763104351884"),
     "af-south-1": "626614931356",
     "ap-east-1": "871362719292",
     "ap-east-2": "975050140332",
-    "ap-northeast-1": _MOST_REGIONS,
-    "ap-northeast-2": _MOST_REGIONS,
     "ap-northeast-3": "364406365360",
-    "ap-south-1": _MOST_REGIONS,
     "ap-south-2": "772153158452",
-    "ap-southeast-1": _MOST_REGIONS,
-    "ap-southeast-2": _MOST_REGIONS,
     "ap-southeast-3": "907027046896",
     "ap-southeast-4": "457447274322",
     "ap-southeast-5": "550225433462",
     "ap-southeast-6": "633930458069",
     "ap-southeast-7": "590183813437",
-    "ca-central-1": _MOST_REGIONS,
     "ca-west-1": "204538143572",
     "cn-north-1": "727897471807",
     "cn-northwest-1": "727897471807",
-    "eu-central-1": _MOST_REGIONS,
     "eu-central-2": "380420809688",
-    "eu-north-1": _MOST_REGIONS,
     "eu-south-1": "692866216735",
     "eu-south-2": "503227376785",
-    "eu-west-1": _MOST_REGIONS,
-    "eu-west-2": _MOST_REGIONS,
-    "eu-west-3": _MOST_REGIONS,
     "il-central-1": "780543022126",
     "me-central-1": "914824155844",
     "me-south-1": "217643126080",
     "mx-central-1": "637423239942",
-    "sa-east-1": _MOST_REGIONS,
-    "us-east-1": _MOST_REGIONS,
-    "us-east-2": _MOST_REGIONS,
-    "us-west-1": _MOST_REGIONS,
-    "us-west-2": _MOST_REGIONS,
 }
 """By region: the account whose private ECR registry has them. GovCloud is not in the list."""
 

@@ -16,13 +16,9 @@ END_OF_STANDARD_SUPPORT: Final[Mapping[str, date]] = {
 }
 """By Kubernetes version: the day on which extended support begins, which costs more."""
 
+# Twelve months later, as the same page says.
 END_OF_EXTENDED_SUPPORT: Final[Mapping[str, date]] = {
-    "1.30": date(2026, 7, 23),
-    "1.31": date(2026, 11, 26),
-    "1.32": date(2027, 3, 23),
-    "1.33": date(2027, 7, 29),
-    "1.34": date(2027, 12, 2),
-    "1.35": date(2028, 3, 27),
+    version: end.replace(year=end.year + 1) for version, end in END_OF_STANDARD_SUPPORT.items()
 }
 """By Kubernetes version: the day from which on EKS upgrades a cluster by itself, and makes none."""
 

@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from hyperpod_cdk.observability.budget_section import BudgetConfig
+from hyperpod_cdk.observability.section import BudgetConfig
 from hyperpod_shared.owner import digest
 
 _DIGITS = 8

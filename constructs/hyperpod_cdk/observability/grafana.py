@@ -1,7 +1,8 @@
 """Grafana with the metrics of a workspace of Prometheus: Amazon's, or a pod in the cluster."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from aws_cdk import ArnFormat, Aws, CfnDeletionPolicy, CfnResource, Stack
@@ -12,8 +13,8 @@ from constructs import Construct
 
 from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.helm.release import HelmRelease
-from hyperpod_cdk.observability.grafana_section import RELEASE, GrafanaConfig
 from hyperpod_cdk.observability.prometheus import Grafana, Workspace, endpoint_of
+from hyperpod_cdk.observability.section import RELEASE, GrafanaConfig
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.reasons import (
@@ -24,7 +25,6 @@ from hyperpod_cdk.synthesis.reasons import (
 # The newest that AWS names in its API, which signs queries by its own data source of Prometheus.
 # https://docs.aws.amazon.com/grafana/latest/APIReference/API_CreateWorkspace.html
 _MANAGED_VERSION = "10.4"
-_KEY = "`observability.grafana`"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,35 +196,24 @@ class GrafanaInCluster(Construct):
 def _policy(
     scope: Construct, role: iam.Role, *, prometheus: Workspace, cloudwatch: bool
 ) -> iam.Policy:
-    reason = "Metrics of CloudWatch are no resources: a role that reads some can read all."
-    return inline_policy(
-        scope,
-        "Policy",
-        role=role,
-        statements=[*_statements(scope, prometheus=prometheus, cloudwatch=cloudwatch)],
-        wildcards={"*": reason} if cloudwatch else None,
-    )
-
-
-def _statements(
-    scope: Construct, *, prometheus: Workspace, cloudwatch: bool
-) -> Iterator[iam.PolicyStatement]:
+    allow = partial(statement, scope, added_by="`observability.grafana`")
     # https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-onboard-query-standalone-grafana.html
-    yield statement(
-        scope,
+    query = allow(
         sid="QueryMetrics",
         why="Grafana queries this workspace of Prometheus, and looks up names and labels there.",
-        added_by=_KEY,
         actions=["aps:GetLabels", "aps:GetMetricMetadata", "aps:GetSeries", "aps:QueryMetrics"],
         resources=[prometheus.workspace_arn],
     )
-    if cloudwatch:
-        # https://grafana.com/docs/grafana/latest/datasources/aws-cloudwatch/configure/
-        yield statement(
-            scope,
-            sid="ReadCloudWatch",
-            why="Grafana shows what is in CloudWatch alone, such as metrics of file systems.",
-            added_by=_KEY,
-            actions=["cloudwatch:GetMetricData", "cloudwatch:ListMetrics"],
-            resources=["*"],
-        )
+    if not cloudwatch:
+        return inline_policy(scope, "Policy", role=role, statements=[query])
+    # https://grafana.com/docs/grafana/latest/datasources/aws-cloudwatch/configure/
+    read = allow(
+        sid="ReadCloudWatch",
+        why="Grafana shows what is in CloudWatch alone, such as metrics of file systems.",
+        actions=["cloudwatch:GetMetricData", "cloudwatch:ListMetrics"],
+        resources=["*"],
+    )
+    reason = "Metrics of CloudWatch are no resources: a role that reads some can read all."
+    return inline_policy(
+        scope, "Policy", role=role, statements=[query, read], wildcards={"*": reason}
+    )

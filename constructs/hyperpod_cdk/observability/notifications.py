@@ -10,8 +10,8 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from hyperpod_cdk.observability.notifications_section import NotificationsConfig, SlackConfig
 from hyperpod_cdk.observability.notifier import Notifier
+from hyperpod_cdk.observability.section import NotificationsConfig, SlackConfig
 from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
 
 

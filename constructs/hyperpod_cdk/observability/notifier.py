@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -117,26 +118,21 @@ class Notifier(Construct):
             time_to_live_attribute="expires_at",
             removal_policy=RemovalPolicy.DESTROY,
         )
-        reasons = {
-            ("CKV_AWS_28", f"{NIST}DynamoDBPITREnabled", "AwsSolutions-DDB3"): (
-                "It holds which messages were sent in the last day; without it, one is sent again."
-            ),
-            ("CKV_AWS_119", "", ""): (
-                "It holds names of groups and instances; DynamoDB encrypts it with a key of AWS's."
-            ),
-            ("", f"{NIST}DynamoDBInBackupPlan", ""): (
-                "Which messages were sent in the last day needs no backup."
-            ),
-        }
+        repeated = (
+            "It holds which messages were sent in the last day; without it, one is sent again."
+        )
+        names = "It holds names of groups and instances; DynamoDB encrypts it with a key of AWS's."
+        backup = "Which messages were sent in the last day needs no backup."
         acknowledge(
             table,
-            {rule: text for (_, *rules), text in reasons.items() for rule in rules if rule},
+            {
+                f"{NIST}DynamoDBPITREnabled": repeated,
+                "AwsSolutions-DDB3": repeated,
+                f"{NIST}DynamoDBInBackupPlan": backup,
+            },
         )
-        skip_checkov(
-            table,
-            resource_type="AWS::DynamoDB::Table",
-            reasons={check: text for (check, *_), text in reasons.items() if check},
-        )
+        skipped = {"CKV_AWS_28": repeated, "CKV_AWS_119": names}
+        skip_checkov(table, resource_type="AWS::DynamoDB::Table", reasons=skipped)
         return table
 
     def _grant(
@@ -148,15 +144,15 @@ class Notifier(Construct):
         topic_key: kms.IKey | None,
         training_plan_arns: Sequence[str],
     ) -> None:
-        role.add_to_policy(
-            statement(
-                self,
+        key = "`observability.notifications`"
+        allow = partial(statement, self, added_by=key)
+        statements = [
+            allow(
                 sid="LookAtCluster",
                 why=(
                     "It asks for the cause of a fault, and what the cluster lacks. The ARN of a "
                     "cluster ends in an id that HyperPod draws."
                 ),
-                added_by="`observability.notifications`",
                 actions=[
                     "sagemaker:DescribeCluster",
                     "sagemaker:DescribeClusterEvent",
@@ -165,52 +161,46 @@ class Notifier(Construct):
                 ],
                 resources=[any_hyperpod_cluster(self)],
             )
-        )
+        ]
         if training_plan_arns:
-            role.add_to_policy(
-                statement(
-                    self,
+            plans = [
+                arn_of(self, "sagemaker", "training-plan", each) for each in training_plan_arns
+            ]
+            statements += [
+                allow(
                     sid="LookAtPlans",
                     why="It asks when a training plan ends.",
-                    added_by="`observability.notifications` with `training_plan_arn`",
+                    added_by=f"{key} with `training_plan_arn`",
                     actions=["sagemaker:DescribeTrainingPlan"],
-                    resources=[
-                        arn_of(self, "sagemaker", "training-plan", plan)
-                        for plan in training_plan_arns
-                    ],
+                    resources=plans,
                 )
-            )
-        role.add_to_policy(
-            statement(
-                self,
+            ]
+        statements += [
+            allow(
                 sid="RememberWhatWasTold",
                 why="It notes which messages were sent, so that none is sent twice.",
-                added_by="`observability.notifications`",
                 actions=["dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
                 resources=[table.table_arn],
-            )
-        )
-        role.add_to_policy(
-            statement(
-                self,
+            ),
+            allow(
                 sid="Tell",
                 why="It publishes messages.",
-                added_by="`observability.notifications`",
                 actions=["sns:Publish"],
                 resources=[topic.topic_arn],
-            )
-        )
+            ),
+        ]
         if topic_key is not None:
-            role.add_to_policy(
-                statement(
-                    self,
+            statements += [
+                allow(
                     sid="EncryptMessages",
                     why="The topic encrypts messages with a key of the deployment.",
-                    added_by="`observability.notifications` without `topic_arn`",
+                    added_by=f"{key} without `topic_arn`",
                     actions=["kms:Decrypt", "kms:GenerateDataKey"],
                     resources=[topic_key.key_arn],
                 )
-            )
+            ]
+        for each in statements:
+            role.add_to_policy(each)
         acknowledge(
             role,
             {

@@ -1,7 +1,7 @@
 """Metrics of the cluster in Amazon Managed Service for Prometheus."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from aws_cdk import ArnFormat, Aws, CfnDeletionPolicy, Stack
 from aws_cdk import aws_aps as aps
@@ -23,20 +23,6 @@ from hyperpod_cdk.synthesis.reasons import (
 _NAMESPACE = "hyperpod-observability"
 _SERVICE_ACCOUNT = "hyperpod-observability-operator-otel-collector"
 _LOG_GROUPS = "/aws/sagemaker/Clusters/*"
-
-
-class Workspace(Protocol):
-    """A workspace of Prometheus, new or existing."""
-
-    @property
-    def workspace_arn(self) -> str:
-        """Its ARN."""
-        ...
-
-    @property
-    def workspace_id(self) -> str:
-        """Its ID, such as `ws-1234abcd-12ab-34cd-56ef-1234567890ab`."""
-        ...
 
 
 class Grafana(Protocol):
@@ -115,6 +101,10 @@ class PrometheusWorkspace(Construct):
         self._workspace.alert_manager_definition = alert_manager(
             topic_arn=topic_arn, region=Stack.of(self).region, in_slack=in_slack
         )
+
+
+Workspace: TypeAlias = PrometheusWorkspace | ImportedWorkspace
+"""A workspace of Prometheus, new or existing."""
 
 
 def workspace_of(

@@ -1,16 +1,14 @@
 """The `observability` section: metrics, dashboards and messages, each by a switch."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from hyperpod_cdk.observability.budget_section import BudgetConfig
-from hyperpod_cdk.observability.grafana_section import GrafanaConfig
-from hyperpod_cdk.observability.notifications_section import NotificationsConfig
-from hyperpod_cdk.schema.arns import PrometheusWorkspaceArn
-from hyperpod_cdk.schema.limits import Between, OneOf
-from hyperpod_cdk.schema.section import EKS, Api, OfHyperPod, OrchestratedBy, Section, Task
+from hyperpod_cdk.schema.arns import GrafanaWorkspaceArn, PrometheusWorkspaceArn, SnsTopicArn
+from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.limits import Between, EachOnce, EmailAddress, Matching, OneOf
+from hyperpod_cdk.schema.section import EKS, Api, Listed, OfHyperPod, OrchestratedBy, Section, Task
 
 CLOUDWATCH_ADDON: Final = "amazon-cloudwatch-observability"
 METRICS_ADDON: Final = "amazon-sagemaker-hyperpod-observability"
@@ -111,6 +109,153 @@ class PrometheusConfig(Section):
             "metricsProvider": {name: {**level, **interval} for name, level in levels.items()},
             "logging": {"enabled": self.container_logs},
         }
+
+
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-budgets-budget.html
+_MOST_NOTIFICATIONS, _MOST_EMAILS = 5, 10
+_BUDGET = Task("get messages before a budget is spent")
+
+
+class BudgetConfig(Section):
+    """A budget of AWS Budgets, which tells of what AWS bills; it stops nothing."""
+
+    monthly_usd: Annotated[int, Between(1, 1_000_000_000), Field(examples=[20000]), _BUDGET]
+    """What a month may cost, in USD, with all that AWS bills."""
+
+    percent: Annotated[
+        Listed[Annotated[int, Between(1, 1000)]], EachOnce(), Field(examples=[[50, 90]])
+    ] = (80, 100)
+    """When a message is sent: percent of monthly_usd, up to five. Default: 80 and 100."""
+
+    emails: Annotated[
+        Listed[EmailAddress], EachOnce(), Field(examples=[["ml-platform@example.com"]]), _BUDGET
+    ] = ()
+    """Who gets an e-mail, up to ten. With observability.notifications, its topic gets it
+    too. Default: none."""
+
+    tag: Annotated[str | None, Field(examples=["team"])] = None
+    """Key in tags by whose value the costs of this deployment are known. Activate it once as a cost
+    allocation tag in AWS Billing. Default: the costs of the whole account."""
+
+    def _findings(self) -> Iterator[Finding]:
+        if not 1 <= len(self.percent) <= _MOST_NOTIFICATIONS:
+            message = f"must list 1 to {_MOST_NOTIFICATIONS} percentages, and has"
+            yield error(("percent",), [*self.percent], f"{message} {len(self.percent)}")
+        if len(self.emails) > _MOST_EMAILS:
+            message = f"must list at most {_MOST_EMAILS} addresses, and has {len(self.emails)}"
+            yield error(("emails",), [*self.emails], message)
+
+
+MANAGED: Final = "managed"
+IN_CLUSTER: Final = "in_cluster"
+RELEASE: Final = "hyperpod-grafana"
+"""Name of the Helm release of the one in the cluster, of its namespace and of what is in it."""
+
+_GRAFANA = Task("see dashboards in Grafana")
+
+# https://docs.aws.amazon.com/grafana/latest/APIReference/API_CreateWorkspace.html
+_Name = Annotated[
+    str,
+    Matching(
+        pattern=r"[A-Za-z0-9._~-]{1,255}",
+        rule="must be 1 to 255 letters, digits and . _ ~ -, the name of a workspace",
+    ),
+]
+
+
+class GrafanaConfig(Section):
+    """A Grafana with the metrics of Prometheus: Amazon Managed Grafana, or a pod in the cluster."""
+
+    kind: Annotated[str, OneOf(values=(MANAGED, IN_CLUSTER), noun="a kind of Grafana"), _GRAFANA]
+    """managed: a workspace of Amazon Managed Grafana, whose users sign in by IAM Identity Center,
+    which the account must have. in_cluster: a pod, seen by users who may forward its port;
+    it needs no Identity Center."""
+
+    workspace_arn: Annotated[GrafanaWorkspaceArn | None, _GRAFANA] = None
+    """ARN of a workspace of your own in this region, which stays as it is; its role must be able to
+    query Prometheus. With managed alone. Default: a workspace is made."""
+
+    workspace_name: Annotated[_Name | None, Field(examples=["research"])] = None
+    """The name of that workspace. Default: none, for one that is made."""
+
+    delete_with_stack: bool = False
+    """Whether a workspace that is made goes with its stack, with the dashboards and alerts that
+    users made there. Default: false, it stays."""
+
+    def _findings(self) -> Iterator[Finding]:
+        given = {
+            "workspace_arn": self.workspace_arn,
+            "workspace_name": self.workspace_name,
+            "delete_with_stack": self.delete_with_stack or None,
+        }
+        if self.kind == IN_CLUSTER:
+            for key, value in given.items():
+                if value is not None:
+                    message = f"must be left out: it is for kind: {MANAGED}"
+                    yield Finding(path=(key,), value=value, message=message)
+        elif (self.workspace_arn is None) != (self.workspace_name is None):
+            key = "workspace_name" if self.workspace_name is None else "workspace_arn"
+            message = "must be given too: a workspace of your own has both an ARN and a name"
+            yield Finding(path=(key,), value=None, message=message)
+
+
+# https://docs.aws.amazon.com/chatbot/latest/APIReference/API_SlackChannelConfiguration.html allows
+# any letters; Slack's own begin so: https://api.slack.com/tutorials/tracks/understanding-oauth-scopes-bot
+SlackWorkspaceId = Annotated[
+    str,
+    Matching(
+        pattern=r"T[0-9A-Z]{8,254}",
+        rule="must be the ID of a Slack workspace such as T0123456789, as its address in a browser "
+        "has it",
+    ),
+]
+SlackChannelId = Annotated[
+    str,
+    Matching(
+        pattern=r"[CG][0-9A-Z]{8,254}",
+        rule="must be the ID of a Slack channel such as C0123456789, at the end of the channel's "
+        "details; its name is none",
+    ),
+]
+Minutes = Annotated[int, Between(10, 24 * 60)]
+
+
+class SlackConfig(Section):
+    """A Slack channel that Amazon Q Developer in chat applications posts messages in."""
+
+    workspace_id: SlackWorkspaceId
+    """The workspace, which an administrator has connected once in the console of Amazon Q Developer
+    in chat applications."""
+
+    channel_id: SlackChannelId
+    """The channel. Into a private one, invite @Amazon Q."""
+
+
+class NotificationsConfig(Section):
+    """An SNS topic that gets what happens to the cluster, each fault once, with its cause."""
+
+    emails: Annotated[
+        Listed[EmailAddress],
+        EachOnce(),
+        Field(examples=[["ml-platform@example.com"]]),
+        Task("get messages when something fails"),
+    ] = ()
+    """Who gets an e-mail of each message. Each must confirm the subscription once. Default:
+    none."""
+
+    slack: Annotated[
+        SlackConfig | None,
+        Field(examples=[{"workspace_id": "T0123456789", "channel_id": "C0123456789"}]),
+    ] = None
+    """A Slack channel that gets each message. Default: none."""
+
+    topic_arn: SnsTopicArn | None = None
+    """A topic of yours in the same region that gets the messages. Default: the deployment makes
+    one."""
+
+    patience_minutes: Annotated[Minutes, Field(examples=[120])] = 60
+    """After how many minutes a message is sent about missing nodes of which no event has said
+    why, and about a faulty node that is still there. 10 to 1440. Default: 60."""
 
 
 class ObservabilityConfig(Section):

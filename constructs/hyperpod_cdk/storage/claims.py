@@ -1,6 +1,7 @@
 """How pods mount file systems: volumes and claims, and the rights of the driver that makes some."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from aws_cdk import Aws, Stack
@@ -63,49 +64,40 @@ class FsxCsiDriverRole(Construct):
             description="Creates and deletes file systems for claims of the cluster",
             assumed_by=pods_principal(cluster),
         )
+        allow = partial(statement, self, added_by="`storage.dynamic_provisioning`")
         statements = [
-            statement(
-                self,
+            allow(
                 sid="CreateFileSystems",
                 why="A claim gets a file system, with a tag of the cluster.",
-                added_by="`storage.dynamic_provisioning`",
                 actions=["fsx:CreateFileSystem", "fsx:TagResource"],
                 resources=[file_systems],
                 conditions={"StringEquals": {f"aws:RequestTag/{PROVISIONED_TAG}": name}},
             ),
-            statement(
-                self,
+            allow(
                 sid="ChangeOwnFileSystems",
                 why="It grows and deletes file systems with that tag, no others.",
-                added_by="`storage.dynamic_provisioning`",
                 actions=["fsx:UpdateFileSystem", "fsx:DeleteFileSystem"],
                 resources=[file_systems],
                 conditions={"StringEquals": {f"aws:ResourceTag/{PROVISIONED_TAG}": name}},
             ),
-            statement(
-                self,
+            allow(
                 sid="DescribeFileSystems",
                 why="It waits until a file system can be mounted.",
-                added_by="`storage.dynamic_provisioning`",
                 actions=["fsx:DescribeFileSystems"],
                 resources=["*"],
             ),
             # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonFSxFullAccess.html
-            statement(
-                self,
+            allow(
                 sid="CheckSecurityGroups",
                 why="FSx looks at the security group of a new file system.",
-                added_by="`storage.dynamic_provisioning`",
                 actions=["ec2:GetSecurityGroupsForVpc"],
                 resources=["*"],
                 conditions={"ForAnyValue:StringEquals": {"aws:CalledVia": "fsx.amazonaws.com"}},
             ),
             # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html
-            statement(
-                self,
+            allow(
                 sid="CreateServiceLinkedRole",
                 why="The first file system of an account makes FSx's role.",
-                added_by="`storage.dynamic_provisioning`",
                 actions=["iam:CreateServiceLinkedRole"],
                 resources=[
                     f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/aws-service-role/"
@@ -143,21 +135,19 @@ class FsxCsiDriverRole(Construct):
         https://docs.aws.amazon.com/fsx/latest/LustreGuide/encryption-at-rest.html
         """
         through = {"kms:ViaService": f"fsx.{Stack.of(self).region}.{Aws.URL_SUFFIX}"}
+        added_by = "`storage.dynamic_provisioning` with `encryption.file_system`"
+        allow = partial(statement, self, added_by=added_by)
         return [
-            statement(
-                self,
+            allow(
                 sid="EncryptFileSystems",
                 why="FSx encrypts the new file systems with the key.",
-                added_by="`storage.dynamic_provisioning` with `encryption.file_system`",
                 actions=["kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"],
                 resources=[key.key_arn],
                 conditions={"StringEquals": through},
             ),
-            statement(
-                self,
+            allow(
                 sid="LetFsxUseTheKey",
                 why="FSx goes on using the key, by a grant that it alone gets.",
-                added_by="`storage.dynamic_provisioning` with `encryption.file_system`",
                 actions=["kms:CreateGrant"],
                 resources=[key.key_arn],
                 conditions={

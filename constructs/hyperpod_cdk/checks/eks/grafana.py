@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.managed_grafana import managed_grafana_regions
-from hyperpod_cdk.observability.grafana_section import IN_CLUSTER, MANAGED
+from hyperpod_cdk.observability.section import IN_CLUSTER, MANAGED
 from hyperpod_cdk.schema.errors import Finding, error
 
 _PATH = ("observability", "grafana")

@@ -6,7 +6,7 @@ import boto3
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.observability.grafana_section import IN_CLUSTER, MANAGED, GrafanaConfig
+from hyperpod_cdk.observability.section import IN_CLUSTER, MANAGED, GrafanaConfig
 from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from hyperpod_cdk.observability.grafana_section import IN_CLUSTER, RELEASE
+from hyperpod_cdk.observability.section import IN_CLUSTER, RELEASE
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.verification.check import (
