@@ -102,12 +102,16 @@ def or_none(call: Callable[[], T], *, absent: frozenset[str] = frozenset()) -> T
         raise
 
 
-def is_unknown_stack(error: Exception) -> bool:
-    """Say whether CloudFormation knows no stack of the name that it was asked for.
+UNKNOWN_STACK = "ValidationError"
+"""Code with which CloudFormation knows no stack of the name that it was asked for.
 
-    https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
-    """
-    return code(error) == "ValidationError"
+https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
+"""
+
+
+def is_unknown_stack(error: Exception) -> bool:
+    """Say whether CloudFormation knows no stack of the name that it was asked for."""
+    return code(error) == UNKNOWN_STACK
 
 
 def is_conflict(error: Exception) -> bool:

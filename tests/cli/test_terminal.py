@@ -82,7 +82,7 @@ def test_an_interrupted_question_is_a_no(
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr(typer, "confirm", interrupted)
     with pytest.raises(typer.Exit) as ended:
-        console.agreed("Replace?", yes=False)
+        console.require_consent("Replace?", yes=False)
 
     assert ended.value.exit_code == 130
     assert capsys.readouterr().err.strip() == "Nothing was done."

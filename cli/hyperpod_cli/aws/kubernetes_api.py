@@ -165,3 +165,9 @@ def _pool(url: str, *, context: ssl.SSLContext) -> PoolManager:
         timeout=_TIMEOUT_SECONDS,
         retries=False,
     )
+
+
+def condition(item: Mapping[str, Any], kind: str, status: str = "True") -> Mapping[str, Any] | None:
+    """Return a condition that an object has, such as `Succeeded`; None if it does not."""
+    held = (item.get("status") or {}).get("conditions") or ()
+    return next((each for each in held if (each["type"], each["status"]) == (kind, status)), None)

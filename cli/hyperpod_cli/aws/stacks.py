@@ -5,12 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk.config.output_names import SHORTAGE
-from hyperpod_cli.aws.session import AwsClient, listed
+from hyperpod_cli.aws.session import AwsClient, answer_of, listed
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_shared.aws_errors import is_unknown_stack
+from hyperpod_shared.aws_errors import UNKNOWN_STACK
 
 # A change set has made the stack, or what it had was rolled back.
 _EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
@@ -51,17 +49,16 @@ class DeployedResource:
 
 def deployed(client: AwsClient, name: str) -> Deployed | None:
     """Return a stack as it is; None if there is none. UnreadableTemplateError: it has no JSON."""
-    try:
-        stack = client.describe_stacks(StackName=name)["Stacks"][0]
-        status = stack["StackStatus"]
-        is_protected = stack.get("EnableTerminationProtection", False)
-        if status in _EMPTY:
-            return Deployed(status=status, template={}, is_protected=is_protected)
-        body = client.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
-    except ClientError as error:
-        if is_unknown_stack(error):
-            return None
-        raise
+    stack = described_stack(client, name)
+    if stack is None:
+        return None
+    status = stack["StackStatus"]
+    is_protected = stack.get("EnableTerminationProtection", False)
+    if status in _EMPTY:
+        return Deployed(status=status, template={}, is_protected=is_protected)
+    body = _template_body(client, name)
+    if body is None:
+        return None
     # botocore reads JSON by itself.
     if isinstance(body, str):
         raise UnreadableTemplateError(f"the template of {name} is not JSON")
@@ -84,25 +81,21 @@ def resources_of(client: AwsClient, name: str) -> Iterator[DeployedResource]:
 
 def template_of(client: AwsClient, name: str) -> Mapping[str, Any]:
     """Return the template that a stack was deployed with; empty without one that is JSON."""
-    try:
-        body = client.get_template(StackName=name, TemplateStage="Original")["TemplateBody"]
-    except ClientError as error:
-        if is_unknown_stack(error):
-            return {}
-        raise
+    body = _template_body(client, name)
     # botocore reads JSON by itself; the CDK CLI deploys nothing else.
     return body if isinstance(body, Mapping) else {}
 
 
+def _template_body(client: AwsClient, name: str) -> Any:  # noqa: ANN401 - JSON, or text
+    asked = {"StackName": name, "TemplateStage": "Original"}
+    answer = answer_of(client.get_template, UNKNOWN_STACK, **asked)
+    return None if answer is None else answer["TemplateBody"]
+
+
 def described_stack(cloudformation: AwsClient, stack: str) -> Mapping[str, Any] | None:
     """Return a stack as CloudFormation describes it; None if there is none."""
-    try:
-        found: Mapping[str, Any] = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
-    except ClientError as error:
-        if is_unknown_stack(error):
-            return None
-        raise
-    return found
+    answer = answer_of(cloudformation.describe_stacks, UNKNOWN_STACK, StackName=stack)
+    return None if answer is None else answer["Stacks"][0]
 
 
 def outputs_of(cloudformation: AwsClient, stack: str) -> dict[str, str]:

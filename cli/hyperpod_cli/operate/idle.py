@@ -8,8 +8,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, charge_of
 from hyperpod_cdk.facts.instance_types import has_accelerators
@@ -17,7 +15,7 @@ from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, ClusterNode, DescribedCluster, nodes_of
 from hyperpod_cli.operate.nodes.health import RUNNING, DeviceUse, device_use
 from hyperpod_cli.operate.orchestrators import orchestrator_of
-from hyperpod_cli.terminal.console import console, in_utc, print_json, read_given, rounded
+from hyperpod_cli.terminal.console import console, in_utc, print_json, read_given, rounded, table
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.clusters import Group
 
@@ -223,21 +221,19 @@ def _display(groups: Sequence[IdleGroup], use: DeviceUse, *, now: datetime) -> I
     if not groups:
         yield "No accelerator is idle."
         return
-    table = Table(box=None, pad_edge=False)
-    for name in ("group", "type", "idle", "for", "USD an hour", "USD a month", ""):
-        is_number = name.startswith("USD")
-        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    prices = ("USD an hour", "USD a month")
+    made = table("group", "type", "idle", "for", *prices, "", numbers=prices)
     for each in groups:
-        prices = (each.usd_an_hour, each.usd_a_month)
-        table.add_row(
+        amounts = (each.usd_an_hour, each.usd_a_month)
+        made.add_row(
             each.group,
             each.instance_type,
             f"{each.idle} of {each.running}",
             _age(each.since, now=now),
-            *(rounded(Decimal(price)) if price else "unknown" for price in prices),
+            *(rounded(Decimal(price)) if price else "unknown" for price in amounts),
             each.note,
         )
-    yield table
+    yield made
     commands = [each for each in groups if each.command]
     if commands:
         yield "\nTo end them:"

@@ -118,18 +118,13 @@ def pods(api: ApiClient, *, namespace: str, labels: Mapping[str, str]) -> list[O
     return sorted(json.loads(answer.data)["items"], key=lambda pod: str(pod["metadata"]["name"]))
 
 
-def condition(item: Object, kind: str) -> Object | None:
-    """Return a condition that holds of an object, such as `Succeeded`; None if it does not."""
-    held = (item.get("status") or {}).get("conditions") or ()
-    return next((each for each in held if (each["type"], each["status"]) == (kind, "True")), None)
-
-
 class Log:
-    """What a container writes, followed over connections that end, and over its own restarts."""
+    """What a pod's first container writes, followed over connections that end and its restarts."""
 
-    def __init__(self, connect: Connect, *, namespace: str, pod: str, container: str) -> None:
+    def __init__(self, connect: Connect, pod: Object) -> None:
         self._connect = connect
-        self._asked = {"name": pod, "namespace": namespace, "container": container}
+        where = {key: pod["metadata"][key] for key in ("name", "namespace")}
+        self._asked = {**where, "container": pod["spec"]["containers"][0]["name"]}
         self._last: str | None = None
 
     def lines(self) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
@@ -24,54 +24,54 @@ _INSTEAD = {
 """What takes the place of a command that needs Kubernetes, by its name."""
 
 
-class Orchestrator(Protocol):
-    """What runs the jobs on a cluster's nodes."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Orchestrator:
+    """What runs the jobs on a cluster's nodes; here, what is said where it has nothing to say."""
+
+    cluster: DescribedCluster
 
     def eks_cluster_name(self, command: str = "") -> str:
         """Return the EKS cluster's name; refuse a command that needs one where there is none."""
-        ...
+        refuse_kubernetes(self.cluster.name, command)
 
     def remarks(self) -> Sequence[str]:
         """Return what is to be said with the health of the nodes."""
-        ...
+        return ()
 
-    def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:
+    def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:  # noqa: ARG002 - asks no one
         """Return what it knows of nodes, by `kubernetes_name`."""
-        ...
+        return {node.kubernetes_name: Health() for node in nodes if node.status == RUNNING}
 
-    def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:
+    def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:  # noqa: ARG002 - there are none
         """Return the nodes that it has in addition to the cluster's, by group."""
-        ...
+        return ()
 
     def pods(
-        self, session: AwsSession, nodes: Sequence[NumberedNode]
+        self,
+        session: AwsSession,  # noqa: ARG002 - there are none
+        nodes: Sequence[NumberedNode],  # noqa: ARG002
     ) -> Mapping[str, Sequence[str]]:
         """Return the pods of users on nodes by instance ID; raises as `health` does."""
-        ...
+        return {}
 
-    def jobs(self, nodes: Sequence[NumberedNode]) -> Iterator[str]:
+    def jobs(self, nodes: Sequence[NumberedNode]) -> Iterator[str]:  # noqa: ARG002 - pods are known
         """Yield how the jobs on nodes are looked at, where that is not known here."""
-        ...
+        yield from ()
 
     def refuse(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> None:
         """Refuse what cannot be done to nodes."""
-        ...
 
-    def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:
+    def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:  # noqa: ARG002 - none
         """Yield how it has the same done, and what follows for it."""
-        ...
+        yield from ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Eks:
-    cluster: DescribedCluster
+class _Eks(Orchestrator):
     arn: str
 
     def eks_cluster_name(self, command: str = "") -> str:  # noqa: ARG002 - it serves all
         return self.arn.rpartition("/")[2]
-
-    def remarks(self) -> Sequence[str]:
-        return ()
 
     def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:  # noqa: ARG002 - all
         with kubernetes_api(session, eks_cluster=self.eks_cluster_name()) as api:
@@ -86,40 +86,12 @@ class _Eks:
         with kubernetes_api(session, eks_cluster=self.eks_cluster_name()) as api:
             return {each.node.id: pods_on(api, each.node.kubernetes_name) for each in nodes}
 
-    def jobs(self, nodes: Sequence[NumberedNode]) -> Iterator[str]:  # noqa: ARG002 - pods are known
-        yield from ()
 
-    def refuse(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> None:
-        pass
-
-    def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:  # noqa: ARG002 - none
-        yield from ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Slurm:
-    cluster: DescribedCluster
-
-    def eks_cluster_name(self, command: str = "") -> str:
-        refuse_kubernetes(self.cluster.name, command)
-
+class _Slurm(Orchestrator):
     def remarks(self) -> Sequence[str]:
         return (
             "Health is what SageMaker lists; sinfo on the controller says what Slurm makes of it.",
         )
-
-    def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:  # noqa: ARG002 - asks no one
-        return {node.kubernetes_name: Health() for node in nodes if node.status == RUNNING}
-
-    def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:  # noqa: ARG002 - there are none
-        return ()
-
-    def pods(
-        self,
-        session: AwsSession,  # noqa: ARG002 - there are none
-        nodes: Sequence[NumberedNode],  # noqa: ARG002
-    ) -> Mapping[str, Sequence[str]]:
-        return {}
 
     def jobs(self, nodes: Sequence[NumberedNode]) -> Iterator[str]:
         hosts = ",".join(each.node.host for each in self._of_compute(nodes))

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from rich.table import Table
-
 from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.operate.clusters import Chosen, NoClusterError
 from hyperpod_cli.operate.idle import duration
-from hyperpod_cli.terminal.console import console, in_utc, print_json, styled
+from hyperpod_cli.terminal.console import console, in_utc, print_json, styled, table
 
 Plan = Mapping[str, Any]
 # https://docs.aws.amazon.com/sagemaker/latest/dg/training-plan-utilization-for-training-jobs.html
@@ -184,13 +182,11 @@ def run(chosen: Chosen, *, as_json: bool) -> None:
     if not found:
         out.print("No group has a training plan.")
         return
-    table = Table(box=None, pad_edge=False)
     columns = ("plan", "status", "instances", "starts", "ends", "time", "groups")
-    for name in columns:
-        table.add_column(name, overflow="fold")
+    made = table(*columns)
     for each in found:
-        table.add_row(*(styled(getattr(each, name)) for name in columns))
-    out.print(table)
+        made.add_row(*(styled(getattr(each, name)) for name in columns))
+    out.print(made)
     for each in found:
         if each.next:
             out.print(styled(f"\n{each.plan}: {each.next}."))

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -12,28 +12,31 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, OpsError
 from hyperpod_cli.terminal.output import Output, visible
 
 _UNBROKEN = 10_000
 
 
-def agreed(question: str, *, yes: bool) -> bool:
-    """Return whether the user agrees, or has beforehand; refuse to ask where no one can answer."""
+def require_consent(question: str, *, yes: bool, declined: str = "Nothing was done.") -> None:
+    """Go on if the user agrees, or has beforehand; refuse to ask where no one can answer."""
     if yes:
-        return True
+        return
     if not sys.stdin.isatty():
         raise OpsError("--yes: is missing, and there is no terminal to ask on; nothing was done")
     try:
-        return typer.confirm(question)
+        agrees = typer.confirm(question)
     except typer.Abort:
         typer.echo("\nNothing was done.", err=True)
         raise typer.Exit(INTERRUPTED) from None
+    if not agrees:
+        typer.echo(declined)
+        raise typer.Exit(DECLINED)
 
 
 class VisibleConsole(Console):
@@ -91,6 +94,15 @@ def print_json(value: object) -> None:
     sys.stdout.write("\n")
 
 
+def table(*heads: str, numbers: Collection[str] = (), show_header: bool = True) -> Table:
+    """Return a table without rows, whose columns of numbers are on the right."""
+    made = Table(box=None, pad_edge=False, show_header=show_header)
+    for head in heads:
+        side: JustifyMethod = "right" if head in numbers else "left"
+        made.add_column(head, justify=side, overflow="fold")
+    return made
+
+
 def shown(rows: Sequence[Any], *, as_json: bool, empty: str) -> None:
     """Show a row for each item, an instance of a dataclass: its attributes; or say `empty`."""
     if as_json:
@@ -98,13 +110,11 @@ def shown(rows: Sequence[Any], *, as_json: bool, empty: str) -> None:
     elif not rows:
         console().print(empty)
     else:
-        table = Table(box=None, pad_edge=False)
         names = [field.name for field in fields(rows[0])]
-        for name in names:
-            table.add_column(name.replace("_", " "), overflow="fold")
+        made = table(*(name.replace("_", " ") for name in names))
         for row in rows:
-            table.add_row(*(str(getattr(row, name)) for name in names))
-        console().print(table)
+            made.add_row(*(str(getattr(row, name)) for name in names))
+        console().print(made)
 
 
 def read_given(path: Path, *, option: str) -> str:

@@ -8,10 +8,10 @@ import pytest
 from kubernetes.client import ApiClient
 
 from emulator.kubernetes import KubernetesApi
+from hyperpod_cli.aws.kubernetes_api import condition
 from hyperpod_cli.operate import job_charts
 from hyperpod_cli.operate.job_charts import (
     Log,
-    condition,
     delete,
     found,
     is_served,
@@ -23,6 +23,7 @@ from hyperpod_cli.terminal.errors import OpsError
 from tests.support.kubernetes_api import config_map
 from tests.support.patience import PATIENCE_SECONDS, eventually
 
+POD_SPEC = {"containers": [{"name": "main", "image": "registry.invalid/a"}]}
 CLASSES = {"classes": [{"name": "training", "value": 1}]}
 
 
@@ -80,7 +81,7 @@ def start(kubernetes: KubernetesApi, name: str, *, state: str = "running") -> No
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {"name": name, "namespace": "default", "labels": {"job": "a"}},
-            "spec": {"containers": [{"name": "main", "image": "registry.invalid/a"}]},
+            "spec": POD_SPEC,
         }
     )
     reach(kubernetes, name, state)
@@ -98,7 +99,8 @@ def write(kubernetes: KubernetesApi, name: str, *lines: str) -> None:
 
 
 def log_of(api: ApiClient, name: str) -> Log:
-    return Log(lambda: nullcontext(api), namespace="default", pod=name, container="main")
+    metadata = {"name": name, "namespace": "default"}
+    return Log(lambda: nullcontext(api), {"metadata": metadata, "spec": POD_SPEC})
 
 
 def test_a_log_is_followed_over_silence_until_the_container_ends(
@@ -115,7 +117,7 @@ def test_a_log_is_followed_over_silence_until_the_container_ends(
         opened.append("a-0")
         return nullcontext(api)
 
-    log = Log(connect, namespace="default", pod="a-0", container="main")
+    log = Log(connect, pod)
     seen: list[str] = []
     reader = Thread(target=lambda: seen.extend(log.lines()))
     reader.start()

@@ -14,6 +14,7 @@ from types import FrameType, SimpleNamespace
 from typing import IO, Any, Self
 
 import pytest
+import typer
 import yaml
 
 from hyperpod_cdk import load_config
@@ -152,7 +153,8 @@ def test_the_number_is_written_before_the_deployment(
 
     deployment.code = code
     monkeypatch.setattr(subprocess, "Popen", begun)
-    monkeypatch.setattr(command, "agreed", lambda _question, *, yes: agrees and not yes)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "confirm", lambda _question: agrees)
 
     assert run("scale", "worker", "3", "--config", file) == result
     assert [*seen, count(file)] == counts

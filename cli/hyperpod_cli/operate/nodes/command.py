@@ -19,8 +19,8 @@ from hyperpod_cli.operate.nodes.health import Health
 from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
 from hyperpod_cli.operate.nodes.waiting import wait, watched
 from hyperpod_cli.operate.orchestrators import Orchestrator, orchestrator_of
-from hyperpod_cli.terminal.console import agreed
-from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, REFUSED, OpsError
+from hyperpod_cli.terminal.console import require_consent
+from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 
 # By what makes the cluster: for CloudFormation's own resource, all groups are sent as written.
 _BROUGHT_BACK = {
@@ -53,9 +53,7 @@ def run(
     if action is DELETE:
         for line in _counts_after(chosen_nodes, cluster=found, chosen=chosen):
             typer.echo(line)
-    if not agreed(f"{action.name.capitalize()}?", yes=yes):
-        typer.echo("Nothing was done.")
-        raise typer.Exit(DECLINED)
+    require_consent(f"{action.name.capitalize()}?", yes=yes)
     nodes = {each.node.id: each.node for each in chosen_nodes}
     asks = waits and action is REBOOT
     look: Callable[[], Mapping[str, Health]] = (

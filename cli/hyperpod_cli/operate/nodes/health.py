@@ -4,7 +4,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resilienc
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from kubernetes.client import ApiClient, CoreV1Api
 
 from hyperpod_cdk.facts.job_resources import EFA, NEURON
+from hyperpod_cli.aws.kubernetes_api import condition
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_shared.clusters import CLUSTER_LABEL, NodeStatus
 from hyperpod_shared.failures import cause_of
@@ -52,8 +53,7 @@ def labels_of(item: Mapping[str, Any]) -> Mapping[str, str]:
 
 def is_ready(item: Mapping[str, Any]) -> bool:
     """Say whether the kubelet of a node says that it takes pods."""
-    conditions = (item.get("status") or {}).get("conditions") or ()
-    return any((each["type"], each["status"]) == ("Ready", "True") for each in conditions)
+    return condition(item, "Ready") is not None
 
 
 _FINISHED = ("Succeeded", "Failed")
@@ -62,43 +62,40 @@ _DEVICES = ("nvidia.com/", NEURON, EFA)
 _MIRROR = "kubernetes.io/config.mirror"
 
 
+def _pods(api: ApiClient, **asked: str) -> Iterator[Mapping[str, Any]]:
+    return _listed(CoreV1Api(api).list_pod_for_all_namespaces, **asked)
+
+
+def _name(pod: Mapping[str, Any]) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
 def pods_on(api: ApiClient, node: str) -> list[str]:
     """Return the pods that a node's users lose with it, as `<namespace>/<name>`.
 
     Pods of DaemonSets and of the kubelet come back with the node.
     """
-    answer = CoreV1Api(api).list_pod_for_all_namespaces(
-        field_selector=f"spec.nodeName={node}", _preload_content=False
-    )
-    found: Sequence[Mapping[str, Any]] = json.loads(answer.data)["items"]
-    return sorted(
-        f"{item['metadata']['namespace']}/{item['metadata']['name']}"
-        for item in found
-        if _is_users(item)
-    )
+    return sorted(map(_name, filter(_is_users, _pods(api, field_selector=f"spec.nodeName={node}"))))
 
 
 def device_pods(api: ApiClient) -> dict[str, list[str]]:
     """Return the pods that have GPUs, Neuron devices or EFA, by the name of their node."""
     unfinished = ",".join(f"status.phase!={phase}" for phase in _FINISHED)
-    found: dict[str, list[str]] = {}
-    for pod in _listed(CoreV1Api(api).list_pod_for_all_namespaces, field_selector=unfinished):
-        node = pod["spec"].get("nodeName")
-        if node and _has_devices(pod["spec"]):
-            name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-            found.setdefault(node, []).append(name)
-    return found
+    return _by_node(filter(_has_devices, _pods(api, field_selector=unfinished)))
 
 
 def user_pods(api: ApiClient) -> dict[str, list[str]]:
     """Return the pods that users lose with each node, by the name of the node; see `pods_on`."""
-    found: dict[str, list[str]] = {}
-    for pod in _listed(CoreV1Api(api).list_pod_for_all_namespaces):
-        node = pod["spec"].get("nodeName")
-        if node and _is_users(pod):
-            name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-            found.setdefault(node, []).append(name)
+    found = _by_node(filter(_is_users, _pods(api)))
     return {node: sorted(names) for node, names in sorted(found.items())}
+
+
+def _by_node(pods: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for pod in pods:
+        if node := pod["spec"].get("nodeName"):
+            found.setdefault(node, []).append(_name(pod))
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,10 +112,8 @@ def device_use(api: ApiClient) -> DeviceUse:
     busy: set[str] = set()
     last: dict[str, datetime] = {}
     waiting = []
-    for pod in _listed(CoreV1Api(api).list_pod_for_all_namespaces):
+    for pod in filter(_has_devices, _pods(api)):
         node, status = pod["spec"].get("nodeName"), pod.get("status") or {}
-        if not _has_devices(pod["spec"]):
-            continue
         if status.get("phase") in _FINISHED:
             ends = [end for each in status.get("containerStatuses") or () if (end := _end(each))]
             if node and ends:
@@ -126,7 +121,7 @@ def device_use(api: ApiClient) -> DeviceUse:
         elif node:
             busy.add(node)
         else:
-            waiting.append(f"{pod['metadata']['namespace']}/{pod['metadata']['name']}")
+            waiting.append(_name(pod))
     return DeviceUse(busy=frozenset(busy), last=last, waiting=tuple(sorted(waiting)))
 
 
@@ -135,8 +130,9 @@ def _end(container: Mapping[str, Any]) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def _has_devices(spec: Mapping[str, Any]) -> bool:
-    limits = ((each.get("resources") or {}).get("limits") or {} for each in spec["containers"])
+def _has_devices(pod: Mapping[str, Any]) -> bool:
+    containers = pod["spec"]["containers"]
+    limits = ((each.get("resources") or {}).get("limits") or {} for each in containers)
     return any(name.startswith(_DEVICES) for each in limits for name in each)
 
 

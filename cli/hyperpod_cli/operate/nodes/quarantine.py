@@ -19,8 +19,8 @@ from hyperpod_cli.operate.nodes.health import (
     quarantined,
 )
 from hyperpod_cli.operate.orchestrators import orchestrator_of
-from hyperpod_cli.terminal.console import agreed
-from hyperpod_cli.terminal.errors import DECLINED, OpsError
+from hyperpod_cli.terminal.console import require_consent
+from hyperpod_cli.terminal.errors import OpsError
 
 
 def run(names: Sequence[str], *, chosen: Chosen, yes: bool) -> None:
@@ -43,9 +43,7 @@ def run(names: Sequence[str], *, chosen: Chosen, yes: bool) -> None:
             )
     for name in wanted:
         typer.echo(f"{name}: {there[name][1]}")
-    if not agreed("Let jobs run there again?", yes=yes):
-        typer.echo("Nothing was done.")
-        raise typer.Exit(DECLINED)
+    require_consent("Let jobs run there again?", yes=yes)
     with connect() as api:
         for name in wanted:
             _release(api, there[name][0])

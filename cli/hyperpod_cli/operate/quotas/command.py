@@ -15,13 +15,12 @@ from hyperpod_cli.operate.quotas.picture import Panel, drawn
 from hyperpod_cli.operate.quotas.simulation import Job, Simulation, simulate
 from hyperpod_cli.operate.quotas.trace import Trace, jobs_of, read_trace
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
-from hyperpod_cli.terminal.console import console, print_json
+from hyperpod_cli.terminal.console import console, print_json, table
 from hyperpod_cli.terminal.errors import OpsError
 
 CONFIGURED, PROPOSED = "configured", "proposed"
-_HEADS = (
-    "team",
-    "quotas",
+_TEXTS = ("team", "quotas")
+_NUMBERS = (
     "jobs",
     "mean wait h",
     "p95 wait h",
@@ -136,18 +135,15 @@ def _counted(jobs: int) -> str:
 
 def _table(outcomes: Sequence[SimulatedQuotas]) -> Table:
     """Return a row for each team and configuration, those of a team together."""
-    table = Table(box=None, pad_edge=False)
-    for head in _HEADS:
-        is_text = head in {"team", "quotas"}
-        table.add_column(head, justify="left" if is_text else "right", overflow="fold")
+    made = table(*_TEXTS, *_NUMBERS, numbers=_NUMBERS)
     names = list(dict.fromkeys(row.team for outcome in outcomes for row in outcome.rows))
     # The same order where the proposed quotas have further teams.
     for name in sorted(names, key=lambda each: each == ALL):
         for outcome in outcomes:
             for row in outcome.rows:
                 if row.team == name:
-                    table.add_row(*_cells(outcome, row))
-    return table
+                    made.add_row(*_cells(outcome, row))
+    return made
 
 
 def _cells(outcome: SimulatedQuotas, row: Measures) -> Iterator[str]:

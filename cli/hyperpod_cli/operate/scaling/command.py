@@ -18,8 +18,8 @@ from hyperpod_cli.operate.nodes.ending import ending_lines
 from hyperpod_cli.operate.scaling.change import CountChange, count_change
 from hyperpod_cli.operate.scaling.deployment import Left, deploy, deploy_command, left
 from hyperpod_cli.operate.scaling.lock import locked
-from hyperpod_cli.terminal.console import agreed
-from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, REFUSED, OpsError
+from hyperpod_cli.terminal.console import require_consent
+from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
 
 _NATIVE = "native"
@@ -174,9 +174,7 @@ def _agreed_to(
         typer.echo(f"This terminates {ends} of its nodes, with all volumes:")
         for line in ending_lines(chosen.session, found, group=group, ends=ends):
             typer.echo(line)
-    if not agreed("Write this and deploy?", yes=yes):
-        typer.echo("Nothing was done.")
-        raise typer.Exit(DECLINED)
+    require_consent("Write this and deploy?", yes=yes)
     return change, chosen
 
 

@@ -23,7 +23,7 @@ from hyperpod_cli.operate.status.snapshot import (
     Snapshot,
     snapshot,
 )
-from hyperpod_cli.terminal.console import styled
+from hyperpod_cli.terminal.console import styled, table
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
 
@@ -142,13 +142,11 @@ def _groups(snapshot: Snapshot, *, types: bool) -> Table:
 
 
 def _node_groups(groups: Sequence[ManagedNodeGroupState]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for name in ("node group", "type", "nodes", "status"):
-        table.add_column(name, overflow="fold")
+    made = table("node group", "type", "nodes", "status")
     for group in groups:
         types = ", ".join(group.instance_types) or "-"
-        table.add_row(group.name, types, _size(group), group.status)
-    return table
+        made.add_row(group.name, types, _size(group), group.status)
+    return made
 
 
 def _size(group: ManagedNodeGroupState) -> str:
@@ -208,13 +206,11 @@ def _nodes(nodes: list[NodeState]) -> Table:
 
 def _waiting(nodes: Sequence[RequestedNode], *, most: int) -> Table:
     """Return a row for each group and reason: nodes without an instance differ in nothing else."""
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for _ in range(2):
-        table.add_column(overflow="fold")
+    made = table("", "", show_header=False)
     counts = Counter((node.group, node.trouble) for node in nodes)
     for (group, trouble), count in sorted(counts.items())[:most]:
-        table.add_row(f"{count:,} of {group}", trouble)
-    return table
+        made.add_row(f"{count:,} of {group}", trouble)
+    return made
 
 
 # Lines of the screen that are neither groups nor nodes that do not work.

@@ -27,8 +27,8 @@ from hyperpod_cli.operate.training.request import (
     claim_place,
     requested,
 )
-from hyperpod_cli.terminal.console import agreed
-from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, FailedError, OpsError
+from hyperpod_cli.terminal.console import require_consent
+from hyperpod_cli.terminal.errors import INTERRUPTED, FailedError, OpsError
 
 
 def run(
@@ -58,9 +58,7 @@ def run(
     if dry_run:
         typer.echo(yaml.safe_dump(dict(request.added)), nl=False)
         return
-    if not agreed("Submit?", yes=yes):
-        typer.echo("Nothing was submitted.")
-        raise typer.Exit(DECLINED)
+    require_consent("Submit?", yes=yes, declined="Nothing was submitted.")
     with connect() as api:
         try:
             submit(api, request.objects)
@@ -95,9 +93,7 @@ def stop(
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": server},
         {"apiVersion": "v1", "kind": "Service", "metadata": server},
     ]
-    if not agreed(f"Stop the job {name} in the namespace {where}? Checkpoints stay.", yes=yes):
-        typer.echo("Nothing was done.")
-        raise typer.Exit(DECLINED)
+    require_consent(f"Stop the job {name} in the namespace {where}? Checkpoints stay.", yes=yes)
     with _connect(chosen, configured)() as api:
         deleted = delete(
             api, [*jobs, *(each for each in servers if _is_of(found(api, each), name))]

@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 
-from hyperpod_cli.operate.job_charts import Connect, Log, Object, condition, found, pods
+from hyperpod_cli.aws.kubernetes_api import condition
+from hyperpod_cli.operate.job_charts import Connect, Log, Object, found, pods
 from hyperpod_cli.operate.training.request import JOB_KINDS
 from hyperpod_cli.terminal.errors import FailedError, TransientError
 
@@ -38,7 +39,7 @@ def follow(
             if now is None:
                 raise FailedError(f"job: {job['metadata']['name']} was deleted")
             if worker is not None and _has_log(worker):
-                log = logs.setdefault(str(worker["metadata"]["uid"]), _log(connect, worker))
+                log = logs.setdefault(str(worker["metadata"]["uid"]), Log(connect, worker))
                 for line in log.lines():
                     show(line)
                 # It may have ended meanwhile.
@@ -71,16 +72,6 @@ def _index(pod: Object) -> tuple[int, str]:
     return int(number) if number.isdecimal() else 0, str(pod["metadata"]["name"])
 
 
-def _log(connect: Connect, pod: Object) -> Log:
-    metadata = pod["metadata"]
-    return Log(
-        connect,
-        namespace=metadata["namespace"],
-        pod=metadata["name"],
-        container=pod["spec"]["containers"][0]["name"],
-    )
-
-
 def _statuses(pod: Object) -> Iterator[Object]:
     yield from (pod.get("status") or {}).get("containerStatuses") or ()
 
@@ -109,7 +100,6 @@ def _state(job: Object, worker: Object | None) -> str:
             reason = str(waiting.get("reason", ""))
             parts = (reason, waiting.get("message"), _FIXES.get(reason))
             return f"{worker['metadata']['name']}: {': '.join(part for part in parts if part)}"
-    for each in (worker.get("status") or {}).get("conditions") or ():
-        if (each["type"], each["status"]) == ("PodScheduled", "False"):
-            return f"{worker['metadata']['name']}: {each.get('message') or each.get('reason', '')}"
+    if held := condition(worker, "PodScheduled", "False"):
+        return f"{worker['metadata']['name']}: {held.get('message') or held.get('reason', '')}"
     return ""

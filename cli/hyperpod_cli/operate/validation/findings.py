@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from rich.table import Table
 
-from hyperpod_cli.terminal.console import styled
+from hyperpod_cli.terminal import console
 from hyperpod_cli.terminal.output import visible
 
 
@@ -44,12 +44,10 @@ _STYLES = {Result.OK: "green", Result.FAILED: "bold red", Result.SKIPPED: "yello
 
 def table(findings: Sequence[Finding]) -> Table:
     """Return a table with a row for each finding; equal ones, but for failures, share a row."""
-    made = Table(box=None, pad_edge=False)
-    for name in ("check", "subject", "result", "found", "expected"):
-        made.add_column(name, overflow="fold")
+    made = console.table("check", "subject", "result", "found", "expected")
     for finding, subjects in _rows(findings):
         cells = (finding.check, subjects, finding.result, finding.found, finding.expected)
-        made.add_row(*(styled(each, _STYLES[finding.result]) for each in cells))
+        made.add_row(*(console.styled(each, _STYLES[finding.result]) for each in cells))
     return made
 
 

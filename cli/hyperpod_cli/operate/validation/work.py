@@ -8,11 +8,11 @@ from typing import Any
 
 import typer
 
+from hyperpod_cli.aws.kubernetes_api import condition
 from hyperpod_cli.operate.job_charts import (
     Connect,
     Log,
     Object,
-    condition,
     delete,
     found,
     pods,
@@ -154,7 +154,8 @@ class Runner:
             node_of = dict(seen.node_of)
             if len(ended) == work.pods:
                 lines = {
-                    pod["spec"].get("nodeName", ""): [*self._log(pod).lines()] for pod in ended
+                    pod["spec"].get("nodeName", ""): [*Log(self.connect, pod).lines()]
+                    for pod in ended
                 }
                 blamed = not disrupted
                 yield (
@@ -174,14 +175,6 @@ class Runner:
                     )
         pending = [pod for pod in there if _phase(pod) not in _BEGUN]
         seen.wait = _unscheduled(there) or (f"{len(pending)} Pending" if pending else "none yet")
-
-    def _log(self, pod: Object) -> Log:
-        return Log(
-            self.connect,
-            namespace=self.namespace,
-            pod=pod["metadata"]["name"],
-            container=pod["spec"]["containers"][0]["name"],
-        )
 
     def _failure(self, work: Work) -> str:
         """Return why a job has failed, such as that its time is over; empty if it has not."""
@@ -242,9 +235,8 @@ def _disruption(pod: Object) -> str:
 def _unscheduled(every: Sequence[Object]) -> str:
     """Return what the scheduler says of the first pod that it cannot place; empty if it can."""
     for pod in every:
-        for each in (pod.get("status") or {}).get("conditions") or ():
-            if (each["type"], each["status"]) == ("PodScheduled", "False"):
-                return f"{pod['metadata']['name']}: {each.get('message')}"
+        if told := condition(pod, "PodScheduled", "False"):
+            return f"{pod['metadata']['name']}: {told.get('message')}"
     return ""
 
 
