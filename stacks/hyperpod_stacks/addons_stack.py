@@ -1,30 +1,21 @@
 """What lives as long as the control plane, but needs nodes: DNS and the file system's driver."""
 
-from typing import Any
-
-import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.addons import EksAddons
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cdk.storage.claims import FsxCsiDriverRole
+from hyperpod_stacks.deployed_stack import DeployedStack, Stacks
 from hyperpod_stacks.platform_stack import PlatformStack
+from hyperpod_stacks.table import StackKind
 
 
-class AddonsStack(cdk.Stack):
+class AddonsStack(DeployedStack):
     """The EKS add-ons that need nodes; they wait for no HyperPod cluster."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        config: Config,
-        platform: PlatformStack,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
+    def __init__(self, scope: Construct, kind: StackKind, stacks: Stacks) -> None:
+        super().__init__(scope, kind, stacks)
+        config, platform = stacks.config, stacks.of(PlatformStack)
         addons = EksAddons(
             self,
             "Addons",

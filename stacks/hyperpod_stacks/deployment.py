@@ -1,8 +1,7 @@
-"""The stacks of one deployment, and how they depend on each other."""
+"""The stacks of one deployment."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from pkgutil import resolve_name
 
 import aws_cdk as cdk
 
@@ -12,18 +11,9 @@ from hyperpod_cdk.helm.chart import HyperPodChart
 from hyperpod_cdk.node_groups.node_groups import OF_NODE_GROUPS
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.refusals import report
-from hyperpod_stacks.addons_stack import AddonsStack
-from hyperpod_stacks.hyperpod_stack import HyperPodStack
-from hyperpod_stacks.node_groups_stack import NodeGroupsStack
-from hyperpod_stacks.observability_stack import ObservabilityStack
-from hyperpod_stacks.operators_stack import OperatorsStack
-from hyperpod_stacks.orchestration import orchestration_of
+from hyperpod_stacks.deployed_stack import Stacks
 from hyperpod_stacks.platform_stack import PlatformStack
-from hyperpod_stacks.storage_stack import StorageStack
-from hyperpod_stacks.table import STACKS, StackKind, stack_names
-from hyperpod_stacks.workloads_stack import WorkloadsStack
-
-Made = TypeVar("Made", bound=cdk.Stack)
+from hyperpod_stacks.table import NODES, STACKS, stack_names
 
 
 def add_stacks(
@@ -52,62 +42,23 @@ def add_stacks(
         HyperPodChartError: The chart cannot be read, has no image for the region, lacks a
             component, or does not know a value.
     """
+    kinds = stack_names(config)
     # Before the first stack, whose provisioner takes seconds to bundle.
     refuse_errors(findings(config), place=config.name)
-    orchestration = orchestration_of(config, chart=chart)
-    environment = cdk.Environment(region=config.region)
-    names = stack_names(config)
-    about = {kind: row.about(config) for kind, row in STACKS.items()}
-    platform = PlatformStack(
-        scope,
-        names["platform"],
-        config=config,
-        orchestration=orchestration,
-        scripts=scripts,
-        env=environment,
-        termination_protection=config.termination_protection,
-        description=about["platform"],
-    )
-    dependents: dict[StackKind, cdk.Stack] = {}
-
-    def add(kind: StackKind, made_by: Callable[..., Made], **further: object) -> Made | None:
-        if kind not in names:
-            return None
-        stack = made_by(
-            scope,
-            names[kind],
-            config=config,
-            platform=platform,
-            env=environment,
-            description=about[kind],
-            **further,
-        )
-        dependents[kind] = stack
-        return stack
-
-    # In the order of `cdk destroy --all`: a protected storage stack stops it before the add-ons go.
-    storage = add("storage", StorageStack)
-    add("addons", AddonsStack)
-    add("workloads", WorkloadsStack)
-    stored = {} if storage is None else storage.stored
-    add("hyperpod", HyperPodStack, stored=stored)
-    add("node-groups", NodeGroupsStack)
-    add("operators", OperatorsStack)
-    add("observability", ObservabilityStack, stored=stored)
-    for kind, stack in dependents.items():
-        for other in (
-            platform,
-            *(dependents[each] for each in STACKS[kind].follows if each in dependents),
-        ):
-            stack.add_stack_dependency(other)
-    for each in (platform, *dependents.values()):
-        orchestration.add_to_stack(each)
+    stacks = Stacks(config=config, chart=chart, scripts=scripts)
+    for kind in kinds:
+        made_by = resolve_name(f"hyperpod_stacks.{STACKS[kind].made_by}")
+        stacks.made[kind] = made_by(scope, kind, stacks)
+    orchestration = stacks.of(PlatformStack).orchestration
+    for stack in stacks.made.values():
+        orchestration.add_to_stack(stack)
     # `EksCluster` and `HyperPodCluster` show what concerns them alone.
-    report(dependents.get("hyperpod") or dependents["node-groups"], cross_section_findings(config))
+    nodes = next(stacks.made[kind] for kind in NODES if kind in stacks.made)
+    report(nodes, cross_section_findings(config))
     # The stacks themselves, which CDK leaves out by its flag explicitStackTags; but CloudFormation
     # hands a stack's tags on to its resources.
-    tagged = [each for kind, each in dependents.items() if kind != "node-groups"]
     for key, value in config.tags.items():
         cdk.Tags.of(scope).add(key, value, exclude_resource_types=OF_NODE_GROUPS)
-        for stack in (platform, *tagged):
-            cdk.Tags.of(stack).add(key, value, include_resource_types=["aws:cdk:stack"])
+        for kind, stack in stacks.made.items():
+            if kind != "node-groups":
+                cdk.Tags.of(stack).add(key, value, include_resource_types=["aws:cdk:stack"])

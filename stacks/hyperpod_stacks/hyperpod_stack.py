@@ -1,45 +1,33 @@
 """What is created, changed and deleted often: the cluster, and what it needs."""
 
-from collections.abc import Mapping
-from typing import Any
-
-import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cdk.hyperpod.cluster import hyperpod_cluster
 from hyperpod_cdk.hyperpod.execution_role import AutoScalingRole
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.operators.inference import ClusterArnParameter
-from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
-from hyperpod_stacks.table import cluster_arn_parameter
+from hyperpod_stacks.deployed_stack import DeployedStack, Stacks
+from hyperpod_stacks.platform_stack import PlatformStack
+from hyperpod_stacks.table import StackKind, cluster_arn_parameter
 
 
-class HyperPodStack(cdk.Stack):
+class HyperPodStack(DeployedStack):
     """The HyperPod cluster, and what its orchestrator adds: with EKS, Helm releases."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        config: Config,
-        platform: PlatformStack,
-        stored: Mapping[str, str],
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
+    def __init__(self, scope: Construct, kind: StackKind, stacks: Stacks) -> None:
+        super().__init__(scope, kind, stacks)
+        config, platform = stacks.config, stacks.of(PlatformStack)
         orchestration = platform.orchestration
         before_cluster = orchestration.add_before_cluster(
-            self, platform.parts, execution_role=platform.execution_role, stored=stored
+            self, platform, execution_role=platform.execution_role, stored=stacks.stored
         )
         cluster = hyperpod_cluster(
             self,
             "Cluster",
             cluster=platform.cluster,
-            orchestrator=orchestration.of_cluster(stored),
+            orchestrator=orchestration.of_cluster(stacks.stored),
             provisioner=platform.provisioner,
             execution_role=platform.execution_role,
             subnets=platform.network.node_subnets,
@@ -56,9 +44,8 @@ class HyperPodStack(cdk.Stack):
                 name=cluster_arn_parameter(config),
                 cluster_arn=cluster.cluster_arn,
             )
-        orchestration.add_after_cluster(self, platform.parts, cluster=cluster)
-        add_outputs(
-            self,
+        orchestration.add_after_cluster(self, platform, cluster=cluster)
+        self.add_outputs(
             {
                 "HyperPodClusterName": cluster.cluster_name,
                 "HyperPodClusterArn": cluster.cluster_arn,

@@ -1,34 +1,25 @@
 """EKS node groups, and without a HyperPod cluster the Helm releases."""
 
-from typing import Any
-
-import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.node_groups.autoscaler import ClusterAutoscaler
 from hyperpod_cdk.node_groups.node_groups import NodeGroups
-from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
+from hyperpod_stacks.deployed_stack import DeployedStack, Stacks
+from hyperpod_stacks.platform_stack import PlatformStack
+from hyperpod_stacks.table import StackKind
 
 
-class NodeGroupsStack(cdk.Stack):
+class NodeGroupsStack(DeployedStack):
     """The node groups of EC2 instances, with their role and launch templates.
 
     The Helm releases are in the stack of the first nodes: the HyperPod stack, or else this one.
     """
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        config: Config,
-        platform: PlatformStack,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
+    def __init__(self, scope: Construct, kind: StackKind, stacks: Stacks) -> None:
+        super().__init__(scope, kind, stacks)
+        config, platform = stacks.config, stacks.of(PlatformStack)
         orchestration, is_scaled = platform.orchestration, config.operators.cluster_autoscaler
-        orchestration.add_before_nodes(self, platform.parts)
+        orchestration.add_before_nodes(self, platform)
         made = NodeGroups(
             self,
             "NodeGroups",
@@ -51,5 +42,5 @@ class NodeGroupsStack(cdk.Stack):
                 kubernetes_version=config.eks.version,
                 registry=config.helm.image_registry,
             )
-        orchestration.add_after_nodes(self, platform.parts)
-        add_outputs(self, {"NodeRoleArn": made.role.role_arn})
+        orchestration.add_after_nodes(self, platform)
+        self.add_outputs({"NodeRoleArn": made.role.role_arn})

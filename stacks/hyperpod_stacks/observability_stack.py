@@ -4,36 +4,25 @@ It is deployed while the nodes start: faults of the first ones are told, and not
 What needs a node is in the stack of operators, with what it writes to.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
-import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.observability.budget import Budget
 from hyperpod_cdk.observability.cloudwatch import ContainerInsights
 from hyperpod_cdk.observability.notifications import Notifications
 from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.resources import PanelsAndAlarms
 from hyperpod_cdk.panels.subjects import shown
-from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
+from hyperpod_stacks.deployed_stack import DeployedStack, Stacks
+from hyperpod_stacks.platform_stack import PlatformStack
+from hyperpod_stacks.table import StackKind
 
 
-class ObservabilityStack(cdk.Stack):
+class ObservabilityStack(DeployedStack):
     """Metrics, dashboards and messages."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        config: Config,
-        platform: PlatformStack,
-        stored: Mapping[str, str],
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
+    def __init__(self, scope: Construct, kind: StackKind, stacks: Stacks) -> None:
+        super().__init__(scope, kind, stacks)
+        config, platform = stacks.config, stacks.of(PlatformStack)
         observability = config.observability
         if observability.cloudwatch is not None:
             ContainerInsights(
@@ -58,8 +47,8 @@ class ObservabilityStack(cdk.Stack):
             topic = made.topic
             if observability.prometheus is not None:
                 made.let_publish("aps")
-            add_outputs(self, {"NotificationTopicArn": made.topic.topic_arn})
-        seen = watched(config, outputs=stored)
+            self.add_outputs({"NotificationTopicArn": made.topic.topic_arn})
+        seen = watched(config, outputs=stacks.stored)
         if any(shown(seen)):
             PanelsAndAlarms(self, "Panels", watched=seen, topic=topic)
         if observability.budget is not None:

@@ -1,8 +1,5 @@
 """What lives as long as the nodes: the operators and the collectors that run on them."""
 
-from typing import Any
-
-import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
@@ -23,23 +20,17 @@ from hyperpod_cdk.operators.operators import Operators
 from hyperpod_cdk.panels.definition import watched
 from hyperpod_cdk.panels.grafana import dashboards, reads_cloudwatch
 from hyperpod_cdk.panels.resources import PrometheusRules
-from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
-from hyperpod_stacks.table import cluster_arn_parameter, stack_name
+from hyperpod_stacks.deployed_stack import DeployedStack, Stacks
+from hyperpod_stacks.platform_stack import PlatformStack
+from hyperpod_stacks.table import StackKind, cluster_arn_parameter, stack_name
 
 
-class OperatorsStack(cdk.Stack):
+class OperatorsStack(DeployedStack):
     """The add-ons that need a node first; made after the nodes, and deleted before them."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        config: Config,
-        platform: PlatformStack,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
+    def __init__(self, scope: Construct, kind: StackKind, stacks: Stacks) -> None:
+        super().__init__(scope, kind, stacks)
+        config, platform = stacks.config, stacks.of(PlatformStack)
         if config.operators.addons:
             Operators(
                 self,
@@ -78,7 +69,7 @@ class OperatorsStack(cdk.Stack):
             grafana = grafana_of(
                 self, "Grafana", config=shown, name=config.name, prometheus=workspace
             )
-            add_outputs(self, {"GrafanaUrl": grafana.url})
+            self.add_outputs({"GrafanaUrl": grafana.url})
         elif shown is not None:
             self._add_grafana(config, platform=platform, workspace=workspace)
         HyperPodMetrics(
@@ -97,7 +88,7 @@ class OperatorsStack(cdk.Stack):
             "PrometheusWorkspaceArn": workspace.workspace_arn,
             "PrometheusEndpoint": endpoint_of(self, workspace),
         }
-        add_outputs(self, outputs)
+        self.add_outputs(outputs)
 
     def _topic_arn(self, config: Config) -> str | None:
         """Return the topic that alarms tell, by its name: an export in use cannot be taken away."""
@@ -121,7 +112,7 @@ class OperatorsStack(cdk.Stack):
             cloudwatch=reads_cloudwatch(seen),
             image=config.grafana_image,
         )
-        add_outputs(self, {"GrafanaCommand": made.command})
+        self.add_outputs({"GrafanaCommand": made.command})
 
     def _inference(self, config: Config, platform: PlatformStack) -> InferenceSetup | None:
         if not config.operators.inference_operator:

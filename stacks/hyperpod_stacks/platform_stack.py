@@ -1,9 +1,6 @@
 """What lives for months: network, control plane, bucket, roles, provisioner."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import aws_cdk as cdk
 import jsii
@@ -22,26 +19,20 @@ from hyperpod_cdk.network.security_group import DefaultSecurityGroup, security_g
 from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from hyperpod_cdk.synthesis.logs import LogGroups
 from hyperpod_cdk.synthesis.refusals import FixedValue
+from hyperpod_stacks.deployed_stack import DeployedStack, Stacks
+from hyperpod_stacks.orchestration import orchestration_of
 from hyperpod_stacks.orchestration.eks import EksOrchestration
-from hyperpod_stacks.orchestration.orchestration import Orchestration, Platform
-from hyperpod_stacks.table import log_groups_of
+from hyperpod_stacks.table import StackKind, log_groups_of
 
 
-class PlatformStack(cdk.Stack):
+class PlatformStack(DeployedStack):
     """VPC, security group, control plane of EKS, lifecycle bucket, execution role, provisioner."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        config: Config,
-        orchestration: Orchestration,
-        scripts: Path | None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
-        self.orchestration = orchestration
+    def __init__(self, scope: Construct, kind: StackKind, stacks: Stacks) -> None:
+        super().__init__(scope, kind, stacks)
+        config = stacks.config
+        # It refuses a chart that does not fit, before the provisioner takes seconds to bundle.
+        self.orchestration = orchestration = orchestration_of(config, chart=stacks.chart)
         FixedValue(
             self,
             "Orchestrator",
@@ -89,35 +80,28 @@ class PlatformStack(cdk.Stack):
                 group_id=self.network.default_security_group_id,
                 provisioner=self.provisioner,
             )
-        self.parts = Platform(
-            network=self.network,
-            security_group=self.security_group,
-            keys=self.keys,
-            log_groups=log_groups,
-            provisioner=self.provisioner,
-        )
-        orchestration.add_to_platform(self, self.parts)
+        orchestration.add_to_platform(self, self)
         names = {
             **orchestration.platform_outputs,
-            **(self._add_for_cluster(config, scripts) if self.cluster.exists else {}),
+            **(self._add_for_cluster(stacks) if self.cluster.exists else {}),
             "VpcId": self.network.vpc.vpc_id,
             "SecurityGroupId": self.security_group.security_group_id,
         }
         subnet_ids = self.network.node_subnets.ids
-        add_outputs(self, {**names, "PrivateSubnetId": subnet_ids[0]})
+        self.add_outputs({**names, "PrivateSubnetId": subnet_ids[0]})
         # The keys that the public create_config.sh asks for.
-        add_outputs(
-            self,
+        self.add_outputs(
             {
                 **{f"Output{name}": value for name, value in names.items()},
                 "OutputPrivateSubnetIds": cdk.Fn.join(",", subnet_ids),
             },
         )
-        add_outputs(self, {"EncryptionKeyArn": self.keys.key_arn})
-        add_outputs(self, orchestration.further_outputs)
+        self.add_outputs({"EncryptionKeyArn": self.keys.key_arn})
+        self.add_outputs(orchestration.further_outputs)
 
-    def _add_for_cluster(self, config: Config, scripts: Path | None) -> dict[str, str]:
+    def _add_for_cluster(self, stacks: Stacks) -> dict[str, str]:
         """Add what the nodes of a HyperPod cluster run, and run as; return its outputs."""
+        config = stacks.config
         bucket = lifecycle_bucket_of(
             self,
             "LifecycleBucket",
@@ -132,7 +116,7 @@ class PlatformStack(cdk.Stack):
             "LifecycleScripts",
             bucket=bucket,
             provisioner=self.provisioner,
-            project=replace(project, directory=scripts or project.directory),
+            project=replace(project, directory=stacks.scripts or project.directory),
             prefix=config.scripts_prefix,
             own=config.lifecycle_scripts,
             folders=config.cluster.own_scripts,
@@ -185,13 +169,3 @@ class PlatformStack(cdk.Stack):
             ],
             full_access=config.network.endpoint_policies == FULL_ACCESS,
         ).endpoints
-
-
-def add_outputs(stack: cdk.Stack, values: Mapping[str, str | None]) -> None:
-    """Add one output for each name that has a value.
-
-    No export, so no other stack is held back by it.
-    """
-    for name, value in values.items():
-        if value is not None:
-            cdk.CfnOutput(stack, name, value=value).override_logical_id(name)

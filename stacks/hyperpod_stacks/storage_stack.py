@@ -1,12 +1,9 @@
 """What lives as long as the data: file systems, their claims, and Slurm's accounting."""
 
 from collections.abc import Mapping
-from typing import Any
 
-import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.storage.claims import (
     FileSystemAvailability,
@@ -16,39 +13,23 @@ from hyperpod_cdk.storage.claims import (
 from hyperpod_cdk.storage.file_systems import OpenZfs, lustre_file_system
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig, StorageConfig
+from hyperpod_stacks.deployed_stack import DeployedStack, Stacks
 from hyperpod_stacks.orchestration.orchestration import FileSystem
-from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
+from hyperpod_stacks.platform_stack import PlatformStack
+from hyperpod_stacks.table import StackKind
 
 
-class StorageStack(cdk.Stack):
+class StorageStack(DeployedStack):
     """File systems, and the volumes and claims through which pods mount them.
 
     Protected from termination, and the data retained, unless the configuration says twice that they
-    may go.
-
-    Attributes:
-        stored: Its outputs by name, by which HyperPod mounts file systems and finds the accounting.
+    may go. By its outputs HyperPod mounts file systems and finds the accounting.
     """
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        config: Config,
-        platform: PlatformStack,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            scope,
-            construct_id,
-            stack_name=construct_id,
-            termination_protection=not config.data_goes_with_stack,
-            **kwargs,
-        )
-        self._platform = platform
-        self.stored: dict[str, str] = {}
-        self._add_outputs(platform.orchestration.add_to_storage(self, platform.parts))
+    def __init__(self, scope: Construct, kind: StackKind, stacks: Stacks) -> None:
+        super().__init__(scope, kind, stacks)
+        config, self._platform = stacks.config, stacks.of(PlatformStack)
+        self.add_outputs(self._platform.orchestration.add_to_storage(self, self._platform))
         if config.storage is not None:
             self._add_file_systems(config.storage)
 
@@ -85,7 +66,7 @@ class StorageStack(cdk.Stack):
             f"{files.output_prefix}DataRepository{index + 1}": location
             for index, location in enumerate(lustre.data_repositories)
         }
-        self._add_outputs({**outputs, **links})
+        self.add_outputs({**outputs, **links})
 
     def _add_home_directories(self, homes: HomeDirectoriesConfig) -> None:
         subnets = self._platform.network.node_subnets
@@ -104,7 +85,7 @@ class StorageStack(cdk.Stack):
             suffix="-home",
             file_system_id=file_system.file_system_id,
         )
-        self._add_outputs(outputs)
+        self.add_outputs(outputs)
 
     def _mount(
         self,
@@ -132,7 +113,7 @@ class StorageStack(cdk.Stack):
                 availability=mount,
                 provisioning=provisioning,
             ),
-            platform=self._platform.parts,
+            platform=self._platform,
         )
         prefix = files.output_prefix
         named = {f"{prefix}FileSystemMountName": mount.mount_name}
@@ -141,10 +122,6 @@ class StorageStack(cdk.Stack):
             f"{prefix}FileSystemDnsName": mount.dns_name,
             **(named if isinstance(files, LustreConfig) else {}),
         }
-
-    def _add_outputs(self, outputs: Mapping[str, str]) -> None:
-        add_outputs(self, outputs)
-        self.stored.update(outputs)
 
     def _parameters(self, storage: StorageConfig) -> dict[str, str]:
         subnets = self._platform.network.node_subnets

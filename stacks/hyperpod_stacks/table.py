@@ -18,11 +18,11 @@ from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
 
 StackKind = Literal[
     "platform",
-    "addons",
     "storage",
+    "addons",
     "workloads",
-    "node-groups",
     "hyperpod",
+    "node-groups",
     "operators",
     "observability",
 ]
@@ -42,18 +42,22 @@ class Protection:
 
     Attributes:
         says: What is said of the stack while it has it.
+        given_by: Whether a configuration gives it.
         lifted_by: What in the configuration lifts it.
     """
 
     says: str
+    given_by: Callable[[Config], bool]
     lifted_by: Callable[[Config], str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackRow:
-    """A stack of a deployment; `<kind>_stack.py` makes it.
+    """A stack of a deployment.
 
     Attributes:
+        made_by: The file and the class that make it, by name: to read this table is quick, but the
+            CDK, which that class is of, takes seconds to import.
         holds: What it is for, as its template describes it.
         holds_with_slurm: The same without Kubernetes. Default: the same.
         holds_without_cluster: The same without HyperPod. Default: the same.
@@ -64,6 +68,7 @@ class StackRow:
         protection: What keeps it from being deleted, if the configuration can.
     """
 
+    made_by: str
     holds: str
     exists: Callable[[Config], bool]
     says: Callable[[Config], Iterator[str]]
@@ -296,6 +301,7 @@ def _counted(number: int, noun: str, plural: str = "s") -> str:
 
 STACKS: Mapping[StackKind, StackRow] = {
     "platform": StackRow(
+        made_by="platform_stack:PlatformStack",
         holds="network, control plane, lifecycle bucket, roles, provisioner",
         holds_with_slurm="network, lifecycle bucket, roles, provisioner",
         holds_without_cluster="network, control plane, provisioner",
@@ -303,43 +309,51 @@ STACKS: Mapping[StackKind, StackRow] = {
         says=_platform,
         protection=Protection(
             says="has termination protection",
+            given_by=lambda config: config.termination_protection,
             lifted_by=lambda _config: "termination_protection to false",
         ),
     ),
-    "addons": StackRow(
-        holds="EKS add-ons that need nodes",
-        exists=lambda config: bool(config.addons_that_need_nodes),
-        says=_addons,
-        has_outputs=False,
-    ),
     "storage": StackRow(
+        made_by="storage_stack:StorageStack",
         holds="FSx for Lustre and its claim",
         holds_with_slurm="FSx for Lustre",
         exists=lambda config: config.storage is not None or config.makes_accounting,
         says=_storage,
         protection=Protection(
             says="is protected, because it holds your files",
+            given_by=lambda config: not config.data_goes_with_stack,
             lifted_by=_deletes_data,
         ),
     ),
+    "addons": StackRow(
+        made_by="addons_stack:AddonsStack",
+        holds="EKS add-ons that need nodes",
+        exists=lambda config: bool(config.addons_that_need_nodes),
+        says=_addons,
+        has_outputs=False,
+    ),
     "workloads": StackRow(
+        made_by="workloads_stack:WorkloadsStack",
         holds="images that jobs train in, and their build",
         exists=lambda config: config.workloads is not None,
         says=_workloads,
     ),
-    "node-groups": StackRow(
-        holds="EKS node groups",
-        holds_without_cluster="Helm dependencies and EKS node groups",
-        exists=lambda config: bool(config.node_groups),
-        says=_node_groups,
-    ),
     "hyperpod": StackRow(
+        made_by="hyperpod_stack:HyperPodStack",
         holds="Helm dependencies and HyperPod cluster",
         holds_with_slurm="HyperPod cluster",
         exists=lambda config: config.cluster.exists,
         says=_hyperpod,
     ),
+    "node-groups": StackRow(
+        made_by="node_groups_stack:NodeGroupsStack",
+        holds="EKS node groups",
+        holds_without_cluster="Helm dependencies and EKS node groups",
+        exists=lambda config: bool(config.node_groups),
+        says=_node_groups,
+    ),
     "operators": StackRow(
+        made_by="operators_stack:OperatorsStack",
         holds="add-ons that need nodes, task governance, and metrics",
         exists=lambda config: bool(config.addons_after_nodes),
         says=_operators,
@@ -347,9 +361,11 @@ STACKS: Mapping[StackKind, StackRow] = {
         has_outputs=False,
     ),
     "observability": StackRow(
+        made_by="observability_stack:ObservabilityStack",
         holds="metrics, dashboards and messages",
         exists=lambda config: config.observability.has_stack,
         says=_observability,
     ),
 }
-"""By kind, in the order in which they are shown."""
+"""By kind, in the order in which they are made and shown, and in which `cdk destroy --all` deletes
+what no other needs: a protected storage stack stops it before the add-ons go."""

@@ -1,31 +1,22 @@
 """What jobs need besides the cluster: the images that they train in."""
 
-from typing import Any
-
-import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.workloads.images import image_output
 from hyperpod_cdk.workloads.workloads import TrainingImages
-from hyperpod_stacks.platform_stack import PlatformStack, add_outputs
+from hyperpod_stacks.deployed_stack import DeployedStack, Stacks
+from hyperpod_stacks.platform_stack import PlatformStack
+from hyperpod_stacks.table import StackKind
 
 
-class WorkloadsStack(cdk.Stack):
+class WorkloadsStack(DeployedStack):
     """The repository of training images, and the project that builds them when it is started."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        config: Config,
-        platform: PlatformStack,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, scope: Construct, kind: StackKind, stacks: Stacks) -> None:
+        super().__init__(scope, kind, stacks)
+        config, platform = stacks.config, stacks.of(PlatformStack)
         workloads, name = config.workloads, config.repository_name
         assert workloads is not None and name is not None  # noqa: S101 - else no stack
-        super().__init__(scope, construct_id, stack_name=construct_id, **kwargs)
         images = TrainingImages(
             self,
             "TrainingImages",
@@ -37,8 +28,7 @@ class WorkloadsStack(cdk.Stack):
             log_groups=platform.log_groups,
             placement=platform.in_network if config.builds_in_network else None,
         )
-        add_outputs(
-            self,
+        self.add_outputs(
             {
                 "TrainingImageProject": images.project.ref,
                 "TrainingImageRepository": images.repository.repository_uri,

@@ -21,8 +21,7 @@ from hyperpod_cdk.storage.section import HomeDirectoriesConfig
 from hyperpod_cdk.synthesis.logs import LogGroups
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Platform:
+class Platform(Protocol):
     """What of the platform stack an orchestrator builds on.
 
     Attributes:
