@@ -20,9 +20,7 @@ _TRAINING_POLICY = "AmazonSagemakerHyperpodTrainingPolicy"
 class Access:
     """An access policy, and where it holds.
 
-    Attributes:
-        policy: Name of the access policy.
-        namespaces: Namespaces, or patterns of them, sorted; none for the whole cluster.
+    The namespaces, or patterns of them, are sorted; there are none for the whole cluster.
     """
 
     policy: str

@@ -61,15 +61,10 @@ def add_addons(
     configuration: Mapping[str, Mapping[str, Any]] | None = None,
     preserved: Container[str] = (),
 ) -> Mapping[str, aws_eks_v2.Addon]:
-    """Add EKS add-ons to a cluster; return them by name.
+    """Add EKS add-ons to a cluster, pinned by its Kubernetes version; return them by name.
 
-    Args:
-        scope: Where they are made.
-        addons: Their names.
-        cluster: The EKS cluster.
-        kubernetes_version: Its version, by which each is pinned.
-        configuration: The values of each by its name. Default: the add-on's own.
-        preserved: Those that stay in the cluster when they are deleted. Default: none.
+    `configuration` has values of add-ons by their names. The `preserved` ones stay in the
+    cluster when they are deleted.
     """
     made = {}
     for name in addons:

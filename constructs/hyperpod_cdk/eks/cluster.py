@@ -328,14 +328,7 @@ def _add_access_entry(
     principal_arn: str,
     access: Sequence[Access],
 ) -> aws_eks_v2.AccessEntry:
-    """Give an IAM principal rights through an access entry.
-
-    Args:
-        scope: Where it is made.
-        cluster: The EKS cluster.
-        principal_arn: ARN of an IAM role or user; may be a token.
-        access: What it may.
-    """
+    """Give an IAM principal, whose ARN may be a token, rights through an access entry."""
     # By the principal, not by its place in a list or by what it may: EKS takes a principal
     # once, and CloudFormation creates the entry of a new id before it deletes that of an old
     # one. All are called admins, since the entries that are deployed are.

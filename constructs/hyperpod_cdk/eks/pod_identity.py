@@ -7,15 +7,10 @@ from constructs import Construct
 
 
 class PodRole(Construct):
-    """A role of the pods of a service account, of one EKS cluster.
+    """A role of the pods of a service account, which need not exist, of one EKS cluster.
 
-    A pod gets it if the association is there before it starts.
-
-    Args:
-        cluster: The EKS cluster; with the add-on eks-pod-identity-agent.
-        namespace: Namespace of the service account, which need not exist.
-        service_account: Its name.
-        description: What the pods do with it.
+    A pod gets it if the association is there before it starts, and the cluster has the add-on
+    eks-pod-identity-agent.
 
     Attributes:
         role: The role.
@@ -50,9 +45,6 @@ def pods_principal(cluster: eks.ICluster) -> iam.IPrincipal:
     """Return EKS Pod Identity, as the pods of one EKS cluster get roles by it.
 
     https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
-
-    Args:
-        cluster: The EKS cluster.
     """
     condition = {"aws:SourceAccount": Aws.ACCOUNT_ID, "aws:SourceArn": cluster.cluster_arn}
     service = iam.ServicePrincipal("pods.eks.amazonaws.com", conditions={"StringEquals": condition})

@@ -41,12 +41,7 @@ def token_issuer_of(
 ) -> TokenIssuer:
     """Return the issuer of a cluster; IAM gets to know that of one which is made.
 
-    Args:
-        scope: Where its provider is made.
-        construct_id: Id.
-        cluster: The EKS cluster.
-        oidc_provider_arn: ARN of the provider of a cluster that exists, for IAM takes one for each
-            issuer. Default: it is made, for a cluster that is made in this app.
+    A cluster that exists needs `oidc_provider_arn`: IAM takes one provider for each issuer.
     """
     if oidc_provider_arn is not None:
         return TokenIssuer(
@@ -62,14 +57,7 @@ def token_issuer_of(
 
 
 class ServiceAccountRole(Construct):
-    """A role of the pods of one service account, of one EKS cluster.
-
-    Args:
-        issuer: Who signs the tokens of the cluster's service accounts.
-        namespace: Namespace of the service account.
-        service_account: Its name.
-        description: What the pods do with it.
-        services: AWS services that assume the role, too. Default: none.
+    """A role of the pods of one service account of one EKS cluster, and of AWS services if named.
 
     Attributes:
         role: The role.

@@ -45,11 +45,7 @@ class HyperPodChartError(ValueError):
 class AbsentChart:
     """A chart that a component needs and the package does not hold.
 
-    Attributes:
-        component: The component.
-        name: The chart it needs.
-        version: Its version.
-        conditions: Helm conditions, dotted paths in the values; when all hold, it is needed.
+    Its conditions are Helm's, dotted paths in the values; when all hold, it is needed.
     """
 
     component: str
@@ -100,9 +96,6 @@ class _Packaging:
 @contextmanager
 def refusing(path: Path) -> Iterator[None]:
     """Refuse a chart that cannot be read.
-
-    Args:
-        path: The chart.
 
     Raises:
         HyperPodChartError: What is done here did not succeed.
@@ -182,11 +175,7 @@ def entries(chart: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def mapping(files: Mapping[str, str], name: str) -> dict[str, Any]:
-    """Return the mapping that a YAML file of a chart is; an empty one for no file.
-
-    Args:
-        files: The texts of files, by their names.
-        name: The file.
+    """Return the mapping that a YAML file among the texts of a chart is; an empty one for no file.
 
     Raises:
         ValueError: It is none.
@@ -218,11 +207,7 @@ def _is_wanted(name: str) -> bool:
 
 
 def chart_files(path: Path, *, is_wanted: Callable[[str], bool]) -> dict[str, str]:
-    """Return the text of files of a chart, by their names from its folder.
-
-    Args:
-        path: A packaged chart (`.tgz`) or a chart directory.
-        is_wanted: Says which, by their names.
+    """Return the text of files of a chart, a `.tgz` or a folder, by their names from its folder.
 
     Raises:
         ArchiveError: It is no archive, holds too much, or what is no file in it.

@@ -30,17 +30,11 @@ def dependency_values(
     instance_types: Iterable[str],
     chart: HyperPodChart | None = None,
 ) -> dict[str, Any]:
-    """Return the chart's values for a region.
+    """Return the chart's values for a region, which may be a token.
 
     The health-monitoring agent's image is regional and the chart would look the region up on a
-    node; there is none yet when the chart is installed, and it would fall back to us-east-1.
-
-    Args:
-        helm: Components to install, and values that are merged last, key by key.
-        region: AWS Region; may be a token.
-        instance_types: Instance types of the nodes: HyperPod's, such as `ml.p5.48xlarge`, and
-            EC2's.
-        chart: The chart, whose values of the region are needed for some components. Default: none.
+    node; there is none yet when the chart is installed, and it would fall back to us-east-1. Some
+    components need the chart, for its values of the region.
     """
     types = [*instance_types]
     components = helm.components_to_install(instance_types=types)
@@ -76,12 +70,9 @@ _UNKNOWN = ""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked:
-    """What a configuration asks of a chart.
+    """What a configuration asks of a chart, and the values with which it would be installed.
 
-    Attributes:
-        helm: The section.
-        values: The values with which the chart would be installed.
-        region: AWS Region; None where it is not known yet.
+    The region is None where it is not known yet.
     """
 
     helm: HelmConfig
@@ -92,13 +83,7 @@ class _Asked:
 def values_for_chart(
     chart: HyperPodChart, *, helm: HelmConfig, region: str, instance_types: Collection[str]
 ) -> dict[str, Any]:
-    """Return the values with which a chart is installed.
-
-    Args:
-        chart: The chart.
-        helm: Components to install, and values that are merged last.
-        region: AWS Region; may be a token, which no chart can be checked against.
-        instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`.
+    """Return the values with which a chart is installed; no region that is a token is checked.
 
     Raises:
         HyperPodChartError: It lacks what is asked of it; one line for each fault.
@@ -110,13 +95,7 @@ def values_for_chart(
 def refuse_unfit(
     chart: HyperPodChart, *, helm: HelmConfig, region: str, instance_types: Collection[str]
 ) -> None:
-    """Refuse a chart that cannot be installed as it is asked for.
-
-    Args:
-        chart: The chart.
-        helm: Components to install, and values that are merged last.
-        region: AWS Region; may be a token, which no chart can be checked against.
-        instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`.
+    """Refuse a chart that cannot be installed as it is asked for; a token's region is not checked.
 
     Raises:
         HyperPodChartError: It lacks what is asked of it; one line for each fault.
@@ -131,14 +110,8 @@ def chart_findings(
 ) -> Iterator[Finding]:
     """Find what makes the chart fail, or is ignored, with these values; nothing for a placeholder.
 
-    Args:
-        chart: The chart.
-        helm: Components to install, and values that are merged last.
-        region: AWS Region; None or a token for one that is not known yet.
-        instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`.
-
-    Yields:
-        Findings with paths from the top of the configuration.
+    The region is None, or a token, if it is not known yet. Paths start at the top of the
+    configuration.
     """
     if chart.is_placeholder:
         return

@@ -134,12 +134,9 @@ _JOB_OPERATORS = ("training_operator", "mpi_operator")
 
 
 def device_plugins(instance_types: Iterable[str]) -> dict[str, bool]:
-    """Return which device plugins the hardware of the instance types needs.
+    """Return which device plugins the hardware of instance types such as `ml.p5.48xlarge` needs.
 
     A type whose hardware is not known gets every plugin: each runs only on the types it knows.
-
-    Args:
-        instance_types: HyperPod instance types, such as `ml.p5.48xlarge`.
 
     Raises:
         ValueError: HyperPod has no such instance type.
@@ -155,12 +152,7 @@ def device_plugins(instance_types: Iterable[str]) -> dict[str, bool]:
 
 
 def with_defaults(chosen: Mapping[str, bool], *, needed: Mapping[str, bool]) -> dict[str, bool]:
-    """Return whether each component is on.
-
-    Args:
-        chosen: What is switched on or off, by the key of the component.
-        needed: Whether each device plugin, and what resiliency needs, is on by itself.
-    """
+    """Return whether each component is on: as chosen, else if it is needed, else as by default."""
     defaults = {name: name in _JOB_OPERATORS for name in SWITCHES} | dict(needed)
     if chosen.get("gpu_operator"):
         # It has a device plugin of its own.
@@ -199,11 +191,7 @@ _SUBCHARTS = {"training-operators": SWITCHES["training_operator"]} | {
 def component_findings(
     components: ComponentsConfig, *, values: Mapping[str, Any], consent: bool
 ) -> Iterator[Finding]:
-    """Find what keeps components and values from being installed together.
-
-    Yields:
-        Findings whose paths start at `helm`.
-    """
+    """Find what keeps components and values from going together; paths start at `helm`."""
     ignored = list(_ignored_values(values))
     if ignored:
         yield from ignored

@@ -22,11 +22,7 @@ _UNHEALTHY = {
 
 
 def ec2_values(instance_types: Collection[str]) -> dict[str, Any]:
-    """Return values with which the plugins run on all nodes that need them; none for HyperPod's.
-
-    Args:
-        instance_types: Instance types of all nodes, HyperPod's and EC2's.
-    """
+    """Return values with which the plugins run on all nodes that need them; none for HyperPod's."""
     if all(map(is_of_hyperpod, instance_types)):
         return {}
     known = [facts for name in instance_types if (facts := instance_facts(name))]

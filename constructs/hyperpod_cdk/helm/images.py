@@ -49,11 +49,7 @@ def mirrored(image: str, *, registry: str | None) -> str:
 
 
 def image_of_chart(name: str) -> str:
-    """Return the image that a chart of this project's own names, by its digest.
-
-    Args:
-        name: Its folder in `charts`.
-    """
+    """Return the image that a chart of this project, by its folder, names by its digest."""
     values = asset_directory("charts") / name / "values.yaml"
     return str(yaml.safe_load(values.read_text("utf-8"))["image"])
 
@@ -67,12 +63,8 @@ def ecr_region(host: str) -> str | None:
 def is_from_outside(image: str, *, registry: str | None, region: str | None) -> bool:
     """Say whether a network without internet access cannot pull an image.
 
-    It reaches ECR in its own region, and what the configuration names.
-
-    Args:
-        image: The image.
-        registry: The registry that the configuration names, if any.
-        region: AWS Region of the network; None for one that is not known, where ECR is believed.
+    It reaches ECR in its own region, where that is not known in any, and the registry that the
+    configuration names.
     """
     host, _ = split_image(image)
     if registry is not None and image.startswith(f"{registry}/"):
@@ -94,10 +86,6 @@ def image_values(chart: Path, *, registry: str) -> dict[str, Any]:
     """Return values that name the registry for each image that a value of the chart names.
 
     An image whose name is in a template follows `global.imageRegistry`, if anything.
-
-    Args:
-        chart: A packaged chart (`.tgz`) or a chart directory.
-        registry: The registry, perhaps with a folder.
 
     Raises:
         HyperPodChartError: The chart cannot be read.

@@ -26,12 +26,9 @@ _GRANT_OPERATIONS = [
 def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.PolicyStatement]:
     """Return the rights that HyperPod uses to encrypt volumes with these keys; none without a key.
 
-    Through SageMaker only, and grants to AWS services only. The keys' own policies must allow it
-    too: https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
-
-    Args:
-        scope: A construct of the policy's stack, whose account and region a mere ID is of.
-        key_ids: IDs or ARNs of keys; a CDK token stands for an ARN.
+    Through SageMaker only, and grants to AWS services only. A mere ID is of the stack's account and
+    region; a CDK token stands for an ARN. The keys' own policies must allow it too:
+    https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
     """
     keys = [arn_of(scope, "kms", "key", key_id) for key_id in key_ids]
     if not keys:
@@ -67,11 +64,7 @@ def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.
 def arn_of(scope: Construct, service: str, resource: str, name: str) -> str:
     """Return the ARN of a resource of the stack's account and region, given its name or ARN.
 
-    Args:
-        scope: A construct of the stack.
-        service: The service, as ARNs have it.
-        resource: The type of the resource, as ARNs have it.
-        name: Name, ID or ARN; a CDK token stands for an ARN.
+    The service and the type of the resource are as ARNs have them; a CDK token stands for an ARN.
     """
     return (
         name if name.startswith("arn:") or is_token(name) else _arn(scope, service, resource, name)
@@ -92,14 +85,9 @@ def hyperpod_access(
 ) -> list[iam.PolicyStatement]:
     """Return the statements of the principal that manages a HyperPod cluster.
 
-    Only what this cluster takes: the roles, keys, training plans and AMIs that it names. Rights on
-    the EKS cluster are `ProvisionerAccess`'s.
+    Only what this cluster takes: the roles, keys, training plans and AMIs that it names; HyperPod
+    scales it with its `role_arn`. Rights on the EKS cluster are `ProvisionerAccess`'s.
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
-
-    Args:
-        scope: A construct of the policy's stack.
-        cluster: The cluster; its `role_arn` is that of the role with which HyperPod scales it.
-        execution_role_arns: ARNs of the nodes' roles.
     """
     return [
         statement(

@@ -302,13 +302,7 @@ def checked_groups(
 ) -> tuple[Group, ...]:
     """Validate a list of groups; a finding within one does not hide those between the groups.
 
-    Args:
-        value: The list as given.
-        handler: Validates each group.
-        model: The groups' section.
-        key: The list's own key.
-        limits: The limits of the number of groups.
-        taken: Names of the groups in `instance_groups`, for the other list.
+    `taken` are the names of the groups in `instance_groups`, for the other list.
 
     Raises:
         RefusedError: There are findings.

@@ -178,20 +178,11 @@ def node_statements(
     script_keys: str,
     data_buckets: Sequence[DataBucketConfig] = (),
 ) -> list[iam.PolicyStatement]:
-    """Return what nodes need in addition to the managed policy.
+    """Return what nodes need in addition to the managed policy, with what their groups name.
 
+    `bucket` is that of the scripts that they run, whose keys match `script_keys`; None if none runs
+    any.
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
-
-    Args:
-        scope: A construct of the policy's stack.
-        groups: The groups that use the role; what they name is in its rights.
-        orchestrator: What runs the jobs of the nodes.
-        vpc_id: The VPC of the nodes.
-        subnet_ids: Where nodes' network interfaces may be made.
-        security_group_id: The group that they may carry.
-        bucket: The bucket of the scripts that they run; None if none runs any.
-        script_keys: What the keys of the scripts match.
-        data_buckets: What else they read. Default: nothing.
     """
     overrides = [group.override_vpc for group in groups if group.override_vpc is not None]
     return [
@@ -231,15 +222,7 @@ def network_statements(
     subnet_ids: Sequence[str],
     group_ids: Sequence[str],
 ) -> list[iam.PolicyStatement]:
-    """Return what nodes may do with network interfaces.
-
-    Args:
-        scope: A construct of the policy's stack.
-        use: Who does what with them.
-        vpc_id: Their VPC.
-        subnet_ids: Where they may be made.
-        group_ids: Security groups that they may carry.
-    """
+    """Return what nodes may do with network interfaces in these subnets, with these groups."""
     interfaces = ec2_arn(scope, "network-interface", "*")
     attach = statement(
         scope,

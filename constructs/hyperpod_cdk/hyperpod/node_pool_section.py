@@ -140,10 +140,6 @@ def pool_values(pool: NodePoolConfig, groups: Mapping[str, InstanceGroupConfig])
     """Return the values of a pool for the chart, with the taints and labels of its groups.
 
     HyperPod writes them on the nodes; Karpenter must know them to tell which pods a node takes.
-
-    Args:
-        pool: The pool.
-        groups: All groups of the cluster, by name.
     """
     own = [groups[name] for name in pool.instance_groups]
     taints = [{key.lower(): text for key, text in each.items()} for each in pool_taints(own[0])]

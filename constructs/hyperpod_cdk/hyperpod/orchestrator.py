@@ -151,14 +151,9 @@ def cluster_request(
     subnet_id: str,
     tags: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return the input of CreateCluster.
+    """Return the input of CreateCluster for a cluster whose groups are filled in.
 
-    Args:
-        cluster: The cluster, its groups filled in.
-        orchestrator: Its `Orchestrator` member.
-        security_group_id: ID of the security group of the nodes.
-        subnet_id: ID of the cluster's subnet, which never changes: groups elsewhere name their own.
-        tags: Tags of the cluster.
+    The subnet is the cluster's own, and never changes: groups elsewhere name theirs.
     """
     return members(
         {

@@ -33,12 +33,9 @@ _TAG: Final = "k8s.io/cluster-autoscaler/node-template/resources"
 def autoscaler_tags(group: ManagedNodeGroupConfig) -> dict[str, str]:
     """Return the tags from which the Cluster Autoscaler knows a node that there is not yet.
 
-    Labels and taints are EKS's, CPUs and memory EC2's; the rest no API tells it. It asks EKS for
-    the tags of the group.
+    Labels and taints are EKS's, CPUs and memory EC2's, of the group's first type; the rest no API
+    tells it. It asks EKS for the tags of the group.
     https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/aws/README.md
-
-    Args:
-        group: The group; its first type stands for all.
     """
     tags = {"ephemeral-storage": f"{group.volume_size_gib}Gi"}
     found = job_resources(group.instance_types[0])
@@ -63,13 +60,6 @@ def present_size(
     It is looked up when something changes that EKS takes together with a size. Another version of
     the launch template, or of the AMI, leaves it as it was looked up last, which sends no size.
     https://github.com/aws/containers-roadmap/issues/1258
-
-    Args:
-        scope: Parent.
-        construct_id: Its id.
-        cluster: The EKS cluster.
-        group: The group.
-        provisioner: Looks the size up.
     """
     scaling = {
         "MinSize": group.min_size,
@@ -117,13 +107,7 @@ class ClusterAutoscaler(Construct):
     """The Cluster Autoscaler, as a Helm release, with a role by EKS Pod Identity.
 
     It changes Auto Scaling groups of node groups of this EKS cluster alone, by the tag of EKS,
-    which no one else sets.
-
-    Args:
-        cluster: The EKS cluster; with the add-on eks-pod-identity-agent.
-        provisioner: Runs helm; needs `ProvisionerAccess` to the EKS cluster.
-        kubernetes_version: Of the EKS cluster, such as `1.34`.
-        registry: Registry that the image comes from in place of its own. Default: its own.
+    which no one else sets. `registry` is where its image comes from in place of its own.
     """
 
     def __init__(

@@ -40,14 +40,9 @@ def launch_template(
 ) -> ec2.CfnLaunchTemplate:
     """Return the launch template of a node group, with the placement group that it names.
 
-    Args:
-        scope: Parent.
-        construct_id: Its id.
-        group: The section.
-        security_group: That of control plane and nodes; EFA needs its rules.
-        volume_key: Encrypts the root volume. Default: the account's key of EBS.
-        tags: Tags of instances and volumes. A Capacity Block, which is paid for as a whole, goes
-            without: its instances would have to end for other ones.
+    The security group is that of control plane and nodes: EFA needs its rules. Without a key,
+    root volumes have the account's key of EBS. A Capacity Block, which is paid for as a whole, goes
+    without the tags: its instances would have to end for other ones.
     """
     volume = ec2.BlockDeviceVolume.ebs(
         group.volume_size_gib,

@@ -33,11 +33,6 @@ class NodeRole(Construct):
 
     The VPC CNI gives pods addresses by the rights of the node, as on HyperPod's nodes.
 
-    Args:
-        vpc: The VPC of the nodes.
-        subnets: Where their network interfaces may be made.
-        security_group: The group that they may carry.
-
     Attributes:
         role: The role.
     """

@@ -58,9 +58,6 @@ class InferenceAccess(Construct):
     The bucket is retained: endpoints outlive the operator, and requests are captured there if they
     ask for it.
 
-    Args:
-        setup: What the deployment gives.
-
     Attributes:
         configuration: The values of the add-on.
     """
@@ -195,10 +192,6 @@ class ClusterArnParameter(Construct):
 
     Not an export: while one is in use, CloudFormation refuses to change it, and so to replace the
     cluster, whose ARN is then another.
-
-    Args:
-        name: Name of the parameter.
-        cluster_arn: The ARN.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, name: str, cluster_arn: str) -> None:

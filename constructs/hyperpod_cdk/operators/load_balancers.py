@@ -21,10 +21,6 @@ def load_balancer_statements(scope: Construct, *, vpc_id: str) -> Iterator[iam.P
     As the controller documents it for version 2.13, without rights to change AWS WAF, AWS Shield
     and Amazon Cognito, which no endpoint asks it for, and in the deployment's VPC alone.
     https://kubernetes-sigs.github.io/aws-load-balancer-controller/v2.13/deploy/installation/
-
-    Args:
-        scope: A construct of the policy's stack.
-        vpc_id: The VPC.
     """
 
     def arns(service: str, *resources: str) -> list[str]:

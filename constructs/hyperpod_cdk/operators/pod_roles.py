@@ -29,9 +29,6 @@ class SpacesRole(Construct):
     AWS documents it as always required. Its rights are for remote access and the web UI, which are
     off.
     https://docs.aws.amazon.com/sagemaker/latest/dg/permission-setup.html
-
-    Args:
-        cluster: The EKS cluster.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, cluster: eks.ICluster) -> None:
@@ -54,9 +51,6 @@ class VolumesRole(Construct):
 
     HyperPod's nodes are not instances of the account, so volumes are attached by HyperPod's API.
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-ebs.html
-
-    Args:
-        cluster: The EKS cluster.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, cluster: eks.ICluster) -> None:
@@ -110,11 +104,8 @@ class VolumesRole(Construct):
 class ModelsRole(Construct):
     """The role of the CSI driver of Mountpoint for Amazon S3, by EKS Pod Identity; it only reads.
 
+    The models of SageMaker JumpStart, and the data buckets that pods mount.
     https://github.com/awslabs/mountpoint-s3-csi-driver/blob/main/docs/CONFIGURATION.md
-
-    Args:
-        cluster: The EKS cluster.
-        data_buckets: What pods mount. Default: nothing but the models of SageMaker JumpStart.
     """
 
     def __init__(

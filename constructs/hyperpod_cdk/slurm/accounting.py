@@ -306,10 +306,6 @@ def accounting_statements(
     """Return what nodes need to read the user and the password of slurmdbd.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html
-
-    Args:
-        scope: A construct of the policy's stack.
-        database: The database.
     """
     added_by = "`cluster.slurm.accounting`"
     statements = [

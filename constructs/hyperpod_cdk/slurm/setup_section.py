@@ -27,13 +27,9 @@ _MOST_USERS, _MOST_BYTES = 500, 64 * 1024
 
 
 class SlurmUser(NamedTuple):
-    """A line of the users' file.
+    """A line of the users' file: a user and a group of one name and one ID.
 
-    Attributes:
-        name: Name, of the user and of a group.
-        uid: ID of both.
-        home: Home directory; empty for one on the shared file system.
-        public_key: SSH key that the user comes in with; empty for none.
+    The home directory is empty for one on the shared file system, the SSH key for none.
     """
 
     name: str

@@ -17,11 +17,7 @@ _DIGITS = 16
 
 
 def base_images(instance_types: Sequence[str]) -> tuple[BaseImage, ...]:
-    """Return what the training images of a cluster begin with: one for GPUs, one for Neuron.
-
-    Args:
-        instance_types: Those of the cluster's groups.
-    """
+    """Return what the training images of a cluster begin with: one for GPUs, one for Neuron."""
     found = (instance_facts(name) for name in instance_types)
     kinds = {facts.accelerator.kind for facts in found if facts and facts.accelerator}
     return tuple(BASE_IMAGES[kind] for kind in BASE_IMAGES if kind in kinds)
@@ -34,11 +30,9 @@ def image_output(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingImage:
-    """An image that jobs train in.
+    """An image that jobs train in, by what it begins with.
 
-    Attributes:
-        base: What it begins with.
-        tag: Its tag: the base's name, and the digest of what it is built from.
+    Its tag has that name, and the digest of what it is built from.
     """
 
     base: BaseImage
@@ -47,10 +41,7 @@ class TrainingImage:
     def build(self, *, repository: str, base_registry: str, index: str | None) -> list[str]:
         """Return the command that builds and pushes it, in the folder of its context.
 
-        Args:
-            repository: URI of its repository.
-            base_registry: Registry of what it begins with.
-            index: Index of Python packages; None for PyPI.
+        `index` is that of Python packages; None for PyPI.
         """
         arguments = {"DLC_REGISTRY": base_registry, **({"PIP_INDEX_URL": index} if index else {})}
         return [
@@ -70,10 +61,6 @@ def training_image(base: BaseImage, *, context: Path) -> TrainingImage:
 
     A change of a file of the context or of its own Dockerfile gives another tag, and nothing else
     does: neither dates nor the Dockerfile of another image.
-
-    Args:
-        base: What it begins with.
-        context: The build context, `images/training`.
     """
     digest = hashlib.sha256()
     for path, content in _files(context, dockerfile=f"Dockerfile.{base.name}"):
@@ -93,11 +80,8 @@ def _files(context: Path, *, dockerfile: str) -> Iterator[tuple[str, bytes]]:
 def build_script(image: TrainingImage, *, index: str | None) -> str:
     """Return what CodeBuild runs for an image, in Bash; a tag that is there is not built again.
 
-    It reads BASE_REGISTRY, REPOSITORY_NAME and REPOSITORY_URI.
-
-    Args:
-        image: The image.
-        index: Index of Python packages; None for PyPI.
+    It reads BASE_REGISTRY, REPOSITORY_NAME and REPOSITORY_URI. `index` is that of Python packages;
+    None for PyPI.
     """
     command = image.build(repository="$REPOSITORY_URI", base_registry="$BASE_REGISTRY", index=index)
     # In double quotes, the shell puts in what only CloudFormation knows.
