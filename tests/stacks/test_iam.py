@@ -1,7 +1,6 @@
-"""Who is admitted to the cluster, whom roles trust, and where IAM has wildcards."""
+"""How to be admitted to the cluster, whom roles trust, and where IAM has wildcards."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,40 +8,6 @@ import pytest
 from hyperpod_cdk import Config
 from tests.conftest import Assemble, Configure
 from tests.support.template_view import TemplateView, listed
-
-ADMIN, USER, OTHER = (
-    f"arn:aws:iam::111122223333:{name}" for name in ("role/Admin", "user/Eve", "role/team/Admin")
-)
-
-
-def entries(assemble: Assemble, configure: Configure, admins: Sequence[str]) -> dict[str, str]:
-    """Return the logical id of the access entry of each admin."""
-    config = configure({"eks": {"admins": list(admins)}})
-    view = TemplateView(assemble(config).templates()["ml-platform"])
-    found = {
-        view.text(view.resources[name]["Properties"]["PrincipalArn"]): name
-        for name in view.ids("AWS::EKS::AccessEntry")
-    }
-    return {arn: name for arn, name in found.items() if arn.startswith("arn:")}
-
-
-@pytest.mark.parametrize(
-    "changed", [[USER], [USER, ADMIN], [OTHER, ADMIN, USER]], ids=["removed", "swapped", "added"]
-)
-def test_an_admin_keeps_its_access_entry_whoever_else_is_listed(
-    assemble: Assemble, configure: Configure, changed: list[str]
-) -> None:
-    # CloudFormation creates the entry of a new logical id before it deletes that of an old one,
-    # and EKS takes a principal once.
-    before = entries(assemble, configure, [ADMIN, USER])
-    after = entries(assemble, configure, changed)
-
-    assert before.keys() == {ADMIN, USER}
-    assert after.keys() == set(changed)
-    assert {arn: after[arn] for arn in after.keys() & before.keys()} == {
-        arn: before[arn] for arn in after.keys() & before.keys()
-    }
-    assert len(set(after.values())) == len(changed)
 
 
 def test_the_platform_says_how_to_grant_access(default_config: Config, assemble: Assemble) -> None:

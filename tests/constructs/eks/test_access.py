@@ -11,7 +11,7 @@ from hyperpod_cdk import ConfigError, EditorsConfig, EksCluster, EksConfig
 from tests.constructs.conftest import View
 
 ENTRY = "AWS::EKS::AccessEntry"
-ANN, BEN, EVE = (f"arn:aws:iam::111122223333:role/{name}" for name in ("Ann", "Ben", "Eve"))
+ANN, BEN, EVE = (f"arn:aws:iam::111122223333:role/{name}" for name in ("Ann", "Ben", "team/Ann"))
 ADMIN, EDIT, VIEW, TRAINING = (
     "AmazonEKSClusterAdminPolicy",
     "AmazonEKSEditPolicy",
@@ -73,7 +73,8 @@ def granted(entry: Mapping[str, Any]) -> Granted:
     """Return the namespaces of each policy of an entry; None for the whole cluster."""
     found = {}
     for each in entry["AccessPolicies"]:
-        *_, name = str(each["PolicyArn"]["Fn::Join"][1][-1]).rpartition("/")
+        arn = str(each["PolicyArn"]["Fn::Join"][1][-1])
+        name = arn.removeprefix(":eks::aws:cluster-access-policy/")
         scope = each["AccessScope"]
         assert scope["Type"] == ("namespace" if "Namespaces" in scope else "cluster")
         found[name] = scope.get("Namespaces")

@@ -17,7 +17,6 @@ from hyperpod_cli.helm.layer_binaries import layer_binaries
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 
 CLUSTER, ADDON, ENTRY = "AWS::EKS::Cluster", "AWS::EKS::Addon", "AWS::EKS::AccessEntry"
-ADMINS = ["arn:aws:iam::111122223333:role/Admin", "arn:aws:iam::111122223333:user/Eve"]
 OFFICE = "203.0.113.0/24"
 BOTH, PUBLIC, PRIVATE = "public_and_private", "public", "private"
 
@@ -154,23 +153,6 @@ def test_addons_need_no_node(stack: cdk.Stack, surroundings: dict[str, Any], vie
     assert sorted(names) == ["eks-pod-identity-agent", "kube-proxy", "vpc-cni"]
 
 
-def test_admins_get_in_and_nobody_else(
-    stack: cdk.Stack, surroundings: dict[str, Any], view: View
-) -> None:
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(admins=tuple(ADMINS)))
-
-    seen = view()
-    entries = seen.all(ENTRY)
-
-    assert [entry["PrincipalArn"] for entry in entries] == ADMINS
-    for entry in entries:
-        (policy,) = entry["AccessPolicies"]
-        assert policy["AccessScope"] == {"Type": "cluster"}
-        assert seen.text(policy["PolicyArn"]) == (
-            "arn:<AWS::Partition>:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
-        )
-
-
 def test_no_admins_by_default(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
     EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
 
@@ -186,16 +168,11 @@ def test_secrets_key(stack: cdk.Stack, surroundings: dict[str, Any], view: View)
     ]
 
 
-def test_deletion_protection(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(deletion_protection=True))
-
-    assert view().one(CLUSTER)["DeletionProtection"] is True
-
-
 @pytest.mark.parametrize(
-    ("said", "found"), [({}, None), ({"deletion_protection": False}, False)], ids=["not", "lifted"]
+    ("said", "found"),
+    [({}, None), *(({"deletion_protection": value}, value) for value in (True, False))],
 )
-def test_no_deletion_protection_is_stated_as_it_is_written(
+def test_deletion_protection_is_stated_as_it_is_written(
     *,
     stack: cdk.Stack,
     surroundings: dict[str, Any],

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import ComponentsConfig, ConfigError, HelmConfig
+from tests.conftest import Configure
 from tests.support.refusals import helm_lines
 
 CONSENT: dict[str, Any] = {"i_know_this_breaks_resiliency": True}
@@ -124,6 +125,56 @@ def test_what_is_chosen_is_installed(components: dict[str, Any]) -> None:
     found = installed("ml.p5.48xlarge", "ml.trn1.32xlarge", components=components)
 
     assert {name: getattr(found, name) for name in components} == components
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (
+            {"gpu-operator": {"enabled": True}},
+            {"gpu_operator": True, "nvidia_device_plugin": False},
+        ),
+        ({"mpi-operator": {"enabled": False}}, {"mpi_operator": False}),
+        (
+            {
+                "team-role-and-bindings": {
+                    "enabled": True,
+                    "computeQuotaTarget": {"targetId": "a"},
+                }
+            },
+            {"team_role_bindings": True},
+        ),
+    ],
+)
+def test_what_the_charts_values_switch_is_installed(
+    values: dict[str, Any], expected: dict[str, bool]
+) -> None:
+    switches = installed("ml.p5.48xlarge", values=values).switches()
+
+    assert {name: switches[name] for name in expected} == expected
+
+
+def test_a_component_and_the_charts_value_may_agree_and_resiliency_be_given_up_by_value() -> None:
+    values = {"mpi-operator": {"enabled": False}, "hyperpod-patching": {"enabled": False}}
+
+    found = installed("ml.m5.large", components=off("mpi_operator"), values=values, **CONSENT)
+
+    assert (found.mpi_operator, found.patching, found.health_monitoring_agent) == (
+        False,
+        False,
+        True,
+    )
+
+
+def test_every_type_that_a_group_may_have_counts(configure: Configure) -> None:
+    types = ["ml.m5.large", "ml.trn2.3xlarge"]
+    group = {"name": "any", "instance_count": 0, "instance_types": types}
+    helm = {"components": {"neuron_device_plugin": None}}
+
+    config = configure({"cluster": {"instance_groups": [group]}, "helm": helm})
+
+    assert plugins(config.components) >= {"neuron_device_plugin"}
+    assert "nvidia_device_plugin" not in plugins(config.components)
 
 
 @pytest.mark.parametrize(

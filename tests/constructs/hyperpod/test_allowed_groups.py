@@ -16,17 +16,11 @@ def deployed(deployment: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     "group",
     [
-        {"capacity": "Spot"},
-        {"instance_count": 0, "min_instance_count": 0},
         {"instance_type": None, "instance_types": ["ml.g5.xlarge", "ml.g5.2xlarge"]},
-        {"volume_size_gib": None},
-        {"ebs_volumes": []},
-        {"ebs_volumes": [ROOT]},
         {"ebs_volumes": [{**DATA, "kms_key_id": "mrk-1234abcd"}, ROOT]},
         {"fsx_lustre_mounts": mounts(3)},
         {"override_vpc": {"subnet_ids": [SUBNET], "security_group_ids": [FIREWALL]}},
         {"availability_zone_id": "usw2-az2"},
-        {"lifecycle": None},
         {"lifecycle": {}},
         {"lifecycle": {"source_s3_uri": "s3://scripts/a/b/", "on_create": "x.sh"}},
         {"image_id": "default"},
@@ -37,15 +31,7 @@ def deployed(deployment: object) -> dict[str, object]:
             "taints": [{"key": "k", "effect": "PreferNoSchedule"}],
         },
         {"instance_type": "ml.p5.48xlarge", "network_interface_type": "efa"},
-        {"scheduled_update": deployed({})},
         {"scheduled_update": deployed({"rollback_alarms": ["an alarm / with signs"]})},
-        {
-            "auto_patch": {
-                "strategy": "DrainFirst",
-                "deployment": {"maximum_batch_size": {"type": "INSTANCE_COUNT", "value": 1}},
-                "drain": {"timeout_seconds": 0},
-            }
-        },
         {"auto_patch": {"strategy": "WhenAllIdle", "next_patch_date": "2027-01-31T03:00:00+01:00"}},
         {"instance_type": "ml.p5.48xlarge", "training_plan_arn": PLAN, "execution_role_arn": ROLE},
     ],

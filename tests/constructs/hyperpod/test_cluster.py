@@ -192,15 +192,6 @@ def test_a_role_that_is_passed_scales_the_cluster(
     assert seen.statement("PassClusterRole")["Resource"] == OWN_ROLE
 
 
-def test_numbers_stay_numbers(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
-    HyperPodCluster(stack, "Cluster", cluster=cluster(), **arguments)
-
-    group = request(view())["InstanceGroups"][0]
-
-    assert type(group["InstanceCount"]) is int
-    assert type(group["ThreadsPerCore"]) is int
-
-
 def test_properties_and_attributes(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
     made = HyperPodCluster(stack, "Cluster", cluster=cluster(), **arguments)
 
