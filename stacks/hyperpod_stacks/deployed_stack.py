@@ -19,11 +19,7 @@ Made = TypeVar("Made", bound="DeployedStack")
 class Stacks:
     """What the stacks of a deployment are made from, and those that are made.
 
-    Attributes:
-        config: What to deploy.
-        chart: Chart of the HyperPod dependencies. Default: the one to deploy, or a placeholder.
-        scripts: Folder of the lifecycle scripts. Default: the project's own.
-        made: The stacks that are made, by kind.
+    The chart and the folder of lifecycle scripts are None where they are not given.
     """
 
     config: Config

@@ -31,7 +31,7 @@ class PlatformStack(DeployedStack):
     def __init__(self, scope: Construct, kind: StackKind, stacks: Stacks) -> None:
         super().__init__(scope, kind, stacks)
         config = stacks.config
-        # It refuses a chart that does not fit, before the provisioner takes seconds to bundle.
+        # It refuses a chart that cannot be read, before the provisioner takes seconds to bundle.
         self.orchestration = orchestration = orchestration_of(config, chart=stacks.chart)
         FixedValue(
             self,

@@ -38,17 +38,13 @@ _ADDONS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Protection:
-    """The termination protection that a configuration gives a stack.
-
-    Attributes:
-        says: What is said of the stack while it has it.
-        given_by: Whether a configuration gives it.
-        lifted_by: What in the configuration lifts it.
-    """
+    """The termination protection that a configuration gives a stack."""
 
     says: str
+    """What is said of the stack while it has it."""
     given_by: Callable[[Config], bool]
     lifted_by: Callable[[Config], str]
+    """What in the configuration lifts it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -88,21 +88,10 @@ def values_for_chart(
     Raises:
         HyperPodChartError: It lacks what is asked of it; one line for each fault.
     """
-    refuse_unfit(chart, helm=helm, region=region, instance_types=instance_types)
-    return dependency_values(helm, region=region, instance_types=instance_types, chart=chart)
-
-
-def refuse_unfit(
-    chart: HyperPodChart, *, helm: HelmConfig, region: str, instance_types: Collection[str]
-) -> None:
-    """Refuse a chart that cannot be installed as it is asked for; a token's region is not checked.
-
-    Raises:
-        HyperPodChartError: It lacks what is asked of it; one line for each fault.
-    """
     found = chart_findings(chart, helm=helm, region=region, instance_types=instance_types)
     if lines := [f"{chart.path}: {finding}" for finding in found]:
         raise HyperPodChartError("\n".join(lines))
+    return dependency_values(helm, region=region, instance_types=instance_types, chart=chart)
 
 
 def chart_findings(

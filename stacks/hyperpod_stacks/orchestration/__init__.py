@@ -11,14 +11,10 @@ from hyperpod_stacks.orchestration.slurm import SlurmOrchestration
 def orchestration_of(config: Config, *, chart: HyperPodChart | None) -> Orchestration:
     """Return what the orchestrator of a configuration adds to its stacks.
 
-    Args:
-        config: What to deploy.
-        chart: Chart of the HyperPod dependencies, with EKS. Default: the configured or the official
-            one, or a placeholder while that is not packaged.
+    Without a chart of the HyperPod dependencies, EKS takes the one to deploy, or a placeholder.
 
     Raises:
-        HyperPodChartError: The chart cannot be read, has no image for the region, lacks a
-            component, or does not know a value.
+        HyperPodChartError: The chart cannot be read.
     """
     if config.cluster.orchestrator == EKS:
         return EksOrchestration(config=config, chart=chart)

@@ -12,7 +12,6 @@ from hyperpod_cdk.eks.cluster import eks_cluster_of
 from hyperpod_cdk.eks.pod_security import EditorsPodSecurity
 from hyperpod_cdk.eks.section import EditorsConfig
 from hyperpod_cdk.helm.chart import HyperPodChart
-from hyperpod_cdk.helm.chart_rules import refuse_unfit
 from hyperpod_cdk.helm.dependencies import HyperPodDependencies, PlaceholderRule
 from hyperpod_cdk.helm.release import DeletionCheck, PriorityClasses
 from hyperpod_cdk.hyperpod.node_pools import NodePools
@@ -20,9 +19,7 @@ from hyperpod_cdk.hyperpod.orchestrator import Eks
 from hyperpod_cdk.node_health.node_health import NodeHealth
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.storage.claims import (
-    FileSystemClaims,
-)
+from hyperpod_cdk.storage.claims import FileSystemClaims
 from hyperpod_stacks.orchestration.orchestration import FileSystem, Orchestration, Platform
 from hyperpod_stacks.packaged_chart import helm_chart
 
@@ -30,16 +27,10 @@ from hyperpod_stacks.packaged_chart import helm_chart
 class EksOrchestration(Orchestration):
     """Amazon EKS: each node is a node of a Kubernetes cluster.
 
-    Args:
-        config: What to deploy.
-        chart: Chart of the HyperPod dependencies. Default: the one to deploy, or a placeholder.
-
-    Attributes:
-        runs_helm: True.
+    Without a chart, the dependencies are the one to deploy, or a placeholder.
 
     Raises:
-        HyperPodChartError: The chart cannot be read, has no image for the region, lacks a
-            component, or does not know a value.
+        HyperPodChartError: The chart cannot be read.
     """
 
     runs_helm = True
@@ -47,12 +38,6 @@ class EksOrchestration(Orchestration):
     def __init__(self, *, config: Config, chart: HyperPodChart | None) -> None:
         self._config = config
         self._chart = chart or helm_chart(config)
-        refuse_unfit(
-            self._chart,
-            helm=config.helm,
-            region=config.region or cdk.Aws.REGION,
-            instance_types=config.instance_types,
-        )
         self._cluster: eks.ICluster | None = None
         self._dependencies: HyperPodDependencies | None = None
 

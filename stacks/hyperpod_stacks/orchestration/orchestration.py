@@ -22,15 +22,7 @@ from hyperpod_cdk.synthesis.logs import LogGroups
 
 
 class Platform(Protocol):
-    """What of the platform stack an orchestrator builds on.
-
-    Attributes:
-        network: The VPC and its subnets.
-        security_group: That of the nodes.
-        keys: What encrypts each kind of data.
-        log_groups: How log groups are made.
-        provisioner: Serves custom resources.
-    """
+    """What of the platform stack an orchestrator builds on; the security group is the nodes'."""
 
     network: Network | ImportedNetwork
     security_group: ec2.ISecurityGroup
@@ -41,15 +33,9 @@ class Platform(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileSystem:
-    """A file system of the storage stack.
+    """A file system of the storage stack, with its section and where that is in the configuration.
 
-    Attributes:
-        files: Its section.
-        key: Where the section is in the configuration.
-        identifier: Its ID.
-        availability: Its names, once it can be mounted.
-        provisioning: Parameters of a StorageClass whose claims get such file systems. Default:
-            there is none.
+    Claims of a StorageClass with the parameters of `provisioning` get such file systems.
     """
 
     files: LustreConfig | HomeDirectoriesConfig
@@ -62,11 +48,11 @@ class FileSystem:
 class Orchestration(Protocol):
     """What an orchestrator adds to each stack: nothing, where it does not say so.
 
-    Attributes:
-        runs_helm: Whether the provisioner runs helm.
+    What it takes of `stored` are outputs of the storage stack; there are none without one.
     """
 
     runs_helm: bool = False
+    """Whether the provisioner runs helm."""
 
     @property
     def orchestrator(self) -> Orchestrator:
@@ -74,11 +60,7 @@ class Orchestration(Protocol):
         ...
 
     def of_cluster(self, stored: Mapping[str, str]) -> Orchestrator:
-        """Return what the HyperPod cluster knows of it.
-
-        Args:
-            stored: Outputs of the storage stack; empty without one.
-        """
+        """Return what the HyperPod cluster knows of it."""
         ...
 
     def add_to_stack(self, stack: cdk.Stack) -> None:
@@ -117,23 +99,11 @@ class Orchestration(Protocol):
         execution_role: iam.IRole,
         stored: Mapping[str, str],
     ) -> Sequence[Construct]:
-        """Add what nodes need; return what they wait for.
-
-        Args:
-            scope: The HyperPod stack.
-            platform: What it builds on.
-            execution_role: The role of the nodes.
-            stored: Outputs of the storage stack; empty without one.
-        """
+        """Add what nodes of the HyperPod stack, of this role, need; return what they wait for."""
         ...
 
     def add_before_nodes(self, scope: Construct, platform: Platform) -> Sequence[Construct]:
-        """Add what nodes need, where it is not yet; return what they wait for.
-
-        Args:
-            scope: A stack with nodes.
-            platform: What it builds on.
-        """
+        """Add what nodes of a stack need, where it is not yet; return what they wait for."""
         return ()
 
     def add_after_nodes(self, scope: Construct, platform: Platform) -> None:

@@ -20,13 +20,9 @@ from hyperpod_stacks.orchestration.orchestration import Orchestration, Platform
 def slurm_of(
     config: Config, *, outputs: Mapping[str, str], secret_key_arn: str | None = None
 ) -> Slurm:
-    """Return Slurm with the file systems and the accounting of a deployment.
+    """Return Slurm with the file systems and the accounting of a deployment's storage stack.
 
-    Args:
-        config: What is deployed.
-        outputs: Outputs of the storage stack.
-        secret_key_arn: KMS key of the secret of a database that it makes. Default: that of
-            Secrets Manager.
+    The KMS key is that of the secret of a database that it makes, if not Secrets Manager's own.
     """
     accounting = config.cluster.accounting
     if accounting is not None and config.makes_accounting:
@@ -43,11 +39,7 @@ def slurm_of(
 
 
 class SlurmOrchestration(Orchestration):
-    """Slurm, which HyperPod sets up on the nodes: no control plane, no Helm.
-
-    Args:
-        config: What to deploy.
-    """
+    """Slurm, which HyperPod sets up on the nodes: no control plane, no Helm."""
 
     def __init__(self, *, config: Config) -> None:
         self._config = config
