@@ -1,7 +1,7 @@
 """Rows of the tables of checks: a configuration, and what a rule finds in it."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -40,14 +40,16 @@ class Case(Generic[Subject]):
         return f"{self.rule.__name__}: {self.title}"
 
 
-def one(
-    rule: Rule[Subject],
-    title: str,
-    subject: Subject,
-    *expected: Expected,
-) -> Case[Subject]:
-    """Return one row."""
-    return Case(rule=rule, title=title, subject=subject, expected=expected)
+Cases = dict[Rule[Any], Mapping[str, Any]]
+"""By rule and title: what passes, or what fails and what is expected."""
+
+
+def rows_of(cases: Cases) -> Iterator[Case[Any]]:
+    """Yield the rows of tables."""
+    for rule, rows in cases.items():
+        for title, row in rows.items():
+            subject, *expected = row if isinstance(row, tuple) else (row,)
+            yield Case(rule=rule, title=title, subject=subject, expected=tuple(expected))
 
 
 def group(instance_type: str | None = CPU, *, index: int = 0, **changes: Any) -> dict[str, Any]:

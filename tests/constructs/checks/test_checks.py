@@ -43,13 +43,14 @@ from tests.support.rule_cases import (
     config,
     group,
     own_subnets,
+    rows_of,
     subnets,
 )
 
 CASES: list[Case[Any]] = [
     case
     for module in iter_modules(cases.__path__)
-    for case in import_module(f"{cases.__name__}.{module.name}").CASES
+    for case in rows_of(import_module(f"{cases.__name__}.{module.name}").CASES)
 ]
 FINDINGS: dict[type[object], Callable[[Any], Iterator[Finding]]] = {
     NetworkConfig: network_findings,

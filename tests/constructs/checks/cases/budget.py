@@ -3,7 +3,7 @@
 from typing import Any
 
 from hyperpod_cdk.checks.budget import budget
-from tests.support.rule_cases import ERROR, WARNING, config, group, one
+from tests.support.rule_cases import ERROR, WARNING, Cases, config, group
 
 _LARGE = {"monthly_usd": 1_000_000, "emails": ["ml@example.com"]}
 
@@ -12,36 +12,27 @@ def _observed(**keys: Any) -> dict[str, Any]:
     return {"observability": {"budget": {**_LARGE, **keys}}, "region": "us-west-2"}
 
 
-CASES = [
-    one(budget, "off", config()),
-    one(budget, "large enough", config(**_observed())),
-    one(budget, "by a tag", config(tags={"team": "a"}, **_observed(tag="team"))),
-    one(
-        budget,
-        "of the topic alone",
-        config(
-            observability={
-                "budget": {"monthly_usd": 1_000_000},
-                "notifications": {},
-            }
-        ),
+CASES: Cases = {}
+CASES[budget] = {
+    "off": config(),
+    "large enough": config(**_observed()),
+    "by a tag": config(tags={"team": "a"}, **_observed(tag="team")),
+    "of the topic alone": config(
+        observability={
+            "budget": {"monthly_usd": 1_000_000},
+            "notifications": {},
+        }
     ),
-    one(
-        budget,
-        "that nobody hears of",
+    "that nobody hears of": (
         config(**_observed(emails=[])),
         (ERROR, "observability.budget.emails", "must name an address"),
     ),
-    one(
-        budget,
-        "by a tag that is not there",
+    "by a tag that is not there": (
         config(tags={"team": "a"}, **_observed(tag="project")),
         (ERROR, "observability.budget.tag", "is no key in tags, which has: team"),
     ),
-    one(
-        budget,
-        "below the list price",
+    "below the list price": (
         config(group("ml.g5.12xlarge"), **_observed(monthly_usd=5000)),
         (WARNING, "observability.budget.monthly_usd", "list prices: 5,5"),
     ),
-]
+}

@@ -17,10 +17,10 @@ from tests.support.rule_cases import (
     SOFT_TAINT,
     TAINT,
     WARNING,
+    Cases,
     cluster,
     group,
     in_group,
-    one,
 )
 
 _GROUPS = "cluster.instance_groups"
@@ -35,39 +35,28 @@ def _tainted(*taints: dict[str, Any]) -> ClusterConfig:
     return cluster(group(taints=list(taints)))
 
 
-GROUP_COUNT = [
-    one(
-        group_count,
-        "as many as the guide says",
-        cluster(
-            *(group(index=index) for index in range(20)),
-            restricted=[group(GPU, index=index) for index in range(20, 25)],
-        ),
+CASES: Cases = {}
+CASES[group_count] = {
+    "as many as the guide says": cluster(
+        *(group(index=index) for index in range(20)),
+        restricted=[group(GPU, index=index) for index in range(20, 25)],
     ),
-    one(
-        group_count,
-        "more",
+    "more": (
         cluster(*(group(index=index) for index in range(21))),
         (WARNING, _GROUPS, "groups are more than the 20 of the HyperPod guide"),
     ),
-]
+}
 
-KARPENTER = [
-    one(karpenter, "off", cluster(group(), node_recovery="None")),
-    one(
-        karpenter,
-        "with a group to scale",
-        cluster(group(), group(GPU, index=1, instance_count=0), auto_scaling="Karpenter"),
+CASES[karpenter] = {
+    "off": cluster(group(), node_recovery="None"),
+    "with a group to scale": cluster(
+        group(), group(GPU, index=1, instance_count=0), auto_scaling="Karpenter"
     ),
-    one(
-        karpenter,
-        "without node recovery",
+    "without node recovery": (
         cluster(group(instance_count=0), auto_scaling="Karpenter", node_recovery="None"),
         (ERROR, "cluster.node_recovery", "must be Automatic with auto_scaling"),
     ),
-    one(
-        karpenter,
-        "with nothing to scale",
+    "with nothing to scale": (
         cluster(
             group(),
             group(GPU, index=1, instance_count=0, deep_health_checks=CHECKS),
@@ -76,7 +65,7 @@ KARPENTER = [
         ),
         (WARNING, "cluster.auto_scaling", "finds no group to scale"),
     ),
-]
+}
 
 _SCALED: dict[str, Any] = {"instance_count": 0}
 
@@ -87,39 +76,27 @@ def _pools(*groups: dict[str, Any], names: list[str], **changes: Any) -> Cluster
 
 
 _OF_POOL = "cluster.node_pools[0].instance_groups"
-NODE_POOLS = [
-    one(
-        node_pools,
-        "groups of several types, with the same taints in another order",
-        _pools(
-            group(GPU, taints=[TAINT, SOFT_TAINT], **_SCALED),
-            group(index=1, taints=[SOFT_TAINT, TAINT], **_SCALED),
-            names=["group-0", "group-1"],
-        ),
+CASES[node_pools] = {
+    "groups of several types, with the same taints in another order": _pools(
+        group(GPU, taints=[TAINT, SOFT_TAINT], **_SCALED),
+        group(index=1, taints=[SOFT_TAINT, TAINT], **_SCALED),
+        names=["group-0", "group-1"],
     ),
-    one(
-        node_pools,
-        "without autoscaling",
+    "without autoscaling": (
         _pools(group(**_SCALED), names=["group-0"], auto_scaling=None),
         (ERROR, "cluster.node_pools", "needs cluster.auto_scaling: Karpenter"),
     ),
-    one(
-        node_pools,
-        "a group that there is not",
+    "a group that there is not": (
         _pools(group(**_SCALED), names=["grup-0"]),
         (ERROR, f"{_OF_POOL}[0]", "did you mean group-0? (allowed: group-0)"),
     ),
-    one(
-        node_pools,
-        "groups that Karpenter does not scale",
+    "groups that Karpenter does not scale": (
         _pools(group(GPU, deep_health_checks=CHECKS, training_plan_arn=PLAN), names=["group-0"]),
         in_group(ERROR, "instance_count", "must be 0 in the node pool 'gpu'"),
         in_group(ERROR, "deep_health_checks", "must be empty in the node pool"),
         in_group(ERROR, "training_plan_arn", "must be left out in the node pool"),
     ),
-    one(
-        node_pools,
-        "other taints",
+    "other taints": (
         _pools(
             group(taints=[TAINT], **_SCALED),
             group(index=1, **_SCALED),
@@ -127,61 +104,41 @@ NODE_POOLS = [
         ),
         (ERROR, f"{_OF_POOL}[1]", "has other taints than 'group-0'"),
     ),
-]
+}
 
-LABELS = [
-    one(
-        node_labels,
-        "the user's",
-        _labelled("team", "nvidia.com/mig.config", f"a.b/{'n' * 63}"),
-    ),
-    one(
-        node_labels,
-        "long domain",
+CASES[node_labels] = {
+    "the user's": _labelled("team", "nvidia.com/mig.config", f"a.b/{'n' * 63}"),
+    "long domain": (
         _labelled(f"{'d' * 254}/n"),
         in_group(ERROR, f"labels['{'d' * 34}", "a domain of at most 253 characters"),
     ),
-    one(
-        node_labels,
-        "long name",
+    "long name": (
         _labelled("n" * 64),
         in_group(ERROR, f"labels.{'n' * 64}", "must have at most 63 characters"),
     ),
-    one(
-        node_labels,
-        "HyperPod's",
+    "HyperPod's": (
         _labelled("sagemaker.amazonaws.com/node-health-status"),
         in_group(ERROR, "labels['sagemaker", "whose keys HyperPod writes"),
     ),
-    one(
-        node_labels,
-        "Kubernetes'",
+    "Kubernetes'": (
         _labelled("node-role.kubernetes.io/worker"),
         in_group(WARNING, "labels['node-role", "a domain of kubernetes.io, which Kubernetes"),
     ),
-]
+}
 
-TAINTS = [
-    one(
-        node_taints,
-        "the user's, two effects",
-        _tainted(TAINT, SOFT_TAINT, {"key": "x.org/a", "effect": "NoExecute"}),
+CASES[node_taints] = {
+    "the user's, two effects": _tainted(
+        TAINT, SOFT_TAINT, {"key": "x.org/a", "effect": "NoExecute"}
     ),
-    one(
-        node_taints,
-        "twice the same",
+    "twice the same": (
         _tainted(TAINT, {**TAINT, "value": "b"}),
         in_group(ERROR, "taints[1].key", "has effect NoSchedule a second time"),
     ),
-    one(
-        node_taints,
-        "long name",
+    "long name": (
         _tainted({"key": "n" * 64, "effect": "NoExecute"}),
         in_group(ERROR, "taints[0].key", "must have at most 63 characters"),
     ),
-    one(
-        node_taints,
-        "HyperPod's and Kubernetes'",
+    "HyperPod's and Kubernetes'": (
         _tainted(
             {"key": "sagemaker.amazonaws.com/x", "effect": "NoSchedule"},
             {"key": "node.kubernetes.io/x", "effect": "NoSchedule"},
@@ -189,32 +146,24 @@ TAINTS = [
         in_group(ERROR, "taints[0].key", "whose keys HyperPod writes"),
         in_group(WARNING, "taints[1].key", "a domain of kubernetes.io"),
     ),
-]
+}
 
 
-NATIVE = [
-    one(native_resource, "all that both take", cluster(group(threads_per_core=1), **_NATIVE)),
-    one(
-        native_resource,
-        "the custom resource's keys, with it",
-        cluster(group(), wait_for="nodes", auto_scaling="Karpenter"),
+CASES[native_resource] = {
+    "all that both take": cluster(group(threads_per_core=1), **_NATIVE),
+    "the custom resource's keys, with it": cluster(
+        group(), wait_for="nodes", auto_scaling="Karpenter"
     ),
-    one(
-        native_resource,
-        "keys without effect, defaults among them",
+    "keys without effect, defaults among them": (
         cluster(group(), wait_for="nodes", software_update="1", **_NATIVE),
         (ERROR, "cluster.wait_for", "has no effect with resource: native"),
         (ERROR, "cluster.software_update", "leave it out, or use cluster.resource: custom"),
     ),
-    one(
-        native_resource,
-        "Karpenter",
+    "Karpenter": (
         cluster(group(), auto_scaling="Karpenter", **_NATIVE),
         (ERROR, "cluster.auto_scaling", "brings the configured numbers of nodes back"),
     ),
-    one(
-        native_resource,
-        "values and members that the type lacks",
+    "values and members that the type lacks": (
         cluster(
             group(
                 GPU,
@@ -226,7 +175,4 @@ NATIVE = [
         in_group(ERROR, "auto_patch.idle_wait_window_seconds", "is not in AWS::SageMaker::Cluster"),
         in_group(ERROR, "deep_health_checks[1]", "must be InstanceStress or InstanceConnectivity"),
     ),
-]
-
-
-CASES = [*GROUP_COUNT, *KARPENTER, *NODE_POOLS, *LABELS, *TAINTS, *NATIVE]
+}

@@ -7,49 +7,37 @@ from hyperpod_cdk.checks.eks.editors_namespaces import editors_namespaces
 from hyperpod_cdk.checks.eks.existing_control_plane import existing_control_plane
 from hyperpod_cdk.eks.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
-from tests.support.rule_cases import ERROR, WARNING, Case, config, one
+from tests.support.rule_cases import ERROR, WARNING, Cases, config
 
 _ANYWHERE = "0.0.0.0/0"
 _EVERYWHERE = "lets every address reach the Kubernetes API"
 
-KUBERNETES_VERSIONS = [
-    *(
-        one(kubernetes_version, version, EksConfig(version=version))
-        for version in ("1.33", "1.34", "1.35")
-    ),
-    *(
-        one(
-            kubernetes_version,
-            version,
+CASES: Cases = {}
+CASES[kubernetes_version] = {
+    **{version: EksConfig(version=version) for version in ("1.33", "1.34", "1.35")},
+    **{
+        version: (
             EksConfig(version=version),
             (WARNING, "eks.version", "is outside 1.33 to 1.35"),
         )
         for version in ("1.30", "1.32")
-    ),
-]
+    },
+}
 
-PUBLIC_ENDPOINTS = [
-    one(public_endpoint, "addresses written out", EksConfig(public_access_cidrs=(_ANYWHERE,))),
-    one(public_endpoint, "narrow", EksConfig(public_access_cidrs=("203.0.113.0/24",))),
-    one(public_endpoint, "private", EksConfig(endpoint_access="private")),
-    one(
-        public_endpoint,
-        "open as it is",
-        EksConfig(cluster_arn="arn:aws:eks:us-west-2:111122223333:cluster/mine"),
-    ),
-    one(
-        public_endpoint,
-        "open by default",
+CASES[public_endpoint] = {
+    "addresses written out": EksConfig(public_access_cidrs=(_ANYWHERE,)),
+    "narrow": EksConfig(public_access_cidrs=("203.0.113.0/24",)),
+    "private": EksConfig(endpoint_access="private"),
+    "open as it is": EksConfig(cluster_arn="arn:aws:eks:us-west-2:111122223333:cluster/mine"),
+    "open by default": (
         EksConfig(),
         (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
     ),
-    one(
-        public_endpoint,
-        "public alone, open by default",
+    "public alone, open by default": (
         EksConfig(endpoint_access="public"),
         (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
     ),
-]
+}
 
 _ARN = "arn:aws:eks:us-west-2:111122223333:cluster/mine"
 _NETWORK = {
@@ -66,20 +54,16 @@ def _on(cluster_arn: str | None, **network: object) -> Config:
     return config(eks={"cluster_arn": cluster_arn}, network={**_NETWORK, **network})
 
 
-EXISTING_CONTROL_PLANES = [
-    one(existing_control_plane, "all is made", config()),
-    one(existing_control_plane, "all exists", _on(_ARN, **_GROUP)),
-    one(existing_control_plane, "made in a VPC that exists", _on(None, **_SUBNETS)),
-    one(
-        existing_control_plane,
-        "a new VPC",
+CASES[existing_control_plane] = {
+    "all is made": config(),
+    "all exists": _on(_ARN, **_GROUP),
+    "made in a VPC that exists": _on(None, **_SUBNETS),
+    "a new VPC": (
         config(eks={"cluster_arn": _ARN}),
         (ERROR, "network.vpc_id", "is missing: nodes are in the VPC of mine; `aws eks describe"),
         (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
     ),
-    one(
-        existing_control_plane,
-        "a closed VPC",
+    "a closed VPC": (
         config(
             eks={"cluster_arn": _ARN, "endpoint_access": "private"},
             network={"closed": True, "public_subnet_cidrs": []},
@@ -88,25 +72,19 @@ EXISTING_CONTROL_PLANES = [
         (ERROR, "network.closed", "must be left out with eks.cluster_arn: the VPC of mine"),
         (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
     ),
-    one(
-        existing_control_plane,
-        "a new group",
+    "a new group": (
         _on(_ARN),
         (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
     ),
-    one(
-        existing_control_plane,
-        "subnets of its own",
+    "subnets of its own": (
         _on(_ARN, **_GROUP, **_SUBNETS),
         (ERROR, "network.eks_subnet_ids", "must be left out: eks.cluster_arn names mine"),
     ),
-    one(
-        existing_control_plane,
-        "made without subnets",
+    "made without subnets": (
         _on(None),
         (ERROR, "network.eks_subnet_ids", "is missing: name two subnets of the VPC"),
     ),
-]
+}
 
 
 def _edited(*namespaces: str, **changes: Any) -> Config:
@@ -116,36 +94,23 @@ def _edited(*namespaces: str, **changes: Any) -> Config:
 
 
 _FIRST, _SECOND = "eks.editors[0].namespaces[0]", "eks.editors[0].namespaces[1]"
-EDITORS_NAMESPACES = [
-    one(editors_namespaces, "no editors", config()),
+CASES[editors_namespaces] = {
+    "no editors": config(),
     # The claims are in `default` by default, and no service account with rights is.
-    one(editors_namespaces, "of their own", _edited("default", "team-*", "hyperpod-ns-team")),
-    *(
-        one(
-            editors_namespaces,
-            f"of the official chart: {name}",
+    "of their own": _edited("default", "team-*", "hyperpod-ns-team"),
+    **{
+        f"of the official chart: {name}": (
             _edited("team", name, helm={"adopt_namespaces": []}),
             (ERROR, _SECOND, f"must leave out {name}, where the Helm release or an add-on has s"),
         )
         for name in ("aws-hyperpod", "kubeflow", "mpi-operator")
-    ),
-    one(
-        editors_namespaces,
-        "of an add-on",
+    },
+    "of an add-on": (
         _edited("hyperpod-o*"),
         (ERROR, _FIRST, "must leave out hyperpod-observability"),
     ),
-    one(
-        editors_namespaces,
-        "of another chart",
+    "of another chart": (
         _edited("own-*", helm={"adopt_namespaces": ["own-operator"]}),
         (ERROR, _FIRST, "must leave out own-operator"),
     ),
-]
-
-CASES: list[Case[Any]] = [
-    *KUBERNETES_VERSIONS,
-    *PUBLIC_ENDPOINTS,
-    *EXISTING_CONTROL_PLANES,
-    *EDITORS_NAMESPACES,
-]
+}

@@ -2,54 +2,39 @@
 
 from hyperpod_cdk.checks.volume_encryption import volume_encryption
 from tests.support.configs import ROOT, mounts
-from tests.support.rule_cases import CPU, ERROR, GPU, KEY, WARNING, config, group, one
+from tests.support.rule_cases import CPU, ERROR, GPU, KEY, WARNING, Cases, config, group
 
 _KEY = {"create_kms_key": True}
 _OFF = {**_KEY, "node_volumes": False}
 _ALL_OR_NOTHING = {"node_provisioning_mode": None}
 _RESTRICTED = [group(GPU, index=1)]
 
-CASES = [
-    one(volume_encryption, "key", config(encryption=_KEY)),
-    one(volume_encryption, "no key", config(of_cluster=_ALL_OR_NOTHING)),
-    one(
-        volume_encryption,
-        "without continuous provisioning",
+CASES: Cases = {}
+CASES[volume_encryption] = {
+    "key": config(encryption=_KEY),
+    "no key": config(of_cluster=_ALL_OR_NOTHING),
+    "without continuous provisioning": (
         config(encryption=_KEY, of_cluster=_ALL_OR_NOTHING),
         (ERROR, "encryption.node_volumes", "set encryption.node_volumes: false"),
     ),
-    one(
-        volume_encryption,
-        "of other data alone",
-        config(encryption=_OFF, of_cluster=_ALL_OR_NOTHING),
-    ),
-    one(
-        volume_encryption,
-        "restricted group",
+    "of other data alone": config(encryption=_OFF, of_cluster=_ALL_OR_NOTHING),
+    "restricted group": (
         config(group(GPU), restricted=_RESTRICTED, encryption=_KEY),
         (WARNING, "cluster.restricted_instance_groups[0]", "which HyperPod does not take here"),
     ),
-    one(
-        volume_encryption,
-        "room for the root volume's key",
-        config(group(CPU, fsx_lustre_mounts=mounts(2)), encryption={"kms_key_arn": KEY}),
+    "room for the root volume's key": config(
+        group(CPU, fsx_lustre_mounts=mounts(2)), encryption={"kms_key_arn": KEY}
     ),
-    one(
-        volume_encryption,
-        "no room for the root volume's key",
+    "no room for the root volume's key": (
         config(group(CPU, fsx_lustre_mounts=mounts(3)), encryption={"kms_key_arn": KEY}),
         (ERROR, "cluster.instance_groups[0]", "remove a mount"),
     ),
-    one(
-        volume_encryption,
-        "full, with a root volume",
-        config(
-            group(
-                CPU,
-                ebs_volumes=[ROOT, {"volume_size_gib": 100}],
-                fsx_lustre_mounts=mounts(2),
-            ),
-            encryption={"kms_key_arn": KEY},
+    "full, with a root volume": config(
+        group(
+            CPU,
+            ebs_volumes=[ROOT, {"volume_size_gib": 100}],
+            fsx_lustre_mounts=mounts(2),
         ),
+        encryption={"kms_key_arn": KEY},
     ),
-]
+}

@@ -5,7 +5,7 @@ from typing import Any
 from hyperpod_cdk.checks.eks.governance_priorities import governance_priorities
 from hyperpod_cdk.checks.eks.governance_quotas import governance_quotas
 from hyperpod_cdk.checks.eks.governance_version import governance_version
-from tests.support.rule_cases import CPU, ERROR, GPU, UNDESCRIBED, config, group, one
+from tests.support.rule_cases import CPU, ERROR, GPU, UNDESCRIBED, Cases, config, group
 
 _GPU_NODES = (group(GPU, instance_count=2), group(CPU, index=1))
 _TEAMS = "governance.teams"
@@ -22,61 +22,40 @@ def _of(instance_type: str = GPU, **quota: Any) -> dict[str, Any]:
 
 _NODE = _of(nodes=1)
 
-CASES = [
-    one(governance_quotas, "off", config()),
-    one(
-        governance_quotas,
-        "all there is",
-        config(*_GPU_NODES, **_governed(_NODE, _of(accelerators=8))),
+CASES: Cases = {}
+CASES[governance_quotas] = {
+    "off": config(),
+    "all there is": config(*_GPU_NODES, **_governed(_NODE, _of(accelerators=8))),
+    "partitions of a GPU that can be divided": config(
+        *_GPU_NODES, **_governed(_of(partition={"type": "mig-1g.10gb", "count": 7}))
     ),
-    one(
-        governance_quotas,
-        "partitions of a GPU that can be divided",
-        config(*_GPU_NODES, **_governed(_of(partition={"type": "mig-1g.10gb", "count": 7}))),
+    "more where Karpenter makes nodes": config(
+        *_GPU_NODES, of_cluster={"auto_scaling": "Karpenter"}, **_governed(_of(nodes=9))
     ),
-    one(
-        governance_quotas,
-        "more where Karpenter makes nodes",
-        config(*_GPU_NODES, of_cluster={"auto_scaling": "Karpenter"}, **_governed(_of(nodes=9))),
+    "a type of which nothing is known": config(
+        group(UNDESCRIBED), **_governed(_of(UNDESCRIBED, accelerators=4))
     ),
-    one(
-        governance_quotas,
-        "a type of which nothing is known",
-        config(group(UNDESCRIBED), **_governed(_of(UNDESCRIBED, accelerators=4))),
-    ),
-    one(
-        governance_quotas,
-        "over what the groups have",
+    "over what the groups have": (
         config(*_GPU_NODES, **_governed(_NODE, _of(accelerators=12))),
         (ERROR, _TEAMS, f"quotas of 2.5 nodes of {GPU} together, and the instance groups have 2"),
     ),
-    one(
-        governance_quotas,
-        "a million nodes, in digits",
+    "a million nodes, in digits": (
         config(*_GPU_NODES, **_governed(_of(nodes=1000000))),
         (ERROR, _TEAMS, f"quotas of 1000000 nodes of {GPU} together"),
     ),
-    one(
-        governance_quotas,
-        "vCPUs over what the groups have",
+    "vCPUs over what the groups have": (
         config(*_GPU_NODES, **_governed(_of(CPU, vcpus=9))),
         (ERROR, _TEAMS, f"quotas of 1.125 nodes of {CPU} together, and the instance groups have 1"),
     ),
-    one(
-        governance_quotas,
-        "a type that no group has",
+    "a type that no group has": (
         config(*_GPU_NODES, **_governed(_of("ml.g6.xlarge", nodes=1))),
         (ERROR, f"{_TEAMS}[0].quota[0].instance_type", f"is of no instance group (types: {CPU}, "),
     ),
-    one(
-        governance_quotas,
-        "accelerators of a type without",
+    "accelerators of a type without": (
         config(*_GPU_NODES, **_governed(_of(CPU, accelerators=1))),
         (ERROR, f"{_TEAMS}[0].quota[0].accelerators", f"must be left out: {CPU} has none"),
     ),
-    one(
-        governance_quotas,
-        "partitions of a GPU that cannot be divided",
+    "partitions of a GPU that cannot be divided": (
         config(
             group("ml.g5.12xlarge"),
             **_governed(_of("ml.g5.12xlarge", partition={"type": "mig-1g.10gb", "count": 1})),
@@ -87,26 +66,22 @@ CASES = [
             "has GPUs of the model A10G, which MIG does not",
         ),
     ),
-    one(governance_priorities, "off", config()),
-    one(governance_priorities, "the defaults", config(*_GPU_NODES, **_governed(_NODE))),
-    one(
-        governance_priorities,
-        "the same weight, and a name of its own",
-        config(
-            *_GPU_NODES,
-            **_governed(
-                _NODE,
-                priority_classes=[
-                    {"name": "training", "weight": 50},
-                    {"name": "inference", "weight": 50},
-                    {"name": "urgent", "weight": 90},
-                ],
-            ),
+}
+CASES[governance_priorities] = {
+    "off": config(),
+    "the defaults": config(*_GPU_NODES, **_governed(_NODE)),
+    "the same weight, and a name of its own": config(
+        *_GPU_NODES,
+        **_governed(
+            _NODE,
+            priority_classes=[
+                {"name": "training", "weight": 50},
+                {"name": "inference", "weight": 50},
+                {"name": "urgent", "weight": 90},
+            ],
         ),
     ),
-    one(
-        governance_priorities,
-        "another order",
+    "another order": (
         config(
             *_GPU_NODES,
             **_governed(
@@ -123,12 +98,12 @@ CASES = [
             "puts training before inference, and helm.priority_classes has them in the other",
         ),
     ),
-    one(governance_version, "off", config(eks={"version": "1.33"})),
-    one(governance_version, "pinned", config(*_GPU_NODES, **_governed(_NODE))),
-    one(
-        governance_version,
-        "an older version",
+}
+CASES[governance_version] = {
+    "off": config(eks={"version": "1.33"}),
+    "pinned": config(*_GPU_NODES, **_governed(_NODE)),
+    "an older version": (
         config(*_GPU_NODES, eks={"version": "1.33"}, **_governed(_NODE)),
         (ERROR, "eks.version", "must be one of 1.34, 1.35 for task governance"),
     ),
-]
+}

@@ -1,5 +1,6 @@
 """Rules of a cluster on single instance groups."""
 
+from hyperpod_cdk import ClusterConfig
 from hyperpod_cdk.hyperpod.checks.continuous_provisioning import continuous_provisioning
 from hyperpod_cdk.hyperpod.checks.custom_images import custom_images
 from hyperpod_cdk.hyperpod.checks.deep_health_checks import deep_health_checks
@@ -20,10 +21,10 @@ from tests.support.rule_cases import (
     TRAINIUM,
     UNDESCRIBED,
     WARNING,
+    Cases,
     cluster,
     group,
     in_group,
-    one,
 )
 
 _AMI = "ami-0123456789abcdef0"
@@ -33,65 +34,50 @@ _DATA = {"volume_size_gib": 100}
 _DATA_WITH_KEY = {**_DATA, "kms_key_id": KEY}
 _CONTINUOUS = "needs cluster.node_provisioning_mode: Continuous"
 
-THREADS = [
-    one(threads_per_core, title, cluster(group(name, threads_per_core=threads)), *expected)
-    for title, name, threads, expected in (
-        ("left out", GPU, None, ()),
-        ("two on a GPU type", GPU, 2, ()),
-        ("one on a CPU type", CPU, 1, ()),
-        ("two on G5, of which EC2 lists no values", "ml.g5.12xlarge", 2, ()),
-        ("of an undescribed type", UNDESCRIBED, 2, ()),
-        (
-            "one on a GPU type",
-            GPU,
-            1,
-            (in_group(WARNING, "threads_per_core", "leaves 96 of the 192 vCPUs of ml.p5.48"),),
-        ),
-        (
-            "two without multithreading",
-            "ml.g7.2xlarge",
-            2,
-            (in_group(ERROR, "threads_per_core", "must be 1 for ml.g7.2xlarge: it has no multi"),),
-        ),
-        ("one without multithreading", "ml.g7.2xlarge", 1, ()),
-    )
-] + [
-    one(
-        threads_per_core,
-        "two, which one type of several lacks",
+
+def _threads(name: str, threads: int | None) -> ClusterConfig:
+    return cluster(group(name, threads_per_core=threads))
+
+
+CASES: Cases = {}
+CASES[threads_per_core] = {
+    "left out": _threads(GPU, None),
+    "two on a GPU type": _threads(GPU, 2),
+    "one on a CPU type": _threads(CPU, 1),
+    "two on G5, of which EC2 lists no values": _threads("ml.g5.12xlarge", 2),
+    "of an undescribed type": _threads(UNDESCRIBED, 2),
+    "one on a GPU type": (
+        _threads(GPU, 1),
+        in_group(WARNING, "threads_per_core", "leaves 96 of the 192 vCPUs of ml.p5.48"),
+    ),
+    "two without multithreading": (
+        _threads("ml.g7.2xlarge", 2),
+        in_group(ERROR, "threads_per_core", "must be 1 for ml.g7.2xlarge: it has no multi"),
+    ),
+    "one without multithreading": _threads("ml.g7.2xlarge", 1),
+    "two, which one type of several lacks": (
         cluster(group(None, instance_types=[CPU, "ml.m8a.16xlarge"], threads_per_core=2)),
         in_group(ERROR, "threads_per_core", "must be 1 for ml.m8a.16xlarge"),
     ),
-]
-
-DEEP_HEALTH_CHECKS = [
-    one(deep_health_checks, "alone", cluster(group(GPU, deep_health_checks=CHECKS))),
-    one(deep_health_checks, "taint alone", cluster(group(GPU, taints=[TAINT]))),
-    one(
-        deep_health_checks,
-        "with a taint",
+}
+CASES[deep_health_checks] = {
+    "alone": cluster(group(GPU, deep_health_checks=CHECKS)),
+    "taint alone": cluster(group(GPU, taints=[TAINT])),
+    "with a taint": (
         cluster(group(GPU, deep_health_checks=CHECKS, taints=[TAINT])),
         in_group(ERROR, "deep_health_checks", "must be empty with taints"),
     ),
-]
+}
 
-CONTINUOUS = [
-    one(
-        continuous_provisioning,
-        "everything with continuous provisioning",
-        cluster(
-            group(None, instance_types=[GPU, TRAINIUM], min_instance_count=1, capacity="Spot"),
-            auto_scaling="Karpenter",
-        ),
+CASES[continuous_provisioning] = {
+    "everything with continuous provisioning": cluster(
+        group(None, instance_types=[GPU, TRAINIUM], min_instance_count=1, capacity="Spot"),
+        auto_scaling="Karpenter",
     ),
-    one(
-        continuous_provisioning,
-        "nothing without",
-        cluster(group(capacity="OnDemand", ebs_volumes=[_DATA]), node_provisioning_mode=None),
+    "nothing without": cluster(
+        group(capacity="OnDemand", ebs_volumes=[_DATA]), node_provisioning_mode=None
     ),
-    one(
-        continuous_provisioning,
-        "everything without",
+    "everything without": (
         cluster(
             group(min_instance_count=1, capacity="Spot", ebs_volumes=[_ROOT, _DATA]),
             group(None, index=1, instance_types=[CPU]),
@@ -106,25 +92,17 @@ CONTINUOUS = [
         (ERROR, "cluster.restricted_instance_groups[0].ebs_volumes[0].kms_key_id", _CONTINUOUS),
         (ERROR, "cluster.auto_scaling", _CONTINUOUS),
     ),
-]
+}
 
-VOLUMES = [
-    one(ebs_volumes, "two volumes", cluster(group(ebs_volumes=[_ROOT, _DATA_WITH_KEY]))),
-    one(ebs_volumes, "none but an instance store", cluster(group(GPU, volume_size_gib=None))),
-    one(
-        ebs_volumes,
-        "none of an undescribed type",
-        cluster(group(UNDESCRIBED, volume_size_gib=None)),
-    ),
-    one(
-        ebs_volumes,
-        "root volume alone",
+CASES[ebs_volumes] = {
+    "two volumes": cluster(group(ebs_volumes=[_ROOT, _DATA_WITH_KEY])),
+    "none but an instance store": cluster(group(GPU, volume_size_gib=None)),
+    "none of an undescribed type": cluster(group(UNDESCRIBED, volume_size_gib=None)),
+    "root volume alone": (
         cluster(group(ebs_volumes=[_ROOT])),
         in_group(WARNING, "volume_size_gib", "ml.m5.2xlarge, which has no instance store"),
     ),
-    one(
-        ebs_volumes,
-        "key in a restricted group",
+    "key in a restricted group": (
         cluster(restricted=[group(GPU, index=1, ebs_volumes=[_DATA_WITH_KEY])]),
         (
             ERROR,
@@ -132,112 +110,66 @@ VOLUMES = [
             "takes no key",
         ),
     ),
-    one(
-        ebs_volumes,
-        "no volume",
+    "no volume": (
         cluster(group(volume_size_gib=None)),
         in_group(WARNING, "volume_size_gib", "ml.m5.2xlarge, which has no instance store"),
     ),
-]
+}
 
-IMAGES = [
-    one(
-        custom_images,
-        "release of HyperPod's own",
-        cluster(group(image_release_version="1.2.3", image_id="default")),
+CASES[custom_images] = {
+    "release of HyperPod's own": cluster(group(image_release_version="1.2.3", image_id="default")),
+    "custom AMI everywhere": cluster(group(image_id=_AMI), group(index=1, image_id=_AMI)),
+    "inherited where nothing is inherited": cluster(
+        group(image_id=_AMI), group(index=1), node_provisioning_mode=None
     ),
-    one(
-        custom_images,
-        "custom AMI everywhere",
-        cluster(group(image_id=_AMI), group(index=1, image_id=_AMI)),
+    "restricted group, which chooses no image": cluster(
+        group(image_id=_AMI), restricted=[group(GPU, index=1)]
     ),
-    one(
-        custom_images,
-        "inherited where nothing is inherited",
-        cluster(group(image_id=_AMI), group(index=1), node_provisioning_mode=None),
-    ),
-    one(
-        custom_images,
-        "restricted group, which chooses no image",
-        cluster(group(image_id=_AMI), restricted=[group(GPU, index=1)]),
-    ),
-    one(
-        custom_images,
-        "release of a custom AMI",
+    "release of a custom AMI": (
         cluster(group(image_id=_AMI, image_release_version="1.2.3")),
         in_group(ERROR, "image_release_version", "leave one of them out"),
     ),
-    one(
-        custom_images,
-        "one AMI for two architectures",
+    "one AMI for two architectures": (
         cluster(group(None, instance_types=[_ARM, _X86], image_id=_AMI)),
         in_group(ERROR, "image_id", "one AMI for types of arm64 and x86_64"),
     ),
-    one(
-        custom_images,
-        "inherited",
+    "inherited": (
         cluster(group(image_id=_AMI), group(index=1)),
         in_group(WARNING, "image_id", "group-0 has a custom one", index=1),
     ),
-]
+}
 
-TRAINING_PLAN_TYPES = [
-    one(training_plan_types, "reserved", cluster(group(GPU, training_plan_arn=PLAN))),
-    one(training_plan_types, "no plan", cluster(group(CPU))),
-    one(
-        training_plan_types,
-        "of an undescribed type",
-        cluster(group(UNDESCRIBED, training_plan_arn=PLAN)),
-    ),
-    one(
-        training_plan_types,
-        "type that no plan reserves",
+CASES[training_plan_types] = {
+    "reserved": cluster(group(GPU, training_plan_arn=PLAN)),
+    "no plan": cluster(group(CPU)),
+    "of an undescribed type": cluster(group(UNDESCRIBED, training_plan_arn=PLAN)),
+    "type that no plan reserves": (
         cluster(group(CPU, training_plan_arn=PLAN)),
         in_group(ERROR, "instance_type", "must be a type that training plans reserve: ml.p4d"),
     ),
-    one(
-        training_plan_types,
-        "type that no plan reserves, in a restricted group",
+    "type that no plan reserves, in a restricted group": (
         cluster(restricted=[group(CPU, index=1, training_plan_arn=PLAN)]),
         (ERROR, "cluster.restricted_instance_groups[0].instance_type", "training plans reserve"),
     ),
-    one(
-        training_plan_types,
-        "Spot",
+    "Spot": (
         cluster(group(GPU, training_plan_arn=PLAN, capacity="Spot")),
         in_group(ERROR, "capacity", "cannot go with training_plan_arn"),
     ),
-]
+}
 
-UNDESCRIBED_TYPES = [
-    one(undescribed_types, "described", cluster(group(GPU), group(GPU_WITHOUT_EFA, index=1))),
-    one(
-        undescribed_types,
-        "undescribed",
+CASES[undescribed_types] = {
+    "described": cluster(group(GPU), group(GPU_WITHOUT_EFA, index=1)),
+    "undescribed": (
         cluster(group(UNDESCRIBED)),
         in_group(WARNING, "instance_type", "is not described by a public source"),
     ),
-]
+}
 
-EFA_INTERFACES = [
-    one(efa_interfaces, "on EFA", cluster(group(GPU, network_interface_type="efa-only"))),
-    one(efa_interfaces, "left out", cluster(group(CPU))),
-    one(
-        efa_interfaces,
-        "on a type without EFA",
+CASES[efa_interfaces] = {
+    "on EFA": cluster(group(GPU, network_interface_type="efa-only")),
+    "left out": cluster(group(CPU)),
+    "on a type without EFA": (
         cluster(group(GPU_WITHOUT_EFA, network_interface_type="efa")),
         in_group(ERROR, "network_interface_type", "needs a type with EFA, which ml.g5.xlarge"),
     ),
-]
-
-
-CASES = [
-    *THREADS,
-    *DEEP_HEALTH_CHECKS,
-    *CONTINUOUS,
-    *VOLUMES,
-    *IMAGES,
-    *TRAINING_PLAN_TYPES,
-    *UNDESCRIBED_TYPES,
-    *EFA_INTERFACES,
-]
+}

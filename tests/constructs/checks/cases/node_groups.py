@@ -16,7 +16,7 @@ from hyperpod_cdk.checks.eks.spot_placement import spot_placement
 from hyperpod_cdk.checks.eks.system_pods import system_pods
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from tests.support.configs import configured
-from tests.support.rule_cases import ERROR, OTHER_ZONE, TAINT, WARNING, ZONE, config, group, one
+from tests.support.rule_cases import ERROR, OTHER_ZONE, TAINT, WARNING, ZONE, Cases, config, group
 
 _P4D, _CPU = ["p4d.24xlarge"], ["c5.2xlarge"]
 _RESERVED: dict[str, Any] = {"capacity_reservation_id": "cr-0123456789abcdef0"}
@@ -40,135 +40,111 @@ def _with(*groups: dict[str, Any], **changes: Any) -> Config:
     return configured({"cluster": None, "node_groups": list(groups), **changes})
 
 
-CASES = [
-    one(any_nodes, "those of a node group", _with(_group(_CPU))),
-    one(system_pods, "a node of a node group", _with(_group(_CPU))),
-    one(
-        system_pods,
-        "no node without a taint",
+CASES: Cases = {}
+CASES[any_nodes] = {
+    "those of a node group": _with(_group(_CPU)),
+}
+CASES[system_pods] = {
+    "a node of a node group": _with(_group(_CPU)),
+    "no node without a taint": (
         _with(_group(_CPU, taints=[TAINT])),
         (ERROR, "node_groups", "must have one group without NoSchedule and NoExecute taints"),
     ),
-    one(
-        system_pods,
-        "none yet",
+    "none yet": (
         _with(_group(_CPU, desired_size=0, max_size=2)),
         (WARNING, "node_groups", "without taints have no nodes: CoreDNS"),
     ),
-    one(node_group_count, "as many as EKS takes", _with(*(_group(_CPU, n) for n in range(30)))),
-    one(
-        node_group_count,
-        "one more",
+}
+CASES[node_group_count] = {
+    "as many as EKS takes": _with(*(_group(_CPU, n) for n in range(30))),
+    "one more": (
         _with(*(_group(_CPU, n) for n in range(31))),
         (WARNING, "node_groups", "more than EKS's quota of 30 a cluster"),
     ),
-    one(
-        node_group_release, "of the version", _with(_group(_CPU, release_version="1.34.2-20251120"))
-    ),
-    one(
-        node_group_release,
-        "of another",
+}
+CASES[node_group_release] = {
+    "of the version": _with(_group(_CPU, release_version="1.34.2-20251120")),
+    "of another": (
         _with(_group(_CPU, release_version="1.33.5-20251112")),
         (ERROR, "node_groups[0].release_version", "must be of Kubernetes 1.34"),
     ),
-    one(
-        node_group_release,
-        "that a Capacity Block keeps",
-        _with(_group(_CPU, release_version="1.33.5-20251112") | _BLOCK),
-    ),
-    one(
-        node_group_release,
-        "that no control plane had",
+    "that a Capacity Block keeps": _with(_group(_CPU, release_version="1.33.5-20251112") | _BLOCK),
+    "that no control plane had": (
         _with(_group(_CPU, release_version="1.35.0-20251112") | _BLOCK),
         (ERROR, "node_groups[0].release_version", "must be of Kubernetes 1.34"),
     ),
-    one(reservation_zone, "one zone", _with(_group(_P4D, **_RESERVED))),
-    one(
-        reservation_zone,
-        "which is named",
-        _with(_group(_P4D, availability_zone_id=OTHER_ZONE, **_RESERVED), network=_TWO_ZONES),
+}
+CASES[reservation_zone] = {
+    "one zone": _with(_group(_P4D, **_RESERVED)),
+    "which is named": _with(
+        _group(_P4D, availability_zone_id=OTHER_ZONE, **_RESERVED), network=_TWO_ZONES
     ),
-    one(
-        reservation_zone,
-        "which is left to the subnets",
+    "which is left to the subnets": (
         _with(_group(_P4D, **_RESERVED), network=_TWO_ZONES),
         (WARNING, "node_groups[0].availability_zone_id", "runs in cr-0123456789abcdef0 alone"),
     ),
-    one(reservation_updates, "in none", _with(_group(_CPU))),
-    one(reservation_updates, "which ends nodes first", _with(_group(_P4D, **_RESERVED))),
-    one(reservation_updates, "a Capacity Block", _with(_group(_CPU, **_RESERVED) | _BLOCK)),
-    *(
-        one(
-            reservation_updates,
-            f"which is {strategy} on purpose",
-            _with(_group(_CPU, update_strategy=strategy, **_RESERVED)),
+}
+CASES[reservation_updates] = {
+    "in none": _with(_group(_CPU)),
+    "which ends nodes first": _with(_group(_P4D, **_RESERVED)),
+    "a Capacity Block": _with(_group(_CPU, **_RESERVED) | _BLOCK),
+    **{
+        f"which is {strategy} on purpose": _with(
+            _group(_CPU, update_strategy=strategy, **_RESERVED)
         )
         for strategy in ("DEFAULT", "MINIMAL")
-    ),
-    one(
-        reservation_updates,
-        "which adds nodes first",
+    },
+    "which adds nodes first": (
         _with(_group(_CPU, **_RESERVED)),
         (WARNING, "node_groups[0].update_strategy", "fails while cr-0123456789abcdef0 is full"),
     ),
-    one(group_names, "another name", config(group(), node_groups=[_group(_CPU)])),
-    one(
-        group_names,
-        "that of an instance group",
+}
+CASES[group_names] = {
+    "another name": config(group(), node_groups=[_group(_CPU)]),
+    "that of an instance group": (
         config(group(), node_groups=[_group(_CPU, name="group-0")]),
         (ERROR, "node_groups[0].name", "is already the name of an instance group"),
     ),
-    one(efa_zones, "in one zone", _with(_group(_P4D), _group(_P4D, 1), network=_TWO_ZONES)),
-    one(
-        efa_zones,
-        "in two",
+}
+CASES[efa_zones] = {
+    "in one zone": _with(_group(_P4D), _group(_P4D, 1), network=_TWO_ZONES),
+    "in two": (
         _with(_group(_P4D), _group(_P4D, 1, availability_zone_id=OTHER_ZONE), network=_TWO_ZONES),
         (WARNING, "node_groups[1].availability_zone_id", f"apart from nodes-0 in {ZONE}"),
     ),
-    one(
-        spot_placement, "several types", _with(_group(["g5.xlarge", "g5.2xlarge"], capacity="Spot"))
-    ),
-    one(
-        spot_placement,
-        "one type",
+}
+CASES[spot_placement] = {
+    "several types": _with(_group(["g5.xlarge", "g5.2xlarge"], capacity="Spot")),
+    "one type": (
         _with(_group(_CPU, capacity="Spot")),
         (WARNING, "node_groups[0].instance_types", "is the only type of nodes-0, and Spot"),
     ),
-    one(
-        spot_placement,
-        "next to each other",
+    "next to each other": (
         _with(_group(_P4D, capacity="Spot")),
         (WARNING, "node_groups[0].placement_group", "seldom capacity"),
     ),
-    one(node_group_addresses, "room", _with(_group(_P4D, max_size=2), network=_SMALL)),
-    one(
-        node_group_addresses,
-        "none for the largest size",
-        # Two interfaces of 50 addresses each.
+}
+CASES[node_group_addresses] = {
+    "room": _with(_group(_P4D, max_size=2), network=_SMALL),
+    "none for the largest size": (  # Two interfaces of 50 addresses each.
         _with(_group(_P4D, max_size=3), network=_SMALL),
         (ERROR, "network.hyperpod_subnets[0].cidr", "need 300 at max_size: nodes-0 300"),
     ),
-    one(
-        node_group_addresses,
-        "spread over two subnets",
-        _with(_group(_CPU, desired_size=1000 // 10, max_size=450), network=_TWO_ZONES),
+    "spread over two subnets": _with(
+        _group(_CPU, desired_size=1000 // 10, max_size=450), network=_TWO_ZONES
     ),
-    one(
-        node_group_volume_key,
-        "its own key",
-        _with(_group(_CPU), encryption={"create_kms_key": True}),
-    ),
-    one(
-        node_group_volume_key,
-        "yours",
+}
+CASES[node_group_volume_key] = {
+    "its own key": _with(_group(_CPU), encryption={"create_kms_key": True}),
+    "yours": (
         _with(_group(_CPU), encryption={"kms_key_arn": _KEY}),
         (WARNING, "encryption.kms_key_arn", "AWSServiceRoleForAutoScaling"),
     ),
-    one(unlisted_types, "types of plugins", _with(_group(["g4dn.xlarge"]), _group(_P4D, 1))),
-    one(
-        unlisted_types,
-        "Trn2 of EC2",
+}
+CASES[unlisted_types] = {
+    "types of plugins": _with(_group(["g4dn.xlarge"]), _group(_P4D, 1)),
+    "Trn2 of EC2": (
         _with(_group(["trn2.48xlarge"])),
         (WARNING, "node_groups[0].instance_types[0]", "runs neuron-device-plugin"),
     ),
-]
+}

@@ -5,7 +5,7 @@ from typing import Any
 from hyperpod_cdk.checks.eks.dcgm_owner import dcgm_owner
 from hyperpod_cdk.checks.eks.grafana import grafana
 from tests.support.configs import BY_NAME
-from tests.support.rule_cases import ERROR, GPU, config, group, one
+from tests.support.rule_cases import ERROR, GPU, Cases, config, group
 
 _PROMETHEUS: dict[str, Any] = {"prometheus": {}}
 _WITHOUT_GPUS = {"cloudwatch": {"accelerators": False}}
@@ -24,44 +24,29 @@ _MANAGED, _IN_CLUSTER = ({"kind": kind} for kind in ("managed", "in_cluster"))
 _KIND = "observability.grafana.kind"
 _EXPORTER = "helm.values.gpu-operator.gpu-operator.dcgmExporter.enabled"
 
-CASES = [
-    one(dcgm_owner, "nobody", config(group(GPU))),
-    one(dcgm_owner, "CloudWatch alone", config(group(GPU), observability={"cloudwatch": {}})),
-    one(
-        dcgm_owner,
-        "Prometheus, and the rest in CloudWatch",
-        config(group(GPU), observability={**_PROMETHEUS, **_WITHOUT_GPUS}),
+CASES: Cases = {}
+CASES[dcgm_owner] = {
+    "nobody": config(group(GPU)),
+    "CloudWatch alone": config(group(GPU), observability={"cloudwatch": {}}),
+    "Prometheus, and the rest in CloudWatch": config(
+        group(GPU), observability={**_PROMETHEUS, **_WITHOUT_GPUS}
     ),
-    one(
-        dcgm_owner,
-        "Prometheus, and the GPU operator as HyperPod's chart has it",
-        config(group(GPU), observability=_PROMETHEUS, helm=_gpu_operator()),
+    "Prometheus, and the GPU operator as HyperPod's chart has it": config(
+        group(GPU), observability=_PROMETHEUS, helm=_gpu_operator()
     ),
-    one(
-        dcgm_owner,
-        "the GPU operator alone",
-        config(group(GPU), helm=_gpu_operator(exporter=True)),
+    "the GPU operator alone": config(group(GPU), helm=_gpu_operator(exporter=True)),
+    "values of a GPU operator that is off": config(
+        group(GPU), observability=_PROMETHEUS, helm=_gpu_operator(exporter=True, on=False)
     ),
-    one(
-        dcgm_owner,
-        "values of a GPU operator that is off",
-        config(group(GPU), observability=_PROMETHEUS, helm=_gpu_operator(exporter=True, on=False)),
-    ),
-    one(
-        dcgm_owner,
-        "both add-ons",
+    "both add-ons": (
         config(group(GPU), observability={**_PROMETHEUS, "cloudwatch": {}}),
         (ERROR, _CLOUDWATCH_HAS_THEM, "must be false: HyperPod's observability add-on, by obs"),
     ),
-    one(
-        dcgm_owner,
-        "CloudWatch and the GPU operator",
+    "CloudWatch and the GPU operator": (
         config(group(GPU), observability={"cloudwatch": {}}, helm=_gpu_operator(exporter=True)),
         (ERROR, _EXPORTER, "must be false: CloudWatch's add-on, by observability.cloudwatch.acc"),
     ),
-    one(
-        dcgm_owner,
-        "all three",
+    "all three": (
         config(
             group(GPU),
             observability={**_PROMETHEUS, "cloudwatch": {}},
@@ -70,30 +55,20 @@ CASES = [
         (ERROR, _CLOUDWATCH_HAS_THEM, "a second DCGM exporter"),
         (ERROR, _EXPORTER, "the GPU operator would bring a second DCGM exporter"),
     ),
-    one(grafana, "none", config(group(GPU), observability=_PROMETHEUS)),
-    one(
-        grafana,
-        "managed where it is",
-        config(group(GPU), observability={**_PROMETHEUS, "grafana": _MANAGED}),
+}
+CASES[grafana] = {
+    "none": config(group(GPU), observability=_PROMETHEUS),
+    "managed where it is": config(group(GPU), observability={**_PROMETHEUS, "grafana": _MANAGED}),
+    "managed, region unknown": config(
+        group(GPU), region=None, observability={**_PROMETHEUS, "grafana": _MANAGED}
     ),
-    one(
-        grafana,
-        "managed, region unknown",
-        config(group(GPU), region=None, observability={**_PROMETHEUS, "grafana": _MANAGED}),
+    "in the cluster where there is no managed one": config(
+        group(GPU),
+        region="af-south-1",
+        network=BY_NAME,
+        observability={**_PROMETHEUS, "grafana": _IN_CLUSTER},
     ),
-    one(
-        grafana,
-        "in the cluster where there is no managed one",
-        config(
-            group(GPU),
-            region="af-south-1",
-            network=BY_NAME,
-            observability={**_PROMETHEUS, "grafana": _IN_CLUSTER},
-        ),
-    ),
-    one(
-        grafana,
-        "managed where there is none",
+    "managed where there is none": (
         config(
             group(GPU),
             region="af-south-1",
@@ -102,10 +77,8 @@ CASES = [
         ),
         (ERROR, _KIND, "is not in af-south-1: Amazon Managed Grafana is in ap-northeast-1, "),
     ),
-    one(
-        grafana,
-        "without Prometheus",
+    "without Prometheus": (
         config(group(GPU), observability={"cloudwatch": {}, "grafana": _IN_CLUSTER}),
         (ERROR, _KIND, "shows the metrics of observability.prometheus: switch that on, or"),
     ),
-]
+}

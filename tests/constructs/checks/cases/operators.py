@@ -6,7 +6,7 @@ from hyperpod_cdk.checks.eks.operator_needs import operator_needs
 from hyperpod_cdk.checks.eks.operator_nodes import operator_nodes
 from hyperpod_cdk.checks.eks.system_pods import system_pods
 from tests.support.configs import INFERENCE
-from tests.support.rule_cases import ERROR, GPU, TAINT, UNDESCRIBED, WARNING, config, group, one
+from tests.support.rule_cases import ERROR, GPU, TAINT, UNDESCRIBED, WARNING, Cases, config, group
 
 _METRICS: dict[str, Any] = {"operators": {"metrics_server": True}}
 _ALL: dict[str, Any] = {
@@ -33,32 +33,23 @@ _EXISTING: dict[str, Any] = {
 }
 _GROUPS, _LARGE = "cluster.instance_groups", "ml.m5.4xlarge"
 
-CASES = [
-    one(operator_needs, "off", config(tags={"SageMaker": "no"}, **_METRICS)),
-    one(operator_needs, "a training operator", config(tags={"SageMaker": "true"}, **_ALL)),
-    one(operator_needs, "beside an existing one's", config(**_EXISTING, **_TRAINING_ALONE)),
-    one(
-        operator_needs,
-        "an agent for node groups without any",
+CASES: Cases = {}
+CASES[operator_needs] = {
+    "off": config(tags={"SageMaker": "no"}, **_METRICS),
+    "a training operator": config(tags={"SageMaker": "true"}, **_ALL),
+    "beside an existing one's": config(**_EXISTING, **_TRAINING_ALONE),
+    "an agent for node groups without any": (
         config(operators={"node_monitoring_agent": True}),
         (ERROR, "operators.node_monitoring_agent", "must be false without node_groups: it runs on"),
     ),
-    one(
-        operator_needs,
-        "an agent for node groups",
-        config(
-            operators={"node_monitoring_agent": True},
-            node_groups=[{"name": "g", "instance_types": ["g5.2xlarge"], "desired_size": 1}],
-        ),
+    "an agent for node groups": config(
+        operators={"node_monitoring_agent": True},
+        node_groups=[{"name": "g", "instance_types": ["g5.2xlarge"], "desired_size": 1}],
     ),
-    one(
-        operator_needs,
-        "an agent for node groups that the deployment does not make",
-        config(**_EXISTING, operators={"node_monitoring_agent": True}),
+    "an agent for node groups that the deployment does not make": config(
+        **_EXISTING, operators={"node_monitoring_agent": True}
     ),
-    one(
-        operator_needs,
-        "a training operator without cert-manager",
+    "a training operator without cert-manager": (
         config(**_TRAINING_ALONE),
         (
             ERROR,
@@ -66,44 +57,30 @@ CASES = [
             "must be true for operators.training_operator: it has a certificate",
         ),
     ),
-    one(
-        operator_needs,
-        "a training operator with the tag of another value",
+    "a training operator with the tag of another value": (
         config(tags={"SageMaker": "no"}, **_ALL),
         (ERROR, "tags.SageMaker", 'must be "true", or left out'),
     ),
-    one(operator_needs, "Spaces with all they need", config(operators=_SPACES)),
-    one(operator_needs, "Spaces beside others", config(**_EXISTING, operators={"spaces": True})),
-    one(
-        operator_needs,
-        "Spaces alone",
+    "Spaces with all they need": config(operators=_SPACES),
+    "Spaces beside others": config(**_EXISTING, operators={"spaces": True}),
+    "Spaces alone": (
         config(operators={"spaces": True}),
         (ERROR, "operators.cert_manager", "must be true for operators.spaces: its webhook has"),
         (ERROR, "operators.ebs_csi_driver", "must be true for operators.spaces: each Workspace"),
     ),
-    one(
-        operator_needs,
-        "Spaces in a closed network",
+    "Spaces in a closed network": (
         config(network={"closed": True}, eks={"endpoint_access": "private"}, operators=_SPACES),
         (WARNING, "operators.spaces", "has images of public.ecr.aws in its templates"),
     ),
-    one(
-        operator_needs,
-        "an inference operator with all it needs",
-        config(network=_TWO_ZONES, operators=INFERENCE),
-    ),
-    one(
-        operator_needs,
-        "an inference operator alone, in one zone",
+    "an inference operator with all it needs": config(network=_TWO_ZONES, operators=INFERENCE),
+    "an inference operator alone, in one zone": (
         config(operators={"inference_operator": True}),
         (ERROR, "operators.cert_manager", "must be true for operators.inference_operator: endp"),
         (ERROR, "operators.metrics_server", "must be true for operators.inference_operator: end"),
         (ERROR, "operators.s3_csi_driver", "must be true for operators.inference_operator: end"),
         (WARNING, "network.hyperpod_subnets", "is in one availability zone, and the internal"),
     ),
-    one(
-        operator_needs,
-        "an inference operator in a closed network",
+    "an inference operator in a closed network": (
         config(
             network={**_TWO_ZONES, "closed": True},
             eks={"endpoint_access": "private"},
@@ -111,9 +88,7 @@ CASES = [
         ),
         (ERROR, "operators.inference_operator", "must be false in a closed network: it imports"),
     ),
-    one(
-        operator_needs,
-        "an inference operator on Graviton alone",
+    "an inference operator on Graviton alone": (
         config(
             group("ml.c7g.4xlarge"),
             network=_TWO_ZONES,
@@ -121,49 +96,37 @@ CASES = [
         ),
         (ERROR, _GROUPS, "have no x86-64, on which alone the inference operator"),
     ),
-    one(
-        operator_needs,
-        "an inference operator on an existing cluster",
-        config(
-            **{**_EXISTING, "eks": {**_EXISTING["eks"], "oidc_provider_arn": _PROVIDER}},
-            operators={"inference_operator": True},
-        ),
+    "an inference operator on an existing cluster": config(
+        **{**_EXISTING, "eks": {**_EXISTING["eks"], "oidc_provider_arn": _PROVIDER}},
+        operators={"inference_operator": True},
     ),
-    one(
-        operator_needs,
-        "an inference operator on an existing cluster without its OIDC provider",
+    "an inference operator on an existing cluster without its OIDC provider": (
         config(**_EXISTING, operators={"inference_operator": True}),
         (ERROR, "eks.oidc_provider_arn", "is missing: the pods of operators.inference_operator"),
     ),
-    one(operator_nodes, "off", config(group(instance_count=0))),
-    one(operator_nodes, "one large node", config(group(), group(_LARGE, index=1), **_ALL)),
-    one(operator_nodes, "an undescribed type", config(group(UNDESCRIBED), **_ALL)),
-    one(
-        operator_nodes,
-        "no node until one is needed",
-        config(group(instance_count=0), of_cluster={"auto_scaling": "Karpenter"}, **_ALL),
+}
+CASES[operator_nodes] = {
+    "off": config(group(instance_count=0)),
+    "one large node": config(group(), group(_LARGE, index=1), **_ALL),
+    "an undescribed type": config(group(UNDESCRIBED), **_ALL),
+    "no node until one is needed": config(
+        group(instance_count=0), of_cluster={"auto_scaling": "Karpenter"}, **_ALL
     ),
-    one(
-        operator_nodes,
-        "no node",
+    "no node": (
         config(group(instance_count=0), group(GPU, index=1, instance_count=0), **_METRICS),
         (ERROR, _GROUPS, "have no node, and EKS gives up operators whose pods find none; set an"),
     ),
-    one(
-        operator_nodes,
-        "small nodes alone",
+    "small nodes alone": (
         config(group(), group(_LARGE, index=1, instance_count=0), **_ALL),
         (WARNING, _GROUPS, "are all smaller than a 4xlarge"),
     ),
-    one(
-        operator_nodes,
-        "a deployment that does not wait for nodes",
+    "a deployment that does not wait for nodes": (
         config(group(_LARGE), of_cluster={"wait_for": "in_service"}, **_METRICS),
         (WARNING, "cluster.wait_for", "before there is a node"),
     ),
-    one(
-        system_pods,
-        "operators and taints everywhere",
+}
+CASES[system_pods] = {
+    "operators and taints everywhere": (
         config(group(_LARGE, taints=[TAINT]), **_ALL),
         (
             ERROR,
@@ -172,9 +135,7 @@ CASES = [
             "HyperPod training operator, FSx CSI controller",
         ),
     ),
-    one(
-        system_pods,
-        "too little room for the operators",
+    "too little room for the operators": (
         config(group("ml.t3.medium", instance_count=6), **_ALL),
         (
             WARNING,
@@ -182,4 +143,4 @@ CASES = [
             "room for 6 pods besides those of DaemonSets, and the cluster's own are 12",
         ),
     ),
-]
+}

@@ -22,10 +22,10 @@ from tests.support.rule_cases import (
     UNDESCRIBED,
     WARNING,
     ZONE,
+    Cases,
     config,
     group,
     in_group,
-    one,
     own_subnets,
     subnets,
 )
@@ -56,67 +56,56 @@ def _in_zones(*zones: str) -> dict[str, Any]:
     }
 
 
-REGIONS = [
-    one(region_offers, "offered", config(group(GPU))),
-    one(region_offers, "region unknown", config(group(TRAINIUM), region=None)),
-    one(
-        region_offers,
-        "region without HyperPod",
+CASES: Cases = {}
+CASES[region_offers] = {
+    "offered": config(group(GPU)),
+    "region unknown": config(group(TRAINIUM), region=None),
+    "region without HyperPod": (
         config(group(CPU), region="af-south-1", network=BY_NAME),
         (WARNING, "region", "has no instance of HyperPod in SageMaker's price list"),
     ),
-    one(
-        region_offers,
-        "region of no price list",
-        config(group(CPU), region="us-gov-west-1", network=BY_NAME),
+    "region of no price list": config(group(CPU), region="us-gov-west-1", network=BY_NAME),
+    "region without a list": config(group(TRAINIUM), region="us-gov-west-1", network=BY_NAME),
+    "hole in a family": config(group("ml.m6i.4xlarge")),
+    "family offered elsewhere": (
+        config(group("ml.m8a.16xlarge"), region="us-west-1", network=_CALIFORNIA),
+        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-1"),
     ),
-    one(
-        region_offers,
-        "region without a list",
-        config(group(TRAINIUM), region="us-gov-west-1", network=BY_NAME),
+    "type on no list": config(group("ml.p5e.48xlarge")),
+    "offered elsewhere": (
+        config(group(TRAINIUM)),
+        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-2; it is in"),
     ),
-    one(closed_network, "closed", config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm=_ECR)),
-    one(
-        closed_network,
-        "closed with the user's registry",
-        config(
-            group(CPU),
-            network=_CLOSED | {"allowed_domains": ["*.example.com"]},
-            eks=_PRIVATE,
-            helm={"image_registry": "r.example.com:5000/hyperpod"},
-        ),
+    "second of two types offered elsewhere": (
+        config(group(None, instance_types=[GPU, TRAINIUM])),
+        in_group(WARNING, "instance_types[1]", "it is in us-east-2"),
     ),
-    one(
-        closed_network,
-        "a registry that does not resolve",
+}
+CASES[closed_network] = {
+    "closed": config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm=_ECR),
+    "closed with the user's registry": config(
+        group(CPU),
+        network=_CLOSED | {"allowed_domains": ["*.example.com"]},
+        eks=_PRIVATE,
+        helm={"image_registry": "r.example.com:5000/hyperpod"},
+    ),
+    "a registry that does not resolve": (
         config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm={"image_registry": "r.example.com"}),
         (ERROR, "helm.image_registry", "must be of a domain in network.allowed_domains: add r.ex"),
     ),
-    one(
-        closed_network,
-        "AWS's names alone",
-        config(group(CPU), network={"allowed_domains": []}, helm=_ECR),
-    ),
-    one(
-        closed_network,
-        "AWS's names alone with images from anywhere",
+    "AWS's names alone": config(group(CPU), network={"allowed_domains": []}, helm=_ECR),
+    "AWS's names alone with images from anywhere": (
         config(group(CPU), network={"allowed_domains": []}),
         (WARNING, "helm.image_registry", "where no node of a network that resolves AWS's names"),
     ),
-    one(
-        closed_network,
-        "names of the user's choice with images from anywhere",
-        config(group(CPU), network={"allowed_domains": ["*.docker.io"]}),
+    "names of the user's choice with images from anywhere": config(
+        group(CPU), network={"allowed_domains": ["*.docker.io"]}
     ),
-    one(
-        closed_network,
-        "closed with images from anywhere",
+    "closed with images from anywhere": (
         config(group(CPU), network=_CLOSED, eks=_PRIVATE),
         (WARNING, "helm.image_registry", "mirror them with make images"),
     ),
-    one(
-        closed_network,
-        "closed with a registry elsewhere",
+    "closed with a registry elsewhere": (
         config(
             group(CPU),
             network=_CLOSED,
@@ -125,107 +114,59 @@ REGIONS = [
         ),
         (ERROR, "helm.image_registry", "must be in us-west-2: VPC endpoints reach ECR"),
     ),
-    one(closed_network, "private alone", config(group(CPU), eks=_PRIVATE)),
-    one(
-        closed_network,
-        "closed with a public endpoint",
+    "private alone": config(group(CPU), eks=_PRIVATE),
+    "closed with a public endpoint": (
         config(group(CPU), network=_CLOSED, helm=_ECR),
         (ERROR, "eks.endpoint_access", "must be private with network.closed"),
     ),
-    one(native_region, "custom anywhere", config(group(CPU), region="af-south-1", network=BY_NAME)),
-    one(native_region, "native where it is", config(group(CPU), of_cluster=_NATIVE)),
-    one(
-        native_region, "native, region unknown", config(group(CPU), region=None, of_cluster=_NATIVE)
-    ),
-    one(
-        native_region,
-        "native where it is not",
+}
+CASES[native_region] = {
+    "custom anywhere": config(group(CPU), region="af-south-1", network=BY_NAME),
+    "native where it is": config(group(CPU), of_cluster=_NATIVE),
+    "native, region unknown": config(group(CPU), region=None, of_cluster=_NATIVE),
+    "native where it is not": (
         config(group(CPU), region="af-south-1", network=BY_NAME, of_cluster=_NATIVE),
         (ERROR, "cluster.resource", "is not offered in af-south-1"),
     ),
-    one(region_offers, "hole in a family", config(group("ml.m6i.4xlarge"))),
-    one(
-        region_offers,
-        "family offered elsewhere",
-        config(group("ml.m8a.16xlarge"), region="us-west-1", network=_CALIFORNIA),
-        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-1"),
-    ),
-    one(region_offers, "type on no list", config(group("ml.p5e.48xlarge"))),
-    one(
-        region_offers,
-        "offered elsewhere",
-        config(group(TRAINIUM)),
-        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-2; it is in"),
-    ),
-    one(
-        region_offers,
-        "second of two types offered elsewhere",
-        config(group(None, instance_types=[GPU, TRAINIUM])),
-        in_group(WARNING, "instance_types[1]", "it is in us-east-2"),
-    ),
-]
+}
 
-EFA_ZONES = [
-    one(efa_zones, "one zone", config(group(GPU, instance_count=4))),
-    one(
-        efa_zones,
-        "no EFA, no accelerator",
-        config(
-            group(GPU_WITHOUT_EFA, instance_count=2),
-            group("ml.c5n.18xlarge", index=1, instance_count=2),
-            network=TWO_ZONES,
-        ),
+CASES[efa_zones] = {
+    "one zone": config(group(GPU, instance_count=4)),
+    "no EFA, no accelerator": config(
+        group(GPU_WITHOUT_EFA, instance_count=2),
+        group("ml.c5n.18xlarge", index=1, instance_count=2),
+        network=TWO_ZONES,
     ),
-    one(
-        efa_zones,
-        "the same zone of two",
-        config(
-            group(GPU, instance_count=2, availability_zone_id=OTHER_ZONE),
-            group(GPU, index=1, availability_zone_id=OTHER_ZONE),
-            network=TWO_ZONES,
-        ),
+    "the same zone of two": config(
+        group(GPU, instance_count=2, availability_zone_id=OTHER_ZONE),
+        group(GPU, index=1, availability_zone_id=OTHER_ZONE),
+        network=TWO_ZONES,
     ),
-    one(
-        efa_zones,
-        "a subnet of its own",
-        config(group(GPU, instance_count=2, override_vpc=own_subnets(1)), network=TWO_ZONES),
+    "a subnet of its own": config(
+        group(GPU, instance_count=2, override_vpc=own_subnets(1)), network=TWO_ZONES
     ),
-    one(
-        efa_zones,
-        "subnets of its own, whose zones only AWS knows",
+    "subnets of its own, whose zones only AWS knows": (
         config(group(GPU, instance_count=2, override_vpc=own_subnets(2)), network=TWO_ZONES),
         in_group(WARNING, "override_vpc.subnet_ids", "must be in one zone: EFA does"),
     ),
-    one(
-        efa_zones,
-        "subnets of its own in one zone",
-        config(group(GPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, ZONE)),
+    "subnets of its own in one zone": config(
+        group(GPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, ZONE)
     ),
-    one(
-        efa_zones,
-        "subnets of its own in two zones",
+    "subnets of its own in two zones": (
         config(group(GPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, OTHER_ZONE)),
         in_group(ERROR, "override_vpc.subnet_ids", "are in usw2-az1, usw2-az2: EFA does not"),
     ),
-    one(
-        efa_zones,
-        "subnets of its own in two zones, without EFA",
-        config(group(CPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, OTHER_ZONE)),
+    "subnets of its own in two zones, without EFA": config(
+        group(CPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, OTHER_ZONE)
     ),
-    one(
-        efa_zones,
-        "no zone named, so all in the first subnet's",
-        config(group(GPU, instance_count=2), network=TWO_ZONES),
+    "no zone named, so all in the first subnet's": config(
+        group(GPU, instance_count=2), network=TWO_ZONES
     ),
-    one(
-        efa_zones,
-        "one in the first subnet's zone, one elsewhere",
+    "one in the first subnet's zone, one elsewhere": (
         config(group(GPU), group(GPU, index=1, availability_zone_id=OTHER_ZONE), network=TWO_ZONES),
         in_group(WARNING, "availability_zone_id", "apart from group-0 in usw2-az1", index=1),
     ),
-    one(
-        efa_zones,
-        "groups in two zones",
+    "groups in two zones": (
         config(
             group(GPU, availability_zone_id=ZONE),
             group(GPU, index=1, availability_zone_id=OTHER_ZONE),
@@ -233,50 +174,34 @@ EFA_ZONES = [
         ),
         in_group(WARNING, "availability_zone_id", "apart from group-0 in usw2-az1", index=1),
     ),
-]
+}
 
-TRAINING_PLANS = [
-    one(training_plans, "in its zone", config(group(GPU, training_plan_arn=PLAN))),
-    one(
-        training_plans,
-        "in a subnet of its own",
+CASES[training_plans] = {
+    "in its zone": config(group(GPU, training_plan_arn=PLAN)),
+    "in a subnet of its own": (
         config(group(GPU, training_plan_arn=PLAN, override_vpc=own_subnets(1))),
         in_group(WARNING, "override_vpc.subnet_ids", "must be in the training plan's zone"),
     ),
-    one(training_plans, "no plan", config(group(CPU), network=TWO_ZONES)),
-    one(
-        training_plans,
-        "of an undescribed type",
-        config(group(UNDESCRIBED, training_plan_arn=PLAN)),
+    "no plan": config(group(CPU), network=TWO_ZONES),
+    "of an undescribed type": config(group(UNDESCRIBED, training_plan_arn=PLAN)),
+    "zone chosen": config(
+        group(GPU, training_plan_arn=PLAN, availability_zone_id=OTHER_ZONE),
+        network=TWO_ZONES,
     ),
-    one(
-        training_plans,
-        "zone chosen",
-        config(
-            group(GPU, training_plan_arn=PLAN, availability_zone_id=OTHER_ZONE),
-            network=TWO_ZONES,
-        ),
-    ),
-    one(
-        training_plans,
-        "either of two zones",
+    "either of two zones": (
         config(group(GPU, training_plan_arn=PLAN), network=TWO_ZONES),
         in_group(ERROR, "availability_zone_id", "must name the training plan's zone"),
     ),
-    one(
-        training_plans,
-        "zone by name",
+    "zone by name": (
         config(group(GPU, training_plan_arn=PLAN), network=BY_NAME),
         in_group(
             WARNING, "availability_zone_id", "puts the group into the region's first zone by name"
         ),
     ),
-]
+}
 
-NODE_ADDRESSES = [
-    one(
-        node_addresses,
-        "addresses that VPC endpoints take",
+CASES[node_addresses] = {
+    "addresses that VPC endpoints take": (
         config(group(GPU, instance_count=3), network=_CLOSED, eks=_PRIVATE),
         (
             ERROR,
@@ -284,35 +209,21 @@ NODE_ADDRESSES = [
             "has 237 usable addresses for nodes and pods; the",
         ),
     ),
-    one(
-        node_addresses,
-        "exactly as many as there are",
-        config(
-            group(GPU, instance_count=3),
-            group("ml.c6g.medium", index=1, instance_count=2),
-            network=_SMALL,
-        ),
+    "exactly as many as there are": config(
+        group(GPU, instance_count=3),
+        group("ml.c6g.medium", index=1, instance_count=2),
+        network=_SMALL,
     ),
-    one(
-        node_addresses,
-        "fewer with EFA-only interfaces",
-        config(
-            group(GPU, instance_count=5, network_interface_type="efa-only"),
-            network=_SMALL,
-        ),
+    "fewer with EFA-only interfaces": config(
+        group(GPU, instance_count=5, network_interface_type="efa-only"),
+        network=_SMALL,
     ),
-    one(
-        node_addresses,
-        "of undescribed types and own subnets",
-        config(
-            group(UNDESCRIBED, instance_count=6758),
-            group(GPU, index=1, instance_count=6758, override_vpc=own_subnets(1)),
-            network=_SMALL,
-        ),
+    "of undescribed types and own subnets": config(
+        group(UNDESCRIBED, instance_count=6758),
+        group(GPU, index=1, instance_count=6758, override_vpc=own_subnets(1)),
+        network=_SMALL,
     ),
-    one(
-        node_addresses,
-        "too many",
+    "too many": (
         config(group(GPU, instance_count=4), network=_SMALL),
         (
             ERROR,
@@ -321,30 +232,22 @@ NODE_ADDRESSES = [
             "group-0 4 x 81 (3 nodes of ml.p5.48xlarge would fit alone); a subnet",
         ),
     ),
-    one(
-        node_addresses,
-        "too many of a flexible group",
+    "too many of a flexible group": (
         config(group(None, instance_types=[CPU, GPU], instance_count=4), network=_SMALL),
         (ERROR, _BLOCK, "(3 nodes of ml.p5.48xlarge would fit alone)"),
     ),
-    one(
-        node_addresses,
-        "too many of several groups",
+    "too many of several groups": (
         config(
             *(group(CPU, index=index, instance_count=5) for index in range(5)),
             network=_SMALL,
         ),
         (ERROR, _BLOCK, "(16 nodes of ml.m5.2xlarge would fit alone) and 2 more groups"),
     ),
-    one(
-        node_addresses,
-        "most of a flexible group's types counts",
+    "most of a flexible group's types counts": (
         config(group(None, instance_types=[CPU, GPU], instance_count=4), network=_SMALL),
         (ERROR, _BLOCK, "need 324"),
     ),
-    one(
-        node_addresses,
-        "too many in one of two zones",
+    "too many in one of two zones": (
         config(
             group(GPU, instance_count=4, availability_zone_id=OTHER_ZONE),
             group(GPU, index=1, instance_count=4, availability_zone_id=ZONE),
@@ -352,18 +255,14 @@ NODE_ADDRESSES = [
         ),
         (ERROR, "network.hyperpod_subnets[1].cidr", "need 324"),
     ),
-    one(
-        node_addresses,
-        "too many for the first subnet of their zone",
+    "too many for the first subnet of their zone": (
         config(
             group(GPU, instance_count=4, availability_zone_id=ZONE),
             network=subnets("10.1.0.0/24", "10.1.128.0/17"),
         ),
         (ERROR, _BLOCK, "need 324"),
     ),
-    one(
-        node_addresses,
-        "too many for the first subnet, where groups without a zone are too",
+    "too many for the first subnet, where groups without a zone are too": (
         config(
             group(GPU, instance_count=3, availability_zone_id=ZONE),
             group(GPU, index=1, instance_count=1),
@@ -371,38 +270,27 @@ NODE_ADDRESSES = [
         ),
         (ERROR, _BLOCK, "need 324"),
     ),
-]
+}
 
 
 _EFA = {"capacity_gib": 19200, "efa_enabled": True}
 
-LUSTRE_OVER_EFA = [
-    one(lustre_over_efa, "nodes with EFA", config(group(GPU), storage=_EFA)),
-    one(lustre_over_efa, "undescribed nodes", config(group(UNDESCRIBED), storage=_EFA)),
-    one(lustre_over_efa, "without EFA", config(group(CPU))),
-    one(lustre_over_efa, "no storage", config(group(CPU), storage=None)),
-    one(
-        lustre_over_efa,
-        "zone of the nodes",
-        config(
-            group(GPU, availability_zone_id=OTHER_ZONE),
-            network=TWO_ZONES,
-            storage={**_EFA, "availability_zone_id": OTHER_ZONE},
-        ),
+CASES[lustre_over_efa] = {
+    "nodes with EFA": config(group(GPU), storage=_EFA),
+    "undescribed nodes": config(group(UNDESCRIBED), storage=_EFA),
+    "without EFA": config(group(CPU)),
+    "no storage": config(group(CPU), storage=None),
+    "zone of the nodes": config(
+        group(GPU, availability_zone_id=OTHER_ZONE),
+        network=TWO_ZONES,
+        storage={**_EFA, "availability_zone_id": OTHER_ZONE},
     ),
-    one(
-        lustre_over_efa,
-        "no node with EFA",
+    "no node with EFA": (
         config(group(CPU), storage={"more_file_systems": [{"name": "fast", **_EFA}]}),
         (WARNING, "storage.more_file_systems[0].efa_enabled", "no instance group has instances"),
     ),
-    one(
-        lustre_over_efa,
-        "nodes in another zone",
+    "nodes in another zone": (
         config(group(GPU, availability_zone_id=OTHER_ZONE), network=TWO_ZONES, storage=_EFA),
         (WARNING, "storage.efa_enabled", f"the file system is in {ZONE}, the instances with EFA"),
     ),
-]
-
-
-CASES = [*LUSTRE_OVER_EFA, *REGIONS, *EFA_ZONES, *TRAINING_PLANS, *NODE_ADDRESSES]
+}

@@ -5,7 +5,7 @@ from typing import Any
 from hyperpod_cdk.checks.eks.stop_nodes_without_lustre import stop_nodes_without_lustre
 from hyperpod_cdk.hyperpod.checks.script_folders import script_folders
 from tests.support.configs import CONFIG_FOLDER
-from tests.support.rule_cases import ERROR, WARNING, Case, cluster, config, group, in_group, one
+from tests.support.rule_cases import ERROR, WARNING, Cases, cluster, config, group, in_group
 
 _OWN: dict[str, Any] = {
     "lifecycle": {"source_s3_uri": "s3://sagemaker-mine/scripts", "on_create": "on_create.sh"}
@@ -21,48 +21,33 @@ def _folder(name: str, *, run: str = "after") -> dict[str, Any]:
     return {"lifecycle": {"directory": str(CONFIG_FOLDER / "examples" / name), "run": run}}
 
 
-FOLDERS = [
-    one(
-        script_folders,
-        "one folder of two groups",
-        cluster(group(**_folder("own-scripts")), group(index=1, **_folder("own-scripts"))),
+CASES: Cases = {}
+CASES[script_folders] = {
+    "one folder of two groups": cluster(
+        group(**_folder("own-scripts")), group(index=1, **_folder("own-scripts"))
     ),
-    one(
-        script_folders,
-        "two folders",
-        cluster(group(**_folder("own-scripts")), group(index=1, **_folder("../../lifecycle/eks"))),
+    "two folders": cluster(
+        group(**_folder("own-scripts")), group(index=1, **_folder("../../lifecycle/eks"))
     ),
-    one(
-        script_folders,
-        "one folder at two times",
+    "one folder at two times": (
         cluster(
             group(**_folder("own-scripts")),
             group(index=1, **_folder("own-scripts", run="instead")),
         ),
         in_group(ERROR, "lifecycle.directory", "is named own-scripts, as a folder", index=1),
     ),
-]
-STOPPED_NODES = [
-    one(stop_nodes_without_lustre, "project's scripts", config(group(), storage=_STOPPED)),
-    one(
-        stop_nodes_without_lustre,
-        "project's scripts in one group",
-        config(group(**_OWN), group(index=1), storage=_STOPPED),
+}
+CASES[stop_nodes_without_lustre] = {
+    "project's scripts": config(group(), storage=_STOPPED),
+    "project's scripts in one group": config(group(**_OWN), group(index=1), storage=_STOPPED),
+    "not to be stopped": config(group(**_OWN)),
+    "no storage": config(group(**_OWN), storage=None),
+    "own scripts after the project's": config(
+        group(**_folder("own-scripts")),
+        storage=_STOPPED,
+        lifecycle_scripts={"directory": _FOLDER},
     ),
-    one(stop_nodes_without_lustre, "not to be stopped", config(group(**_OWN))),
-    one(stop_nodes_without_lustre, "no storage", config(group(**_OWN), storage=None)),
-    one(
-        stop_nodes_without_lustre,
-        "own scripts after the project's",
-        config(
-            group(**_folder("own-scripts")),
-            storage=_STOPPED,
-            lifecycle_scripts={"directory": _FOLDER},
-        ),
-    ),
-    one(
-        stop_nodes_without_lustre,
-        "own scripts in place of the project's",
+    "own scripts in place of the project's": (
         config(
             group(),
             group(index=1, **_folder("own-scripts", run="instead")),
@@ -71,11 +56,8 @@ STOPPED_NODES = [
         ),
         (WARNING, _KEY, "has no effect: the project's lifecycle scripts stop the node"),
     ),
-    one(
-        stop_nodes_without_lustre,
-        "the user's scripts, or none, everywhere",
+    "the user's scripts, or none, everywhere": (
         config(group(**_OWN), group(index=1, **_NONE), storage=_STOPPED),
         (WARNING, _KEY, "has no effect: the project's lifecycle scripts stop the node"),
     ),
-]
-CASES: list[Case[Any]] = [*FOLDERS, *STOPPED_NODES]
+}

@@ -26,10 +26,10 @@ from tests.support.rule_cases import (
     TAINT,
     TRAINIUM,
     WARNING,
+    Cases,
     config,
     group,
     in_group,
-    one,
 )
 
 CONTROLLER, LOGIN = {"node_type": "controller"}, {"node_type": "login"}
@@ -72,58 +72,59 @@ def slurm_groups(*groups: Mapping[str, Any]) -> ClusterConfig:
     return config(*groups, of_cluster={"orchestrator": "slurm"}).cluster
 
 
-CASES = [
-    one(node_types, "all three", slurm(CONTROLLER, LOGIN, COMPUTE, COMPUTE).cluster),
-    one(
-        node_types,
-        "none said",
+CASES: Cases = {}
+CASES[node_types] = {
+    "all three": slurm(CONTROLLER, LOGIN, COMPUTE, COMPUTE).cluster,
+    "none said": (
         slurm(CONTROLLER, None).cluster,
         in_group(ERROR, "slurm.node_type", "is missing: write controller, login", index=1),
     ),
-    one(
-        node_types,
-        "two controllers",
+    "two controllers": (
         slurm(CONTROLLER, CONTROLLER).cluster,
         in_group(ERROR, "slurm.node_type", "is already the type of group-0", index=1),
     ),
-    one(
-        node_types,
-        "two groups of login nodes",
+    "two groups of login nodes": (
         slurm(CONTROLLER, LOGIN, LOGIN).cluster,
         in_group(ERROR, "slurm.node_type", "is already the type of group-1", index=2),
     ),
-    one(
-        node_types,
-        "no controller",
+    "no controller": (
         slurm(COMPUTE).cluster,
         (ERROR, "cluster.instance_groups", "must have a group with slurm.node_type controller"),
     ),
-    one(
-        node_types,
-        "a controller of two nodes",
+    "a controller of two nodes": (
         config(
             group(slurm=CONTROLLER, instance_count=2), of_cluster={"orchestrator": "slurm"}
         ).cluster,
         in_group(ERROR, "instance_count", "must be 1: one node of the cluster is the controller"),
     ),
-    one(partitions, "as they are", slurm(CONTROLLER, LOGIN, COMPUTE, None).cluster),
-    one(
-        partitions,
-        "compute without one",
+    "a controller on Spot, and no login node": (
+        slurm_groups(
+            group(slurm=CONTROLLER, capacity="Spot"),
+            group(index=1, slurm=LOGIN, instance_count=0),
+        ),
+        in_group(ERROR, "capacity", "must be OnDemand"),
+        in_group(ERROR, "instance_count", "must be 1 or more", index=1),
+    ),
+}
+CASES[partitions] = {
+    "as they are": slurm(CONTROLLER, LOGIN, COMPUTE, None).cluster,
+    "compute without one": (
         slurm(CONTROLLER, {"node_type": "compute"}).cluster,
         in_group(ERROR, "slurm.partition", "is missing: name the partition", index=1),
     ),
-    one(
-        partitions,
-        "login nodes and a controller in one",
+    "login nodes and a controller in one": (
         slurm({**CONTROLLER, "partition": "a"}, {**LOGIN, "partition": "a"}).cluster,
         in_group(ERROR, "slurm.partition", "must be left out: controller nodes run no jobs"),
         in_group(ERROR, "slurm.partition", "must be left out: login nodes run no jobs", index=1),
     ),
-    one(mounts, "the deployment's", slurm(CONTROLLER, COMPUTE)),
-    one(
-        mounts,
-        "two of a group, and one that no node mounts",
+    "the one of all nodes": (
+        slurm(CONTROLLER, {**COMPUTE, "partition": "dev"}).cluster,
+        in_group(ERROR, "slurm.partition", "must be another name", index=1),
+    ),
+}
+CASES[mounts] = {
+    "the deployment's": slurm(CONTROLLER, COMPUTE),
+    "two of a group, and one that no node mounts": (
         config(
             group(slurm=CONTROLLER, fsx_lustre_mounts=[_LUSTRE, {**_LUSTRE, "mount_path": "/b"}]),
             of_cluster={"orchestrator": "slurm"},
@@ -132,34 +133,26 @@ CASES = [
         in_group(ERROR, "fsx_lustre_mounts", "file systems are too many"),
         (ERROR, "storage.more_file_systems", "would be mounted on no node: HyperPod mounts one"),
     ),
-    one(strategy, "none", slurm(CONTROLLER, slurm={}).cluster),
-    one(
-        strategy,
-        "all nodes or none",
-        slurm(CONTROLLER, slurm={"strategy": "merge"}, node_provisioning_mode=None).cluster,
-    ),
-    one(
-        strategy,
-        "continuous",
+}
+CASES[strategy] = {
+    "none": slurm(CONTROLLER, slurm={}).cluster,
+    "all nodes or none": slurm(
+        CONTROLLER, slurm={"strategy": "merge"}, node_provisioning_mode=None
+    ).cluster,
+    "continuous": (
         slurm(CONTROLLER, slurm={"strategy": "managed"}).cluster,
         (ERROR, "cluster.slurm.strategy", "must be left out with cluster.node_provisioning_mode"),
     ),
-    one(accounting, "none", slurm(CONTROLLER)),
-    one(accounting, "a new database", slurm(CONTROLLER, slurm={"accounting": {}})),
-    one(
-        accounting,
-        "an existing one",
-        slurm(CONTROLLER, slurm={"accounting": _EXISTING}),
-    ),
-    one(
-        accounting,
-        "all nodes or none",
+}
+CASES[accounting] = {
+    "none": slurm(CONTROLLER),
+    "a new database": slurm(CONTROLLER, slurm={"accounting": {}}),
+    "an existing one": slurm(CONTROLLER, slurm={"accounting": _EXISTING}),
+    "all nodes or none": (
         slurm(CONTROLLER, slurm={"accounting": _EXISTING}, node_provisioning_mode=None),
         (ERROR, "cluster.node_provisioning_mode", "must be Continuous with cluster.slurm.account"),
     ),
-    one(
-        accounting,
-        "more subnets than zones, one taken and one outside the VPC",
+    "more subnets than zones, one taken and one outside the VPC": (
         config(
             group(slurm=CONTROLLER),
             of_cluster={
@@ -174,9 +167,7 @@ CASES = [
         (ERROR, f"{_CIDRS}[0]", "overlaps network.public_subnet_cidrs[0] 10.192.10.0/24"),
         (ERROR, f"{_CIDRS}[1]", "must lie inside vpc_cidr 10.192.0.0/16"),
     ),
-    one(
-        accounting,
-        "subnets of a VPC that is made",
+    "subnets of a VPC that is made": (
         slurm(CONTROLLER, slurm={"accounting": {"subnet_ids": _IDS}}),
         (
             ERROR,
@@ -184,9 +175,7 @@ CASES = [
             "must be left out: they are for a VPC that exists",
         ),
     ),
-    one(
-        accounting,
-        "none of a VPC that exists",
+    "none of a VPC that exists": (
         config(
             group(slurm=CONTROLLER),
             of_cluster={"orchestrator": "slurm", "slurm": {"accounting": {}}},
@@ -199,10 +188,10 @@ CASES = [
         ),
         (ERROR, "cluster.slurm.accounting.subnet_ids", "must list two subnets of network.vpc_id"),
     ),
-    one(own_parameters, "scripts without any", slurm(CONTROLLER, slurm={})),
-    one(
-        own_parameters,
-        "in the folder of all nodes, and in that of a group",
+}
+CASES[own_parameters] = {
+    "scripts without any": slurm(CONTROLLER, slurm={}),
+    "in the folder of all nodes, and in that of a group": (
         config(
             group(slurm=CONTROLLER, lifecycle={"directory": _base_config(), "run": "instead"}),
             of_cluster={"orchestrator": "slurm"},
@@ -211,21 +200,17 @@ CASES = [
         (ERROR, "lifecycle_scripts.directory", "has src/provisioning_parameters.json"),
         in_group(ERROR, "lifecycle.directory", "has src/provisioning_parameters.json"),
     ),
-    one(setup, "none", slurm(CONTROLLER, slurm={})),
-    one(setup, "with homes on Lustre", slurm(CONTROLLER, slurm=_USERS)),
-    one(
-        setup,
-        "on the nodes of one group",
-        config(
-            group(slurm=CONTROLLER),
-            group(index=1, slurm=COMPUTE, lifecycle={"directory": _FOLDER}),
-            of_cluster={"orchestrator": "slurm", "slurm": _USERS},
-            lifecycle_scripts={"directory": _FOLDER, "run": "instead"},
-        ),
+}
+CASES[setup] = {
+    "none": slurm(CONTROLLER, slurm={}),
+    "with homes on Lustre": slurm(CONTROLLER, slurm=_USERS),
+    "on the nodes of one group": config(
+        group(slurm=CONTROLLER),
+        group(index=1, slurm=COMPUTE, lifecycle={"directory": _FOLDER}),
+        of_cluster={"orchestrator": "slurm", "slurm": _USERS},
+        lifecycle_scripts={"directory": _FOLDER, "run": "instead"},
     ),
-    one(
-        setup,
-        "on no node",
+    "on no node": (
         config(
             group(slurm=CONTROLLER),
             group(index=1, slurm=COMPUTE, lifecycle=None),
@@ -234,9 +219,7 @@ CASES = [
         ),
         (ERROR, "cluster.slurm.setup", "is done on no node: each runs your own scripts instead"),
     ),
-    one(
-        setup,
-        "homes that root cannot make",
+    "homes that root cannot make": (
         config(
             group(slurm=CONTROLLER),
             of_cluster={"orchestrator": "slurm", "slurm": _USERS},
@@ -244,9 +227,7 @@ CASES = [
         ),
         (ERROR, "storage.home_directories.root_squash", "must be false with cluster.slurm.setup"),
     ),
-    one(
-        setup,
-        "homes that are not shared",
+    "homes that are not shared": (
         config(
             group(slurm=CONTROLLER),
             group(index=1, slurm=COMPUTE, fsx_lustre_mounts=[_LUSTRE]),
@@ -255,26 +236,20 @@ CASES = [
         ),
         (WARNING, "cluster.slurm.setup.users", "get a separate home on each node"),
     ),
-    one(
-        deep_health_checks_of_slurm,
-        "of compute nodes",
-        config(
-            group(GPU, slurm=COMPUTE, deep_health_checks=CHECKS),
-            of_cluster={"orchestrator": "slurm"},
-        ).cluster,
-    ),
-    one(
-        deep_health_checks_of_slurm,
-        "of the controller",
+}
+CASES[deep_health_checks_of_slurm] = {
+    "of compute nodes": config(
+        group(GPU, slurm=COMPUTE, deep_health_checks=CHECKS),
+        of_cluster={"orchestrator": "slurm"},
+    ).cluster,
+    "of the controller": (
         config(
             group(GPU, slurm=CONTROLLER, deep_health_checks=CHECKS),
             of_cluster={"orchestrator": "slurm"},
         ).cluster,
         in_group(ERROR, "deep_health_checks", "must be left out for controller nodes"),
     ),
-    one(
-        deep_health_checks_of_slurm,
-        "of Trainium, of several nodes and of one",
+    "of Trainium, of several nodes and of one": (
         slurm_groups(
             group(TRAINIUM, slurm=COMPUTE, deep_health_checks=CHECKS),
             group(GPU, index=1, slurm=COMPUTE, deep_health_checks=["MultiNodeTrainingValidation"]),
@@ -284,34 +259,16 @@ CASES = [
         in_group(ERROR, "deep_health_checks", "must be without MultiNodeTraining", index=1),
         in_group(WARNING, "deep_health_checks", "has InstanceConnectivity, which", index=2),
     ),
-    one(
-        node_types,
-        "a controller on Spot, and no login node",
-        slurm_groups(
-            group(slurm=CONTROLLER, capacity="Spot"),
-            group(index=1, slurm=LOGIN, instance_count=0),
-        ),
-        in_group(ERROR, "capacity", "must be OnDemand"),
-        in_group(ERROR, "instance_count", "must be 1 or more", index=1),
-    ),
-    one(
-        partitions,
-        "the one of all nodes",
-        slurm(CONTROLLER, {**COMPUTE, "partition": "dev"}).cluster,
-        in_group(ERROR, "slurm.partition", "must be another name", index=1),
-    ),
-    one(orchestrator_keys, "none", config()),
-    one(orchestrator_keys, "none, with Slurm", slurm(CONTROLLER, slurm={})),
-    one(
-        orchestrator_keys,
-        "slurm on EKS",
+}
+CASES[orchestrator_keys] = {
+    "none": config(),
+    "none, with Slurm": slurm(CONTROLLER, slurm={}),
+    "slurm on EKS": (
         config(group(slurm=CONTROLLER), of_cluster={"slurm": {}}),
         (ERROR, "cluster.slurm", f"{_FOR_SLURM}, and cluster.orchestrator is eks"),
         in_group(ERROR, "slurm", _FOR_SLURM),
     ),
-    one(
-        orchestrator_keys,
-        "eks on Slurm",
+    "eks on Slurm": (
         config(
             group(slurm=CONTROLLER, labels={"a": "b"}, taints=[TAINT]),
             group("ml.p5.48xlarge", index=1, slurm=COMPUTE),
@@ -330,4 +287,4 @@ CASES = [
         in_group(ERROR, "labels", _FOR_EKS),
         in_group(ERROR, "taints", _FOR_EKS),
     ),
-]
+}

@@ -11,10 +11,10 @@ from tests.support.rule_cases import (
     TRAINIUM,
     UNDESCRIBED,
     WARNING,
+    Cases,
     config,
     group,
     in_group,
-    one,
 )
 
 _NO_PLUGINS = {
@@ -34,63 +34,46 @@ _NO_DEEP_HEALTH_CHECK = {
     "i_know_this_breaks_resiliency": True,
 }
 
-UNLISTED_TYPES = [
-    one(unlisted_types, "listed", config(group(GPU), group(TRAINIUM, index=1), group(index=2))),
-    one(unlisted_types, "of an undescribed type", config(group(UNDESCRIBED))),
-    one(unlisted_types, "restricted", config(restricted=[group("ml.g7.2xlarge", index=1)])),
-    one(
-        unlisted_types,
-        "with the user's plugins",
-        config(group("ml.g4dn.xlarge"), helm=_NO_PLUGINS),
-    ),
-    one(
-        unlisted_types,
-        "GPUs",
+CASES: Cases = {}
+CASES[unlisted_types] = {
+    "listed": config(group(GPU), group(TRAINIUM, index=1), group(index=2)),
+    "of an undescribed type": config(group(UNDESCRIBED)),
+    "restricted": config(restricted=[group("ml.g7.2xlarge", index=1)]),
+    "with the user's plugins": config(group("ml.g4dn.xlarge"), helm=_NO_PLUGINS),
+    "GPUs": (
         config(group("ml.g4dn.xlarge")),
         in_group(WARNING, "instance_type", "runs nvidia-device-plugin and health-monitoring-agent"),
     ),
-    one(
-        unlisted_types,
-        "Trainium, as the second type",
+    "Trainium, as the second type": (
         config(group(None, instance_types=[TRAINIUM, "ml.trn2.3xlarge"])),
         in_group(WARNING, "instance_types[1]", "the chart runs neuron-device-plugin: pods get no"),
     ),
-]
+}
 
 
-DEEP_HEALTH_CHECK_COMPONENT = [
-    one(deep_health_check_component, "on", config(group(GPU, deep_health_checks=CHECKS))),
-    one(
-        deep_health_check_component,
-        "off, and not needed",
-        config(group(GPU), helm=_NO_DEEP_HEALTH_CHECK),
-    ),
-    one(
-        deep_health_check_component,
-        "off",
+CASES[deep_health_check_component] = {
+    "on": config(group(GPU, deep_health_checks=CHECKS)),
+    "off, and not needed": config(group(GPU), helm=_NO_DEEP_HEALTH_CHECK),
+    "off": (
         config(group(GPU, deep_health_checks=CHECKS), helm=_NO_DEEP_HEALTH_CHECK),
         in_group(ERROR, "deep_health_checks", "deep_health_check is false: nothing runs them"),
     ),
-    one(
-        deep_health_check_component,
-        "off, in a restricted group",
+    "off, in a restricted group": (
         config(
             restricted=[group(GPU, index=1, deep_health_checks=CHECKS)], helm=_NO_DEEP_HEALTH_CHECK
         ),
         (ERROR, "cluster.restricted_instance_groups[0].deep_health_checks", "nothing runs them"),
     ),
-]
+}
 
-ADMINS = [
-    one(no_admins, "a role", config(eks={"admins": ["arn:aws:iam::111122223333:role/Admin"]})),
-    one(no_admins, "none", config(), (WARNING, "eks.admins", "gives no one access to the")),
-    one(
-        no_admins,
-        "nobody, written out",
+CASES[no_admins] = {
+    "a role": config(eks={"admins": ["arn:aws:iam::111122223333:role/Admin"]}),
+    "none": (config(), (WARNING, "eks.admins", "gives no one access to the")),
+    "nobody, written out": (
         config(eks={"admins": []}),
         (WARNING, "eks.admins", "output GrantAdminCommand"),
     ),
-]
+}
 
 _NO_SECRETS = {
     "existingSecret": "grafana",
@@ -107,11 +90,9 @@ _SECRETS = {
 }
 _LOOKS = "looks like a secret, and chart values are readable in the template"
 
-SECRETS = [
-    one(secret_values, "none", config(helm={"values": _NO_SECRETS})),
-    one(
-        secret_values,
-        "in every form",
+CASES[secret_values] = {
+    "none": config(helm={"values": _NO_SECRETS}),
+    "in every form": (
         config(helm={"values": _SECRETS}),
         (WARNING, "helm.values.grafana.adminPassword", _LOOKS),
         (WARNING, "helm.values.grafana.apiKey", _LOOKS),
@@ -119,6 +100,4 @@ SECRETS = [
         (WARNING, "helm.values.env[0].value", _LOOKS),
         (WARNING, "helm.values.client-secret", _LOOKS),
     ),
-]
-
-CASES = [*UNLISTED_TYPES, *DEEP_HEALTH_CHECK_COMPONENT, *ADMINS, *SECRETS]
+}

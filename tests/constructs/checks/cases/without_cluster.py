@@ -12,7 +12,7 @@ from hyperpod_cdk.checks.eks.operator_nodes import operator_nodes
 from hyperpod_cdk.checks.eks.system_pods import system_pods
 from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
 from tests.support.configs import configured
-from tests.support.rule_cases import ERROR, TAINT, config, group, one
+from tests.support.rule_cases import ERROR, TAINT, Cases, config, group
 
 _NODES: dict[str, Any] = {
     "node_groups": [{"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}]
@@ -49,19 +49,18 @@ _ALL_OF_HYPERPOD = _without(
     encryption={"lifecycle_bucket": False},
 )
 
-CASES = [
-    one(any_nodes, "nodes of HyperPod", config()),
-    one(any_nodes, "those of node groups", _without(**_NODES)),
-    one(
-        any_nodes,
-        "none",
+CASES: Cases = {}
+CASES[any_nodes] = {
+    "nodes of HyperPod": config(),
+    "those of node groups": _without(**_NODES),
+    "none": (
         _without(),
         (ERROR, "cluster", "and there are no node_groups, so nothing would run pods"),
     ),
-    one(orchestrator_keys, "none without a cluster", _without(operators={"metrics_server": True})),
-    one(
-        orchestrator_keys,
-        "of HyperPod without a cluster",
+}
+CASES[orchestrator_keys] = {
+    "none without a cluster": _without(operators={"metrics_server": True}),
+    "of HyperPod without a cluster": (
         _ALL_OF_HYPERPOD,
         (ERROR, "storage.stop_nodes_without_lustre", _WHY),
         (ERROR, "helm.components.health_monitoring_agent", _WHY),
@@ -74,43 +73,45 @@ CASES = [
         (ERROR, "observability.notifications", _WHY),
         (ERROR, "node_health", _WHY),
     ),
-    one(dcgm_owner, "CloudWatch, where Prometheus cannot be", _ALL_OF_HYPERPOD),
-    one(grafana, "none where Prometheus cannot be", _without(observability={"grafana": _GRAFANA})),
-    one(cluster_autoscaler, "off", _without(**_NODES)),
-    one(cluster_autoscaler, "a group that grows", _scaled(max_size=2)),
-    one(
-        cluster_autoscaler,
-        "groups of one size",
+}
+CASES[dcgm_owner] = {
+    "CloudWatch, where Prometheus cannot be": _ALL_OF_HYPERPOD,
+}
+CASES[grafana] = {
+    "none where Prometheus cannot be": _without(observability={"grafana": _GRAFANA}),
+}
+CASES[cluster_autoscaler] = {
+    "off": _without(**_NODES),
+    "a group that grows": _scaled(max_size=2),
+    "groups of one size": (
         _scaled(min_size=1),
         (ERROR, _AUTOSCALER, "has nothing to scale: give a node group a max_size above"),
     ),
-    one(
-        cluster_autoscaler,
-        "beside HyperPod's nodes",
+    "beside HyperPod's nodes": (
         config(operators={"cluster_autoscaler": True}, **_NODES),
         (ERROR, _AUTOSCALER, "must be false with a HyperPod cluster: at its nodes the Cluster"),
     ),
-    one(governance_quotas, "no group to take a share of", _ALL_OF_HYPERPOD),
-    one(operator_nodes, "no group for the operators", _ALL_OF_HYPERPOD),
-    one(operator_nodes, "a node of a node group", _measured()),
-    *(
-        one(
-            operator_nodes,
-            f"node groups {told}",
+}
+CASES[governance_quotas] = {
+    "no group to take a share of": _ALL_OF_HYPERPOD,
+}
+CASES[operator_nodes] = {
+    "no group for the operators": _ALL_OF_HYPERPOD,
+    "a node of a node group": _measured(),
+    **{
+        f"node groups {told}": (
             _measured(**changes),
             (ERROR, "node_groups", "have no node without a taint, and EKS gives up operators"),
         )
         for told, changes in (("without nodes", {"desired_size": 0}), ("with taints", _TAINTED))
+    },
+    "a node of a node group beside HyperPod's none": config(
+        group(instance_count=0),
+        of_cluster={"wait_for": "in_service"},
+        operators=_METRICS,
+        node_groups=[{**_NODES["node_groups"][0], "instance_types": ["c5.4xlarge"]}],
     ),
-    one(
-        operator_nodes,
-        "a node of a node group beside HyperPod's none",
-        config(
-            group(instance_count=0),
-            of_cluster={"wait_for": "in_service"},
-            operators=_METRICS,
-            node_groups=[{**_NODES["node_groups"][0], "instance_types": ["c5.4xlarge"]}],
-        ),
-    ),
-    one(system_pods, "no group for the add-ons", _ALL_OF_HYPERPOD),
-]
+}
+CASES[system_pods] = {
+    "no group for the add-ons": _ALL_OF_HYPERPOD,
+}

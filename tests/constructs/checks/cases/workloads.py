@@ -6,7 +6,7 @@ from hyperpod_cdk.checks.base_registry import base_registry
 from hyperpod_cdk.checks.package_index import package_index
 from hyperpod_cdk.checks.training_images import training_images
 from tests.support.configs import CLOSED
-from tests.support.rule_cases import CPU, ERROR, GPU, TRAINIUM, config, group, one
+from tests.support.rule_cases import CPU, ERROR, GPU, TRAINIUM, Cases, config, group
 
 _MIRROR = "111122223333.dkr.ecr.{}.amazonaws.com/mirror"
 _INDEX = "https://pypi.example.com/simple"
@@ -31,68 +31,51 @@ def _workloads(**changes: Any) -> dict[str, Any]:
     return {"workloads": changes}
 
 
-CASES = [
-    one(training_images, "none", config(group(CPU))),
-    one(training_images, "Trainium", config(group(CPU), group(TRAINIUM, index=1), **_workloads())),
-    one(
-        training_images,
-        "no accelerators",
+CASES: Cases = {}
+CASES[training_images] = {
+    "none": config(group(CPU)),
+    "Trainium": config(group(CPU), group(TRAINIUM, index=1), **_workloads()),
+    "no accelerators": (
         config(group(CPU), **_workloads()),
         (ERROR, "workloads", "nothing to build"),
     ),
-    one(base_registry, "AWS's", config(group(GPU), region="us-west-2", **_workloads())),
-    one(base_registry, "any region", config(group(GPU), **_workloads())),
-    one(
-        base_registry,
-        "GovCloud",
+}
+CASES[base_registry] = {
+    "AWS's": config(group(GPU), region="us-west-2", **_workloads()),
+    "any region": config(group(GPU), **_workloads()),
+    "GovCloud": (
         config(group(GPU), **_gov()),
         (ERROR, "workloads.base_registry", "no registry of Deep Learning Containers in us-gov"),
     ),
-    one(
-        base_registry,
-        "a mirror in GovCloud",
-        config(group(GPU), **_gov(base_registry=_MIRROR.format("us-gov-west-1"))),
+    "a mirror in GovCloud": config(
+        group(GPU), **_gov(base_registry=_MIRROR.format("us-gov-west-1"))
     ),
-    one(
-        base_registry,
-        "another region",
+    "another region": (
         config(
             group(GPU), region="us-west-2", **_workloads(base_registry=_MIRROR.format("us-east-1"))
         ),
         (ERROR, "workloads.base_registry", "must be in us-west-2"),
     ),
-    one(package_index, "outside the VPC", config(group(GPU), **_names(), **_workloads())),
-    one(
-        package_index,
-        "closed",
+}
+CASES[package_index] = {
+    "outside the VPC": config(group(GPU), **_names(), **_workloads()),
+    "closed": (
         config(group(GPU), **CLOSED, **_workloads()),
         (ERROR, "workloads.package_index", "does not reach PyPI"),
     ),
-    one(
-        package_index,
-        "closed, built outside",
-        config(group(GPU), **CLOSED, **_workloads(build_in_network=False)),
+    "closed, built outside": config(group(GPU), **CLOSED, **_workloads(build_in_network=False)),
+    "closed, with an index": config(
+        group(GPU),
+        network={**CLOSED["network"], "allowed_domains": ["pypi.example.com"]},
+        eks=CLOSED["eks"],
+        **_workloads(package_index=_INDEX),
     ),
-    one(
-        package_index,
-        "closed, with an index",
-        config(
-            group(GPU),
-            network={**CLOSED["network"], "allowed_domains": ["pypi.example.com"]},
-            eks=CLOSED["eks"],
-            **_workloads(package_index=_INDEX),
-        ),
-    ),
-    one(
-        package_index,
-        "names that do not resolve",
+    "names that do not resolve": (
         config(group(GPU), **_names("pypi.org"), **_workloads(build_in_network=True)),
         (ERROR, "workloads.package_index", "add files.pythonhosted.org there"),
     ),
-    one(
-        package_index,
-        "an index that does not resolve",
+    "an index that does not resolve": (
         config(group(GPU), **_names(), **_workloads(build_in_network=True, package_index=_INDEX)),
         (ERROR, "workloads.package_index", "add pypi.example.com there"),
     ),
-]
+}
