@@ -6,30 +6,24 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from threading import RLock, Thread
-from typing import Any, Self
+from collections.abc import AsyncIterator, Callable, Mapping
+from threading import RLock
+from typing import Any
 
 from aiohttp import web
 
+from emulator.background_server import HOST, BackgroundServer
 from emulator.hardware import HardwareOf, unknown_hardware
 from emulator.hyperpod.group_rules import quotas_by_name
+from emulator.hyperpod.operations import clusters, governance, nodes, records, training_plans
 from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler
-from emulator.hyperpod.operations.clusters import ClusterOperations, SoftwareOperations
-from emulator.hyperpod.operations.governance import GovernanceOperations
-from emulator.hyperpod.operations.nodes import BatchOperations, NodeOperations
-from emulator.hyperpod.operations.records import (
-    EventOperations,
-    TagOperations,
-)
-from emulator.hyperpod.operations.training_plans import TrainingPlanOperations
 from emulator.hyperpod.service_model import validate_request
 from emulator.hyperpod.simulation.announcements import Announcer
 from emulator.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle, recover_marked
 from emulator.hyperpod.simulation.errors import (
     ApiError,
     resource_not_found,
+    validation_error,
 )
 from emulator.hyperpod.simulation.faults import FaultGate, Faults
 from emulator.hyperpod.simulation.hooks import (
@@ -48,6 +42,18 @@ from emulator.hyperpod.simulation.training_plans import TrainingPlans
 
 # The emulator's own AMI release; AWS's numbers follow the same form.
 DEFAULT_RELEASE_VERSION = "1.0.0"
+_NOT_PLAYED = {
+    "BatchAddClusterNodes": {"ClientToken"},
+    "ListClusterNodes": {"CreationTimeAfter", "CreationTimeBefore", "SortBy", "SortOrder"},
+    "ListClusters": {"CreationTimeAfter", "CreationTimeBefore", "SortBy", "SortOrder"},
+}
+_HANDLERS: Mapping[str, Handler] = {
+    **clusters.HANDLERS,
+    **nodes.HANDLERS,
+    **records.HANDLERS,
+    **governance.HANDLERS,
+    **training_plans.HANDLERS,
+}
 
 
 class HyperPodService:
@@ -110,21 +116,11 @@ class HyperPodService:
             release_version=release_version,
         )
         self._announcer = Announcer(registry=self._backend.registry, bus=bus)
-        self._handlers: dict[str, Handler] = {
-            **ClusterOperations(backend=self._backend).handlers,
-            **SoftwareOperations(backend=self._backend).handlers,
-            **NodeOperations(backend=self._backend).handlers,
-            **EventOperations(backend=self._backend).handlers,
-            **TagOperations(backend=self._backend).handlers,
-            **BatchOperations(backend=self._backend).handlers,
-            **GovernanceOperations(backend=self._backend).handlers,
-            **TrainingPlanOperations(backend=self._backend).handlers,
-        }
 
     @property
     def operations(self) -> frozenset[str]:
         """Names of the operations there are."""
-        return frozenset(self._handlers)
+        return frozenset(_HANDLERS)
 
     @property
     def faults(self) -> Faults:
@@ -143,7 +139,7 @@ class HyperPodService:
 
         Request and response have the members that come over the wire: times are epoch seconds.
         """
-        handler = self._handlers.get(operation)
+        handler = _HANDLERS.get(operation)
         if handler is None:
             message = f"Unknown operation '{operation}'."
             raise ApiError(code="UnknownOperationException", message=message)
@@ -157,8 +153,10 @@ class HyperPodService:
                 raise ApiError(code="ThrottlingException", message="Rate exceeded")
             given = {name: value for name, value in request.items() if value is not None}
             validate_request(operation, given)
+            for member in given.keys() & _NOT_PLAYED.get(operation, set()):
+                raise validation_error(f"{member} of {operation} is not simulated.")
             try:
-                return handler(Call(request=given, caller=caller, now=now))
+                return handler(self._backend, Call(request=given, caller=caller, now=now))
             finally:
                 self._announcer.look()
 
@@ -211,89 +209,41 @@ class HyperPodService:
             raise resource_not_found(message)
 
 
-HOST = "127.0.0.1"
 TARGET_PREFIX = "SageMaker."
 CONTENT_TYPE = "application/x-amz-json-1.1"
 # Observers hear of a change at most this many seconds after it was due.
 TICK_SECONDS = 0.05
 
 
-class HyperPodApi:
-    """The HyperPod API on a free port, in a separate thread.
-
-    Use it as a context manager, or call `start` and `stop`.
-
-    Args:
-        service: What answers; default: a service on the wall clock.
-    """
+class HyperPodApi(BackgroundServer):
+    """The HyperPod API of a service; default: of one on the wall clock."""
 
     def __init__(self, *, service: HyperPodService | None = None) -> None:
         self.service = service or HyperPodService(clock=time.time)
-        self._thread: Thread | None = None
-        self._url: Future[str] = Future()
-        self._stop: Future[None] = Future()
+        super().__init__(application=self._routes, name="hyperpod-api")
 
     @property
     def url(self) -> str:
-        """Where it listens.
+        """Where it listens, once it has been started."""
+        return f"http://{HOST}:{self.port}"
 
-        Raises:
-            RuntimeError: It has not been started.
-        """
-        if self._thread is None:
-            message = "the HyperPod API has not been started"
-            raise RuntimeError(message)
-        return self._url.result()
-
-    def start(self) -> Self:
-        """Start, and return when requests are answered."""
-        self._url, self._stop = Future(), Future()
-        self._thread = Thread(target=self._run, name="hyperpod-api", daemon=True)
-        self._thread.start()
-        self._url.result()
-        return self
-
-    def stop(self) -> None:
-        """Stop, and return when the port is free. Stopping twice is harmless."""
-        if self._thread is None:
-            return
-        if not self._stop.done():
-            self._stop.set_result(None)
-        self._thread.join()
-        self._thread = None
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(self, *_error: object) -> None:
-        self.stop()
-
-    def _run(self) -> None:
-        asyncio.run(self._serve())
-
-    async def _serve(self) -> None:
+    def _routes(self) -> web.Application:
         application = web.Application()
         application.router.add_post("/", self._answer)
         application.router.add_put("/faults", self._replace_faults)
         application.router.add_get("/quotas", self._quotas)
-        runner = web.AppRunner(application, access_log=None)
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, HOST, 0)
-            await site.start()
-            port = runner.addresses[0][1]
-            self._url.set_result(f"http://{HOST}:{port}")
-            await self._tick_until_stopped()
-        except OSError as error:
-            self._url.set_exception(error)
-        finally:
-            await runner.cleanup()
+        application.cleanup_ctx.append(self._ticking)
+        return application
 
-    async def _tick_until_stopped(self) -> None:
-        stopped = asyncio.wrap_future(self._stop)
-        while not stopped.done():
-            await asyncio.to_thread(self.service.advance)
-            await asyncio.wait([stopped], timeout=TICK_SECONDS)
+    async def _ticking(self, _application: web.Application) -> AsyncIterator[None]:
+        async def tick() -> None:
+            while True:
+                await asyncio.to_thread(self.service.advance)
+                await asyncio.sleep(TICK_SECONDS)
+
+        ticks = asyncio.create_task(tick())
+        yield
+        ticks.cancel()
 
     async def _replace_faults(self, request: web.Request) -> web.Response:
         """Put other faults in force: names of groups by the attributes of `Faults`."""

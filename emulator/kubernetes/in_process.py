@@ -3,11 +3,11 @@
 import copy
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self
 from uuid import uuid4
 
 import boto3
 
+from emulator.background_server import BackgroundServer, server_context
 from emulator.kubernetes.control_plane import Fault
 from emulator.kubernetes.objects.admission import WriteOptions
 from emulator.kubernetes.objects.errors import ApiError, Object
@@ -18,7 +18,6 @@ from emulator.kubernetes.objects.store import ResourcePath, Store
 from emulator.kubernetes.objects.validation import BuiltInSchemas
 from emulator.kubernetes.server.application import Application, Faults
 from emulator.kubernetes.server.authentication import Authenticate, Principal, eks_tokens
-from emulator.kubernetes.server.background_server import BackgroundServer, server_context
 from emulator.kubernetes.server.operations import Operations
 
 OBJECTS: list[Object] = [
@@ -147,7 +146,7 @@ _OWN_WRITES = WriteOptions(manager="rehearsal", field_validation="Strict")
 _OF_HYPERPOD = WriteOptions(manager="rehearsal", field_validation="Strict", force=True)
 
 
-class KubernetesApi:
+class KubernetesApi(BackgroundServer):
     """An API server for one cluster, in this process, over TLS.
 
     It validates objects strictly against the schemas of the Kubernetes version and keeps the
@@ -171,7 +170,7 @@ class KubernetesApi:
             faults=self._faults,
             authenticate=authenticate,
         )
-        self._server = BackgroundServer(
+        super().__init__(
             application=application.web_application, context=context, name="kubernetes-api"
         )
         for item in OBJECTS:
@@ -180,26 +179,7 @@ class KubernetesApi:
     @property
     def url(self) -> str:
         """Where it listens: `https://localhost:<port>`; port 0 before the first start."""
-        return f"https://localhost:{self._server.port}"
-
-    def start(self) -> None:
-        """Start to listen, on the port of the first start if there was one.
-
-        Raises:
-            RuntimeError: It listens already, or cannot.
-        """
-        self._server.start()
-
-    def stop(self) -> None:
-        """Stop to listen; the objects stay and can still be read with `objects`."""
-        self._server.stop()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.stop()
+        return f"https://localhost:{self.port}"
 
     def kept(self) -> Callable[[], None]:
         """Return what brings the cluster back to how it is now, and ends all faults."""

@@ -156,7 +156,7 @@ class AddonManager:
             },
         )
         context = ssl.create_default_context(cadata=base64.b64decode(self.ca).decode())
-        # As emulator/kubernetes/server/background_server.py says.
+        # As emulator/background_server.py says.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         try:
             with urllib.request.urlopen(  # noqa: S310

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -37,9 +37,6 @@ class Call:
     now: float
 
 
-Handler = Callable[[Call], Answer]
-
-
 @dataclass(frozen=True, slots=True)
 class Backend:
     """What operations work with."""
@@ -61,17 +58,7 @@ class Backend:
         return self.registry.find(call.request["ClusterName"], call.caller)
 
 
-def sort(
-    items: Iterable[Item],
-    request: Mapping[str, Any],
-    *,
-    keys: Mapping[str, Callable[[Item], Any]],
-    default_order: str = "Ascending",
-) -> list[Item]:
-    """Sort by the request's SortBy (default: the first key) and SortOrder."""
-    key = keys[request.get("SortBy", next(iter(keys)))]
-    descending = request.get("SortOrder", default_order) == "Descending"
-    return sorted(items, key=key, reverse=descending)
+Handler = Callable[[Backend, Call], Answer]
 
 
 def page(
@@ -85,12 +72,6 @@ def page(
     end = start + request.get("MaxResults", DEFAULT_PAGE_SIZE)
     more = {"NextToken": _token(end)} if end < len(items) else {}
     return items[start:end], more
-
-
-def within(time: float, request: Mapping[str, Any], *, after: str, before: str) -> bool:
-    """Say whether a time lies within the request's members `after` and `before`."""
-    earliest, latest = request.get(after), request.get(before)
-    return (earliest is None or time > earliest) and (latest is None or time < latest)
 
 
 def _token(offset: int) -> str:

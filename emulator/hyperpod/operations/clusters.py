@@ -21,10 +21,8 @@ from emulator.hyperpod.operations.call import (
     Handler,
     describe_cluster,
     page,
-    sort,
     summarize_cluster,
     training_plans_of,
-    within,
 )
 from emulator.hyperpod.simulation.cluster_lifecycle import GroupBefore
 from emulator.hyperpod.simulation.errors import ApiError, conflict, validation_error
@@ -35,168 +33,144 @@ from emulator.hyperpod.slurm_rules import with_kept_orchestrator, with_kept_slur
 CHANGEABLE = frozenset({"InService", "Failed"})
 
 
-class ClusterOperations:
-    """The operations on whole clusters."""
+def _create(backend: Backend, call: Call) -> Answer:
+    request, caller = call.request, call.caller
+    validate_create(request)
+    name = request["ClusterName"]
+    backend.registry.check_free(name=name, caller=caller)
+    _check_eks_cluster_is_free(backend, call)
+    _check_quotas(backend, call, cluster=None)
+    _check_role(backend, call)
+    _check_training_plans(backend, call, before={})
+    if backend.environment:
+        backend.environment.check_cluster(request, caller)
+    cluster = Cluster(
+        name=name,
+        arn=backend.registry.new_arn(name=name, caller=caller),
+        caller=caller,
+        created_at=call.now,
+        settings=settings_of(request),
+        subnets=subnets_of(vpc_configs_of(request), caller=caller, directory=backend.subnets),
+        tags={tag["Key"]: tag["Value"] for tag in request.get("Tags", [])},
+    )
+    apply_groups(cluster, request, release_version=backend.release_version)
+    backend.registry.add(cluster)
+    backend.lifecycle.create(cluster, call.now)
+    return {"ClusterArn": cluster.arn}
 
-    def __init__(self, *, backend: Backend) -> None:
-        self._backend = backend
 
-    @property
-    def handlers(self) -> dict[str, Handler]:
-        """Handlers by operation name."""
-        return {
-            "CreateCluster": self._create,
-            "DescribeCluster": self._describe,
-            "ListClusters": self._list,
-            "UpdateCluster": self._update,
-            "DeleteCluster": self._delete,
-        }
+def _describe(backend: Backend, call: Call) -> Answer:
+    counted = backend.surroundings.unknowns.current_count
+    cluster = backend.cluster_of(call)
+    plans = {
+        plan.arn: plan.status_at(call.now) for plan in backend.surroundings.plans.of(call.caller)
+    }
+    return describe_cluster(cluster, counted=counted, plans=plans)
 
-    def _create(self, call: Call) -> Answer:
-        request, caller, backend = call.request, call.caller, self._backend
-        validate_create(request)
-        name = request["ClusterName"]
-        backend.registry.check_free(name=name, caller=caller)
-        self._check_eks_cluster_is_free(call)
-        self._check_quotas(call, cluster=None)
-        self._check_role(call)
-        self._check_training_plans(call, before={})
-        if backend.environment:
-            backend.environment.check_cluster(request, caller)
-        cluster = Cluster(
-            name=name,
-            arn=backend.registry.new_arn(name=name, caller=caller),
-            caller=caller,
-            created_at=call.now,
-            settings=settings_of(request),
-            subnets=subnets_of(vpc_configs_of(request), caller=caller, directory=backend.subnets),
-            tags={tag["Key"]: tag["Value"] for tag in request.get("Tags", [])},
-        )
-        apply_groups(cluster, request, release_version=backend.release_version)
-        backend.registry.add(cluster)
-        backend.lifecycle.create(cluster, call.now)
-        return {"ClusterArn": cluster.arn}
 
-    def _describe(self, call: Call) -> Answer:
-        counted = self._backend.surroundings.unknowns.current_count
-        cluster = self._backend.cluster_of(call)
-        plans = {
-            plan.arn: plan.status_at(call.now)
-            for plan in self._backend.surroundings.plans.of(call.caller)
-        }
-        return describe_cluster(cluster, counted=counted, plans=plans)
+def _list(backend: Backend, call: Call) -> Answer:
+    """Return clusters in the order of their creation, which is the default."""
+    plan = call.request.get("TrainingPlanArn")
+    clusters = [
+        cluster
+        for cluster in backend.registry.of(call.caller)
+        if call.request.get("NameContains", "") in cluster.name
+        and (plan is None or plan in training_plans_of(cluster))
+    ]
+    shown, more = page(clusters, call.request)
+    return {"ClusterSummaries": [summarize_cluster(cluster) for cluster in shown], **more}
 
-    def _list(self, call: Call) -> Answer:
-        request = call.request
-        plan = request.get("TrainingPlanArn")
-        clusters = [
-            cluster
-            for cluster in self._backend.registry.of(call.caller)
-            if request.get("NameContains", "") in cluster.name
-            and (plan is None or plan in training_plans_of(cluster))
-            and within(
-                cluster.created_at,
-                request,
-                after="CreationTimeAfter",
-                before="CreationTimeBefore",
-            )
-        ]
-        keys = {
-            "CREATION_TIME": lambda cluster: cluster.created_at,
-            "NAME": lambda cluster: cluster.name,
-        }
-        shown, more = page(sort(clusters, request, keys=keys), request)
-        return {"ClusterSummaries": [summarize_cluster(cluster) for cluster in shown], **more}
 
-    def _update(self, call: Call) -> Answer:
-        request, backend = call.request, self._backend
-        cluster = self._backend.cluster_of(call)
-        self._check_changeable(cluster, verb="updated")
-        if backend.surroundings.unknowns.left_out_groups == "removed":
-            request = with_left_out_groups_to_delete(request, cluster)
-        validate_update(request, cluster)
-        for spec in groups_of(request):
-            group = cluster.groups.get(spec["InstanceGroupName"])
-            if group is not None and group.deleting:
-                message = f"Instance group '{group.name}' is being deleted."
-                raise conflict(message)
-        self._check_quotas(call, cluster=cluster)
-        self._check_training_plans(call, before=cluster.groups)
-        cluster.subnets |= subnets_of(
-            vpc_configs_of(request), caller=call.caller, directory=backend.subnets
-        )
-        orchestrator = with_kept_orchestrator(request, cluster.settings)
-        cluster.settings |= settings_of(request) | orchestrator
-        before = apply_groups(cluster, request, release_version=backend.release_version)
-        backend.lifecycle.update(cluster, call.now, before=before)
-        return {"ClusterArn": cluster.arn}
-
-    def _delete(self, call: Call) -> Answer:
-        cluster = self._backend.cluster_of(call)
-        if self._backend.faults.blocks_delete():
-            message = (
-                f"Cluster '{cluster.name}' cannot be deleted: another operation is in progress."
-            )
+def _update(backend: Backend, call: Call) -> Answer:
+    request = call.request
+    cluster = backend.cluster_of(call)
+    _check_changeable(cluster, verb="updated")
+    if backend.surroundings.unknowns.left_out_groups == "removed":
+        request = with_left_out_groups_to_delete(request, cluster)
+    validate_update(request, cluster)
+    for spec in groups_of(request):
+        group = cluster.groups.get(spec["InstanceGroupName"])
+        if group is not None and group.deleting:
+            message = f"Instance group '{group.name}' is being deleted."
             raise conflict(message)
-        self._check_changeable(cluster, verb="deleted")
-        if cluster.governance:
-            message = (
-                f"Cluster '{cluster.name}' cannot be deleted: it has compute quotas or cluster "
-                "scheduler configurations."
-            )
-            raise conflict(message)
-        self._backend.lifecycle.delete(cluster, call.now, gone=self._backend.registry.remove)
-        return {"ClusterArn": cluster.arn}
+    _check_quotas(backend, call, cluster=cluster)
+    _check_training_plans(backend, call, before=cluster.groups)
+    cluster.subnets |= subnets_of(
+        vpc_configs_of(request), caller=call.caller, directory=backend.subnets
+    )
+    orchestrator = with_kept_orchestrator(request, cluster.settings)
+    cluster.settings |= settings_of(request) | orchestrator
+    before = apply_groups(cluster, request, release_version=backend.release_version)
+    backend.lifecycle.update(cluster, call.now, before=before)
+    return {"ClusterArn": cluster.arn}
 
-    @staticmethod
-    def _check_changeable(cluster: Cluster, *, verb: str) -> None:
-        if cluster.status not in CHANGEABLE:
-            message = (
-                f"Cluster '{cluster.name}' cannot be {verb} while its status is {cluster.status}. "
-                "Wait until it is InService or Failed."
-            )
-            raise conflict(message)
 
-    def _check_quotas(self, call: Call, *, cluster: Cluster | None) -> None:
-        check_quotas(
-            limits=self._backend.faults.current.quotas,
-            clusters=self._backend.registry.of(call.caller),
-            wanted=additional_instances(call.request, cluster),
+def _delete(backend: Backend, call: Call) -> Answer:
+    cluster = backend.cluster_of(call)
+    if backend.faults.blocks_delete():
+        message = f"Cluster '{cluster.name}' cannot be deleted: another operation is in progress."
+        raise conflict(message)
+    _check_changeable(cluster, verb="deleted")
+    if cluster.governance:
+        message = (
+            f"Cluster '{cluster.name}' cannot be deleted: it has compute quotas or cluster "
+            "scheduler configurations."
         )
+        raise conflict(message)
+    backend.lifecycle.delete(cluster, call.now, gone=backend.registry.remove)
+    return {"ClusterArn": cluster.arn}
 
-    def _check_eks_cluster_is_free(self, call: Call) -> None:
-        arn = eks_cluster_arn(call.request)
-        for cluster in self._backend.registry.of(call.caller):
-            if arn is not None and eks_cluster_arn(cluster.settings) == arn:
-                code = self._backend.surroundings.unknowns.second_cluster
-                message = (
-                    f"EKS cluster '{arn}' is already used by HyperPod cluster '{cluster.name}'."
-                )
-                raise ApiError(code=code, message=message)
 
-    def _check_training_plans(self, call: Call, *, before: Mapping[str, InstanceGroup]) -> None:
-        """Check each plan that a group is newly given; one that has ended since is left alone."""
-        for spec in groups_of(call.request):
-            group, arn = before.get(spec["InstanceGroupName"]), spec.get("TrainingPlanArn")
-            if arn is None or (group and group.spec.get("TrainingPlanArn") == arn):
-                continue
-            problem = training_plan_problem(
-                self._backend.surroundings.plans.find(arn, call.caller), spec, now=call.now
-            )
-            if problem is not None:
-                message = (
-                    f"Instance group '{spec['InstanceGroupName']}': training plan {arn} {problem}"
-                )
-                raise validation_error(message)
+def _check_changeable(cluster: Cluster, *, verb: str) -> None:
+    if cluster.status not in CHANGEABLE:
+        message = (
+            f"Cluster '{cluster.name}' cannot be {verb} while its status is {cluster.status}. "
+            "Wait until it is InService or Failed."
+        )
+        raise conflict(message)
 
-    def _check_role(self, call: Call) -> None:
-        roles = [spec["ExecutionRole"] for spec in groups_of(call.request)]
-        if roles and self._backend.faults.hides_role():
-            message = (
-                f"Could not assume role {roles[0]}. Please ensure that the role exists and allows "
-                "principal 'sagemaker.amazonaws.com' to assume the role."
-            )
+
+def _check_quotas(backend: Backend, call: Call, *, cluster: Cluster | None) -> None:
+    check_quotas(
+        limits=backend.faults.current.quotas,
+        clusters=backend.registry.of(call.caller),
+        wanted=additional_instances(call.request, cluster),
+    )
+
+
+def _check_eks_cluster_is_free(backend: Backend, call: Call) -> None:
+    arn = eks_cluster_arn(call.request)
+    for cluster in backend.registry.of(call.caller):
+        if arn is not None and eks_cluster_arn(cluster.settings) == arn:
+            code = backend.surroundings.unknowns.second_cluster
+            message = f"EKS cluster '{arn}' is already used by HyperPod cluster '{cluster.name}'."
+            raise ApiError(code=code, message=message)
+
+
+def _check_training_plans(
+    backend: Backend, call: Call, *, before: Mapping[str, InstanceGroup]
+) -> None:
+    """Check each plan that a group is newly given; one that has ended since is left alone."""
+    for spec in groups_of(call.request):
+        group, arn = before.get(spec["InstanceGroupName"]), spec.get("TrainingPlanArn")
+        if arn is None or (group and group.spec.get("TrainingPlanArn") == arn):
+            continue
+        problem = training_plan_problem(
+            backend.surroundings.plans.find(arn, call.caller), spec, now=call.now
+        )
+        if problem is not None:
+            message = f"Instance group '{spec['InstanceGroupName']}': training plan {arn} {problem}"
             raise validation_error(message)
+
+
+def _check_role(backend: Backend, call: Call) -> None:
+    roles = [spec["ExecutionRole"] for spec in groups_of(call.request)]
+    if roles and backend.faults.hides_role():
+        message = (
+            f"Could not assume role {roles[0]}. Please ensure that the role exists and allows "
+            "principal 'sagemaker.amazonaws.com' to assume the role."
+        )
+        raise validation_error(message)
 
 
 # Kept outside of Cluster.settings, or only meaningful in the request itself.
@@ -291,74 +265,74 @@ def _new_group(
     )
 
 
-class SoftwareOperations:
-    """The operation that updates the platform software."""
-
-    def __init__(self, *, backend: Backend) -> None:
-        self._backend = backend
-
-    @property
-    def handlers(self) -> dict[str, Handler]:
-        """Handlers by operation name."""
-        return {"UpdateClusterSoftware": self._update}
-
-    def _update(self, call: Call) -> Answer:
-        request, around = call.request, self._backend.surroundings
-        cluster = self._backend.registry.find(request["ClusterName"], call.caller)
-        if cluster.status != "InService":
-            message = (
-                f"The software of cluster '{cluster.name}' cannot be updated while its status is "
-                f"{cluster.status}. Wait until it is InService."
-            )
-            raise conflict(message)
-        versions = self._versions(call, cluster)
-        image = request.get("ImageId", "default")
-        cluster.status = "SystemUpdating"
-        record_cluster(
-            cluster, time=call.now, description=f"Software of {cluster.name} is being updated"
+def _update_software(backend: Backend, call: Call) -> Answer:
+    request, around = call.request, backend.surroundings
+    cluster = backend.registry.find(request["ClusterName"], call.caller)
+    if cluster.status != "InService":
+        message = (
+            f"The software of cluster '{cluster.name}' cannot be updated while its status is "
+            f"{cluster.status}. Wait until it is InService."
         )
-        for name in versions:
-            group = cluster.groups[name]
-            group.status, group.software_update_status = "SystemUpdating", "InProgress"
-            for node in group.nodes:
-                if node.status == "Running":
-                    node.status = "SystemUpdating"
-
-        def finish(now: float) -> None:
-            for name, version in versions.items():
-                self._finish_group(cluster, name, version=version, image=image, now=now)
-            cluster.status = "InService"
-            description = f"Software of {cluster.name} was updated"
-            record_cluster(cluster, time=now, description=description)
-            self._backend.lifecycle.node_settled(cluster, now)
-
-        around.agenda.at(call.now + around.timings.software_update, finish)
-        return {"ClusterArn": cluster.arn}
-
-    def _versions(self, call: Call, cluster: Cluster) -> dict[str, str]:
-        latest = self._backend.release_version
-        groups = call.request.get("InstanceGroups")
-        if groups is None:
-            return {n: latest for n, group in cluster.groups.items() if not group.deleting}
-        versions = {g["InstanceGroupName"]: g.get("ImageReleaseVersion", latest) for g in groups}
-        unknown = sorted(set(versions) - set(cluster.groups))
-        if unknown:
-            message = f"Instance group '{unknown[0]}' does not exist in '{cluster.name}'."
-            raise validation_error(message)
-        return versions
-
-    @staticmethod
-    def _finish_group(cluster: Cluster, name: str, *, version: str, image: str, now: float) -> None:
-        group = cluster.groups.get(name)
-        if group is None:
-            return
-        region = cluster.caller.region
-        group.image_release_version = version
-        group.image_id = (
-            image_id(region=region, release_version=version) if image == "default" else image
-        )
-        group.status, group.software_update_status = "Updating", "Succeeded"
+        raise conflict(message)
+    versions = _versions(backend, call, cluster)
+    image = request.get("ImageId", "default")
+    cluster.status = "SystemUpdating"
+    record_cluster(
+        cluster, time=call.now, description=f"Software of {cluster.name} is being updated"
+    )
+    for name in versions:
+        group = cluster.groups[name]
+        group.status, group.software_update_status = "SystemUpdating", "InProgress"
         for node in group.nodes:
-            if node.status == "SystemUpdating":
-                node.status, node.software_updated_at = "Running", now
-                node.image_release_version = version
+            if node.status == "Running":
+                node.status = "SystemUpdating"
+
+    def finish(now: float) -> None:
+        for name, version in versions.items():
+            _finish_group(cluster, name, version=version, image=image, now=now)
+        cluster.status = "InService"
+        description = f"Software of {cluster.name} was updated"
+        record_cluster(cluster, time=now, description=description)
+        backend.lifecycle.node_settled(cluster, now)
+
+    around.agenda.at(call.now + around.timings.software_update, finish)
+    return {"ClusterArn": cluster.arn}
+
+
+def _versions(backend: Backend, call: Call, cluster: Cluster) -> dict[str, str]:
+    latest = backend.release_version
+    groups = call.request.get("InstanceGroups")
+    if groups is None:
+        return {n: latest for n, group in cluster.groups.items() if not group.deleting}
+    versions = {g["InstanceGroupName"]: g.get("ImageReleaseVersion", latest) for g in groups}
+    unknown = sorted(set(versions) - set(cluster.groups))
+    if unknown:
+        message = f"Instance group '{unknown[0]}' does not exist in '{cluster.name}'."
+        raise validation_error(message)
+    return versions
+
+
+def _finish_group(cluster: Cluster, name: str, *, version: str, image: str, now: float) -> None:
+    group = cluster.groups.get(name)
+    if group is None:
+        return
+    region = cluster.caller.region
+    group.image_release_version = version
+    group.image_id = (
+        image_id(region=region, release_version=version) if image == "default" else image
+    )
+    group.status, group.software_update_status = "Updating", "Succeeded"
+    for node in group.nodes:
+        if node.status == "SystemUpdating":
+            node.status, node.software_updated_at = "Running", now
+            node.image_release_version = version
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "CreateCluster": _create,
+    "DescribeCluster": _describe,
+    "ListClusters": _list,
+    "UpdateCluster": _update,
+    "DeleteCluster": _delete,
+    "UpdateClusterSoftware": _update_software,
+}

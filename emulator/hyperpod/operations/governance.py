@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from emulator.hyperpod.operations.call import Answer, Backend, Call, Handler, page
@@ -53,162 +54,150 @@ POLICY = Kind(
 )
 
 
-class GovernanceOperations:
-    """Create, describe, list, update and delete."""
+def _create(kind: Kind, backend: Backend, call: Call) -> Answer:
+    cluster = backend.registry.find(call.request["ClusterArn"], call.caller)
+    if "Eks" not in (cluster.settings.get("Orchestrator") or {}):
+        message = "Task governance is supported only on clusters orchestrated by Amazon EKS."
+        raise validation_error(message)
+    _require_free(cluster, call, kind)
+    cluster.governance_made += 1
+    identifier = cluster_id(
+        account=call.caller.account,
+        region=call.caller.region,
+        name=f"{kind.noun} {cluster.arn} {call.request['Name']}",
+        ordinal=cluster.governance_made,
+    )
+    arn = cluster.arn.rpartition(":")[0] + f":{kind.arn_type}/{identifier}"
+    made = cluster.governance[identifier] = GovernanceObject(
+        kind=kind.noun,
+        name=call.request["Name"],
+        arn=arn,
+        created_at=call.now,
+        changed_at=call.now,
+        content=_content(backend, call, kind),
+    )
+    _settle(backend, made, call, status=_CREATED)
+    return {f"{kind.noun}Arn": arn, f"{kind.noun}Id": identifier}
 
-    def __init__(self, *, backend: Backend) -> None:
-        self._backend = backend
 
-    @property
-    def handlers(self) -> dict[str, Handler]:
-        """Handlers by operation name."""
-        kinds = (QUOTA, POLICY)
-        return {name: handler for kind in kinds for name, handler in self._of_kind(kind).items()}
-
-    def _of_kind(self, kind: Kind) -> dict[str, Handler]:
-        return {
-            f"Create{kind.noun}": lambda call: self._create(call, kind),
-            f"Describe{kind.noun}": lambda call: self._describe(call, kind),
-            f"List{kind.noun}s": lambda call: self._list(call, kind),
-            f"Update{kind.noun}": lambda call: self._update(call, kind),
-            f"Delete{kind.noun}": lambda call: self._delete(call, kind),
-        }
-
-    def _create(self, call: Call, kind: Kind) -> Answer:
-        cluster = self._backend.registry.find(call.request["ClusterArn"], call.caller)
-        if "Eks" not in (cluster.settings.get("Orchestrator") or {}):
-            message = "Task governance is supported only on clusters orchestrated by Amazon EKS."
-            raise validation_error(message)
-        self._require_free(cluster, call, kind)
-        cluster.governance_made += 1
-        identifier = cluster_id(
-            account=call.caller.account,
-            region=call.caller.region,
-            name=f"{kind.noun} {cluster.arn} {call.request['Name']}",
-            ordinal=cluster.governance_made,
-        )
-        arn = cluster.arn.rpartition(":")[0] + f":{kind.arn_type}/{identifier}"
-        made = cluster.governance[identifier] = GovernanceObject(
-            kind=kind.noun,
-            name=call.request["Name"],
-            arn=arn,
-            created_at=call.now,
-            changed_at=call.now,
-            content=self._content(call, kind),
-        )
-        self._settle(made, call, status=_CREATED)
-        return {f"{kind.noun}Arn": arn, f"{kind.noun}Id": identifier}
-
-    def _require_free(self, cluster: Cluster, call: Call, kind: Kind) -> None:
-        """Refuse a second policy, a name twice, and a second quota of a team."""
-        team = (call.request.get(_TARGET) or {}).get("TeamName")
-        for other in cluster.governance.values():
-            if other.kind != kind.noun:
-                continue
-            if kind is POLICY or call.request["Name"] == other.name or team == other.team:
-                message = f"Cluster '{cluster.name}' already has the {kind.noun} '{other.name}'."
-                raise conflict(message)
-
-    def _describe(self, call: Call, kind: Kind) -> Answer:
-        cluster, identifier, item = self._find(call, kind)
-        return {
-            **_summary(cluster, kind, identifier, item),
-            **item.content,
-            **({"FailureReason": item.failure} if item.failure else {}),
-        }
-
-    def _list(self, call: Call, kind: Kind) -> Answer:
-        found = [
-            _summary(cluster, kind, identifier, item)
-            for cluster in self._backend.registry.of(call.caller)
-            if call.request.get("ClusterArn") in {None, cluster.arn}
-            for identifier, item in cluster.governance.items()
-            if item.kind == kind.noun
-        ]
-        shown, more = page(found, call.request)
-        return {f"{kind.noun}Summaries": list(shown), **more}
-
-    def _update(self, call: Call, kind: Kind) -> Answer:
-        _cluster, _identifier, item = self._find(call, kind)
-        faults = self._backend.faults
-        if call.request["TargetVersion"] != item.version or faults.conflicts():
-            message = f"{kind.noun} '{item.name}' has another version: {item.version}."
+def _require_free(cluster: Cluster, call: Call, kind: Kind) -> None:
+    """Refuse a second policy, a name twice, and a second quota of a team."""
+    team = (call.request.get(_TARGET) or {}).get("TeamName")
+    for other in cluster.governance.values():
+        if other.kind != kind.noun:
+            continue
+        if kind is POLICY or call.request["Name"] == other.name or team == other.team:
+            message = f"Cluster '{cluster.name}' already has the {kind.noun} '{other.name}'."
             raise conflict(message)
-        if item.status in _AT_WORK:
-            raise conflict(f"{kind.noun} '{item.name}' is {item.status}.")
-        item.content = {**item.content, **self._content(call, kind)}
-        item.version += 1
-        item.changed_at, item.status = call.now, "Updating"
-        self._settle(item, call, status=_UPDATED)
-        return {f"{kind.noun}Arn": item.arn, f"{kind.noun}Version": item.version}
 
-    def _delete(self, call: Call, kind: Kind) -> Answer:
-        cluster, identifier, item = self._find(call, kind)
-        if item.status in _AT_WORK:
-            raise conflict(f"{kind.noun} '{item.name}' is {item.status}.")
-        item.status, item.changed_at = _DELETING, call.now
 
-        def remove(_now: float) -> None:
-            del cluster.governance[identifier]
+def _describe(kind: Kind, backend: Backend, call: Call) -> Answer:
+    cluster, identifier, item = _find(backend, call, kind)
+    return {
+        **_summary(cluster, kind, identifier, item),
+        **item.content,
+        **({"FailureReason": item.failure} if item.failure else {}),
+    }
 
-        around = self._backend.surroundings
-        around.agenda.at(call.now + around.timings.governance, remove)
-        return {}
 
-    def _find(self, call: Call, kind: Kind) -> tuple[Cluster, str, GovernanceObject]:
-        identifier = call.request[f"{kind.noun}Id"]
-        for cluster in self._backend.registry.of(call.caller):
-            item = cluster.governance.get(identifier)
-            if item is not None and item.kind == kind.noun:
-                return cluster, identifier, item
-        raise resource_not_found(f"{kind.noun} '{identifier}' not found.")
+def _list(kind: Kind, backend: Backend, call: Call) -> Answer:
+    found = [
+        _summary(cluster, kind, identifier, item)
+        for cluster in backend.registry.of(call.caller)
+        if call.request.get("ClusterArn") in {None, cluster.arn}
+        for identifier, item in cluster.governance.items()
+        if item.kind == kind.noun
+    ]
+    shown, more = page(found, call.request)
+    return {f"{kind.noun}Summaries": list(shown), **more}
 
-    def _content(self, call: Call, kind: Kind) -> dict[str, Any]:
-        content = {name: call.request[name] for name in kind.content if name in call.request}
-        config = content.get("ComputeQuotaConfig")
-        if config is not None:
-            resources = [self._filled_in(each) for each in config.get("ComputeQuotaResources", ())]
-            content["ComputeQuotaConfig"] = {**config, "ComputeQuotaResources": resources}
-        return content
 
-    def _filled_in(self, resource: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a resource with the vCPUs and memory that go with its nodes or accelerators.
+def _update(kind: Kind, backend: Backend, call: Call) -> Answer:
+    _cluster, _identifier, item = _find(backend, call, kind)
+    faults = backend.faults
+    if call.request["TargetVersion"] != item.version or faults.conflicts():
+        message = f"{kind.noun} '{item.name}' has another version: {item.version}."
+        raise conflict(message)
+    if item.status in _AT_WORK:
+        raise conflict(f"{kind.noun} '{item.name}' is {item.status}.")
+    item.content = {**item.content, **_content(backend, call, kind)}
+    item.version += 1
+    item.changed_at, item.status = call.now, "Updating"
+    _settle(backend, item, call, status=_UPDATED)
+    return {f"{kind.noun}Arn": item.arn, f"{kind.noun}Version": item.version}
 
-        AWS does so: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-policies-create.html
-        """
-        hardware = self._backend.surroundings.hardware(resource["InstanceType"])
-        if hardware is None:
-            return dict(resource)
-        accelerator = hardware.accelerator
-        part = float(resource.get("Count", 0))
-        if "Accelerators" in resource and accelerator is not None:
-            part = resource["Accelerators"] / accelerator.count
-        if not part:
-            return dict(resource)
-        return {
-            "VCpu": part * hardware.vcpus,
-            "MemoryInGiB": part * hardware.memory_mib / _MIB,
-            **resource,
-        }
 
-    def _settle(self, item: GovernanceObject, call: Call, *, status: str) -> None:
-        """Let an object be in force after a while, or fail as the faults have it."""
-        faults = self._backend.faults
-        failure = ""
-        if item.team is not None and faults.lacks_webhook():
-            failure = _NOT_READY
-        elif item.team in faults.current.quota_failures:
-            failure = "The resources that the quota asks for are not available in the cluster."
-        version = item.version
+def _delete(kind: Kind, backend: Backend, call: Call) -> Answer:
+    cluster, identifier, item = _find(backend, call, kind)
+    if item.status in _AT_WORK:
+        raise conflict(f"{kind.noun} '{item.name}' is {item.status}.")
+    item.status, item.changed_at = _DELETING, call.now
 
-        def settle(now: float) -> None:
-            if item.version == version and item.status != _DELETING:
-                made = "Create" if status == _CREATED else "Update"
-                item.status = f"{made}Failed" if failure else status
-                item.failure, item.changed_at = failure, now
+    def remove(_now: float) -> None:
+        del cluster.governance[identifier]
 
-        around = self._backend.surroundings
-        around.agenda.at(call.now + around.timings.governance, settle)
+    around = backend.surroundings
+    around.agenda.at(call.now + around.timings.governance, remove)
+    return {}
+
+
+def _find(backend: Backend, call: Call, kind: Kind) -> tuple[Cluster, str, GovernanceObject]:
+    identifier = call.request[f"{kind.noun}Id"]
+    for cluster in backend.registry.of(call.caller):
+        item = cluster.governance.get(identifier)
+        if item is not None and item.kind == kind.noun:
+            return cluster, identifier, item
+    raise resource_not_found(f"{kind.noun} '{identifier}' not found.")
+
+
+def _content(backend: Backend, call: Call, kind: Kind) -> dict[str, Any]:
+    content = {name: call.request[name] for name in kind.content if name in call.request}
+    config = content.get("ComputeQuotaConfig")
+    if config is not None:
+        resources = [_filled_in(backend, each) for each in config.get("ComputeQuotaResources", ())]
+        content["ComputeQuotaConfig"] = {**config, "ComputeQuotaResources": resources}
+    return content
+
+
+def _filled_in(backend: Backend, resource: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a resource with the vCPUs and memory that go with its nodes or accelerators.
+
+    AWS does so: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-policies-create.html
+    """
+    hardware = backend.surroundings.hardware(resource["InstanceType"])
+    if hardware is None:
+        return dict(resource)
+    accelerator = hardware.accelerator
+    part = float(resource.get("Count", 0))
+    if "Accelerators" in resource and accelerator is not None:
+        part = resource["Accelerators"] / accelerator.count
+    if not part:
+        return dict(resource)
+    return {
+        "VCpu": part * hardware.vcpus,
+        "MemoryInGiB": part * hardware.memory_mib / _MIB,
+        **resource,
+    }
+
+
+def _settle(backend: Backend, item: GovernanceObject, call: Call, *, status: str) -> None:
+    """Let an object be in force after a while, or fail as the faults have it."""
+    faults = backend.faults
+    failure = ""
+    if item.team is not None and faults.lacks_webhook():
+        failure = _NOT_READY
+    elif item.team in faults.current.quota_failures:
+        failure = "The resources that the quota asks for are not available in the cluster."
+    version = item.version
+
+    def settle(now: float) -> None:
+        if item.version == version and item.status != _DELETING:
+            made = "Create" if status == _CREATED else "Update"
+            item.status = f"{made}Failed" if failure else status
+            item.failure, item.changed_at = failure, now
+
+    around = backend.surroundings
+    around.agenda.at(call.now + around.timings.governance, settle)
 
 
 def _summary(
@@ -226,3 +215,16 @@ def _summary(
         "ClusterArn": cluster.arn,
         **({_TARGET: target} if target is not None else {}),
     }
+
+
+HANDLERS: Mapping[str, Handler] = {
+    f"{verb}{kind.noun}{plural}": partial(handler, kind)
+    for kind in (QUOTA, POLICY)
+    for verb, plural, handler in (
+        ("Create", "", _create),
+        ("Describe", "", _describe),
+        ("List", "s", _list),
+        ("Update", "", _update),
+        ("Delete", "", _delete),
+    )
+}

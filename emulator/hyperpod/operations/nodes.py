@@ -16,9 +16,7 @@ from emulator.hyperpod.operations.call import (
     creation_time,
     describe_node,
     page,
-    sort,
     summarize_node,
-    within,
 )
 from emulator.hyperpod.simulation.errors import resource_not_found, validation_error
 from emulator.hyperpod.simulation.nodes import LocatedNode
@@ -26,50 +24,33 @@ from emulator.hyperpod.simulation.slurm_nodes import is_controller
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 
 
-class NodeOperations:
-    """The operations that read nodes."""
+def _list(backend: Backend, call: Call) -> Answer:
+    request = call.request
+    cluster = backend.registry.find(request["ClusterName"], call.caller)
+    everything = bool(request.get("IncludeNodeLogicalIds"))
+    nodes = [
+        node
+        for node in cluster.nodes
+        if (everything or node.instance_id is not None)
+        and request.get("InstanceGroupNameContains", "") in node.group_name
+    ]
+    shown, more = page(sorted(nodes, key=creation_time), request)
+    summaries = [summarize_node(cluster, node, with_logical_id=everything) for node in shown]
+    return {"ClusterNodeSummaries": summaries, **more}
 
-    def __init__(self, *, backend: Backend) -> None:
-        self._backend = backend
 
-    @property
-    def handlers(self) -> dict[str, Handler]:
-        """Handlers by operation name."""
-        return {"ListClusterNodes": self._list, "DescribeClusterNode": self._describe}
-
-    def _list(self, call: Call) -> Answer:
-        request = call.request
-        cluster = self._backend.registry.find(request["ClusterName"], call.caller)
-        everything = bool(request.get("IncludeNodeLogicalIds"))
-        nodes = [
-            node
-            for node in cluster.nodes
-            if (everything or node.instance_id is not None)
-            and request.get("InstanceGroupNameContains", "") in node.group_name
-            and within(
-                creation_time(node),
-                request,
-                after="CreationTimeAfter",
-                before="CreationTimeBefore",
-            )
-        ]
-        keys = {"CREATION_TIME": creation_time, "NAME": lambda node: node.instance_id or ""}
-        shown, more = page(sort(nodes, request, keys=keys), request)
-        summaries = [summarize_node(cluster, node, with_logical_id=everything) for node in shown]
-        return {"ClusterNodeSummaries": summaries, **more}
-
-    def _describe(self, call: Call) -> Answer:
-        request = call.request
-        cluster = self._backend.registry.find(request["ClusterName"], call.caller)
-        if ("NodeId" in request) == ("NodeLogicalId" in request):
-            message = "Exactly one of NodeId and NodeLogicalId must be specified."
-            raise validation_error(message)
-        wanted = request.get("NodeId") or request["NodeLogicalId"]
-        for node in cluster.nodes:
-            if wanted in {node.instance_id, node.logical_id}:
-                return {"NodeDetails": describe_node(cluster, node)}
-        message = f"Node '{wanted}' not found in cluster '{cluster.name}'."
-        raise resource_not_found(message)
+def _describe(backend: Backend, call: Call) -> Answer:
+    request = call.request
+    cluster = backend.registry.find(request["ClusterName"], call.caller)
+    if ("NodeId" in request) == ("NodeLogicalId" in request):
+        message = "Exactly one of NodeId and NodeLogicalId must be specified."
+        raise validation_error(message)
+    wanted = request.get("NodeId") or request["NodeLogicalId"]
+    for node in cluster.nodes:
+        if wanted in {node.instance_id, node.logical_id}:
+            return {"NodeDetails": describe_node(cluster, node)}
+    message = f"Node '{wanted}' not found in cluster '{cluster.name}'."
+    raise resource_not_found(message)
 
 
 # Most nodes of one BatchAddClusterNodes call, over all its instance groups (API reference).
@@ -101,139 +82,128 @@ REPAIR_CODES = Codes(
 )
 
 
-class BatchOperations:
-    """The operations on single nodes."""
+def _add(backend: Backend, call: Call) -> Answer:
+    request = call.request
+    cluster = backend.cluster_of(call)
+    if not cluster.continuous:
+        message = "BatchAddClusterNodes needs a cluster with NodeProvisioningMode Continuous."
+        raise validation_error(message)
+    _check_added(backend, request, cluster, call)
+    successful: list[Node] = []
+    failed = []
+    for addition in request["NodesToAdd"]:
+        code = _refusal(cluster, addition["InstanceGroupName"])
+        if code is None:
+            successful += _grow(backend, cluster, addition, call.now)
+        else:
+            failed.append(_not_added(addition, code=code))
+    return {"Successful": [_added(node) for node in successful], "Failed": failed}
 
-    def __init__(self, *, backend: Backend) -> None:
-        self._backend = backend
 
-    @property
-    def handlers(self) -> dict[str, Handler]:
-        """Handlers by operation name."""
-        return {
-            "BatchAddClusterNodes": self._add,
-            "BatchDeleteClusterNodes": self._delete,
-            "BatchReplaceClusterNodes": self._replace,
-            "BatchRebootClusterNodes": self._reboot,
-        }
+def _check_added(
+    backend: Backend, request: Mapping[str, Any], cluster: Cluster, call: Call
+) -> None:
+    wanted: Counter[str] = Counter()
+    for addition in request["NodesToAdd"]:
+        group = cluster.groups.get(addition["InstanceGroupName"])
+        if group is not None:
+            wanted[group.instance_type] += addition["IncrementTargetCountBy"]
+    total = sum(addition["IncrementTargetCountBy"] for addition in request["NodesToAdd"])
+    if total > MAXIMUM_ADDED:
+        message = f"At most {MAXIMUM_ADDED} nodes can be added in one call, not {total}."
+        raise validation_error(message)
+    check_quotas(
+        limits=backend.faults.current.quotas,
+        clusters=backend.registry.of(call.caller),
+        wanted=wanted,
+    )
 
-    def _add(self, call: Call) -> Answer:
-        request = call.request
-        cluster = self._backend.cluster_of(call)
-        if not cluster.continuous:
-            message = "BatchAddClusterNodes needs a cluster with NodeProvisioningMode Continuous."
-            raise validation_error(message)
-        token = request.get("ClientToken")
-        if token in cluster.client_tokens:
-            added = cluster.client_tokens[token]
-            return {"Successful": [_added(node) for node in added], "Failed": []}
-        self._check_added(request, cluster, call)
-        successful: list[Node] = []
-        failed = []
-        for addition in request["NodesToAdd"]:
-            code = _refusal(cluster, addition["InstanceGroupName"])
-            if code is None:
-                successful += self._grow(cluster, addition, call.now)
+
+def _grow(
+    backend: Backend, cluster: Cluster, addition: Mapping[str, Any], now: float
+) -> list[Node]:
+    group = cluster.groups[addition["InstanceGroupName"]]
+    count = len(group.nodes)
+    group.target_count += addition["IncrementTargetCountBy"]
+    backend.lifecycle.reconcile(cluster, group, now)
+    return group.nodes[count:]
+
+
+def _delete(backend: Backend, call: Call) -> Answer:
+    lifecycle = backend.lifecycle
+
+    def act(place: LocatedNode) -> None:
+        place.group.target_count -= 1
+        lifecycle.nodes.stop(place, call.now)
+
+    answer = _for_each(backend, call, act, codes=DELETE_CODES, spared=is_controller)
+    return {name: entries for name, entries in answer.items() if entries}
+
+
+def _replace(backend: Backend, call: Call) -> Answer:
+    def act(place: LocatedNode) -> None:
+        reason = "BatchReplaceClusterNodes was called"
+        backend.lifecycle.nodes.replace(place, call.now, reason=reason)
+
+    return _repair(backend, call, act, spared=is_controller)
+
+
+def _reboot(backend: Backend, call: Call) -> Answer:
+    def act(place: LocatedNode) -> None:
+        backend.lifecycle.nodes.reboot(place, call.now)
+
+    return _repair(backend, call, act)
+
+
+def _repair(
+    backend: Backend,
+    call: Call,
+    act: Callable[[LocatedNode], None],
+    *,
+    spared: Callable[[InstanceGroup], bool] = lambda _: False,
+) -> Answer:
+    if "NodeLogicalIds" in call.request and not backend.cluster_of(call).continuous:
+        message = "NodeLogicalIds needs a cluster with NodeProvisioningMode Continuous."
+        raise validation_error(message)
+    answer = _for_each(backend, call, act, codes=REPAIR_CODES, spared=spared, joined_only=True)
+    required = {"Failed", "FailedNodeLogicalIds"}
+    return {name: value for name, value in answer.items() if value or name in required}
+
+
+def _for_each(
+    backend: Backend,
+    call: Call,
+    act: Callable[[LocatedNode], None],
+    *,
+    codes: Codes,
+    spared: Callable[[InstanceGroup], bool],
+    joined_only: bool = False,
+) -> dict[str, list[Any]]:
+    cluster = backend.cluster_of(call)
+    if not {"NodeIds", "NodeLogicalIds"} & set(call.request):
+        message = "At least one of NodeIds and NodeLogicalIds must be specified."
+        raise validation_error(message)
+    answer: dict[str, list[Any]] = {}
+    for given, suffix, member in (
+        ("NodeIds", "", "NodeId"),
+        ("NodeLogicalIds", "NodeLogicalIds", "NodeLogicalId"),
+    ):
+        done: list[Any] = answer.setdefault(f"Successful{suffix}", [])
+        failed: list[Any] = answer.setdefault(f"Failed{suffix}", [])
+        for identifier in call.request.get(given, []):
+            place = _place(cluster, identifier)
+            wrong = _wrong_with(cluster, place, codes=codes, joined_only=joined_only)
+            # "[...] you cannot replace instances that are configured as Slurm controller
+            # nodes", nor delete them (API reference); with which code is not published.
+            if place is not None and spared(place.group):
+                wrong = codes.invalid_status
+            if place is None or wrong:
+                message = f"Node '{identifier}' in cluster '{cluster.name}': {wrong}."
+                failed.append({codes.member: wrong, "Message": message, member: identifier})
             else:
-                failed.append(_not_added(addition, code=code))
-        if token is not None:
-            cluster.client_tokens[token] = successful
-        return {"Successful": [_added(node) for node in successful], "Failed": failed}
-
-    def _check_added(self, request: Mapping[str, Any], cluster: Cluster, call: Call) -> None:
-        wanted: Counter[str] = Counter()
-        for addition in request["NodesToAdd"]:
-            group = cluster.groups.get(addition["InstanceGroupName"])
-            if group is not None:
-                wanted[group.instance_type] += addition["IncrementTargetCountBy"]
-        total = sum(addition["IncrementTargetCountBy"] for addition in request["NodesToAdd"])
-        if total > MAXIMUM_ADDED:
-            message = f"At most {MAXIMUM_ADDED} nodes can be added in one call, not {total}."
-            raise validation_error(message)
-        check_quotas(
-            limits=self._backend.faults.current.quotas,
-            clusters=self._backend.registry.of(call.caller),
-            wanted=wanted,
-        )
-
-    def _grow(self, cluster: Cluster, addition: Mapping[str, Any], now: float) -> list[Node]:
-        group = cluster.groups[addition["InstanceGroupName"]]
-        count = len(group.nodes)
-        group.target_count += addition["IncrementTargetCountBy"]
-        self._backend.lifecycle.reconcile(cluster, group, now)
-        return group.nodes[count:]
-
-    def _delete(self, call: Call) -> Answer:
-        lifecycle = self._backend.lifecycle
-
-        def act(place: LocatedNode) -> None:
-            place.group.target_count -= 1
-            lifecycle.nodes.stop(place, call.now)
-
-        answer = self._for_each(call, act, codes=DELETE_CODES, spared=is_controller)
-        return {name: entries for name, entries in answer.items() if entries}
-
-    def _replace(self, call: Call) -> Answer:
-        def act(place: LocatedNode) -> None:
-            reason = "BatchReplaceClusterNodes was called"
-            self._backend.lifecycle.nodes.replace(place, call.now, reason=reason)
-
-        return self._repair(call, act, spared=is_controller)
-
-    def _reboot(self, call: Call) -> Answer:
-        def act(place: LocatedNode) -> None:
-            self._backend.lifecycle.nodes.reboot(place, call.now)
-
-        return self._repair(call, act)
-
-    def _repair(
-        self,
-        call: Call,
-        act: Callable[[LocatedNode], None],
-        *,
-        spared: Callable[[InstanceGroup], bool] = lambda _: False,
-    ) -> Answer:
-        if "NodeLogicalIds" in call.request and not self._backend.cluster_of(call).continuous:
-            message = "NodeLogicalIds needs a cluster with NodeProvisioningMode Continuous."
-            raise validation_error(message)
-        answer = self._for_each(call, act, codes=REPAIR_CODES, spared=spared, joined_only=True)
-        required = {"Failed", "FailedNodeLogicalIds"}
-        return {name: value for name, value in answer.items() if value or name in required}
-
-    def _for_each(
-        self,
-        call: Call,
-        act: Callable[[LocatedNode], None],
-        *,
-        codes: Codes,
-        spared: Callable[[InstanceGroup], bool],
-        joined_only: bool = False,
-    ) -> dict[str, list[Any]]:
-        cluster = self._backend.cluster_of(call)
-        if not {"NodeIds", "NodeLogicalIds"} & set(call.request):
-            message = "At least one of NodeIds and NodeLogicalIds must be specified."
-            raise validation_error(message)
-        answer: dict[str, list[Any]] = {}
-        for given, suffix, member in (
-            ("NodeIds", "", "NodeId"),
-            ("NodeLogicalIds", "NodeLogicalIds", "NodeLogicalId"),
-        ):
-            done: list[Any] = answer.setdefault(f"Successful{suffix}", [])
-            failed: list[Any] = answer.setdefault(f"Failed{suffix}", [])
-            for identifier in call.request.get(given, []):
-                place = _place(cluster, identifier)
-                wrong = _wrong_with(cluster, place, codes=codes, joined_only=joined_only)
-                # "[...] you cannot replace instances that are configured as Slurm controller
-                # nodes", nor delete them (API reference); with which code is not published.
-                if place is not None and spared(place.group):
-                    wrong = codes.invalid_status
-                if place is None or wrong:
-                    message = f"Node '{identifier}' in cluster '{cluster.name}': {wrong}."
-                    failed.append({codes.member: wrong, "Message": message, member: identifier})
-                else:
-                    act(place)
-                    done.append(identifier)
-        return answer
+                act(place)
+                done.append(identifier)
+    return answer
 
 
 def _place(cluster: Cluster, identifier: str) -> LocatedNode | None:
@@ -281,3 +251,13 @@ def _not_added(addition: Mapping[str, Any], *, code: str) -> dict[str, Any]:
         "FailedCount": addition["IncrementTargetCountBy"],
         "Message": f"No nodes were added to instance group '{name}': {code}.",
     }
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "ListClusterNodes": _list,
+    "DescribeClusterNode": _describe,
+    "BatchAddClusterNodes": _add,
+    "BatchDeleteClusterNodes": _delete,
+    "BatchReplaceClusterNodes": _replace,
+    "BatchRebootClusterNodes": _reboot,
+}

@@ -1,4 +1,4 @@
-"""A TLS server in a thread, with a certificate authority of its own, as EKS has one.
+"""A server in a thread; over TLS with a certificate authority of its own, as EKS has one.
 
 The server's certificate has no authority key identifier, which Python's strict verification, the
 default since Python 3.13, refuses: https://github.com/kubernetes-client/python/issues/2394.
@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Self
 
 from aiohttp import web
 from cryptography import x509
@@ -88,14 +89,22 @@ def _certificate(
 
 _START_SECONDS = 300.0
 _STOP_SECONDS = 300.0
-_HOST = "127.0.0.1"
+HOST = "127.0.0.1"
 
 
 class BackgroundServer:
-    """A server on a free port of the loopback address."""
+    """A server on a free port of the loopback address, which is 0 before the first start.
+
+    It takes the same port again when it starts anew. Use it as a context manager, or call `start`
+    and `stop`.
+    """
 
     def __init__(
-        self, *, application: Callable[[], web.Application], context: ssl.SSLContext, name: str
+        self,
+        *,
+        application: Callable[[], web.Application],
+        name: str,
+        context: ssl.SSLContext | None = None,
     ) -> None:
         self._application = application
         self._context = context
@@ -130,6 +139,13 @@ class BackgroundServer:
         self._thread.join(_STOP_SECONDS)
         self._thread = None
 
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
+
     def _run(self) -> None:
         asyncio.run(self._serve())
 
@@ -140,7 +156,7 @@ class BackgroundServer:
         )
         await runner.setup()
         try:
-            site = web.TCPSite(runner, _HOST, self.port, ssl_context=self._context)
+            site = web.TCPSite(runner, HOST, self.port, ssl_context=self._context)
             await site.start()
             self.port = runner.addresses[0][1]
         except OSError as error:
