@@ -108,25 +108,6 @@ def test_a_patch_of_a_keyed_list_needs_the_key(cluster: Cluster) -> None:
     assert "does not contain declared merge key: name" in refused.error
 
 
-def test_an_orphan_stays_and_what_is_owned_goes(cluster: Cluster) -> None:
-    for policy, left in (("orphan", ["child"]), ("background", [])):
-        owner = cluster.api.create(config_map("owner"))
-        child = config_map("child")
-        child["metadata"]["ownerReferences"] = [
-            {
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "name": "owner",
-                "uid": owner["metadata"]["uid"],
-            }
-        ]
-        cluster.api.create(child)
-        cluster.kubectl("delete", "configmap", "owner", f"--cascade={policy}")
-        names = {item["metadata"]["name"] for item in cluster.api.objects("v1", "ConfigMap")}
-        assert sorted(names & {"owner", "child"}) == left
-        cluster.kubectl("delete", "configmap", "child", "--ignore-not-found")
-
-
 def test_a_dry_run_on_the_server_deletes_nothing(cluster: Cluster) -> None:
     cluster.api.create(config_map("kept"))
     assert "dry run" in cluster.kubectl("delete", "configmap", "kept", "--dry-run=server")
@@ -134,19 +115,17 @@ def test_a_dry_run_on_the_server_deletes_nothing(cluster: Cluster) -> None:
 
 
 def test_a_watch_prints_a_table(cluster: Cluster) -> None:
-    cluster.api.create(config_map("watched", a="1", b="2"))
+    cluster.api.create(config_map("watched"))
     lines = cluster.watched("get", "configmap", "watched", "--watch", lines=2)
-    assert [line.split()[:2] for line in lines] == [["NAME", "DATA"], ["watched", "2"]]
+    assert [line.split()[0] for line in lines] == ["NAME", "watched"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
         (["service", "kubernetes"], ["kubernetes", "ClusterIP", "172.20.0.1", "443/TCP"]),
-        (["clusterrolebinding", "admins"], ["admins", "ClusterRole/admin"]),
         (["node", "node-1"], ["node-1", "Ready"]),
         (["pv", "volume"], ["volume", "1Gi", "Retain", "default/claim"]),
-        (["secret", "text", "--sort-by=.metadata.name"], ["text", "Opaque", "1"]),
     ],
 )
 def test_a_table_shows_the_columns_of_its_kind(
@@ -160,13 +139,6 @@ def test_a_table_shows_the_columns_of_its_kind(
 def populated(cluster: Cluster) -> Cluster:
     """The cluster with an object of each kind whose columns are computed."""
     cluster.api.put_node("node-1", instance_type="ml.m5.2xlarge")
-    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "admin"}
-    binding = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "admins"},
-        "roleRef": role,
-    }
     size = {"storage": "1Gi"}
     spec = {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
     volume = {"csi": {"driver": "example.org", "volumeHandle": "1"}, "capacity": size, **spec}
@@ -177,9 +149,7 @@ def populated(cluster: Cluster) -> Cluster:
         {"kind": "PersistentVolumeClaim", "metadata": {"name": "claim"}, "spec": claim},
         secret,
     ]
-    cluster.kubectl(
-        "apply", "-f", "-", stdin=[{"apiVersion": "v1", **item} for item in [binding, *items]]
-    )
+    cluster.kubectl("apply", "-f", "-", stdin=[{"apiVersion": "v1", **item} for item in items])
     return cluster
 
 

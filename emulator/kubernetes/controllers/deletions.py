@@ -16,13 +16,8 @@ class Removal:
         self._store = store
         self._catalog = catalog
 
-    def begin(self, resource: ApiResource, item: Object, propagation: str = "") -> None:
-        """Delete an object; one with finalizers is only marked until they are gone.
-
-        A propagation of `Orphan` leaves what it owns; any other deletes that as well.
-        """
-        if propagation == "Orphan":
-            self._disown(item)
+    def begin(self, resource: ApiResource, item: Object) -> None:
+        """Delete an object and what it owns; one with finalizers is marked until they are gone."""
         if not item["metadata"].get("deletionTimestamp"):
             metadata = {**item["metadata"], "deletionTimestamp": now()}
             item = {**item, "metadata": metadata}
@@ -74,15 +69,6 @@ class Removal:
             owners = found["metadata"].get("ownerReferences") or []
             if owners and all(reference["uid"] == uid for reference in owners):
                 yield resource, found
-
-    def _disown(self, owner: Object) -> None:
-        uid = owner["metadata"]["uid"]
-        for resource, found in list(self._everything()):
-            owners = found["metadata"].get("ownerReferences") or []
-            kept = [reference for reference in owners if reference["uid"] != uid]
-            if kept != owners:
-                metadata = {**found["metadata"], "ownerReferences": kept}
-                self._store.put(resource, {**found, "metadata": metadata})
 
     def _everything(self) -> Iterator[tuple[ApiResource, Object]]:
         """Every object once, whatever the versions of its resource."""

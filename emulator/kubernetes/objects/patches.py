@@ -1,6 +1,4 @@
-"""How patches (JSON, JSON merge, strategic merge) and server-side applies change objects."""
-
-import jsonpatch
+"""How patches (JSON merge, strategic merge) and server-side applies change objects."""
 
 from emulator.kubernetes.objects.errors import ApiError, Object, bad_request
 from emulator.kubernetes.objects.field_paths import (
@@ -39,21 +37,6 @@ def merge_patched(item: Object, patch: Object) -> Object:
         else:
             result[key] = value
     return result
-
-
-def json_patched(item: Object, operations: list[Object]) -> Object:
-    """Return the object after a JSON patch (RFC 6902).
-
-    An operation that does not fit the object is refused (422), and what is no operation (400).
-    """
-    try:
-        patched: Object = jsonpatch.apply_patch(item, operations)
-    except jsonpatch.InvalidJsonPatch as error:
-        raise bad_request(f"error decoding patch: {error}") from error
-    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
-        message = f"the server rejected our request due to an error in our request: {error}"
-        raise ApiError(422, "Invalid", message) from error
-    return patched
 
 
 def strategic_patched(item: Object, patch: Object, schema: Schema | None) -> Object:

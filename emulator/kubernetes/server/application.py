@@ -21,11 +21,11 @@ from emulator.kubernetes.objects.resources import ApiResource, ResourceCatalog
 from emulator.kubernetes.objects.store import ResourcePath
 from emulator.kubernetes.server import bodies, discovery
 from emulator.kubernetes.server.authentication import (
+    ACCESS_REVIEW,
     Authenticate,
     Principal,
     forbidden,
     may,
-    review_at,
     reviewed,
 )
 from emulator.kubernetes.server.handlers import FINALIZE, HANDLERS, verb_of
@@ -187,7 +187,7 @@ class Application:
         if version:
             return discovery.resource_list(self._catalog, group=group, version=version)
         if group:
-            return discovery.group(self._catalog, group)
+            raise no_such_path()
         if is_core:
             return discovery.core_versions()
         return discovery.group_list(self._catalog, aggregated=self._aggregated())
@@ -195,10 +195,10 @@ class Application:
     async def _on_objects(
         self, request: web.Request, named: RequestPath, principal: Principal
     ) -> web.StreamResponse:
-        review = review_at(group=named.group, version=named.version, plural=named.plural)
-        if review is not None and request.method == "POST":
+        place = (named.group, named.version, named.plural)
+        if place == ACCESS_REVIEW and request.method == "POST":
             body = await bodies.read_object(request)
-            return web.json_response(reviewed(review, principal=principal, body=body))
+            return web.json_response(reviewed(body, principal=principal))
         resource = self._catalog.by_path(
             group=named.group, version=named.version, plural=named.plural
         )

@@ -1,4 +1,4 @@
-"""Who calls, what the access policies of EKS allow them, and the reviews by which they ask.
+"""Who calls, what the access policies of EKS allow them, and the review by which they ask.
 
 `access_policies.json` has the tables of
 https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html, without the API
@@ -139,10 +139,6 @@ def forbidden(
     return ApiError(403, "Forbidden", message, details)
 
 
-def _who(principal: Principal, _: Object) -> Object:
-    return {"userInfo": {"username": principal.username, "groups": list(principal.groups)}}
-
-
 def _access(principal: Principal, spec: Object) -> Object:
     attributes = spec.get("resourceAttributes")
     if attributes is None:
@@ -158,40 +154,14 @@ def _access(principal: Principal, spec: Object) -> Object:
     return {"allowed": allowed}
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
-    """One kind of review."""
-
-    api_version: str
-    plural: str
-    kind: str
-    answer: Callable[[Principal, Object], Object]
+ACCESS_REVIEW = ("authorization.k8s.io", "v1", "selfsubjectaccessreviews")
+"""Group, version and plural of what `kubectl auth can-i` asks."""
 
 
-REVIEWS = (
-    Review("authentication.k8s.io/v1", "selfsubjectreviews", "SelfSubjectReview", _who),
-    Review(
-        "authorization.k8s.io/v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", _access
-    ),
-)
-
-
-def review_at(*, group: str, version: str, plural: str) -> Review | None:
-    """Return the review at a URL, or None."""
-    wanted = (f"{group}/{version}", plural)
-    return next((item for item in REVIEWS if (item.api_version, item.plural) == wanted), None)
-
-
-def reviewed(review: Review, *, principal: Principal, body: Object) -> Object:
-    """Return the answered review."""
+def reviewed(body: Object, *, principal: Principal) -> Object:
+    """Return an answered SelfSubjectAccessReview."""
     spec = body.get("spec") or {}
-    return {
-        "apiVersion": review.api_version,
-        "kind": review.kind,
-        "metadata": {},
-        "spec": spec,
-        "status": review.answer(principal, spec),
-    }
+    return {**body, "metadata": {}, "spec": spec, "status": _access(principal, spec)}
 
 
 _PREFIX = "k8s-aws-v1."

@@ -187,7 +187,6 @@ _KINDS: Mapping[str, Message] = {
     "Namespace": _METADATA_ALONE,
     "Secret": _SECRET,
     "SelfSubjectAccessReview": {2: ("spec", _nested(_ACCESS_SPEC))},
-    "SelfSubjectReview": {},
     "ServiceAccount": _METADATA_ALONE,
 }
 
@@ -196,10 +195,9 @@ JSON = "application/json"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
-JSON_PATCH = "application/json-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
-PATCHES = (JSON_PATCH, MERGE, STRATEGIC, APPLY)
-CUSTOM_PATCHES = (JSON_PATCH, MERGE, APPLY)  # a custom kind has no strategic merge keys
+PATCHES = (MERGE, STRATEGIC, APPLY)
+CUSTOM_PATCHES = (MERGE, APPLY)  # a custom kind has no strategic merge keys
 
 
 async def read_object(request: web.Request) -> Object:
@@ -219,16 +217,11 @@ async def read_options(request: web.Request) -> Object:
     return await read_object(request) if request.can_read_body else {}
 
 
-async def read_patch(request: web.Request) -> Object | list[Object]:
-    """Return the patch in the body of a request; a JSON patch is a list."""
+async def read_patch(request: web.Request) -> Object:
+    """Return the patch in the body of a request."""
     if request.content_type not in PATCHES:
         raise unsupported_media_type(request.content_type, PATCHES)
-    value = _parsed(await request.read())
-    if request.content_type == JSON_PATCH:
-        if not isinstance(value, list):
-            raise bad_request("a JSON patch is a list of operations")
-        return value
-    return _mapping(value)
+    return _mapping(_parsed(await request.read()))
 
 
 def _parsed(raw: bytes) -> object:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from emulator.kubernetes.objects.errors import Object, no_such_path
 from emulator.kubernetes.objects.resources import VERBS, ApiResource, ResourceCatalog
-from emulator.kubernetes.server.authentication import REVIEWS
+from emulator.kubernetes.server.authentication import ACCESS_REVIEW
 
 
 def core_versions() -> Object:
@@ -22,31 +22,15 @@ def group_list(catalog: ResourceCatalog, *, aggregated: Iterable[tuple[str, str]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
-def group(catalog: ResourceCatalog, name: str) -> Object:
-    """Answer `/apis/<group>`."""
-    versions = _groups(catalog).get(name)
-    if not versions:
-        raise no_such_path()
-    return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, versions)}
-
-
 def resource_list(catalog: ResourceCatalog, *, group: str, version: str) -> Object:
     """Answer `/api/v1` and `/apis/<group>/<version>`."""
     entries = [
         entry for item in catalog.of(group=group, version=version) for entry in _entries(item)
     ]
     api_version = f"{group}/{version}" if group else version
-    entries += [
-        {
-            "name": review.plural,
-            "singularName": "",
-            "namespaced": False,
-            "kind": review.kind,
-            "verbs": ["create"],
-        }
-        for review in REVIEWS
-        if review.api_version == api_version
-    ]
+    if (group, version) == ACCESS_REVIEW[:2]:
+        review = {"name": ACCESS_REVIEW[2], "kind": "SelfSubjectAccessReview"}
+        entries.append({**review, "singularName": "", "namespaced": False, "verbs": ["create"]})
     if not entries:
         raise no_such_path()
     return {
@@ -70,9 +54,7 @@ def aggregated_resource_list(*, group: str, version: str) -> Object:
 
 def _groups(catalog: ResourceCatalog) -> dict[str, list[str]]:
     groups = catalog.group_versions()
-    for review in REVIEWS:
-        name, _, version = review.api_version.partition("/")
-        groups.setdefault(name, [version])
+    groups.setdefault(ACCESS_REVIEW[0], [ACCESS_REVIEW[1]])
     return groups
 
 

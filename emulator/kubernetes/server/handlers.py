@@ -13,7 +13,7 @@ from emulator.kubernetes.objects.errors import (
     unsupported_media_type,
 )
 from emulator.kubernetes.objects.metadata import Predicate, name_of, namespace_of
-from emulator.kubernetes.objects.patches import json_patched, merge_patched, strategic_patched
+from emulator.kubernetes.objects.patches import merge_patched, strategic_patched
 from emulator.kubernetes.objects.resources import ApiResource
 from emulator.kubernetes.objects.store import ResourcePath, Store, WatchEvent
 from emulator.kubernetes.server import bodies
@@ -248,23 +248,16 @@ async def _patch(
 ) -> web.StreamResponse:
     patch = await bodies.read_patch(request)
     options = write_options(request, subresource)
-    if isinstance(patch, list):
-        return written_response(
-            operations.patch(target, lambda item: json_patched(item, patch), options)
-        )
     if request.content_type == bodies.APPLY:
         return written_response(operations.apply(target, patch, options))
-    schema = target.resource.schema
-    if request.content_type == bodies.STRATEGIC:
-        if target.resource.custom:
-            raise unsupported_media_type(request.content_type, bodies.CUSTOM_PATCHES)
+    is_strategic = request.content_type == bodies.STRATEGIC
+    if is_strategic and target.resource.custom:
+        raise unsupported_media_type(request.content_type, bodies.CUSTOM_PATCHES)
 
-        def change(item: Object) -> Object:
-            return strategic_patched(item, patch, schema)
-    else:
-
-        def change(item: Object) -> Object:
-            return merge_patched(item, patch)
+    def change(item: Object) -> Object:
+        if is_strategic:
+            return strategic_patched(item, patch, target.resource.schema)
+        return merge_patched(item, patch)
 
     return written_response(operations.patch(target, change, options))
 

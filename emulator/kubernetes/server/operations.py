@@ -107,7 +107,9 @@ class Operations:
                     raise self._error(errors.conflict, target)
             if "All" in (options.get("dryRun") or []):
                 return item
-            self._removal.begin(target.resource, item, options.get("propagationPolicy") or "")
+            if options.get("propagationPolicy") == "Orphan":
+                raise errors.bad_request("propagationPolicy: Orphan is not played here")
+            self._removal.begin(target.resource, item)
             self._controllers.reconcile()
             return item
 

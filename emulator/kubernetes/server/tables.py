@@ -125,14 +125,6 @@ def _ready(item: Object) -> str:
     return f"{at('.status.readyReplicas', 0)(item)}/{at('.spec.replicas', 0)(item)}"
 
 
-def _count(path: str) -> Callable[[Object], int]:
-    def read(item: Object) -> int:
-        found = at(path, {})(item)
-        return len(found) if isinstance(found, dict) else 0
-
-    return read
-
-
 def _node_ready(item: Object) -> str:
     # https://github.com/kubernetes/kubernetes/blob/v1.34.0/pkg/printers/internalversion/printers.go
     state = at('.status.conditions[?(@.type=="Ready")].status', None)(item)
@@ -162,22 +154,13 @@ def _ports(item: Object) -> str:
     return ",".join(f"{port['port']}/{port.get('protocol', 'TCP')}" for port in ports) or "<none>"
 
 
-def _role(item: Object) -> str:
-    return f"{item['roleRef']['kind']}/{item['roleRef']['name']}"
-
-
 def _claim(item: Object) -> str:
     claim = (item.get("spec") or {}).get("claimRef")
     return f"{claim['namespace']}/{claim['name']}" if claim else ""
 
 
 _AGE = Column("Age", age)
-_CREATED = Column("Created At", at(".metadata.creationTimestamp"))
 _BY_KIND: dict[str, tuple[Column, ...]] = {
-    "ClusterRole": (_CREATED,),
-    "ClusterRoleBinding": (Column("Role", _role), _AGE),
-    "ConfigMap": (Column("Data", _count(".data"), "integer"), _AGE),
-    "CustomResourceDefinition": (_CREATED,),
     "DaemonSet": (
         Column("Desired", at(".status.desiredNumberScheduled", 0), "integer"),
         Column("Current", at(".status.currentNumberScheduled", 0), "integer"),
@@ -218,31 +201,11 @@ _BY_KIND: dict[str, tuple[Column, ...]] = {
         _AGE,
     ),
     "Pod": (Column("Ready", _pod_ready), Column("Status", _pod_status), _AGE),
-    "PriorityClass": (
-        Column("Value", at(".value", 0), "integer"),
-        Column("Global-Default", at(".globalDefault", default=False), "boolean"),
-        _AGE,
-        Column("PreemptionPolicy", at(".preemptionPolicy", "PreemptLowerPriority")),
-    ),
-    "Role": (_CREATED,),
-    "RoleBinding": (Column("Role", _role), _AGE),
-    "Secret": (
-        Column("Type", at(".type")),
-        Column("Data", _count(".data"), "integer"),
-        _AGE,
-    ),
     "Service": (
         Column("Type", at(".spec.type")),
         Column("Cluster-IP", at(".spec.clusterIP")),
         Column("External-IP", lambda _: "<none>"),
         Column("Port(s)", _ports),
-        _AGE,
-    ),
-    "StorageClass": (
-        Column("Provisioner", at(".provisioner")),
-        Column("ReclaimPolicy", at(".reclaimPolicy")),
-        Column("VolumeBindingMode", at(".volumeBindingMode")),
-        Column("AllowVolumeExpansion", at(".allowVolumeExpansion", default=False), "boolean"),
         _AGE,
     ),
 }

@@ -100,8 +100,7 @@ def test_a_refusal_reads_as_a_real_one(cluster: Cluster, command: str, text: str
     assert text in cluster.try_kubectl(*command.split(), token=NOBODY).error
 
 
-def test_callers_can_ask_who_they_are_and_what_they_may(cluster: Cluster) -> None:
-    assert "viewer" in cluster.kubectl("auth", "whoami", token=VIEWER)
+def test_callers_can_ask_what_they_may(cluster: Cluster) -> None:
     assert cluster.kubectl("auth", "can-i", "list", "pods", token=VIEWER).strip() == "yes"
     done = cluster.try_kubectl("auth", "can-i", "create", "pods", token=VIEWER)
     assert done.out.strip() == "no"

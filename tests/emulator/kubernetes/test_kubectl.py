@@ -98,16 +98,9 @@ def test_create_reads_what_kubectl_sends_as_protobuf(
     assert data == {"configmap": {"a": "b"}, "secret": {"a": "Yg=="}}.get(kind)
 
 
-@pytest.mark.parametrize(
-    ("type_", "patch"),
-    [
-        ("strategic", '{"spec": {"replicas": 5}}'),
-        ("merge", '{"spec": {"replicas": 5}}'),
-        ("json", '[{"op": "replace", "path": "/spec/replicas", "value": 5}]'),
-    ],
-)
-def test_every_sort_of_patch(cluster: Cluster, type_: str, patch: str) -> None:
-    name = f"patched-{type_}"
+@pytest.mark.parametrize("type_", ["strategic", "merge"])
+def test_both_sorts_of_patch(cluster: Cluster, type_: str) -> None:
+    name, patch = f"patched-{type_}", '{"spec": {"replicas": 5}}'
     cluster.kubectl("create", "-f", "-", stdin=deployment(name))
     cluster.kubectl("patch", "deploy", name, f"--type={type_}", "-p", patch)
     fields = "{.spec.replicas} {.metadata.generation}"

@@ -216,9 +216,3 @@ def test_an_object_changed_since_it_was_read_is_a_conflict(cluster: Cluster) -> 
 def test_a_watch_of_nonsense_is_refused(cluster: Cluster, query: str) -> None:
     refused = cluster.try_kubectl("get", f"--raw=/api/v1/nodes?watch=true&{query}")
     assert "is not a number" in refused.error
-
-
-def test_a_patch_that_does_not_fit_is_refused(cluster: Cluster) -> None:
-    cluster.kubectl("create", "-f", "-", stdin=config_map("unfit"))
-    patch = '[{"op": "remove", "path": "/data/absent"}]'
-    assert not cluster.try_kubectl("patch", "cm", "unfit", "--type=json", "-p", patch).ok
