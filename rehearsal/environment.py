@@ -13,6 +13,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import AwsClients, LocalAws, LocalAwsSettings, aws_clients, aws_session
+from emulator.definitions import karpenter
 from emulator.hardware import GPU, node_architecture, node_capacity
 from emulator.hyperpod import (
     ApiError,
@@ -27,7 +28,6 @@ from emulator.hyperpod.event_bus import LocalEventBus
 from emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT, PENDING_REPLACEMENT
 from emulator.hyperpod.simulation.nodes import LABEL_PREFIX
 from emulator.kubernetes.control_plane import ControlPlane
-from emulator.kubernetes.karpenter import definitions
 from emulator.node.lifecycle_logs import LifecycleLogs
 from emulator.node.managed_nodes import ManagedNodes
 from emulator.node.node import VpcNetwork
@@ -111,7 +111,7 @@ class KubernetesNodes:
     def autoscaling_started(self, cluster: ClusterView) -> None:
         """The managed Karpenter is in service, and reads its objects from now on."""
         if cluster.eks_cluster_arn is not None:
-            for definition in definitions():
+            for definition in karpenter():
                 self._kubernetes.put_definition(definition)
 
     def marked_nodes(self) -> Mapping[str, str]:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
+from emulator.definitions import karpenter
 from emulator.kubernetes import ApiError
-from emulator.kubernetes.karpenter import definitions
 from hyperpod_cdk import ClusterConfig, ConfigError, NodePoolConfig
 from hyperpod_cdk.hyperpod.node_pool_section import pool_values
 from tests.support.chart_rendering import helm, template
@@ -97,7 +97,7 @@ def test_the_api_takes_them_once_karpenter_is_there(tmp_path: Path) -> None:
     with running_cluster(tmp_path) as cluster:
         with pytest.raises(LookupError, match="is not served"):
             cluster.api.create(objects[0])
-        for definition in definitions():
+        for definition in karpenter():
             cluster.api.put_definition(definition)
         for item in objects:
             cluster.api.create(item)

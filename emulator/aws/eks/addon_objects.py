@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from emulator.aws.eks.hyperpod_pytorch_job import definition
+from emulator.definitions import ANYTHING, definition, hyperpod_pytorch_job
 
 Object = dict[str, Any]
 
@@ -114,30 +114,6 @@ def csi_driver(name: str, **spec: object) -> Object:
         "kind": "CSIDriver",
         "metadata": {"name": name},
         "spec": spec,
-    }
-
-
-def _definition(kind: str, *, group: str, version: str) -> Object:
-    """Return the definition of a kind that takes any object."""
-    singular = kind.lower()
-    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{singular}s.{group}"},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"kind": kind, "plural": f"{singular}s", "singular": singular},
-            "versions": [
-                {
-                    "name": version,
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": anything},
-                }
-            ],
-        },
     }
 
 
@@ -253,7 +229,7 @@ _ADDONS: Mapping[str, _Addon] = {
     ),
     TRAINING_OPERATOR: _Addon(
         namespace="aws-hyperpod",
-        others=[definition()],
+        others=[hyperpod_pytorch_job()],
         workloads=[
             _Workload(
                 name=_TRAINING,
@@ -302,7 +278,11 @@ _ADDONS: Mapping[str, _Addon] = {
     # https://docs.aws.amazon.com/sagemaker/latest/dg/operator-install.html
     SPACES: _Addon(
         namespace="jupyter-k8s-system",
-        others=[_definition("Workspace", group="workspace.jupyter.org", version="v1alpha1")],
+        others=[
+            definition(
+                "Workspace", group="workspace.jupyter.org", version="v1alpha1", schema=ANYTHING
+            )
+        ],
         workloads=[
             _Workload(
                 name=_SPACES,
@@ -320,7 +300,7 @@ _ADDONS: Mapping[str, _Addon] = {
     INFERENCE: _Addon(
         namespace="hyperpod-inference-system",
         others=[
-            _definition(kind, group="inference.sagemaker.aws.amazon.com", version="v1")
+            definition(kind, group="inference.sagemaker.aws.amazon.com", schema=ANYTHING)
             for kind in ("InferenceEndpointConfig", "JumpStartModel")
         ],
         accounts=[
