@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from kubernetes.client import ApiClient, Configuration
 
 from emulator.kubernetes import Grant, KubernetesApi, Principal, static_tokens
 from hyperpod_cli.helm.layer_binaries import layer_binaries
@@ -130,6 +131,33 @@ def running_cluster(home: Path) -> Iterator[Cluster]:
 
 def _documents(value: object) -> str:
     return yaml.safe_dump_all(value if isinstance(value, list) else [value])
+
+
+@contextmanager
+def client_of(api: KubernetesApi, folder: Path) -> Iterator[ApiClient]:
+    """Yield a client of an API, which an administrator has; its CA's file is in a folder."""
+    authority = folder / "ca.pem"
+    authority.write_text(api.ca_pem)
+    configuration = Configuration(host=api.url)
+    configuration.api_key = {"authorization": f"Bearer {ADMIN}"}
+    configuration.ssl_ca_cert = str(authority)
+    with ApiClient(configuration) as client:
+        yield client
+
+
+def pod(
+    name: str, *, labels: dict[str, str] | None = None, devices: str = "", **spec: Any
+) -> dict[str, Any]:
+    """Return a pod, maybe with so many GPUs; further arguments are fields of its spec."""
+    container: dict[str, Any] = {"name": "main", "image": "registry.invalid/main:1"}
+    if devices:
+        container["resources"] = {"limits": {"nvidia.com/gpu": devices}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default", "labels": labels or {}},
+        "spec": {"containers": [container], **spec},
+    }
 
 
 def config_map(name: str, *, namespace: str = "default", **data: str) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Which groups are idle, what they cost, and how that ends."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,9 +18,9 @@ from hyperpod_cli.operate.nodes.health import DeviceUse, device_use
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import described, node
 from tests.support.configs import configured
+from tests.support.kubernetes_api import pod
 
 ENDED = datetime(2026, 11, 2, 3, 4, 5, tzinfo=UTC)
-GPUS: dict[str, Any] = {"resources": {"limits": {"nvidia.com/gpu": "8"}}}
 
 
 def chosen(config: Config | None) -> Chosen:
@@ -130,28 +129,16 @@ def test_nodes_of_a_pool_are_karpenters() -> None:
     assert found.command == ""
 
 
-def _pod(name: str, *, at: str | None = None, phase: str = "", **container: Any) -> dict[str, Any]:
-    spec: dict[str, Any] = {"containers": [{"name": "c", "image": "x", **container}]}
-    status = {"phase": phase} if phase else {}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": spec | ({"nodeName": at} if at else {}),
-        "status": status,
-    }
-
-
 def test_pods_tell_who_has_devices_and_who_had(kubernetes: KubernetesApi, api: ApiClient) -> None:
     for name in ("a", "b", "c"):
         kubernetes.put_node(name, instance_type="ml.p5.48xlarge")
-    kubernetes.create(_pod("trains", at="a", **GPUS))
-    kubernetes.create(_pod("waits", **GPUS))
-    kubernetes.create(_pod("logs", at="b"))
-    kubernetes.create(_pod("done", at="b", **GPUS))
+    kubernetes.create(pod("trains", devices="8", nodeName="a"))
+    kubernetes.create(pod("waits", devices="8"))
+    kubernetes.create(pod("logs", nodeName="b"))
+    kubernetes.create(pod("done", devices="8", nodeName="b"))
     terminated = {"terminated": {"exitCode": 0, "finishedAt": "2026-11-02T03:04:05Z"}}
     container = {
-        **{"name": "c", "image": "x", "imageID": "", "ready": False, "restartCount": 0},
+        **{"name": "main", "image": "x", "imageID": "", "ready": False, "restartCount": 0},
         "state": terminated,
     }
     status = {"phase": "Succeeded", "containerStatuses": [container]}
@@ -171,8 +158,3 @@ def test_slurm_says_what_is_idle() -> None:
     assert use.busy == {"ip-2", "ip-4"}
     with pytest.raises(OpsError, match="names no node of the cluster"):
         slurm_use("sinfo: error\n", nodes=nodes)
-
-
-def test_rows_are_json() -> None:
-    (found,) = idle([node(1)])
-    assert json.dumps({name: getattr(found, name) for name in IdleGroup.__slots__})

@@ -20,10 +20,9 @@ from hyperpod_cli.operate.job_charts import (
     submit,
 )
 from hyperpod_cli.terminal.errors import OpsError
-from tests.support.kubernetes_api import config_map
+from tests.support.kubernetes_api import config_map, pod
 from tests.support.patience import PATIENCE_SECONDS, eventually
 
-POD_SPEC = {"containers": [{"name": "main", "image": "registry.invalid/a"}]}
 CLASSES = {"classes": [{"name": "training", "value": 1}]}
 
 
@@ -76,14 +75,7 @@ def test_a_condition_holds_or_not() -> None:
 
 
 def start(kubernetes: KubernetesApi, name: str, *, state: str = "running") -> None:
-    kubernetes.create(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name, "namespace": "default", "labels": {"job": "a"}},
-            "spec": POD_SPEC,
-        }
-    )
+    kubernetes.create(pod(name, labels={"job": "a"}))
     reach(kubernetes, name, state)
 
 
@@ -99,8 +91,7 @@ def write(kubernetes: KubernetesApi, name: str, *lines: str) -> None:
 
 
 def log_of(api: ApiClient, name: str) -> Log:
-    metadata = {"name": name, "namespace": "default"}
-    return Log(lambda: nullcontext(api), {"metadata": metadata, "spec": POD_SPEC})
+    return Log(lambda: nullcontext(api), pod(name))
 
 
 def test_a_log_is_followed_over_silence_until_the_container_ends(
@@ -109,15 +100,15 @@ def test_a_log_is_followed_over_silence_until_the_container_ends(
     monkeypatch.setattr(job_charts, "_SILENCE_SECONDS", 1.0)
     start(kubernetes, "a-0")
     write(kubernetes, "a-0", "one", "two")
-    [pod] = pods(api, namespace="default", labels={"job": "a"})
-    assert pod["metadata"]["name"] == "a-0"
+    [first] = pods(api, namespace="default", labels={"job": "a"})
+    assert first["metadata"]["name"] == "a-0"
     opened: list[str] = []
 
     def connect() -> nullcontext[ApiClient]:
         opened.append("a-0")
         return nullcontext(api)
 
-    log = Log(connect, pod)
+    log = Log(connect, first)
     seen: list[str] = []
     reader = Thread(target=lambda: seen.extend(log.lines()))
     reader.start()

@@ -6,10 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import boto3
 import pytest
 from botocore.client import BaseClient
-from botocore.config import Config
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 from kubernetes.client import ApiClient
@@ -25,6 +23,7 @@ from hyperpod_cli.operate.nodes.waiting import wait, watched
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import LAUNCHED, described, node
 from tests.support.commands import run
+from tests.support.kubernetes_api import pod
 
 
 @pytest.mark.parametrize("action", [DELETE, REBOOT, REPLACE], ids=lambda action: action.name)
@@ -133,14 +132,7 @@ def test_what_ends_with_nodes_of_a_node_group_is_named(
         labels = {"eks.amazonaws.com/nodegroup": group}
         kubernetes.put_node(name, instance_type="p4d.24xlarge", labels=labels)
     for name, on in (("train", "ng-0"), ("serve", "other")):
-        kubernetes.create(
-            {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": {"name": name, "namespace": "default"},
-                "spec": {"nodeName": on, "containers": [{"name": "main", "image": "x"}]},
-            }
-        )
+        kubernetes.create(pod(name, nodeName=on))
     monkeypatch.setattr(ending, "kubernetes_api", lambda *_given, **_named: nullcontext(api))
     session = AwsSession(region="us-west-2")
     assert [*ending.node_group_lines(session, "ml-eks", group="ng", ends=ends)] == lines
@@ -242,16 +234,6 @@ SUMMARY = {
     "LaunchTime": LAUNCHED,
     "InstanceStatus": {"Status": "ShuttingDown"},
 }
-
-
-@pytest.fixture
-def sagemaker(monkeypatch: pytest.MonkeyPatch) -> BaseClient:
-    """Return a client without retries."""
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    once = Config(retries={"total_max_attempts": 1})
-    client: BaseClient = boto3.client("sagemaker", "us-west-2", config=once)
-    return client
 
 
 def deleted(sagemaker: BaseClient, *, times: Sequence[float]) -> list[str]:

@@ -1,13 +1,12 @@
 """Nodes leave the quarantine by consent."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kubernetes.client import ApiClient, Configuration
 
 from emulator.kubernetes import KubernetesApi, static_tokens
 from hyperpod_cli.operate import clusters
@@ -16,7 +15,7 @@ from hyperpod_cli.operate.nodes import health, quarantine
 from hyperpod_cli.terminal.errors import REFUSED
 from tests.support.clusters import described
 from tests.support.commands import run
-from tests.support.kubernetes_api import ADMIN, PRINCIPALS
+from tests.support.kubernetes_api import PRINCIPALS, client_of
 from tests.support.loaded import loaded
 from tests.support.node_health import CHART, controller
 
@@ -29,19 +28,10 @@ EKS = {"Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:11112222333
 def kubernetes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KubernetesApi]:
     """Return a cluster with a node in quarantine, and one that is not."""
     with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as api:
-
-        @contextmanager
-        def client(*_given: object, **_named: object) -> Iterator[ApiClient]:
-            (tmp_path / "ca.pem").write_text(api.ca_pem)
-            configuration = Configuration(host=api.url)
-            configuration.api_key = {"authorization": f"Bearer {ADMIN}"}
-            configuration.ssl_ca_cert = str(tmp_path / "ca.pem")
-            with ApiClient(configuration) as made:
-                yield made
-
         chosen = SimpleNamespace(session=None, found=lambda: described({"a": (2, 2)}, **EKS))
         monkeypatch.setattr(clusters, "chosen_cluster", lambda *_given, **_named: chosen)
-        monkeypatch.setattr(quarantine, "kubernetes_api", client)
+        connect = partial(client_of, api, tmp_path)
+        monkeypatch.setattr(quarantine, "kubernetes_api", lambda *_given, **_named: connect())
         labels = {"sagemaker.amazonaws.com/cluster-name": "ml-cluster"}
         for name, taints in (("hyperpod-i-1", [OTHER, TAINT]), ("hyperpod-i-2", [OTHER])):
             api.put_node(name, instance_type="ml.p5.48xlarge", labels=labels, taints=taints)

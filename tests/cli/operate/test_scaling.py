@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -199,47 +199,31 @@ def refuse(
     command.refuse_pending(DEFAULT, group=TWO, chosen=chosen, cluster=cluster)
 
 
-@pytest.mark.parametrize("two", [1, 7])
-def test_the_number_of_the_group_itself_may_differ(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, two: int
-) -> None:
-    refuse(monkeypatch, tmp_path, wanted=template(1, two), deployed=by_cli(template(1, 1)))
+SAME = template(1, 1)
+DIFFERS = "differs from what is deployed already, in ml"
 
 
 @pytest.mark.parametrize(
-    ("wanted", "deployed"),
+    ("options", "told"),
     [
-        (template(0, 1), template(1, 1)),
-        (template(1, 1, Tags="new"), template(1, 1)),
-        (template(1, 1), None),
+        ({"deployed": by_cli(SAME)}, ""),
+        # The number of the group itself may differ.
+        ({"deployed": by_cli(SAME), "wanted": template(1, 7)}, ""),
+        ({"wanted": template(0, 1)}, f"{DIFFERS}; `make diff"),
+        ({"wanted": template(1, 1, Tags="new")}, f"{DIFFERS}; `make diff"),
+        ({"deployed": None}, f"{DIFFERS}; `make diff"),
+        (
+            {"deployed": template(3, 1), "targets": (3, 1)},
+            rf"{DIFFERS} \({ONE}: 1 in the file, 3 in the cluster\); `make diff",
+        ),
+        # A number that AWS has otherwise stays, unless all groups are sent as written.
+        ({"targets": (0, 1)}, ""),
+        ({"targets": (0, 1), "resource": "native"}, f"{ONE}: 1 in the file, 0 in the cluster"),
     ],
 )
 def test_what_else_differs_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    wanted: dict[str, Any],
-    deployed: dict[str, Any] | None,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: dict[str, Any], told: str
 ) -> None:
-    with pytest.raises(OpsError, match="differs from what is deployed already, in ml; `make diff"):
-        refuse(monkeypatch, tmp_path, wanted=wanted, deployed=deployed)
-
-
-def test_a_group_whose_number_differs_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    with pytest.raises(OpsError, match=f"{ONE}: 1 in the file, 3 in the cluster"):
-        refuse(
-            monkeypatch, tmp_path, wanted=template(1, 1), deployed=template(3, 1), targets=(3, 1)
-        )
-
-
-def test_a_number_that_aws_has_otherwise_stays_unless_all_groups_are_sent_as_written(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def scaled(resource: str) -> None:
-        same = template(1, 1)
-        refuse(monkeypatch, tmp_path, wanted=same, deployed=same, targets=(0, 1), resource=resource)
-
-    scaled("custom")
-    with pytest.raises(OpsError, match=f"{ONE}: 1 in the file, 0 in the cluster"):
-        scaled("native")
+    given = {"wanted": SAME, "deployed": SAME, **options}
+    with pytest.raises(OpsError, match=told) if told else nullcontext():
+        refuse(monkeypatch, tmp_path, **given)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
-import boto3
 import pytest
 from botocore.stub import Stubber
 
@@ -54,11 +53,8 @@ Play = Callable[..., None]
 
 
 @pytest.fixture
-def play(monkeypatch: pytest.MonkeyPatch) -> Iterator[Play]:
+def play(monkeypatch: pytest.MonkeyPatch, sagemaker: Any) -> Iterator[Play]:  # noqa: ANN401
     """Return a function that has SageMaker answer calls, in their order; each must be made."""
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    sagemaker = boto3.client("sagemaker", "us-west-2")
 
     def client(service: str) -> Any:  # noqa: ANN401 - a client
         assert service == "sagemaker", "a Slurm cluster is asked of SageMaker alone"

@@ -10,7 +10,7 @@ from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.operate.training.request import Given, JobRequest, requested
 from tests.conftest import Configure
-from tests.support.kubernetes_api import CHART
+from tests.support.kubernetes_api import CHART, pod
 
 IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1"
 P4D = {"name": "a100", "instance_type": "ml.p4d.24xlarge", "instance_count": 2}
@@ -75,20 +75,5 @@ def join(kubernetes: KubernetesApi, name: str, group: Mapping[str, Any]) -> None
     )
 
 
-def pod(kubernetes: KubernetesApi, name: str, **spec: Any) -> None:
-    container = {"name": "pytorch", "image": "a", **spec.pop("container", {})}
-    kubernetes.create(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {
-                "name": name,
-                "namespace": "default",
-                "labels": {
-                    "training.kubeflow.org/job-name": "llama",
-                    "training.kubeflow.org/replica-index": name.rpartition("-")[2],
-                },
-            },
-            "spec": {"containers": [container], **spec},
-        }
-    )
+def busy(kubernetes: KubernetesApi, node: str) -> None:
+    kubernetes.create(pod(f"other-{node[-1]}", devices="8", nodeName=node))

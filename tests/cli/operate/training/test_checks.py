@@ -14,7 +14,7 @@ from hyperpod_cli.operate.job_charts import submit
 from hyperpod_cli.operate.training.checks import check
 from hyperpod_cli.operate.training.request import JobRequest
 from hyperpod_cli.terminal.errors import LinesError, OpsError
-from tests.cli.operate.training.conftest import IMAGE, STOP, asked, pod
+from tests.cli.operate.training.conftest import IMAGE, STOP, asked, busy
 
 NOT_IN_ECR = f"image: {IMAGE} is not in ECR; build and push it"
 
@@ -59,11 +59,6 @@ def test_an_image_of_ecr_is_looked_up(
     assert which["imageIds"] == [{"imageTag": "1"}]
     notes(api, asked(config, image="registry.invalid/a"), session=session)
     assert len(looked_up) == 1
-
-
-def busy(kubernetes: KubernetesApi, node: str) -> None:
-    resources = {"limits": {"nvidia.com/gpu": "8"}}
-    pod(kubernetes, f"other-{node[-1]}", nodeName=node, container={"resources": resources})
 
 
 def notes(api: ApiClient, request: JobRequest, *, session: Any = None) -> list[str]:  # noqa: ANN401 - as above

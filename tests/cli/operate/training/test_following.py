@@ -15,8 +15,9 @@ from hyperpod_cli.operate.training import command
 from hyperpod_cli.operate.training.following import follow
 from hyperpod_cli.operate.training.request import JobRequest
 from hyperpod_cli.terminal.errors import FailedError, OpsError
-from tests.cli.operate.training.conftest import STOP, asked, pod
+from tests.cli.operate.training.conftest import STOP, asked
 from tests.support.commands import run_only
+from tests.support.kubernetes_api import pod
 from tests.support.patience import PATIENCE_SECONDS, eventually
 
 
@@ -52,7 +53,7 @@ class Follower:
 
 
 def set_worker(kubernetes: KubernetesApi, state: str, **detail: Any) -> None:
-    status = {"containerStatuses": [{"name": "pytorch", "state": {state: detail}}]}
+    status = {"containerStatuses": [{"name": "main", "state": {state: detail}}]}
     kubernetes.set_status("v1", "Pod", "llama-worker-0", status, namespace="default")
 
 
@@ -75,15 +76,17 @@ def test_a_job_is_followed_from_the_queue_to_its_end(
     follower: Follower, ready: KubernetesApi
 ) -> None:
     follower.until_told("waits for its operator to create pods")
-    for number in (1, 0):
-        pod(ready, f"llama-worker-{number}")
+    for number in ("1", "0"):
+        prefix = "training.kubeflow.org"
+        labels = {f"{prefix}/job-name": "llama", f"{prefix}/replica-index": number}
+        ready.create(pod(f"llama-worker-{number}", labels=labels))
     set_worker(ready, "waiting", reason="ImagePullBackOff", message="Back-off pulling image a")
     follower.until_told(
         "llama-worker-0: ImagePullBackOff: Back-off pulling image a: push the image, or let"
     )
     set_worker(ready, "running")
     line = '{"event":"step","step":1}'
-    ready.write_log("llama-worker-0", f"{line}\n", namespace="default", container="pytorch")
+    ready.write_log("llama-worker-0", f"{line}\n", namespace="default", container="main")
     set_job(ready, "Succeeded")
     set_worker(ready, "terminated", exitCode=0)
     follower.wait()

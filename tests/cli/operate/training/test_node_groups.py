@@ -9,7 +9,7 @@ from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.operate.training.request import JobRequest
 from hyperpod_cli.terminal.errors import OpsError
-from tests.cli.operate.training.conftest import asked, pod
+from tests.cli.operate.training.conftest import asked, busy
 from tests.cli.operate.training.test_checks import notes
 from tests.support.configs import configured
 
@@ -70,37 +70,54 @@ def test_no_team_has_a_quota_of_it() -> None:
         asked_of_group(config, team="research")
 
 
+THERE = "p4d has 2 healthy of type p4d.24xlarge, and"
+SCALED = {"operators": {"cluster_autoscaler": True}, "cluster": None, "node_groups": [GROUP]}
+
+
+@pytest.mark.parametrize(
+    ("config", "options", "is_busy", "told"),
+    [
+        (of_node_groups(), {}, False, []),
+        (of_node_groups(), {}, True, [f"{THERE} 1 of them are idle: the job waits for 2."]),
+        (
+            configured(SCALED),
+            {"nodes": 4},
+            False,
+            [
+                f"{THERE} 2 of them are idle: the job waits for 4, which the Cluster Autoscaler "
+                "adds."
+            ],
+        ),
+    ],
+)
+def test_what_a_job_waits_for_is_told(
+    joined: KubernetesApi,
+    api: ApiClient,
+    *,
+    config: Config,
+    options: dict[str, int],
+    is_busy: bool,
+    told: list[str],
+) -> None:
+    if is_busy:
+        busy(joined, "ip-10-1-0-0")
+    assert notes(api, asked_of_group(config, **options)) == told
+
+
 @pytest.mark.usefixtures("joined")
-def test_a_job_whose_nodes_are_there_runs(api: ApiClient) -> None:
-    assert notes(api, asked_of_group(of_node_groups())) == []
-
-
-def test_busy_nodes_are_told(joined: KubernetesApi, api: ApiClient) -> None:
-    resources = {"limits": {"nvidia.com/gpu": "8"}}
-    pod(joined, "other-0", nodeName="ip-10-1-0-0", container={"resources": resources})
-    assert notes(api, asked_of_group(of_node_groups())) == [
-        "p4d has 2 healthy of type p4d.24xlarge, and 1 of them are idle: the job waits for 2."
-    ]
-
-
-@pytest.mark.usefixtures("joined")
-def test_more_nodes_than_the_group_has_are_refused(api: ApiClient) -> None:
+@pytest.mark.parametrize(
+    ("config", "nodes", "fix"),
+    [
+        (of_node_groups(), 3, "desired_size: 3"),
+        (configured(SCALED), 5, "max_size: 5"),
+    ],
+)
+def test_more_nodes_than_the_group_has_are_refused(
+    api: ApiClient, config: Config, nodes: int, fix: str
+) -> None:
     with pytest.raises(OpsError) as refused:
-        notes(api, asked_of_group(of_node_groups(), nodes=3))
-    [line] = refused.value.lines
-    assert line == (
-        "nodes: 3 are asked for, and p4d has 2 healthy of type p4d.24xlarge, 2 of them idle; give "
-        "--nodes, or set desired_size: 3 of p4d and deploy"
+        notes(api, asked_of_group(config, nodes=nodes))
+    assert refused.value.lines == (
+        f"nodes: {nodes} are asked for, and p4d has 2 healthy of type p4d.24xlarge, 2 of them idle;"
+        f" give --nodes, or set {fix} of p4d and deploy",
     )
-
-
-@pytest.mark.usefixtures("joined")
-def test_the_cluster_autoscaler_adds_nodes_for_a_job(api: ApiClient) -> None:
-    scaled = {"operators": {"cluster_autoscaler": True}, "cluster": None, "node_groups": [GROUP]}
-    config = configured(scaled)
-    assert notes(api, asked_of_group(config, nodes=4)) == [
-        "p4d has 2 healthy of type p4d.24xlarge, and 2 of them are idle: the job waits for 4, "
-        "which the Cluster Autoscaler adds."
-    ]
-    with pytest.raises(OpsError, match="give --nodes, or set max_size: 5 of p4d and deploy"):
-        notes(api, asked_of_group(config, nodes=5))

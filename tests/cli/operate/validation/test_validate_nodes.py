@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from kubernetes.client import ApiClient, Configuration
 
 from emulator.hardware import EFA, GPU
 from emulator.kubernetes import KubernetesApi, static_tokens
@@ -24,7 +22,7 @@ from tests.support.clusters import described
 from tests.support.commands import run
 from tests.support.configs import REPOSITORY, configured
 from tests.support.fabric import Fabric, Player, names
-from tests.support.kubernetes_api import ADMIN, CHART, PRINCIPALS, daemon_set
+from tests.support.kubernetes_api import CHART, PRINCIPALS, client_of, daemon_set, pod
 
 P4, P5 = "ml.p4d.24xlarge", "ml.p5.48xlarge"
 STORAGE = ["--check", "storage", "--claim", "nope"]
@@ -46,11 +44,9 @@ class Site:
         self.built: dict[str, str] = {}
         self.config: Config | None = None
         self.player = Player(api=kubernetes, fabric=Fabric(), folder=folder / "bin")
-        authority = folder / "ca.pem"
-        authority.write_text(kubernetes.ca_pem)
         patch.chdir(folder)
         patch.setattr(clusters, "chosen_cluster", lambda *_given, **_named: self.chosen())
-        patch.setattr(command, "kubernetes_api", lambda *_given, **_named: self.client())
+        patch.setattr(command, "kubernetes_api", lambda *_, **__: client_of(kubernetes, folder))
         patch.setattr(
             command, "Runner", partial(Runner, sleep=self.tick, clock=lambda: self.player.seconds)
         )
@@ -86,14 +82,6 @@ class Site:
             config=self.config,
             found=lambda: found,
         )
-
-    @contextmanager
-    def client(self) -> Iterator[ApiClient]:
-        configuration = Configuration(host=self.kubernetes.url)
-        configuration.api_key = {"authorization": f"Bearer {ADMIN}"}
-        configuration.ssl_ca_cert = str(self.folder / "ca.pem")
-        with ApiClient(configuration) as client:
-            yield client
 
     def add(
         self,
@@ -302,38 +290,39 @@ def test_an_interruption_while_a_log_is_read_leaves_nothing(
     assert (code, ready.jobs()) == (INTERRUPTED, [])
 
 
-def test_an_image_that_cannot_be_pulled_ends_it_in_a_line(
-    ready: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("phase", "state", "needed"),
+    [
+        (
+            "Pending",
+            {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}},
+            "ImagePullBackOff: not found; with --image, name one that the nodes can pull",
+        ),
+        (
+            "Failed",
+            {"terminated": {"exitCode": 128, "reason": "StartError", "message": "no python3"}},
+            "StartError: no python3; with --image, name one that has this command",
+        ),
+    ],
+)
+def test_an_image_that_cannot_be_used_ends_it_in_a_line(
+    *,
+    ready: Site,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    phase: str,
+    state: dict[str, Any],
+    needed: str,
 ) -> None:
-    started = Player._status
-
-    def unpulled(player: Player, name: str, spec: Any, _state: object, _phase: str) -> None:  # noqa: ANN401
-        waits = {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}}
-        started(player, name, spec, waits, "Pending")
-
-    monkeypatch.setattr(Player, "_status", unpulled)
+    begun = Player._status
+    monkeypatch.setattr(
+        Player, "_status", lambda player, name, spec, *_: begun(player, name, spec, state, phase)
+    )
     monkeypatch.setattr(Player, "_end", lambda *_given: None)
     code, _ = ready.validate("--image", "registry.invalid/none:1")
     assert (code, ready.jobs()) == (FAILED, [])
-    told = "image registry.invalid/none:1: ImagePullBackOff: not found; with --image, name one"
-    assert told in capsys.readouterr().err
-
-
-def test_an_image_without_python_ends_it_in_a_line(
-    ready: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ended = Player._status
-    why = 'exec: "python3": executable file not found in $PATH: unknown'
-
-    def unstarted(player: Player, name: str, spec: Any, _state: object, _phase: str) -> None:  # noqa: ANN401
-        ends = {"terminated": {"exitCode": 128, "reason": "StartError", "message": why}}
-        ended(player, name, spec, ends, "Failed")
-
-    monkeypatch.setattr(Player, "_status", unstarted)
-    code, _ = ready.validate("--image", "registry.invalid/bare:1")
-    assert (code, ready.jobs()) == (FAILED, [])
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith(f"{why}; with --image, name one that has this command")
+    assert line.endswith(f"image registry.invalid/none:1: {needed}")
 
 
 def images_of(site: Site, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict[str, set[str]]:
@@ -416,16 +405,7 @@ def test_what_a_killed_run_left_is_deleted(ready: Site) -> None:
 
 
 def user_pod(site: Site, node: str) -> None:
-    limits = {"limits": {GPU: "4"}}
-    container = {"name": "main", "image": "registry.invalid/x:1", "resources": limits}
-    site.kubernetes.create(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": f"llama-{node}", "namespace": "default"},
-            "spec": {"nodeName": node, "containers": [container]},
-        }
-    )
+    site.kubernetes.create(pod(f"llama-{node}", devices="4", nodeName=node))
 
 
 def test_busy_nodes_are_named_and_left_alone(ready: Site) -> None:
@@ -443,15 +423,15 @@ def _deleted(player: Player) -> None:
             if player.started.get(job["metadata"]["name"]):
                 player.started[job["metadata"]["name"]] = []
                 player.api.delete(version, kind, job["metadata"]["name"], namespace="default")
-    for pod in player.api.objects("v1", "Pod", "default"):
-        player.api.delete("v1", "Pod", pod["metadata"]["name"], namespace="default")
+    for each in player.api.objects("v1", "Pod", "default"):
+        player.api.delete("v1", "Pod", each["metadata"]["name"], namespace="default")
 
 
 def _preempted(player: Player) -> None:
     why = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
     ended = {"phase": "Failed", "conditions": [{**why, "message": "for default/llama"}]}
-    for pod in player.api.objects("v1", "Pod", "default"):
-        player.api.set_status("v1", "Pod", pod["metadata"]["name"], ended, namespace="default")
+    for each in player.api.objects("v1", "Pod", "default"):
+        player.api.set_status("v1", "Pod", each["metadata"]["name"], ended, namespace="default")
     for name in player.started:
         player.started[name] = []
 
