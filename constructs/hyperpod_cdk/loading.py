@@ -1,7 +1,7 @@
 """Loading a configuration file."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.helm.chart import HyperPodChart
 from hyperpod_cdk.helm.chart_rules import chart_findings
 from hyperpod_cdk.pipeline.section import EnvironmentConfig, PipelineConfig, PipelineFile
-from hyperpod_cdk.schema.errors import ConfigError, Finding, Severity, error, shown
+from hyperpod_cdk.schema.errors import ConfigError, Findings, Severity, error, shown
 from hyperpod_cdk.schema.section import Section, findings_of
 from hyperpod_cdk.schema.yaml_file import YamlFile, parsed_yaml, read_yaml, token_findings
 
@@ -158,7 +158,7 @@ def _environment(environment: EnvironmentConfig) -> Deployment:
 
 def _environment_findings(
     pipeline: PipelineConfig, *, deployments: Sequence[Deployment]
-) -> Iterator[Finding]:
+) -> Findings:
     """Find environments without a region, of a foreign partition, or that are the same twice."""
     partition = regions()[pipeline.region]
     places: Counter[tuple[str, str, str]] = Counter()

@@ -6,26 +6,25 @@ section alone are in `checks` of the section's folder. Rules of the folder of an
 orchestrator run for its clusters alone.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.checks import EKS_RULES, eks_findings
 from hyperpod_cdk.hyperpod.checks import CLUSTER_RULES, cluster_findings
 from hyperpod_cdk.network.checks import NETWORK_RULES, network_findings
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Findings
 from hyperpod_cdk.schema.rules import Rule, rules_in, run
 
 RULES: tuple[Rule[Config], ...] = rules_in(__name__, path=__path__)
 ALL_RULES: tuple[Rule[Any], ...] = (*NETWORK_RULES, *EKS_RULES, *CLUSTER_RULES, *RULES)
 
 
-def cross_section_findings(config: Config) -> Iterator[Finding]:
+def cross_section_findings(config: Config) -> Findings:
     """Run the rules that read more than one section; each finding names its rule."""
     return run(RULES, config, orchestrator=config.cluster.orchestrator)
 
 
-def findings(config: Config) -> Iterator[Finding]:
+def findings(config: Config) -> Findings:
     """Run every rule, those of one section first; each finding names its rule."""
     yield from network_findings(config.network)
     if config.control_plane is not None:

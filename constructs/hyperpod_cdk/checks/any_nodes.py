@@ -1,12 +1,10 @@
 """There is something that runs pods."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def any_nodes(config: Config) -> Iterator[Finding]:
+def any_nodes(config: Config) -> Findings:
     """Find a deployment without a HyperPod cluster where nothing else runs pods.
 
     https://docs.aws.amazon.com/eks/latest/userguide/eks-compute.html

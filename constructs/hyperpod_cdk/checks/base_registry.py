@@ -1,16 +1,14 @@
 """The registry that training images begin with is known, and in the region."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.deep_learning_containers import REGISTRY_ACCOUNTS
 from hyperpod_cdk.helm.images import ecr_region
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 _KEY = ("workloads", "base_registry")
 
 
-def base_registry(config: Config) -> Iterator[Finding]:
+def base_registry(config: Config) -> Findings:
     """Find a region without AWS's Deep Learning Containers, and a registry in another region.
 
     A build logs in to its own region's ECR alone, and a closed network reaches no other.

@@ -1,17 +1,16 @@
 """A budget tells someone, counts what it should, and is no less than the nodes alone cost."""
 
-from collections.abc import Iterator
 from datetime import date
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH
 from hyperpod_cdk.cost.cost import cost
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 
 _PATH = ("observability", "budget")
 
 
-def budget(config: Config) -> Iterator[Finding]:
+def budget(config: Config) -> Findings:
     """Find a budget that sends no message, by a tag that is not there, or below the list price.
 
     Tags that are no cost allocation tags yet are not seen here.

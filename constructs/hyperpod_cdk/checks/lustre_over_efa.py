@@ -1,13 +1,11 @@
 """Some node reaches a file system by EFA, if it is made for that."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.hyperpod.placement import subnet_for
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 
-def lustre_over_efa(config: Config) -> Iterator[Finding]:
+def lustre_over_efa(config: Config) -> Findings:
     """Find an EFA-enabled file system that no node reaches by EFA, which does not leave a zone.
 
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html

@@ -1,13 +1,11 @@
 """The region has CloudFormation's own type of a HyperPod cluster."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.native_cluster import native_regions
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def native_region(config: Config) -> Iterator[Finding]:
+def native_region(config: Config) -> Findings:
     """Find a native cluster in a region whose CloudFormation does not have the type.
 
     The regions are those for which CloudFormation publishes a schema of it:

@@ -1,18 +1,18 @@
 """The nodes' subnets have addresses for all nodes and their pods."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import InstanceFacts
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.placement import HyperPodSubnet, subnet_for
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 _MOST_GROUPS_LISTED = 3
 
 
-def node_addresses(config: Config) -> Iterator[Finding]:
+def node_addresses(config: Config) -> Findings:
     """Find subnets that are too small for the groups whose nodes are there.
 
     A node takes all its addresses when it joins, whether it has pods or not, and a subnet cannot

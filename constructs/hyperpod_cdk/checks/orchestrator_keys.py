@@ -1,9 +1,7 @@
 """Keys that only clusters of another orchestrator have, or HyperPod clusters alone."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 from hyperpod_cdk.schema.section import (
     ORCHESTRATORS,
     OfHyperPod,
@@ -12,7 +10,7 @@ from hyperpod_cdk.schema.section import (
 )
 
 
-def orchestrator_keys(config: Config) -> Iterator[Finding]:
+def orchestrator_keys(config: Config) -> Findings:
     """Find keys of EKS on a cluster that Slurm orchestrates, the reverse, and keys of no cluster.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterOrchestrator.html

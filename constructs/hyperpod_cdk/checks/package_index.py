@@ -1,17 +1,16 @@
 """A build in a closed network reaches the Python packages that it installs."""
 
-from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 # https://docs.pypi.org/api/index-api/; files are on the second.
 _PYPI = ("pypi.org", "files.pythonhosted.org")
 _KEY = ("workloads", "package_index")
 
 
-def package_index(config: Config) -> Iterator[Finding]:
+def package_index(config: Config) -> Findings:
     """Find a build in the VPC that cannot reach PyPI, or whose index does not resolve there.
 
     https://docs.aws.amazon.com/codebuild/latest/userguide/vpc-support.html

@@ -1,7 +1,5 @@
 """The region has HyperPod, and the instance type, as far as the price list tells."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import (
     instance_types,
@@ -10,12 +8,12 @@ from hyperpod_cdk.facts.instance_types import (
     regions_with,
 )
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 _PRICED_PARTITION = "aws"
 
 
-def region_offers(config: Config) -> Iterator[Finding]:
+def region_offers(config: Config) -> Findings:
     """Find a region, or types, that SageMaker's price list has elsewhere only.
 
     A warning at most: the list is derived, and says nothing of capacity, quotas and some types.
@@ -40,7 +38,7 @@ def region_offers(config: Config) -> Iterator[Finding]:
                 )
 
 
-def _region_findings(region: str) -> Iterator[Finding]:
+def _region_findings(region: str) -> Findings:
     if regions()[region] == _PRICED_PARTITION:
         yield warning(
             ("region",),

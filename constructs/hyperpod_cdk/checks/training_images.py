@@ -1,13 +1,11 @@
 """There is an image to build: a group has accelerators that one is for."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 from hyperpod_cdk.workloads.images import base_images
 
 
-def training_images(config: Config) -> Iterator[Finding]:
+def training_images(config: Config) -> Findings:
     """Find a section of workloads for a cluster in which no group has GPUs or Trainium.
 
     https://aws.github.io/deep-learning-containers/reference/available_images/

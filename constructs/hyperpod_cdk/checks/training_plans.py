@@ -1,15 +1,13 @@
 """Groups on a training plan are where the plan is."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cdk.schema.errors import Findings, KeyPath, error, warning
 
 
-def training_plans(config: Config) -> Iterator[Finding]:
+def training_plans(config: Config) -> Findings:
     """Find groups on a training plan that are in no certain zone.
 
     A plan's capacity is in one zone. A group elsewhere gets none of it, and both are paid for.
@@ -21,9 +19,7 @@ def training_plans(config: Config) -> Iterator[Finding]:
             yield from _zone_findings(group, where=where, network=config.network)
 
 
-def _zone_findings(
-    group: NodeGroupConfig, *, where: KeyPath, network: NetworkConfig
-) -> Iterator[Finding]:
+def _zone_findings(group: NodeGroupConfig, *, where: KeyPath, network: NetworkConfig) -> Findings:
     subnet = subnet_for(group, network)
     if group.override_vpc is not None:
         yield warning(

@@ -1,16 +1,14 @@
 """The deployment's key on volumes of nodes."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.service_limits import shape
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 
 _SWITCH = ("encryption", "node_volumes")
 
 
-def volume_encryption(config: Config) -> Iterator[Finding]:
+def volume_encryption(config: Config) -> Findings:
     """Find clusters and groups whose volumes the deployment's key cannot encrypt.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html

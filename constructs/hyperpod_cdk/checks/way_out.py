@@ -1,12 +1,10 @@
 """The private subnets have a way out, or it is said that they get one."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 
 
-def way_out(config: Config) -> Iterator[Finding]:
+def way_out(config: Config) -> Findings:
     """Find a new VPC without NAT gateways: what is in it reaches no AWS API and no registry.
 
     A closed network, which has VPC endpoints, is judged by `closed_network`.

@@ -1,10 +1,9 @@
 """The `encryption` section: a customer managed KMS key, and what it encrypts."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from hyperpod_cdk.schema.arns import KmsKeyArn
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, Findings
 from hyperpod_cdk.schema.section import SLURM, OrchestratedBy, Section
 
 
@@ -57,7 +56,7 @@ class EncryptionConfig(Section):
         """Whether the key encrypts volumes of nodes."""
         return self.has_key and self.node_volumes
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Findings:
         if self.create_kms_key and self.kms_key_arn is not None:
             message = "must be left out with create_kms_key, which makes a key"
             yield Finding(path=("kms_key_arn",), value=self.kms_key_arn, message=message)

@@ -4,7 +4,7 @@ Those on a field take its value and the fields validated before it (`earlier`: a
 itself refused is absent), and their paths start at the field; the others take the whole section.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,14 +12,14 @@ from typing import Any
 from hyperpod_cdk.facts.service_limits import shape
 from hyperpod_cdk.schema import cidrs
 from hyperpod_cdk.schema.cidrs import NamedCidr
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error
+from hyperpod_cdk.schema.errors import Finding, Findings, KeyPath, error
 from hyperpod_cdk.schema.limits import listed_twice
 
 Values = Mapping[str, Any]
 listed_once = partial(listed_twice, then="list it once")
 
 
-def nat_gateway_findings(network: Values) -> Iterator[Finding]:
+def nat_gateway_findings(network: Values) -> Findings:
     """Judge the whole section: where NAT gateways are, and whether each subnet has one."""
     kind, given, publics = (
         network[key] for key in ("nat_gateways", "nat_gateway_ids", "public_subnet_cidrs")
@@ -43,7 +43,7 @@ def nat_gateway_findings(network: Values) -> Iterator[Finding]:
         yield from _ways_out(network)
 
 
-def nat_zone_findings(network: Values, *, zones: Sequence[str] | None) -> Iterator[Finding]:
+def nat_zone_findings(network: Values, *, zones: Sequence[str] | None) -> Findings:
     """Find new HyperPod subnets in zones without a NAT gateway, where each zone has its own."""
     for index, subnet in enumerate(network["hyperpod_subnets"]):
         zone = subnet["availability_zone_id"]
@@ -52,7 +52,7 @@ def nat_zone_findings(network: Values, *, zones: Sequence[str] | None) -> Iterat
             yield error(("hyperpod_subnets", index, "availability_zone_id"), zone, _unserved(zones))
 
 
-def _ways_out(network: Values) -> Iterator[Finding]:
+def _ways_out(network: Values) -> Findings:
     for index, subnet in enumerate(network["hyperpod_subnets"]):
         if subnet["cidr"] is not None and subnet["route_table_id"] is None:
             message = (
@@ -76,7 +76,7 @@ def closed_defaults(value: Any) -> Any:  # noqa: ANN401 - what comes from YAML
     return {"nat_gateways": "none", "public_subnet_cidrs": (), "allowed_domains": (), **value}
 
 
-def closed_findings(network: Values) -> Iterator[Finding]:
+def closed_findings(network: Values) -> Findings:
     """Judge the whole section: a closed network is new, and has no ways out."""
     if not network["closed"]:
         if network["endpoint_policies"] != "own_account":
@@ -139,7 +139,7 @@ def existing_defaults(value: Any) -> Any:  # noqa: ANN401 - what comes from YAML
     }
 
 
-def vpc_findings(value: str | None, *, earlier: Values) -> Iterator[Finding]:
+def vpc_findings(value: str | None, *, earlier: Values) -> Findings:
     """Judge the CIDR block of the VPC: there is one exactly if the VPC is new."""
     if "vpc_id" not in earlier:
         return
@@ -150,7 +150,7 @@ def vpc_findings(value: str | None, *, earlier: Values) -> Iterator[Finding]:
         yield Finding(value=value, message=message)
 
 
-def eks_subnet_id_findings(value: Sequence[str], *, earlier: Values) -> Iterator[Finding]:
+def eks_subnet_id_findings(value: Sequence[str], *, earlier: Values) -> Findings:
     """Judge the existing subnets of the control plane: two at least, and no new ones."""
     yield from listed_once(value)
     if not value or "eks_subnet_cidrs" not in earlier or earlier.get("vpc_id") is None:
@@ -166,7 +166,7 @@ def eks_subnet_id_findings(value: Sequence[str], *, earlier: Values) -> Iterator
         yield Finding(value=list(value), message=message)
 
 
-def subnet_kind_findings(subnet: Values) -> Iterator[Finding]:
+def subnet_kind_findings(subnet: Values) -> Findings:
     """Judge one HyperPod subnet: a block or an ID, and what goes with either."""
     cidr, subnet_id = subnet["cidr"], subnet["subnet_id"]
     if cidr is None and subnet_id is None:
@@ -188,7 +188,7 @@ def subnet_kind_findings(subnet: Values) -> Iterator[Finding]:
         yield error(("route_table_id",), subnet["route_table_id"], message)
 
 
-def existing_findings(network: Values) -> Iterator[Finding]:
+def existing_findings(network: Values) -> Findings:
     """Judge the whole section: what needs an existing VPC, and what such a VPC needs.
 
     Whether it needs subnets for a control plane, `checks/existing_control_plane.py` judges.
@@ -222,7 +222,7 @@ def existing_findings(network: Values) -> Iterator[Finding]:
         yield error(("allowed_domains",), list(network["allowed_domains"]), message)
 
 
-def _findings_without_vpc(network: Values) -> Iterator[Finding]:
+def _findings_without_vpc(network: Values) -> Findings:
     needed: list[tuple[KeyPath, Any]] = [((key,), network[key]) for key in _OF_A_VPC]
     for index, subnet in enumerate(network["hyperpod_subnets"]):
         for key in ("subnet_id", "route_table_id"):
@@ -258,14 +258,14 @@ ZONES_WITHOUT_EKS = {"use1-az3": "us-east-1", "usw1-az2": "us-west-1", "cac1-az3
 Earlier = Mapping[str, Any]
 
 
-def public_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator[Finding]:
+def public_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Findings:
     """Judge the public subnets: count, place in the VPC, overlaps."""
     if _has_own_vpc(earlier) and _nat_gateways(earlier) == "one_per_zone":
         yield from _too_few(value)
     yield from _block_findings(value, earlier=earlier)
 
 
-def eks_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator[Finding]:
+def eks_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Findings:
     """Judge the new subnets of the control plane: count, place in the VPC, overlaps."""
     publics = earlier.get(_PUBLIC, value)
     if value:
@@ -279,7 +279,7 @@ def eks_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator[F
     yield from _block_findings(value, earlier=earlier)
 
 
-def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Iterator[Finding]:
+def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Findings:
     """Judge the list of zones: one for each subnet, each once."""
     publics, eks = (len(earlier.get(name, ())) for name in _ZONAL_LISTS)
     if value is None:
@@ -302,9 +302,7 @@ def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Iterator[
             yield error((index,), zone, "is listed twice; name each zone once")
 
 
-def hyperpod_subnet_findings(
-    subnets: Sequence[Mapping[str, Any]], *, earlier: Earlier
-) -> Iterator[Finding]:
+def hyperpod_subnet_findings(subnets: Sequence[Mapping[str, Any]], *, earlier: Earlier) -> Findings:
     """Judge the HyperPod subnets: count, CIDR blocks, IDs, zones."""
     most = shape("sagemaker.Subnets").maximum or 0
     if not 1 <= len(subnets) <= most:
@@ -331,13 +329,13 @@ def hyperpod_subnet_findings(
             yield replace(finding, path=finding.path[1:])
 
 
-def _too_few(value: Sequence[str]) -> Iterator[Finding]:
+def _too_few(value: Sequence[str]) -> Findings:
     if len(value) < _FEWEST_ZONES:
         message = f"must list at least {_FEWEST_ZONES} subnets: EKS needs two availability zones"
         yield Finding(value=list(value), message=message)
 
 
-def _block_findings(value: Sequence[str], *, earlier: Earlier) -> Iterator[Finding]:
+def _block_findings(value: Sequence[str], *, earlier: Earlier) -> Findings:
     if earlier.get("vpc_cidr") is not None:
         yield from cidrs.outside_findings(value, vpc_cidr=earlier["vpc_cidr"])
     own: list[NamedCidr] = [((index,), cidr) for index, cidr in enumerate(value)]

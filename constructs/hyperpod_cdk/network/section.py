@@ -1,6 +1,6 @@
 """The `network` section: VPC, subnets, NAT gateways, security group and availability zones."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Protocol, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -16,7 +16,7 @@ from hyperpod_cdk.schema.arns import (
 )
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Findings, refuse
 from hyperpod_cdk.schema.limits import Matching, OneOf
 from hyperpod_cdk.schema.section import EKS, Listed, OrchestratedBy, Section, Task, judged
 
@@ -55,7 +55,7 @@ class HyperPodSubnetConfig(Section):
     """ID of a route table that exists, for a new subnet in an existing VPC; nothing is added to the
     table. Default: a new one, which leads to the NAT gateway."""
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Findings:
         return rules.subnet_kind_findings(dict(self))
 
 
@@ -85,7 +85,7 @@ Subnets = tuple[HyperPodSubnetConfig, ...]
 
 
 class _Rule(Protocol):
-    def __call__(self, value: Any, /, *, earlier: Mapping[str, Any]) -> Iterator[Finding]: ...  # noqa: ANN401 - of each field
+    def __call__(self, value: Any, /, *, earlier: Mapping[str, Any]) -> Findings: ...  # noqa: ANN401 - of each field
 
 
 # Rules that compare a field with the fields before it.

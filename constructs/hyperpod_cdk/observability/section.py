@@ -1,12 +1,12 @@
 """The `observability` section: metrics, dashboards and messages, each by a switch."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
 from hyperpod_cdk.schema.arns import GrafanaWorkspaceArn, PrometheusWorkspaceArn, SnsTopicArn
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Finding, Findings, error
 from hyperpod_cdk.schema.limits import Between, EachOnce, EmailAddress, Matching, OneOf
 from hyperpod_cdk.schema.section import EKS, Api, Listed, OfHyperPod, OrchestratedBy, Section, Task
 
@@ -137,7 +137,7 @@ class BudgetConfig(Section):
     """Key in tags by whose value the costs of this deployment are known. Activate it once as a cost
     allocation tag in AWS Billing. Default: the costs of the whole account."""
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Findings:
         if not 1 <= len(self.percent) <= _MOST_NOTIFICATIONS:
             message = f"must list 1 to {_MOST_NOTIFICATIONS} percentages, and has"
             yield error(("percent",), [*self.percent], f"{message} {len(self.percent)}")
@@ -182,7 +182,7 @@ class GrafanaConfig(Section):
     """Whether a workspace that is made goes with its stack, with the dashboards and alerts that
     users made there. Default: false, it stays."""
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Findings:
         given = {
             "workspace_arn": self.workspace_arn,
             "workspace_name": self.workspace_name,

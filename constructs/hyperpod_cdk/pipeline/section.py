@@ -1,6 +1,5 @@
 """The `pipeline` section: what CodePipeline deploys, from where, and to which environments."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.arns import AccountId, BucketName, DeploymentName, Region
-from hyperpod_cdk.schema.errors import Finding, error, refuse, warning
+from hyperpod_cdk.schema.errors import Finding, Findings, error, refuse, warning
 from hyperpod_cdk.schema.limits import EmailAddress, Matching
 from hyperpod_cdk.schema.section import Listed, Section
 from hyperpod_cdk.schema.tags import Tags
@@ -97,7 +96,7 @@ class SourceConfig(Section):
     s3: S3SourceConfig | None = None
     """A .zip file in S3."""
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Findings:
         kinds = list(type(self).model_fields)
         given = [kind for kind in kinds if getattr(self, kind) is not None]
         named = {} if self.code_commit is None else self.code_commit.model_dump()
@@ -151,7 +150,7 @@ class EnvironmentConfig(Section):
     """Whether the review also deploys the change on a local copy of what is deployed there, for
     who approves (docs/rehearse-change.md). It takes an approval. Default: false."""
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Findings:
         if self.rehearse_change and not self.approval:
             message = "takes approval: true: a person reads what the rehearsal says"
             yield error(("rehearse_change",), self.rehearse_change, message)
@@ -205,7 +204,7 @@ class PipelineConfig(Section):
         return value
 
 
-def unapproved_accounts(pipeline: PipelineConfig) -> Iterator[Finding]:
+def unapproved_accounts(pipeline: PipelineConfig) -> Findings:
     """Warn of accounts through which a push gets past the approval of an environment.
 
     Each environment trusts the pipeline's account. Where no approval comes first, a push can make a

@@ -1,12 +1,11 @@
 """ARNs and ids of what a deployment uses, and its own name, account and region."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, Findings
 from hyperpod_cdk.schema.limits import Matching, is_token, nearest
 from hyperpod_cdk.schema.named_resources import Kind, Names
 
@@ -205,7 +204,7 @@ CapacityReservationId = Annotated[
 InternetGatewayId = Annotated[str, *_ec2_id("igw", "an internet gateway's ID")]
 
 
-def arn_findings(value: str, *, region: str | None) -> Iterator[Finding]:
+def arn_findings(value: str, *, region: str | None) -> Findings:
     """Find an ARN of another partition or region than the deployment's, if that is configured.
 
     What is not an ARN is passed over, and so is a part that is a CDK token.

@@ -1,14 +1,14 @@
 """Availability zones: by ID, which is the same place in every account, or by name."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.facts.service_limits import regions
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error
+from hyperpod_cdk.schema.errors import Findings, KeyPath, error
 from hyperpod_cdk.schema.limits import Matching
 
 # https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html
@@ -91,7 +91,7 @@ def _regions_by_prefix() -> Mapping[str, str]:
     return {prefix: region for prefix, region in prefixes.items() if prefix is not None}
 
 
-def foreign_zone_findings(zone: str, *, zones: Iterable[str | None], why: str) -> Iterator[Finding]:
+def foreign_zone_findings(zone: str, *, zones: Iterable[str | None], why: str) -> Findings:
     """Find a zone ID that no HyperPod subnet is in; None stands for one that is known by name only.
 
     Why it has to be one of them, or what else to do, ends the message.
@@ -104,7 +104,7 @@ def foreign_zone_findings(zone: str, *, zones: Iterable[str | None], why: str) -
         yield error(("availability_zone_id",), zone, message)
 
 
-def form_findings(zones: Iterable[NamedZone]) -> Iterator[Finding]:
+def form_findings(zones: Iterable[NamedZone]) -> Findings:
     """Find zones by name next to zones by ID, which cannot be compared; malformed ones pass."""
     first: str | None = None
     for path, zone in zones:
@@ -117,7 +117,7 @@ def form_findings(zones: Iterable[NamedZone]) -> Iterator[Finding]:
             yield error(path, zone, message)
 
 
-def region_findings(zones: Iterable[NamedZone], *, region: str | None) -> Iterator[Finding]:
+def region_findings(zones: Iterable[NamedZone], *, region: str | None) -> Findings:
     """Find zones of another region than the configured one, or, without one, than the first zone's.
 
     Malformed ones are passed over.

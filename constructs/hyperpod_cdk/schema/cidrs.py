@@ -1,13 +1,13 @@
 """IPv4 CIDR blocks: their types and the rules between them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated
 
 from pydantic import AfterValidator
 
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error, key_path
+from hyperpod_cdk.schema.errors import Findings, KeyPath, error, key_path
 
 # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
 _SHORTEST_PREFIX, _LONGEST_PREFIX = 16, 28
@@ -73,14 +73,14 @@ def is_inside(cidr: str, *, outer: str) -> bool:
     return IPv4Network(cidr).subnet_of(IPv4Network(outer))
 
 
-def outside_findings(cidrs: Sequence[str], *, vpc_cidr: str) -> Iterator[Finding]:
+def outside_findings(cidrs: Sequence[str], *, vpc_cidr: str) -> Findings:
     """Find subnets that are not inside the VPC's primary CIDR block."""
     for index, cidr in enumerate(cidrs):
         if not is_inside(cidr, outer=vpc_cidr):
             yield error((index,), cidr, f"must lie inside vpc_cidr {vpc_cidr}")
 
 
-def overlap_findings(own: Sequence[NamedCidr], *, others: Sequence[NamedCidr]) -> Iterator[Finding]:
+def overlap_findings(own: Sequence[NamedCidr], *, others: Sequence[NamedCidr]) -> Findings:
     """Find blocks that share addresses with one of `others` or of their own list."""
     named = [(f"{key_path(path)} {cidr}", cidr) for path, cidr in others]
     for path, cidr in own:
@@ -91,7 +91,7 @@ def overlap_findings(own: Sequence[NamedCidr], *, others: Sequence[NamedCidr]) -
         named.append((f"{cidr} of the same list", cidr))
 
 
-def association_findings(vpc_cidr: str, *, secondary: Iterable[NamedCidr]) -> Iterator[Finding]:
+def association_findings(vpc_cidr: str, *, secondary: Iterable[NamedCidr]) -> Findings:
     """Find blocks that AWS refuses to add to a VPC with these others.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html#add-cidr-block-restrictions

@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from typing import Self
@@ -83,6 +83,10 @@ class Finding:
         value = "" if self.message.startswith("is missing") else f"{shown(self.value)}{given} "
         place = key_path(self.path)
         return f"{place}: {value}{self.message}" if place else f"{value}{self.message}"
+
+
+Findings = Iterator[Finding]
+"""What a rule finds."""
 
 
 def error(path: KeyPath, value: object, message: str) -> Finding:

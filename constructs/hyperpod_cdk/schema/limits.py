@@ -6,7 +6,7 @@ yet: patterns and lengths let it pass, enumerations do not.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import inf
@@ -16,7 +16,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from hyperpod_cdk.facts.service_limits import Shape, shape
-from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.errors import Finding, Findings, refuse
 
 # Names in Kubernetes (RFC 1123):
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
@@ -215,7 +215,7 @@ class ListLimits(Limits):
         refuse(self._findings(value))
         return value
 
-    def _findings(self, value: tuple[object, ...]) -> Iterator[Finding]:
+    def _findings(self, value: tuple[object, ...]) -> Findings:
         most = shape(self.shape_name).maximum or 0
         if not self._least <= len(value) <= most:
             message = f"must list {self._least} to {most} {self.noun}, the API's limits"
@@ -235,7 +235,7 @@ class EachOnce(Limits):
         return value
 
 
-def listed_twice(values: Sequence[object], *, then: str = "list each once") -> Iterator[Finding]:
+def listed_twice(values: Sequence[object], *, then: str = "list each once") -> Findings:
     """Find entries that a list has twice, and say what to do."""
     for index, item in enumerate(values):
         if item in values[:index]:

@@ -1,16 +1,16 @@
 """Rules: functions from what they judge to their findings, found by the names of their files."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any, TypeVar
 
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Findings
 from hyperpod_cdk.schema.section import ORCHESTRATORS
 
 Subject = TypeVar("Subject")
-Rule = Callable[[Subject], Iterator[Finding]]
+Rule = Callable[[Subject], Findings]
 
 
 def rules_in(package: str, *, path: Iterable[str]) -> tuple[Rule[Any], ...]:
@@ -25,7 +25,7 @@ def rules_in(package: str, *, path: Iterable[str]) -> tuple[Rule[Any], ...]:
 
 def run(
     rules: Iterable[Rule[Subject]], subject: Subject, *, orchestrator: str | None = None
-) -> Iterator[Finding]:
+) -> Findings:
     """Yield what the rules find; each finding names its rule, by which it is acknowledged.
 
     Rules in the folder of another orchestrator than the cluster's are left out.

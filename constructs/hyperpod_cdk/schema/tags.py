@@ -1,12 +1,12 @@
 """The `tags` section: AWS tags for every resource."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
 
 from hyperpod_cdk.facts.service_limits import shape
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 from hyperpod_cdk.schema.limits import limit_findings
 from hyperpod_cdk.schema.section import judged
 from hyperpod_shared.owner import TAG_PREFIX
@@ -17,7 +17,7 @@ _OWN_TAGS = 7
 _MOST_TAGS = _ALL_TAGS - _OWN_TAGS
 
 
-def tag_findings(tags: Mapping[str, str]) -> Iterator[Finding]:
+def tag_findings(tags: Mapping[str, str]) -> Findings:
     """Find tags that AWS refuses, or that would replace the marks of the deployment's own work."""
     if len(tags) > _MOST_TAGS:
         message = (

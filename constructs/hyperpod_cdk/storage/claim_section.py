@@ -1,13 +1,13 @@
 """Parts of a file system's section: claims, links to S3, and when AWS maintains it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from hyperpod_cdk.helm.section import Namespace
 from hyperpod_cdk.schema.arns import BUCKET_NAME
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, Findings
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Matching, OneOf
 from hyperpod_cdk.schema.section import EKS, Api, Listed, OrchestratedBy, Section, Task
 
@@ -57,7 +57,7 @@ class MaintainedFiles(Section):
     """When FSx may maintain the file system, which stops it for minutes: day of the week (1 for
     Monday) and time in UTC, such as "7:03:00", in quotes. Default: FSx's choice."""
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Findings:
         first, second = "delete_with_stack", "i_understand_all_files_are_deleted"
         if self.delete_with_stack != self.i_understand_all_files_are_deleted:
             path, other = (second, first) if self.delete_with_stack else (first, second)
@@ -163,14 +163,14 @@ class DataRepositoryConfig(Section):
     """What happens to files and then to their objects: NEW, CHANGED, DELETED. Default: nothing, S3
     is only read."""
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Findings:
         if self.new_bucket == (self.s3_uri is not None):
             taken = "leaves no place for s3_uri next to it: a new bucket gets its own name"
             message = taken if self.new_bucket else "must be true where there is no s3_uri"
             yield Finding(path=("new_bucket",), value=self.new_bucket, message=message)
 
 
-def overlap_findings(repositories: Sequence[DataRepositoryConfig]) -> Iterator[Finding]:
+def overlap_findings(repositories: Sequence[DataRepositoryConfig]) -> Findings:
     """Find directories and S3 locations that are within another one.
 
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html

@@ -3,14 +3,14 @@
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.hyperpod.node_settings import FsxLustreMountConfig, Mounts
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Finding, Findings, error
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, Matching, OneOf
 from hyperpod_cdk.schema.section import Listed, Task, members
 from hyperpod_cdk.storage.claim_section import (
@@ -243,7 +243,7 @@ class LustreConfig(MaintainedFiles):
             }
         )
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Findings:
         if self.file_system_id is not None:
             yield from self._beside_an_existing_one()
             return
@@ -257,7 +257,7 @@ class LustreConfig(MaintainedFiles):
         for finding in overlap_findings(self.data_repositories):
             yield finding.under("data_repositories")
 
-    def _beside_an_existing_one(self) -> Iterator[Finding]:
+    def _beside_an_existing_one(self) -> Findings:
         for key in sorted(self.model_fields_set & LustreConfig.model_fields.keys()):
             default = LustreConfig.model_fields[key].default
             if key not in _OF_EXISTING and getattr(self, key) != default:
@@ -292,7 +292,7 @@ class NamedLustreConfig(LustreConfig):
         return "".join(word.capitalize() for word in self.name.split("-"))
 
 
-def _size_findings(storage: LustreConfig) -> Iterator[Finding]:
+def _size_findings(storage: LustreConfig) -> Findings:
     """Find keys of the other storage type, and sizes that Intelligent-Tiering does not have."""
     for key in _OF_SSD if storage.is_tiered else _OF_TIERED:
         if key in storage.model_fields_set and getattr(storage, key) is not None:
@@ -311,7 +311,7 @@ def _size_findings(storage: LustreConfig) -> Iterator[Finding]:
     yield from _cache_findings(storage, servers=max(1, throughput // _TIERED_STEP_MBPS))
 
 
-def _cache_findings(storage: LustreConfig, *, servers: int) -> Iterator[Finding]:
+def _cache_findings(storage: LustreConfig, *, servers: int) -> Findings:
     size = storage.read_cache_gib
     if (storage.read_cache == "USER_PROVISIONED") != (size is not None):
         message = (
@@ -326,7 +326,7 @@ def _cache_findings(storage: LustreConfig, *, servers: int) -> Iterator[Finding]
         yield _at(storage, "read_cache_gib", message)
 
 
-def _metadata_findings(storage: LustreConfig) -> Iterator[Finding]:
+def _metadata_findings(storage: LustreConfig) -> Findings:
     """Find metadata IOPS that FSx does not have, and a mode that contradicts them."""
     iops = storage.metadata_iops
     if storage.metadata_mode == "AUTOMATIC":
@@ -356,7 +356,7 @@ def _metadata_findings(storage: LustreConfig) -> Iterator[Finding]:
         yield _at(storage, "metadata_iops", message)
 
 
-def _efa_findings(storage: LustreConfig) -> Iterator[Finding]:
+def _efa_findings(storage: LustreConfig) -> Findings:
     """Find a file system that is too small for EFA, or between two of its sizes."""
     if not storage.efa_enabled or storage.is_tiered:
         return
@@ -376,7 +376,7 @@ def _efa_findings(storage: LustreConfig) -> Iterator[Finding]:
         yield _at(storage, "capacity_gib", message)
 
 
-def _backup_findings(storage: LustreConfig) -> Iterator[Finding]:
+def _backup_findings(storage: LustreConfig) -> Findings:
     """Find backups of a file system that is linked to S3, which FSx does not make.
 
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateBackup.html

@@ -1,13 +1,11 @@
 """What a closed network needs: a private Kubernetes API, and a registry of images."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.images import ecr_region
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Finding, Findings, error, warning
 
 
-def closed_network(config: Config) -> Iterator[Finding]:
+def closed_network(config: Config) -> Findings:
     """Find a public Kubernetes API, and images that nodes of a closed network cannot pull.
 
     They reach a private endpoint alone, and ECR in their own region. Where no names but those of

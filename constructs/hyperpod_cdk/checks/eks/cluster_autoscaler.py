@@ -1,12 +1,10 @@
 """Where the Cluster Autoscaler works."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def cluster_autoscaler(config: Config) -> Iterator[Finding]:
+def cluster_autoscaler(config: Config) -> Findings:
     """Find a Cluster Autoscaler without node groups, or with a HyperPod cluster.
 
     It stops at a node whose provider ID it does not know, which HyperPod's have, and scales nothing

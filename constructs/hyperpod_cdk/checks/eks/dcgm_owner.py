@@ -1,10 +1,8 @@
 """One of the parts that bring NVIDIA's DCGM exporter has the metrics of GPUs."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.components import value_at
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error
+from hyperpod_cdk.schema.errors import Findings, KeyPath, error
 
 # The chart of HyperPod's dependencies has it off, and values may switch it on:
 # https://github.com/aws/sagemaker-hyperpod-cli, charts/gpu-operator/values.yaml
@@ -16,7 +14,7 @@ _KEYS: dict[KeyPath, str] = {
 }
 
 
-def dcgm_owner(config: Config) -> Iterator[Finding]:
+def dcgm_owner(config: Config) -> Findings:
     """Find a second DCGM exporter: each brings a host engine of its own to the same GPUs.
 
     NVIDIA lets one run next to another host engine only when it is told of it, which neither add-on

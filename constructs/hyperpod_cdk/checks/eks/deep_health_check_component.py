@@ -1,12 +1,10 @@
 """Deep health checks run as a component of the HyperPod dependencies."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def deep_health_check_component(config: Config) -> Iterator[Finding]:
+def deep_health_check_component(config: Config) -> Findings:
     """Find deep health checks without the component that runs them.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html

@@ -1,11 +1,9 @@
 """Editors get no namespace of the charts, nor of HyperPod's add-ons."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import matches
 from hyperpod_cdk.helm.section import HelmConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 # Of the EKS add-ons of HyperPod, which anyone may install later: observability, inference and task
 # governance.
@@ -13,7 +11,7 @@ from hyperpod_cdk.schema.errors import Finding, error
 _OF_ADDONS = ("hyperpod-inference-system", "hyperpod-observability", "kueue-system")
 
 
-def editors_namespaces(config: Config) -> Iterator[Finding]:
+def editors_namespaces(config: Config) -> Findings:
     """Find namespaces of editors in which charts have service accounts.
 
     Some of these may make role bindings, read all secrets, or change nodes. The official chart's

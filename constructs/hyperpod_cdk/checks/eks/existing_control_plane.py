@@ -1,12 +1,10 @@
 """The network that an existing control plane is in, and that a new one needs."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def existing_control_plane(config: Config) -> Iterator[Finding]:
+def existing_control_plane(config: Config) -> Findings:
     """Find an existing control plane without its VPC, and one to be made without subnets in a VPC.
 
     Nodes are in the VPC of the control plane and carry its security group, by which the two reach
@@ -29,7 +27,7 @@ def existing_control_plane(config: Config) -> Iterator[Finding]:
         )
 
 
-def _findings_beside_existing(config: Config) -> Iterator[Finding]:
+def _findings_beside_existing(config: Config) -> Findings:
     network, name = config.network, config.eks_cluster_name
     see = f"`aws eks describe-cluster --name {name} --query cluster.resourcesVpcConfig` shows it"
     if network.vpc_id is None:

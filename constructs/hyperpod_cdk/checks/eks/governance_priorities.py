@@ -1,13 +1,12 @@
 """Priorities of jobs go in the order of the pods' priority classes."""
 
-from collections.abc import Iterator
 from itertools import combinations
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def governance_priorities(config: Config) -> Iterator[Finding]:
+def governance_priorities(config: Config) -> Findings:
     """Find two names in both lists that go in another order in each.
 
     Kueue admits jobs by the one, and Kubernetes evicts pods by the other: a job that goes first

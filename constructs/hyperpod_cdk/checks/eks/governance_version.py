@@ -1,15 +1,13 @@
 """The Kubernetes version is one that the add-on of task governance is pinned for."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 from hyperpod_cdk.schema.limits import is_token
 from hyperpod_shared.governance import ADDON
 
 
-def governance_version(config: Config) -> Iterator[Finding]:
+def governance_version(config: Config) -> Findings:
     """Find a Kubernetes version without a version of the add-on, whose Kueue needs a newer one.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html

@@ -1,12 +1,10 @@
 """What partitions GPUs (MIG) is a component of the HyperPod dependencies."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def gpu_partitioning(config: Config) -> Iterator[Finding]:
+def gpu_partitioning(config: Config) -> Findings:
     """Find groups whose GPUs are to be partitioned, without the GPU operator, which does that.
 
     With it, NVIDIA's device plugin is off, which would offer whole GPUs: `helm.components` refuses

@@ -1,16 +1,14 @@
 """Grafana has metrics to show, and is where it can be."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.managed_grafana import managed_grafana_regions
 from hyperpod_cdk.observability.section import IN_CLUSTER, MANAGED
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 _PATH = ("observability", "grafana")
 
 
-def grafana(config: Config) -> Iterator[Finding]:
+def grafana(config: Config) -> Findings:
     """Find a Grafana without Prometheus, and a managed one where AWS has none.
 
     https://docs.aws.amazon.com/general/latest/gr/grafana-service.html

@@ -1,12 +1,10 @@
 """Groups of HyperPod and of EKS have names of their own."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def group_names(config: Config) -> Iterator[Finding]:
+def group_names(config: Config) -> Findings:
     """Find node groups that are called as an instance group is.
 
     AWS takes it, but commands, such as `hyperpod-cdk train --group`, and what they show tell groups

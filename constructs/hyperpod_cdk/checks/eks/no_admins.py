@@ -1,12 +1,10 @@
 """Whether anybody is let into the Kubernetes cluster."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 
-def no_admins(config: Config) -> Iterator[Finding]:
+def no_admins(config: Config) -> Findings:
     """Find a cluster that only the deployment can use.
 
     Who deploys gets no access with it: CloudFormation creates the cluster, and the configuration

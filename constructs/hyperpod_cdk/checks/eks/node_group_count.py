@@ -1,14 +1,12 @@
 """EKS has room for the node groups."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 _QUOTA = 30
 
 
-def node_group_count(config: Config) -> Iterator[Finding]:
+def node_group_count(config: Config) -> Findings:
     """Find more node groups than an EKS cluster has without a raised quota.
 
     https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html

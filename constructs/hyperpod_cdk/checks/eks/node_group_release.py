@@ -1,14 +1,12 @@
 """The AMI of a node group is of the cluster's Kubernetes version."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.kubernetes_support import minor
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def node_group_release(config: Config) -> Iterator[Finding]:
+def node_group_release(config: Config) -> Findings:
     """Find releases of EKS's AMIs of another Kubernetes version than the control plane's.
 
     EKS updates a group to the version of its cluster, and refuses a release of another one. A group

@@ -1,12 +1,10 @@
 """A key of one's own encrypts the volumes of nodes that Auto Scaling launches."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 
-def node_group_volume_key(config: Config) -> Iterator[Finding]:
+def node_group_volume_key(config: Config) -> Findings:
     """Find keys whose policy must let EC2 Auto Scaling use them, and is not this deployment's.
 
     https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html

@@ -1,13 +1,11 @@
 """HyperPod acts on the nodes that the user's health check marks."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.node_health.section import NO_ACTION
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 
-def node_health_action(config: Config) -> Iterator[Finding]:
+def node_health_action(config: Config) -> Findings:
     """Find nodes that are marked for a HyperPod that leaves them as they are.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-manual.html

@@ -1,13 +1,11 @@
 """Nodes of a closed network reach the image of the user's health check."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.node_health.section import CHECK_IMAGE
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Finding, Findings, warning
 
 
-def node_health_image(config: Config) -> Iterator[Finding]:
+def node_health_image(config: Config) -> Findings:
     """Find the default images, which are in a public registry, where nodes pull from ECR alone.
 
     https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html

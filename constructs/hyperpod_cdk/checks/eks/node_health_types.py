@@ -1,13 +1,11 @@
 """The user's health check runs on some node."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import is_accelerated
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def node_health_types(config: Config) -> Iterator[Finding]:
+def node_health_types(config: Config) -> Findings:
     """Find a health check without a node that it runs on: it runs where accelerators are.
 
     As HyperPod's own agent does:

@@ -1,18 +1,16 @@
 """What each operator needs besides itself."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.operators.section import CLUSTER_TAG
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 
 # https://docs.aws.amazon.com/elasticloadbalancing/latest/application/application-load-balancers.html
 _ZONES = 2
 _ARCHITECTURE = "x86_64"
 
 
-def operator_needs(config: Config) -> Iterator[Finding]:
+def operator_needs(config: Config) -> Findings:
     """Find operators without the add-ons that they need, or that the network or a tag holds back.
 
     An EKS cluster that exists may have the add-ons in another way.
@@ -43,7 +41,7 @@ def operator_needs(config: Config) -> Iterator[Finding]:
         yield error(("operators", "node_monitoring_agent"), True, message)
 
 
-def _training_operator(config: Config) -> Iterator[Finding]:
+def _training_operator(config: Config) -> Findings:
     for key, value in CLUSTER_TAG.items():
         if config.tags.get(key, value) != value:
             yield error(
@@ -54,7 +52,7 @@ def _training_operator(config: Config) -> Iterator[Finding]:
             )
 
 
-def _inference_operator(config: Config) -> Iterator[Finding]:
+def _inference_operator(config: Config) -> Findings:
     """Find what keeps the inference operator from roles, certificates, nodes or load balancers."""
     key, eks, network = ("operators", "inference_operator"), config.eks, config.network
     if eks.is_existing and eks.oidc_provider_arn is None:

@@ -1,18 +1,16 @@
 """Some node takes the operators when they are installed."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 
 # A 4xlarge has 16.
 _VCPUS = 16
 _GROUPS = ("cluster", "instance_groups")
 
 
-def operator_nodes(config: Config) -> Iterator[Finding]:
+def operator_nodes(config: Config) -> Findings:
     """Find operators without a node, with small ones alone, or that may come before their node.
 
     AWS names a 4xlarge as the smallest type for the observability add-on of HyperPod, and none for
@@ -52,7 +50,7 @@ def operator_nodes(config: Config) -> Iterator[Finding]:
         )
 
 
-def _no_node(config: Config) -> Iterator[Finding]:
+def _no_node(config: Config) -> Findings:
     given_up = "and EKS gives up operators whose pods find none; set"
     otherwise = "to 1, or leave operators out until there is a node"
     if config.cluster.exists and config.cluster.auto_scaling is None:

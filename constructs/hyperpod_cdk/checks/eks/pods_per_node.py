@@ -1,14 +1,12 @@
 """A node has room for the pods that all nodes run."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.daemon_sets import daemon_sets, room_for_pods
 from hyperpod_cdk.facts.instance_types import instance_facts
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 
 
-def pods_per_node(config: Config) -> Iterator[Finding]:
+def pods_per_node(config: Config) -> Findings:
     """Find types whose nodes cannot run every DaemonSet, or nothing else.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html

@@ -1,13 +1,11 @@
 """An update of a node group in a reservation finds capacity there."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 
-def reservation_updates(config: Config) -> Iterator[Finding]:
+def reservation_updates(config: Config) -> Findings:
     """Find groups that run in one reservation alone, and whose updates add nodes by default.
 
     Of a resource group, what its reservations do not hold runs outside them; a Capacity Block is

@@ -1,12 +1,10 @@
 """A node group in a reservation says which zone that is in."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 
-def reservation_zone(config: Config) -> Iterator[Finding]:
+def reservation_zone(config: Config) -> Findings:
     """Find groups in a reservation whose zone is left to the order of the subnets.
 
     Instances launch into a reservation in its own zone alone; elsewhere none is launched.

@@ -1,13 +1,11 @@
 """Spot Instances find room."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.node_groups.section import SPOT
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 
-def spot_placement(config: Config) -> Iterator[Finding]:
+def spot_placement(config: Config) -> Findings:
     """Find Spot groups that leave EC2 little choice: one placement group, or one type.
 
     https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html#managed-node-group-capacity-types

@@ -1,12 +1,10 @@
 """Whether a node that cannot use Lustre is stopped by a script that nodes run."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 
-def stop_nodes_without_lustre(config: Config) -> Iterator[Finding]:
+def stop_nodes_without_lustre(config: Config) -> Findings:
     """Find a node to be stopped by the project's lifecycle scripts, which no group's nodes run.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLifeCycleConfig.html

@@ -1,12 +1,12 @@
 """Some node takes the pods that the whole cluster needs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.daemon_sets import room_for_pods
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cdk.schema.errors import Findings, KeyPath, error, warning
 
 # Pods of the Deployments of the EKS add-ons and of the HyperPod dependencies' components.
 _DNS_PODS = {"CoreDNS": 2}
@@ -21,7 +21,7 @@ _TOLERATED_BY_COREDNS = ("CriticalAddonsOnly", "node-role.kubernetes.io/control-
 _PATH: KeyPath = ("cluster", "instance_groups")
 
 
-def system_pods(config: Config) -> Iterator[Finding]:
+def system_pods(config: Config) -> Findings:
     """Find clusters where CoreDNS and the operators have no node, or no lasting one.
 
     They carry no toleration for the taints of a group, nor for the one that HyperPod sets while a
@@ -60,9 +60,7 @@ def system_pods(config: Config) -> Iterator[Finding]:
     yield from _room(config, running=running, value=value)
 
 
-def _no_node_group(
-    config: Config, without_taints: Sequence[ManagedNodeGroupConfig]
-) -> Iterator[Finding]:
+def _no_node_group(config: Config, without_taints: Sequence[ManagedNodeGroupConfig]) -> Findings:
     names, groups = ", ".join(_pods(config)), [group.name for group in config.node_groups]
     if without_taints:
         message = f"without taints have no nodes: {names} stay pending until one has"
@@ -75,7 +73,7 @@ def _no_node_group(
         yield error(("node_groups",), groups, message)
 
 
-def _no_group(config: Config) -> Iterator[Finding]:
+def _no_group(config: Config) -> Findings:
     ordinary = config.cluster.instance_groups
     dns_has_a_node = any(not _repelling(group, to_coredns=True) for group in ordinary)
     found = warning if dns_has_a_node else error
@@ -91,9 +89,7 @@ def _no_group(config: Config) -> Iterator[Finding]:
         )
 
 
-def _room(
-    config: Config, *, running: Sequence[InstanceGroupConfig], value: list[str]
-) -> Iterator[Finding]:
+def _room(config: Config, *, running: Sequence[InstanceGroupConfig], value: list[str]) -> Findings:
     if any(not group.facts for group in running):
         return
     needed = sum(_pods(config).values())

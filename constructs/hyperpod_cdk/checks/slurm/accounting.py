@@ -1,15 +1,13 @@
 """What a database of Slurm's accounting needs of the cluster and the network."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.schema.cidrs import NamedCidr, outside_findings, overlap_findings
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 _KEY = ("cluster", "slurm", "accounting")
 
 
-def accounting(config: Config) -> Iterator[Finding]:
+def accounting(config: Config) -> Findings:
     """Find a database without continuous provisioning, or without room in the network.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterOrchestratorSlurmConfig.html

@@ -1,12 +1,10 @@
 """A group mounts one Lustre and one OpenZFS file system."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def mounts(config: Config) -> Iterator[Finding]:
+def mounts(config: Config) -> Findings:
     """Find groups with a second file system of a kind, which HyperPod does not mount.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html

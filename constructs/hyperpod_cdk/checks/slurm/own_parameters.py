@@ -1,16 +1,15 @@
 """Folders of scripts with a file that HyperPod makes itself."""
 
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig, script_keys
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error
+from hyperpod_cdk.schema.errors import Findings, KeyPath, error
 
 _FILE = "provisioning_parameters.json"
 
 
-def own_parameters(config: Config) -> Iterator[Finding]:
+def own_parameters(config: Config) -> Findings:
     """Find the file by which Slurm was set up formerly, with which HyperPod refuses `SlurmConfig`.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html

@@ -1,15 +1,13 @@
 """Whether nodes can do what their setup says."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.config.slurm_scripts import shared_directories
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 
 _SETUP = ("cluster", "slurm", "setup")
 
 
-def setup(config: Config) -> Iterator[Finding]:
+def setup(config: Config) -> Findings:
     """Find a setup that no node runs, and users whose homes cannot be made, or are not shared.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLifeCycleConfig.html

@@ -1,10 +1,8 @@
 """The VPC has no more CIDR blocks than AWS allows without a raised quota."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.cidrs import is_inside
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 CIDR_BLOCKS_OF_A_VPC = 5
 """Value of the quota below that an account has at first, the primary block included."""
@@ -12,7 +10,7 @@ CIDR_BLOCKS_QUOTA = '"IPv4 CIDR blocks per VPC" (L-83CA0A9D)'
 """Its name and code; AWS raises it to 50."""
 
 
-def vpc_cidr_quota(network: NetworkConfig) -> Iterator[Finding]:
+def vpc_cidr_quota(network: NetworkConfig) -> Findings:
     """Find blocks beyond those of a new account; its quota may have been raised.
 
     Blocks that an existing VPC has are counted before a deployment, when AWS can be asked.
