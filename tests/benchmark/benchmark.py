@@ -17,12 +17,10 @@ from pathlib import Path
 
 import yaml
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "lambda", "shared")]
+from tests.support.configs import REPOSITORY
+from tests.support.provisioner import large_cluster
 
-from tests.support.provisioner import large_cluster  # noqa: E402 - after the path is set
-
-_CHART = _REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+_CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 _RUNS = 7
 _EMPTY_APP = "import aws_cdk\napp = aws_cdk.App()\naws_cdk.Stack(app, 'Empty')\napp.synth()\n"
 _MOST_SYNTH_RATIO = 1.6
@@ -49,7 +47,7 @@ def _synthesis(directory: Path) -> None:
     chart = directory / "chart.tgz"
     with tarfile.open(chart, "w:gz") as archive:
         archive.add(_CHART, arcname=_CHART.name)
-    document = yaml.safe_load((_REPOSITORY / "config" / "default.yaml").read_text("utf-8"))
+    document = yaml.safe_load((REPOSITORY / "config" / "default.yaml").read_text("utf-8"))
     document["helm"]["chart"] = str(chart)
     default = _synth(document, directory=directory / "default")
     document["cluster"]["instance_groups"] = _many_groups()
@@ -99,7 +97,7 @@ def _print(name: str, other: str, pairs: Sequence[tuple[float, float]], *, most:
 
 def _first_error(directory: Path) -> None:
     config = directory / "typo.yaml"
-    text = (_REPOSITORY / "config" / "default.yaml").read_text("utf-8")
+    text = (REPOSITORY / "config" / "default.yaml").read_text("utf-8")
     config.write_text(text.replace("instance_type:", "instance_typ:"), encoding="utf-8")
 
     def refuse() -> None:
@@ -167,7 +165,7 @@ def _run(command: Sequence[str], *, code: int = 0, **environment: str) -> None:
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     done = subprocess.run(
         command,
-        cwd=_REPOSITORY,
+        cwd=REPOSITORY,
         env={"PATH": path, "HOME": str(Path.home()), **environment},
         capture_output=True,
         text=True,

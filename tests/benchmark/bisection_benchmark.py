@@ -1,16 +1,10 @@
 """Prints what it takes to find what is slow among 1,000 nodes: rounds, tests, and nodes in them.
 
-Run with `python tests/benchmark/bisection_benchmark.py`.
+Run with `python -m tests.benchmark.bisection_benchmark`.
 """
 
-import sys
-from pathlib import Path
-
-_REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(_REPOSITORY)]
-
-from hyperpod_cli.operate.validation.bisection import Diagnosis, Nodes, next_step  # noqa: E402
-from tests.support.fabric import Fabric, names  # noqa: E402 - after the path is set
+from hyperpod_cli.operate.validation.bisection import Diagnosis, Nodes, next_step
+from tests.support.fabric import Fabric, names
 
 _NODES = names(1000)
 _CASES = {

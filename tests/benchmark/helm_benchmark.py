@@ -4,7 +4,7 @@ Ours is the whole handler (on_event, is_complete) with the chart packaged before
 is what the public installers do at deploy time on the same machine and API: copy the chart's
 folder, build its dependencies, run helm; cloning it from GitHub, which they also do, is left out.
 Each figure is the best of several rounds: what else the machine does only ever adds. Run with
-`python tests/benchmark/helm_benchmark.py`.
+`python -m tests.benchmark.helm_benchmark`.
 """
 
 import json
@@ -18,7 +18,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
+from emulator.kubernetes import KubernetesApi, Principal, static_tokens
+from hyperpod_cli.helm.layer_binaries import layer_binaries
+from tests.benchmark.helm_chart_maker import write_chart
+from tests.support.configs import REPOSITORY
+
+_TOKEN = "k8s-aws-v1.benchmark"  # noqa: S105 - known to this API only
 # From one to the next: first images alone change, then the CRDs too.
 _VERSIONS = ("1.0.0", "1.1.0", "2.0.0")
 _ROUNDS = 5
@@ -38,7 +43,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         for version in _VERSIONS:
-            _python("helm_chart_maker", str(folder / version), version)
+            write_chart(folder / version, version)
         seconds: dict[str, list[tuple[float, float]]] = {step: [] for step in _STEPS}
         memory: list[Mapping[str, int]] = []
         for _ in range(_ROUNDS):
@@ -77,11 +82,9 @@ def _ours(about: Mapping[str, str], packages: Path) -> tuple[tuple[float, ...], 
     """Return the seconds of each step, and the memory of them all."""
     first, *later = (f"large-{version}.tgz" for version in _VERSIONS)
     requests = [f"Create {first}", f"Update {first}", *(f"Update {chart}" for chart in later)]
-    lines = _python(
-        "helm_handler_run",
-        json.dumps({**about, "charts": str(packages)}),
-        stdin="\n".join(requests),
-    ).splitlines()
+    program = [sys.executable, "-m", "tests.benchmark.helm_handler_run"]
+    given = json.dumps({**about, "charts": str(packages)})
+    lines = _run([*program, given], {}, stdin="\n".join(requests)).splitlines()
     return tuple(float(line) for line in lines[:-1]), json.loads(lines[-1])
 
 
@@ -119,41 +122,22 @@ def _packages(folder: Path, about: Mapping[str, str]) -> Path:
 @contextmanager
 def _api() -> Iterator[dict[str, str]]:
     """Run a fresh Kubernetes API."""
-    with subprocess.Popen(
-        _module("helm_api_server"),
-        cwd=_REPOSITORY,
-        env=_environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        if not line:
-            sys.exit("the Kubernetes API did not start")
-        yield json.loads(line)
-        process.stdin.close()
-
-
-def _python(module: str, *arguments: str, stdin: str = "") -> str:
-    return _run([*_module(module), *arguments], _environment(), stdin=stdin)
-
-
-def _module(name: str) -> list[str]:
-    return [sys.executable, "-m", f"tests.benchmark.{name}"]
-
-
-def _environment() -> dict[str, str]:
-    roots = [str(_REPOSITORY / root) for root in ("lambda", "shared")]
-    paths = [*roots, os.environ.get("PYTHONPATH", "")]
-    return {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    anybody = static_tokens({_TOKEN: Principal(username="benchmark", allowed=True)})
+    binaries = layer_binaries()
+    with KubernetesApi(authenticate=anybody) as api:
+        yield {
+            "url": api.url,
+            "ca": api.ca_pem,
+            "token": _TOKEN,
+            "helm": str(binaries.helm),
+            "kubectl": str(binaries.kubectl),
+        }
 
 
 def _run(command: list[str], environment: Mapping[str, str], *, stdin: str = "") -> str:
     done = subprocess.run(
         command,
-        cwd=_REPOSITORY,
+        cwd=REPOSITORY,
         env={"PATH": os.defpath, "HOME": str(Path.home()), **environment},
         input=stdin,
         capture_output=True,

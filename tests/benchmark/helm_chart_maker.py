@@ -1,13 +1,10 @@
 """Writes a chart of the official one's size.
 
 It has 17 subcharts, 8 of them off, 39 objects and 5 CRDs, each CRD of about 250 KB; 4 MB in all.
-
-Run as `python -m tests.benchmark.helm_chart_maker FOLDER VERSION`; the chart goes to FOLDER/large.
 The subcharts are dependencies by path, as the official chart's own are.
 """
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,12 +27,10 @@ _FIELDS_A_SCHEMA = 1500
 """Makes 250 KB of compact JSON."""
 
 
-def write_chart(folder: Path, version: str) -> Path:
-    """Write the chart and return its folder.
+def write_chart(folder: Path, version: str) -> None:
+    """Write the chart `large` into a folder.
 
-    Args:
-        folder: Gets the folder `large`.
-        version: Goes into every image; its first number goes into the CRDs' schemas.
+    The version goes into every image, and its first number into the CRDs' schemas.
     """
     chart = folder / NAME
     names = [f"part-{number}" for number in range(_SUBCHARTS)]
@@ -64,7 +59,6 @@ def write_chart(folder: Path, version: str) -> Path:
     for number, item in enumerate(_objects(version)):
         part = chart / "charts" / names[number % _SUBCHARTS] / "templates"
         _write(part / f"{number}.yaml", item)
-    return chart
 
 
 def _objects(version: str) -> list[dict[str, Any]]:
@@ -128,7 +122,3 @@ def _definition(singular: str, version: str) -> dict[str, Any]:
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=1), "utf-8")  # JSON is YAML
-
-
-if __name__ == "__main__":
-    write_chart(Path(sys.argv[1]), sys.argv[2])

@@ -1,7 +1,7 @@
 """Sends requests to the provisioner's handler, as CDK's provider framework does.
 
-Run as `python -m tests.benchmark.helm_handler_run ABOUT`, where ABOUT is the JSON line that
-`helm_api_server` prints, with the folder `charts` added. Each line of standard input is a request,
+Run as `python -m tests.benchmark.helm_handler_run ABOUT`, where ABOUT is JSON that says where the
+Kubernetes API, helm, kubectl and the folder `charts` are. Each line of standard input is a request,
 "Create large-1.0.0.tgz"; each line of output its seconds. The last line of output is the memory.
 """
 

@@ -1,31 +1,22 @@
 """Prints what the largest HyperPod cluster costs the provisioner: time, and bytes on the way.
 
 100 groups of 6,758 instances, every group changed. AWS's own answers take no time here. Run with
-`python tests/benchmark/hyperpod_benchmark.py`.
+`python -m tests.benchmark.hyperpod_benchmark`.
 """
 
 import contextlib
 import io
 import json
 import statistics
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(_REPOSITORY / part) for part in ("", "constructs", "lambda", "shared")]
-
-from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES  # noqa: E402 - after the path is set
-from provisioner.hyperpod.changes import changes  # noqa: E402
-from provisioner.hyperpod.cluster import HyperPodCluster  # noqa: E402
-from provisioner.hyperpod.cluster_request import Aim  # noqa: E402
-from tests.support.provisioner import large_cluster  # noqa: E402
-from tests.support.provisioner.cloudformation import (  # noqa: E402
-    Framework,
-    Time,
-    event,
-)
+from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES
+from provisioner.hyperpod.changes import changes
+from provisioner.hyperpod.cluster import HyperPodCluster
+from provisioner.hyperpod.cluster_request import Aim
+from tests.support.provisioner import large_cluster
+from tests.support.provisioner.cloudformation import Framework, Time, event
 
 _RUNS = 15
 

@@ -5,7 +5,7 @@ A statement that alone allowed a call of a rehearsal cannot be removed: the call
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,9 @@ _LOAD_BALANCERS = (
 )
 _EBS = f"{_HYPERPOD}/sagemaker-hyperpod-eks-ebs.html"
 _GRAFANA = "https://docs.aws.amazon.com/grafana/latest/userguide/AMG-manage-permissions.html"
+_SAGEMAKER = "https://docs.aws.amazon.com/sagemaker/latest/APIReference"
+_PULLS = "https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policy-examples.html"
+_LAMBDA_LOGS = "https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs.html"
 _FRAMEWORK = "ProvisionerProviderframework"
 _PROVIDER = (
     "https://github.com/aws/aws-cdk/blob/main/packages/aws-cdk-lib/custom-resources/lib/"
@@ -41,136 +44,127 @@ _PROVIDER = (
 # Of a role's name that is cut short.
 _SHORTEST = 10
 
-ASKED_FOR: Mapping[tuple[str, str], str] = {
+_ASKED: Sequence[tuple[str, str, str]] = (
     # What nodes do is not rehearsed.
-    ("ExecutionRole", "ManageNetworkInterfaces"): _CNI,
-    ("ExecutionRole", "DetachNetworkInterfaces"): _CNI,
-    ("ExecutionRole", "TagNetworkInterfaces"): _CNI,
-    ("ExecutionRole", "DescribeNetwork"): _CNI,
-    ("NodeGroupsNodeRole", "ManageNetworkInterfaces"): _CNI,
-    ("NodeGroupsNodeRole", "TagNetworkInterfaces"): _CNI,
-    ("NodeGroupsNodeRole", "DescribeNetwork"): _CNI,
-    ("ExecutionRole", "AttachNetworkInterfaces"): (
-        "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
-        "API_AttachClusterNodeNetworkInterface.html"
+    (
+        "ExecutionRole",
+        "ManageNetworkInterfaces DetachNetworkInterfaces TagNetworkInterfaces DescribeNetwork",
+        _CNI,
     ),
-    ("ExecutionRole", "PullImages"): (
-        "https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policy-examples.html"
+    ("NodeGroupsNodeRole", "ManageNetworkInterfaces TagNetworkInterfaces DescribeNetwork", _CNI),
+    (
+        "ExecutionRole",
+        "AttachNetworkInterfaces",
+        f"{_SAGEMAKER}/API_AttachClusterNodeNetworkInterface.html",
     ),
-    ("ExecutionRole", "PodIdentity"): (
-        "https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html"
+    ("ExecutionRole", "PullImages", _PULLS),
+    (
+        "ExecutionRole",
+        "PodIdentity",
+        "https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html",
     ),
     # AWS's managed policy allows both too, as long as the bucket's name begins with `sagemaker-`.
-    ("ExecutionRole", "ListScripts"): _SETUP,
-    ("ExecutionRole", "ReadScripts"): _SETUP,
+    ("ExecutionRole", "ListScripts ReadScripts", _SETUP),
     # EBS, alarms and nodes use these, not the provisioner.
-    ("ExecutionRole", "GrantVolumeKeys"): f"{_HYPERPOD}/smcluster-cmk.html",
-    ("ExecutionRole", "DescribeVolumeKeys"): f"{_HYPERPOD}/smcluster-cmk.html",
-    ("ExecutionRole", "ListDataBuckets"): _S3,
-    ("ExecutionRole", "ListDataPrefix"): _S3,
-    ("ExecutionRole", "ReadData"): _S3,
+    ("ExecutionRole", "GrantVolumeKeys DescribeVolumeKeys", f"{_HYPERPOD}/smcluster-cmk.html"),
+    ("ExecutionRole", "ListDataBuckets ListDataPrefix ReadData", _S3),
     # The local Secrets Manager does not ask KMS whether who reads a secret may decrypt it.
-    ("ExecutionRole", "DecryptAccountingSecret"): (
-        "https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html"
+    (
+        "ExecutionRole",
+        "DecryptAccountingSecret",
+        "https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html",
     ),
-    ("ExecutionRole", "ReadRollbackAlarms"): f"{_HYPERPOD}/sagemaker-hyperpod-ami-update.html",
+    ("ExecutionRole", "ReadRollbackAlarms", f"{_HYPERPOD}/sagemaker-hyperpod-ami-update.html"),
     (
         "AutoScalingRole",
         "ScaleClusters",
-    ): f"{_HYPERPOD}/sagemaker-hyperpod-eks-autoscaling-iam.html",
+        f"{_HYPERPOD}/sagemaker-hyperpod-eks-autoscaling-iam.html",
+    ),
     # What the CSI driver does is not rehearsed.
-    ("FsxCsiDriverRole", "CreateFileSystems"): _CSI_DRIVER,
-    ("FsxCsiDriverRole", "ChangeOwnFileSystems"): _CSI_DRIVER,
-    ("FsxCsiDriverRole", "DescribeFileSystems"): _CSI_DRIVER,
-    ("FsxCsiDriverRole", "CheckSecurityGroups"): (
-        "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonFSxFullAccess.html"
+    (
+        "FsxCsiDriverRole",
+        "CreateFileSystems ChangeOwnFileSystems DescribeFileSystems CreateServiceLinkedRole",
+        _CSI_DRIVER,
     ),
-    ("FsxCsiDriverRole", "CreateServiceLinkedRole"): _CSI_DRIVER,
-    ("FsxCsiDriverRole", "EncryptFileSystems"): _FSX_KEYS,
-    ("FsxCsiDriverRole", "LetFsxUseTheKey"): _FSX_KEYS,
+    (
+        "FsxCsiDriverRole",
+        "CheckSecurityGroups",
+        "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonFSxFullAccess.html",
+    ),
+    ("FsxCsiDriverRole", "EncryptFileSystems LetFsxUseTheKey", _FSX_KEYS),
     # The local CodeBuild runs nothing; a test plays a build with the role, but for these.
-    ("TrainingImagesRole", "FindSource"): _BUILD_ROLE,
-    ("TrainingImagesRole", "ReadSource"): _BUILD_ROLE,
-    ("TrainingImagesRole", "WriteLog"): _BUILD_ROLE,
-    ("TrainingImagesRole", "PullBaseImages"): (
-        "https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policy-examples.html"
-    ),
+    ("TrainingImagesRole", "FindSource ReadSource WriteLog", _BUILD_ROLE),
+    ("TrainingImagesRole", "PullBaseImages", _PULLS),
     # Grafana and the collector of metrics do not run in a rehearsal.
-    ("GrafanaPodRole", "QueryMetrics"): _GRAFANA,
-    ("GrafanaRole", "QueryMetrics"): _GRAFANA,
-    ("GrafanaRole", "ReadCloudWatch"): _GRAFANA,
-    ("MetricsCollectorRole", "WriteMetrics"): (
-        "https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-onboard-ingest-metrics.html"
+    ("GrafanaPodRole", "QueryMetrics", _GRAFANA),
+    ("GrafanaRole", "QueryMetrics ReadCloudWatch", _GRAFANA),
+    (
+        "MetricsCollectorRole",
+        "WriteMetrics",
+        "https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-onboard-ingest-metrics.html",
     ),
     # The Cluster Autoscaler does not run in a rehearsal.
-    ("ClusterAutoscalerRole", "ScaleNodeGroups"): _AUTOSCALER,
-    ("ClusterAutoscalerRole", "FindNodeGroups"): _AUTOSCALER,
-    ("ClusterAutoscalerRole", "LookAtNodeGroups"): _AUTOSCALER,
-    # Only a cluster that cannot be deleted is asked about.
-    ("ProvisionerRole", "FindTaskGovernance"): (
-        "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"
+    ("ClusterAutoscalerRole", "ScaleNodeGroups FindNodeGroups LookAtNodeGroups", _AUTOSCALER),
+    # Only a cluster that cannot be deleted is asked about; with task governance, one of both would
+    # do.
+    (
+        "ProvisionerRole",
+        "FindTaskGovernance ListTaskGovernance",
+        f"{_SAGEMAKER}/API_ListComputeQuotas.html",
     ),
-    # With task governance, this and that alone would do.
-    ("ProvisionerRole", "ListTaskGovernance"): (
-        "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ListComputeQuotas.html"
-    ),
-    ("ProvisionerRole", "FindGovernedCluster"): (
-        "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCluster.html"
-    ),
+    ("ProvisionerRole", "FindGovernedCluster", f"{_SAGEMAKER}/API_DescribeCluster.html"),
     # Nothing of the inference operator runs in a rehearsal.
-    ("OperatorsInferenceKedaRole", "ReadMetrics"): _KEDA,
-    ("OperatorsInferenceKedaRole", "QueryPrometheus"): _KEDA,
-    ("OperatorsInferenceLoadBalancersRole", "CreateServiceLinkedRole"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "LookForLoadBalancers"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "CreateSecurityGroups"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "TagNewSecurityGroups"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "TagOwnSecurityGroups"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "OpenSecurityGroups"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "DeleteOwnSecurityGroups"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "CreateLoadBalancers"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "TagNewLoadBalancers"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "TagOwnLoadBalancers"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "ChangeOwnLoadBalancers"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "ListenOnLoadBalancers"): _LOAD_BALANCERS,
-    ("OperatorsInferenceLoadBalancersRole", "RegisterPods"): _LOAD_BALANCERS,
-    ("OperatorsInferenceOperatorRole", "PassOwnRole"): _INFERENCE,
-    ("OperatorsModelsRoleDriverRole", "FindModels"): _INFERENCE,
-    ("OperatorsModelsRoleDriverRole", "ReadModels"): _INFERENCE,
-    ("OperatorsModelsRoleDriverRole", "ListDataBuckets"): _INFERENCE,
-    ("OperatorsModelsRoleDriverRole", "ReadData"): _INFERENCE,
+    ("OperatorsInferenceKedaRole", "ReadMetrics QueryPrometheus", _KEDA),
+    (
+        "OperatorsInferenceLoadBalancersRole",
+        "CreateServiceLinkedRole LookForLoadBalancers CreateSecurityGroups TagNewSecurityGroups "
+        "TagOwnSecurityGroups OpenSecurityGroups DeleteOwnSecurityGroups CreateLoadBalancers "
+        "TagNewLoadBalancers TagOwnLoadBalancers ChangeOwnLoadBalancers ListenOnLoadBalancers "
+        "RegisterPods",
+        _LOAD_BALANCERS,
+    ),
+    ("OperatorsInferenceOperatorRole", "PassOwnRole", _INFERENCE),
+    ("OperatorsModelsRoleDriverRole", "FindModels ReadModels ListDataBuckets ReadData", _INFERENCE),
     # The driver of EBS does not run in a rehearsal.
-    ("OperatorsVolumesRoleDriverRole", "AttachVolumes"): _EBS,
-    ("OperatorsVolumesRoleDriverRole", "DescribeCluster"): _EBS,
+    ("OperatorsVolumesRoleDriverRole", "AttachVolumes DescribeCluster", _EBS),
     # Only what goes wrong is told.
-    ("NotificationsNotifierRole", "Tell"): (
-        "https://docs.aws.amazon.com/sns/latest/api/API_Publish.html"
+    (
+        "NotificationsNotifierRole",
+        "Tell",
+        "https://docs.aws.amazon.com/sns/latest/api/API_Publish.html",
     ),
     # The local AWS does not ask for what Lambda, Step Functions and flow logs do themselves.
-    ("ProvisionerRole", "logs:CreateLogStream"): (
-        "https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs.html"
+    ("ProvisionerRole", "logs:CreateLogStream", _LAMBDA_LOGS),
+    ("NotificationsNotifierRole", "logs:CreateLogStream", _LAMBDA_LOGS),
+    (
+        "NetworkVpcFlowLogIAMRole",
+        "logs:CreateLogStream",
+        "https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html",
     ),
-    ("NetworkVpcFlowLogIAMRole", "logs:CreateLogStream"): (
-        "https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html"
+    (
+        "ProvisionerProviderwaiterstatemachineRole",
+        "lambda:InvokeFunction",
+        "https://docs.aws.amazon.com/step-functions/latest/dg/lambda-iam.html",
     ),
-    ("ProvisionerProviderwaiterstatemachineRole", "lambda:InvokeFunction"): (
-        "https://docs.aws.amazon.com/step-functions/latest/dg/lambda-iam.html"
-    ),
-    ("ProvisionerProviderwaiterstatemachineRole", "logs:CreateLogDelivery"): (
-        "https://docs.aws.amazon.com/step-functions/latest/dg/cw-logs.html"
-    ),
-    ("NotificationsNotifierRole", "logs:CreateLogStream"): (
-        "https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs.html"
+    (
+        "ProvisionerProviderwaiterstatemachineRole",
+        "logs:CreateLogDelivery",
+        "https://docs.aws.amazon.com/step-functions/latest/dg/cw-logs.html",
     ),
     # Nor does its SNS ask KMS whether who publishes may encrypt.
-    ("NotificationsNotifierRole", "EncryptMessages"): (
-        "https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html"
+    (
+        "NotificationsNotifierRole",
+        "EncryptMessages",
+        "https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html",
     ),
     # CDK's framework asks for a function that cannot be invoked yet, and the end of time is never
     # reached.
-    (f"{_FRAMEWORK}isCompleteServiceRole", "lambda:GetFunction"): _PROVIDER,
-    (f"{_FRAMEWORK}onEventServiceRole", "lambda:GetFunction"): _PROVIDER,
-    (f"{_FRAMEWORK}onTimeoutServiceRole", "lambda:GetFunction"): _PROVIDER,
-    (f"{_FRAMEWORK}onTimeoutServiceRole", "lambda:InvokeFunction"): _PROVIDER,
+    (f"{_FRAMEWORK}isCompleteServiceRole", "lambda:GetFunction", _PROVIDER),
+    (f"{_FRAMEWORK}onEventServiceRole", "lambda:GetFunction", _PROVIDER),
+    (f"{_FRAMEWORK}onTimeoutServiceRole", "lambda:GetFunction lambda:InvokeFunction", _PROVIDER),
+)
+ASKED_FOR: Mapping[tuple[str, str], str] = {
+    (role, name): source for role, names, source in _ASKED for name in names.split()
 }
 """Statements that a rehearsal does without, by role and name, and the source that asks for each."""
 

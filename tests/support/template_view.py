@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_SUB = re.compile(r"\$\{([A-Za-z0-9]+)[.}]")
+from tests.support.template_parts import references
 
 
 class TemplateView:
@@ -58,7 +58,7 @@ class TemplateView:
         resource = self.resources[name]
         explicit = resource.get("DependsOn", [])
         named = {explicit} if isinstance(explicit, str) else set(explicit)
-        return {*named, *_references(resource.get("Properties", {}))} & self.resources.keys()
+        return {*named, *references(resource.get("Properties", {}))} & self.resources.keys()
 
     def text(self, value: object) -> str:
         """Return a value with `<type>` or `<type.attribute>` in place of each reference."""
@@ -112,16 +112,3 @@ class TemplateView:
 def listed(value: object) -> list[Any]:
     """Return a policy element that may be one value or a list as a list."""
     return value if isinstance(value, list) else [value]
-
-
-def _references(value: object) -> set[str]:
-    match value:
-        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_]}:
-            return {name}
-        case {"Fn::Sub": str(text)}:
-            return set(_SUB.findall(text))
-        case dict():
-            return {name for item in value.values() for name in _references(item)}
-        case list():
-            return {name for item in value for name in _references(item)}
-    return set()
