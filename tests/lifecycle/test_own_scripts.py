@@ -24,15 +24,17 @@ def scripts(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def node(tmp_path: Path, scripts: Path) -> NodeInstance:
-    (tmp_path / "node").mkdir()
-    made = NodeInstance(tmp_path / "node", scripts=scripts)
+def node_with(scripts: Path) -> NodeInstance:
+    """Return a node that gets these scripts as they are now."""
+    directory = scripts.with_name("node")
+    directory.mkdir()
+    made = NodeInstance(directory, scripts=scripts)
     made.mount("/opt/sagemaker")
     return made
 
 
-def test_they_run_after_the_projects(node: NodeInstance) -> None:
+def test_they_run_after_the_projects(scripts: Path) -> None:
+    node = node_with(scripts)
     run = node.run()
 
     assert run.code == 0, run.output
@@ -45,12 +47,10 @@ def test_they_run_after_the_projects(node: NodeInstance) -> None:
 
 
 def test_a_failure_of_theirs_fails_the_node_and_is_reported_as_one_of_the_projects(
-    tmp_path: Path, scripts: Path
+    scripts: Path,
 ) -> None:
     (scripts / "own" / "on_create.sh").write_text("#!/bin/sh\necho no licence >&2\nexit 9\n")
-    (tmp_path / "node").mkdir()
-    node = NodeInstance(tmp_path / "node", scripts=scripts)
-    node.mount("/opt/sagemaker")
+    node = node_with(scripts)
 
     run = node.run()
 
@@ -61,52 +61,38 @@ def test_a_failure_of_theirs_fails_the_node_and_is_reported_as_one_of_the_projec
     assert "done: every step" not in log
 
 
-def test_they_do_not_run_on_a_node_that_the_projects_scripts_give_up(
-    tmp_path: Path, scripts: Path
-) -> None:
+def test_they_do_not_run_on_a_node_that_the_projects_scripts_give_up(scripts: Path) -> None:
     (scripts / "steps" / "kubelet_directory.sh").write_text("exit 3\n")
-    (tmp_path / "node").mkdir()
-    node = NodeInstance(tmp_path / "node", scripts=scripts)
-    node.mount("/opt/sagemaker")
 
-    run = node.run()
+    run = node_with(scripts).run()
 
     assert run.code == 3
     assert "[own/on_create.sh]" not in run.output
 
 
-def test_they_may_be_of_another_language(tmp_path: Path, scripts: Path) -> None:
+def test_they_may_be_of_another_language(scripts: Path) -> None:
     (scripts / "own" / "on_create.sh").write_text("#!/usr/bin/awk -f\nBEGIN { print ARGC }\n")
-    (tmp_path / "node").mkdir()
-    node = NodeInstance(tmp_path / "node", scripts=scripts)
-    node.mount("/opt/sagemaker")
 
-    assert "[own/on_create.sh] 1" in node.run().output
+    assert "[own/on_create.sh] 1" in node_with(scripts).run().output
 
 
 @pytest.mark.parametrize("settings", [None, "LUSTRE_FAILURE=warn\n", "OWN_SCRIPTS=\n"])
-def test_a_planted_script_does_not_run(tmp_path: Path, scripts: Path, settings: str | None) -> None:
+def test_a_planted_script_does_not_run(scripts: Path, settings: str | None) -> None:
     (scripts / "own" / "on_create.sh").write_text("#!/bin/sh\necho I am $(id -u)\n")
     (scripts / "deployment.env").unlink()
     if settings is not None:
         (scripts / "deployment.env").write_text(settings)
-    (tmp_path / "node").mkdir()
-    node = NodeInstance(tmp_path / "node", scripts=scripts)
-    node.mount("/opt/sagemaker")
 
-    run = node.run()
+    run = node_with(scripts).run()
 
     assert run.code == 0, run.output
     assert "own/on_create.sh" not in run.output
 
 
-def test_a_script_of_theirs_that_is_missing_fails_the_node(tmp_path: Path, scripts: Path) -> None:
+def test_a_script_of_theirs_that_is_missing_fails_the_node(scripts: Path) -> None:
     shutil.rmtree(scripts / "own")
-    (tmp_path / "node").mkdir()
-    node = NodeInstance(tmp_path / "node", scripts=scripts)
-    node.mount("/opt/sagemaker")
 
-    run = node.run()
+    run = node_with(scripts).run()
 
     assert run.code != 0
     assert "ERROR step own/on_create.sh failed" in run.output
