@@ -24,12 +24,12 @@ from hyperpod_cli.terminal.output import protect
 from rehearsal.cdk_cli import CdkError
 from rehearsal.change.assembly import given_assembly
 from rehearsal.change.permissions import policy
-from rehearsal.change.rehearsal import ChangeRehearsal, ReplayError
+from rehearsal.change.rehearsal import ChangeRehearsal
 from rehearsal.existing_resources import DEFAULT_REGION
-from rehearsal.pipeline import PipelineRehearsal, UnplayableError
+from rehearsal.pipeline import PipelineRehearsal
 from rehearsal.progress import Progress, recording_console, write_picture
 from rehearsal.report import summarize
-from rehearsal.run import DifferentPlacesError, Rehearsal, ScenarioDoesNotApplyError, play_all
+from rehearsal.run import Rehearsal, play_all
 from rehearsal.scenarios import SCENARIOS
 from rehearsal.stand_in_chart import choose_chart
 
@@ -38,10 +38,6 @@ _MATRIX_DIRECTORY = Path("build/rehearsal-matrix")
 _PIPELINE_DIRECTORY = Path("build/rehearsal-pipeline")
 _CHANGE_DIRECTORY = Path("build/rehearse-change")
 _FAILED = 1
-
-
-class OccupiedError(Exception):
-    """Another rehearsal works in the same folder."""
 
 
 def main() -> int:
@@ -93,15 +89,10 @@ def main() -> int:
     except (
         CdkError,
         ConfigError,
-        DifferentPlacesError,
         HyperPodChartError,
         LocalAwsError,
-        OccupiedError,
         OpsError,
-        ReplayError,
-        ScenarioDoesNotApplyError,
         UnknownTypeError,
-        UnplayableError,
     ) as error:
         print(error, file=sys.stderr)
         return REFUSED
@@ -117,13 +108,13 @@ def main() -> int:
 
 @contextmanager
 def _alone_in(work_directory: Path) -> Iterator[None]:
-    """Hold a folder for one rehearsal; raise OccupiedError if another one has it."""
+    """Hold a folder for one rehearsal; raise OpsError if another one has it."""
     work_directory.mkdir(parents=True, exist_ok=True)
     with (work_directory / ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise OccupiedError(
+            raise OpsError(
                 f"{work_directory}: another rehearsal is running in it; wait for its end, or name "
                 "another folder: python -m rehearsal run --work-directory DIRECTORY"
             ) from None
@@ -135,11 +126,9 @@ def _run(arguments: argparse.Namespace) -> int:
     known = ("default", *SCENARIOS)
     if scenario not in known:
         close = nearest(scenario, known=known) or f"; there are {', '.join(known)}."
-        print(
-            f"--scenario: there is no scenario {scenario!r}{close} See docs/rehearsal.md.",
-            file=sys.stderr,
+        raise OpsError(
+            f"--scenario: there is no scenario {scenario!r}{close} See docs/rehearsal.md."
         )
-        return REFUSED
     recorded = recording_console() if arguments.picture is not None else None
     progress = Progress(recorded)
     config = load_config(arguments.config)

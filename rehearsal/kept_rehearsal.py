@@ -19,7 +19,7 @@ from urllib.error import URLError
 from emulator.signals import wait_for_interrupt
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.schema.limits import nearest
-from hyperpod_cli.terminal.errors import REFUSED
+from hyperpod_cli.terminal.errors import REFUSED, OpsError
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from hyperpod_cli.terminal.output import protect
 from hyperpod_stacks.packaged_chart import STAND_IN_VARIABLE
@@ -41,10 +41,6 @@ FAULTS: Mapping[str, str] = {
 _SECONDS = 60
 
 
-class FaultError(Exception):
-    """The fault cannot be caused; one line that says what to do."""
-
-
 def cause(
     name: str,
     *,
@@ -59,28 +55,28 @@ def cause(
     is not the shell of a kept rehearsal.
 
     Raises:
-        FaultError: There is no such fault or group, the fault cannot happen to it, or no rehearsal
+        OpsError: There is no such fault or group, the fault cannot happen to it, or no rehearsal
             is kept.
     """
     known = (*FAULTS, NONE)
     if name not in known:
         close = nearest(name, known=known)
-        raise FaultError(f"FAULT: {name!r} is not a fault{close} (faults: {', '.join(known)})")
+        raise OpsError(f"FAULT: {name!r} is not a fault{close} (faults: {', '.join(known)})")
     if name != NONE and not group:
-        raise FaultError(f"GROUP: is missing; name the instance group whose nodes fail: {name}")
+        raise OpsError(f"GROUP: is missing; name the instance group whose nodes fail: {name}")
     if name != NONE and group not in groups:
         close = nearest(group, known=groups)
-        raise FaultError(
+        raise OpsError(
             f"GROUP: {group!r} is not a group of the configuration{close} (groups: "
             f"{', '.join(groups)})"
         )
     if name == DEEP_HEALTH_CHECK and group not in checked:
-        raise FaultError(
+        raise OpsError(
             f"GROUP: {group!r} has no deep_health_checks that could fail (groups with them: "
             f"{', '.join(checked) or 'none'})"
         )
     if api is None:
-        raise FaultError(
+        raise OpsError(
             f"{FAULTS_VARIABLE}: is not set; start `make rehearse KEEP=1`, and source the file "
             "that it names in this shell"
         )
@@ -91,7 +87,7 @@ def cause(
         with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
             return
     except URLError as error:
-        raise FaultError(
+        raise OpsError(
             f"{FAULTS_VARIABLE}: nothing listens at {api} ({error.reason}); the rehearsal has ended"
         ) from error
 
@@ -113,7 +109,7 @@ def main() -> int:
             checked=[group.name for group in config.cluster.all_groups if group.deep_health_checks],
             api=os.environ.get(FAULTS_VARIABLE),
         )
-    except (ConfigError, FaultError) as error:
+    except (ConfigError, OpsError) as error:
         print(error, file=sys.stderr)
         return REFUSED
     if arguments.name == NONE:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import main as synthesize
-from hyperpod_cli.terminal.errors import REFUSED
+from hyperpod_cli.terminal.errors import REFUSED, OpsError
 from rehearsal import REPOSITORY
 from rehearsal.stand_in_chart import STAND_IN
 
@@ -32,10 +32,6 @@ _PROVIDED = {"Provisioner/KubectlLayer/Code", "Provisioner/Provider/framework-on
 _CHART = "Dependencies/Chart"
 _FUNCTION, _OWN_OF_FUNCTION = "Provisioner/OnEvent/Code", "provisioner"
 _TEXTS = ("cdk.out", "manifest.json", "*.template.json", "*.assets.json")
-
-
-class ReleaseError(Exception):
-    """A release cannot be recorded or tried; one line that says why."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +68,7 @@ class Release:
         """Write the release's cloud assembly, with what packages provide from one of today.
 
         Raises:
-            ReleaseError: Today's assembly lacks an asset that the release takes from packages.
+            OpsError: Today's assembly lacks an asset that the release takes from packages.
         """
         shutil.rmtree(assembly, ignore_errors=True)
         with self._archive() as archive:
@@ -82,7 +78,7 @@ class Release:
             if construct not in {*_PROVIDED, _CHART, _FUNCTION}:
                 continue
             if construct not in today:
-                raise ReleaseError(
+                raise OpsError(
                     f"{self.directory}: takes the asset {construct} from packages, and no stack "
                     "of today has it; name its successor in rehearsal/releases.py"
                 )
@@ -103,16 +99,16 @@ def releases() -> list[Release]:
 
 
 def record(*, version: str) -> Release:
-    """Keep what this version deploys by default; raise ReleaseError if it is kept already."""
+    """Keep what this version deploys by default; raise OpsError if it is kept already."""
     release = Release(version=version, directory=RELEASES / version)
     if release.directory.exists():
-        raise ReleaseError(
+        raise OpsError(
             f"pyproject.toml: version {version} is released already; set the next version"
         )
     with tempfile.TemporaryDirectory() as temporary:
         assembly = Path(temporary)
         if synthesize(config=_CONFIG, output=assembly, chart=STAND_IN) != 0:
-            raise ReleaseError(f"{_CONFIG}: cannot be synthesized; the lines above say why")
+            raise OpsError(f"{_CONFIG}: cannot be synthesized; the lines above say why")
         release.directory.mkdir(parents=True)
         shutil.copy(_CONFIG, release.config)
         _leave_out_metadata(assembly / "manifest.json")
@@ -169,7 +165,7 @@ def main() -> int:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     try:
         release = record(version=project["project"]["version"])
-    except ReleaseError as error:
+    except OpsError as error:
         print(error, file=sys.stderr)
         return REFUSED
     print(f"Kept in {release.directory.relative_to(REPOSITORY)}; commit it, and tag the commit.")

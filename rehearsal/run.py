@@ -11,6 +11,7 @@ from emulator.aws.local_aws import ACCOUNT, aws_session
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.inspect.report.page import Attempt, write
+from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_stacks.table import release_stack
 from rehearsal.cdk_cli import AppRefusedError, CdkError
 from rehearsal.environment import RehearsalEnvironment, eks_cluster_of, rehearsal_environment
@@ -39,10 +40,6 @@ _ENDED = (
 )
 
 
-class ScenarioDoesNotApplyError(Exception):
-    """A configuration, or this machine, lacks something for a scenario; the text says what."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rehearsal:
     """What to rehearse, and the directory for what comes of it.
@@ -63,7 +60,7 @@ class Rehearsal:
         """Deploy, verify and take down; return the report, which is written to a file too.
 
         Raises:
-            ScenarioDoesNotApplyError: The configuration lacks something for the scenario.
+            OpsError: The configuration lacks something for the scenario.
             AppRefusedError: The app refused the configuration.
             LocalAwsError: The local AWS did not start.
         """
@@ -71,9 +68,9 @@ class Rehearsal:
         scenario = "default" if self.scenario is None else self.scenario.name
         missing = None if self.scenario is None else self.scenario.machine_lacks()
         if missing is not None:
-            raise ScenarioDoesNotApplyError(f"Scenario {scenario} needs {missing}.")
+            raise OpsError(f"Scenario {scenario} needs {missing}.")
         if lacking is not None:
-            raise ScenarioDoesNotApplyError(
+            raise OpsError(
                 f"Scenario {scenario} needs {lacking}, which {self.config_path} does not have."
             )
         report = Report(config=str(self.config_path), scenario=scenario)
@@ -222,10 +219,6 @@ def _take_down(stage: Stage, *, report: Report) -> None:
         report.error = report.error if report.error is not None else f"{_ENDED}\n{problem}"
 
 
-class DifferentPlacesError(Exception):
-    """Configurations cannot share one local AWS; the text says why."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Played:
     """What came of a scenario with a configuration, by the name of its file without suffix.
@@ -254,7 +247,7 @@ def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress)
     """Play every scenario with each configuration, in a folder each; return what came of each.
 
     Raises:
-        DifferentPlacesError: The configurations differ in region, version or account.
+        OpsError: The configurations differ in region, version or account.
         CdkError: A configuration does not synthesize, or the bootstrap failed.
         LocalAwsError: The local AWS did not start.
     """
@@ -289,7 +282,7 @@ def _one_place(configs: Mapping[Path, Config]) -> tuple[str, str, str]:
             f"account {named_account(config) or 'any'}"
             for path, config in configs.items()
         )
-        raise DifferentPlacesError(f"One local AWS cannot hold all: {found}. Play them apart.")
+        raise OpsError(f"One local AWS cannot hold all: {found}. Play them apart.")
     [region], [version] = regions, versions
     return region, version, next(iter(accounts), ACCOUNT)
 

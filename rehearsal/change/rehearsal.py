@@ -30,6 +30,7 @@ from hyperpod_cli.inspect.archive.deployment import unsettled
 from hyperpod_cli.inspect.critical_path import read_graph, schedule, start_of
 from hyperpod_cli.inspect.permissions.policies import policies_of
 from hyperpod_cli.operate.clusters import ClusterNode
+from hyperpod_cli.terminal.errors import OpsError
 from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.change.assembly import ArchivedVersion, copied, hide_in, named_in
 from rehearsal.change.nodes import ending, managed, set_counts, settled
@@ -44,10 +45,6 @@ from rehearsal.stand_in_chart import STAND_IN, ChartChoice, choose_chart
 _MINUTE = 60
 # What CloudFormation says of a rule of a template that does not hold.
 _RULE = re.compile(r"rule \S+ failed: (.+)")
-
-
-class ReplayError(Exception):
-    """What is deployed cannot be rehearsed; the text says why."""
 
 
 class ChangeStage(Stage):
@@ -85,7 +82,7 @@ class ChangeRehearsal:
         Raises:
             AppRefusedError: The app refused the configuration.
             LocalAwsError: The local AWS did not start.
-            ReplayError: The local AWS cannot be brought into the archive's state.
+            OpsError: The local AWS cannot be brought into the archive's state.
         """
         begun = time.monotonic()
         manifest = self.archive.manifest
@@ -283,7 +280,7 @@ class ChangeRehearsal:
             stage.change_version(ArchivedVersion(archive=archive, config=self.config_path))
             self.progress.say("What is deployed, as the archive has it:")
             if error := stage.deploy():
-                raise ReplayError(
+                raise OpsError(
                     f"What is deployed cannot be rehearsed: {error.splitlines()[0]} Its logs are "
                     f"in {self.work_directory}"
                 )

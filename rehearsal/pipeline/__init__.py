@@ -1,4 +1,3 @@
 """Plays the pipeline of a template on the local AWS, which has no CodePipeline."""
 
-from rehearsal.pipeline.definition import UnplayableError as UnplayableError
 from rehearsal.pipeline.rehearsal import PipelineRehearsal as PipelineRehearsal

@@ -11,11 +11,6 @@ from typing import Any
 
 import yaml
 
-
-class UnplayableError(Exception):
-    """A pipeline cannot be rehearsed; one line that says why."""
-
-
 _PIPELINE, _PROJECT = "AWS::CodePipeline::Pipeline", "AWS::CodeBuild::Project"
 _PHASES = ("install", "pre_build", "build")
 

@@ -20,6 +20,7 @@ from emulator.aws.local_aws import LOOPBACK
 from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, Loaded
 from hyperpod_cdk.pipeline.section import EnvironmentConfig
+from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_stacks.table import stack_names
 from rehearsal.cdk_cli import CdkCli, CdkCliProcess
 from rehearsal.deployer import Deployer
@@ -27,7 +28,6 @@ from rehearsal.environment import RehearsalEnvironment, eks_cluster_of, rehearsa
 from rehearsal.existing_resources import existing_resources
 from rehearsal.existing_resources.storage import bucket
 from rehearsal.pipeline.cloud_formation import StackActions
-from rehearsal.pipeline.definition import UnplayableError
 from rehearsal.report import Fact
 from rehearsal.verification import (
     cluster_tools,
@@ -203,15 +203,15 @@ def start_places(
     """Start a local AWS for each environment, in a folder of its own.
 
     Raises:
-        UnplayableError: There is no pipeline, or two environments are in one region.
+        OpsError: There is no pipeline, or two environments are in one region.
         LocalAwsError: One did not start.
     """
     if loaded.pipeline is None:
-        raise UnplayableError("The configuration describes no pipeline.")
+        raise OpsError("The configuration describes no pipeline.")
     regions = [str(deployment.config.region) for deployment in loaded.deployments]
     for region in regions:
         if regions.count(region) > 1:
-            raise UnplayableError(
+            raise OpsError(
                 f"Two environments are in {region}; a rehearsal tells them apart by region, so it "
                 "plays those in regions of their own alone."
             )

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Loaded, PipelineConfig
+from hyperpod_cli.terminal.errors import OpsError
 from rehearsal import REPOSITORY
 from rehearsal.pipeline.cloud_formation import StackActions
-from rehearsal.pipeline.definition import PipelineDefinition, UnplayableError
+from rehearsal.pipeline.definition import PipelineDefinition
 from rehearsal.pipeline.execution import BuildPlace, Execution, image_tools
 from rehearsal.pipeline.places import RegionRouter, RehearsedEnvironment, start_places
 from rehearsal.pipeline.repository import Repository
@@ -45,7 +46,7 @@ class PipelineRehearsal:
         """Play it; return what was found.
 
         Raises:
-            UnplayableError: The pipeline cannot be rehearsed.
+            OpsError: The pipeline cannot be rehearsed.
             AppRefusedError: The app refused a configuration.
             CdkError: An account could not be bootstrapped.
             LocalAwsError: A local AWS did not start.
@@ -78,7 +79,7 @@ class PipelineRehearsal:
     @property
     def _pipeline(self) -> PipelineConfig:
         if self.loaded.pipeline is None:
-            raise UnplayableError(f"{self.config_path}: describes no pipeline.")
+            raise OpsError(f"{self.config_path}: describes no pipeline.")
         return self.loaded.pipeline
 
     def _prepare(self) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
+from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_stacks.packaged_chart import OFFICIAL_CHART
 from rehearsal import REPOSITORY
-from rehearsal.pipeline.definition import UnplayableError
 
 # What `make` sets up, by the folder or file that shows that it is done.
 _SET_UP = (".venv", "node_modules")
@@ -118,5 +118,5 @@ def _git(directory: Path, *arguments: str) -> str:
     )
     if done.returncode != 0:
         reason = " ".join(done.stderr.split())
-        raise UnplayableError(f"git {arguments[0]} in {directory}: {reason}")
+        raise OpsError(f"git {arguments[0]} in {directory}: {reason}")
     return done.stdout

@@ -10,7 +10,8 @@ import pytest
 
 from aws_reference.resource_schemas import schema_of
 from hyperpod_cdk import load_config
-from rehearsal.releases import ReleaseError, record, releases
+from hyperpod_cli.terminal.errors import OpsError
+from rehearsal.releases import record, releases
 from tests.changes.consequences import consequences
 from tests.conftest import Assemble
 from tests.support.configs import REPOSITORY
@@ -262,7 +263,7 @@ def test_the_newest_release_is_in_the_changelog_and_not_newer_than_the_package()
 
 
 def test_a_release_is_recorded_once() -> None:
-    with pytest.raises(ReleaseError, match=r"pyproject\.toml: version .* is released already"):
+    with pytest.raises(OpsError, match=r"pyproject\.toml: version .* is released already"):
         record(version=releases()[-1].version)
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from emulator.hyperpod import Faults, HyperPodApi
+from hyperpod_cli.terminal.errors import OpsError
 from rehearsal import __main__ as command
-from rehearsal.kept_rehearsal import FAULTS, FAULTS_VARIABLE, FaultError, cause
+from rehearsal.kept_rehearsal import FAULTS, FAULTS_VARIABLE, cause
 from rehearsal.run import Rehearsal
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
@@ -200,7 +201,7 @@ def test_the_next_fault_takes_the_place_of_the_last_one(api: HyperPodApi) -> Non
 def test_what_cannot_be_caused_is_told(
     name: str, group: str, address: str | None, told: str
 ) -> None:
-    with pytest.raises(FaultError) as refused:
+    with pytest.raises(OpsError) as refused:
         cause(name, group=group, groups=GROUPS, checked=CHECKED, api=address)
     assert str(refused.value).startswith(told)
     assert "\n" not in str(refused.value)

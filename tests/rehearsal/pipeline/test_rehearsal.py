@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from hyperpod_cdk import load_file
-from rehearsal.pipeline import PipelineRehearsal, UnplayableError
+from hyperpod_cli.terminal.errors import OpsError
+from rehearsal.pipeline import PipelineRehearsal
 from rehearsal.pipeline.places import RegionRouter, start_places
 from rehearsal.pipeline.repository import Repository
 from rehearsal.progress import Progress
@@ -76,7 +77,7 @@ def test_pushes_are_deployed_and_mistakes_stopped(
 
 def test_what_describes_no_pipeline_is_refused(tmp_path: Path) -> None:
     path = CONFIG_FOLDER / "default.yaml"
-    with pytest.raises(UnplayableError, match="no pipeline"):
+    with pytest.raises(OpsError, match="no pipeline"):
         rehearsal(path, tmp_path).run()
 
 
@@ -84,7 +85,7 @@ def test_two_environments_in_one_region_are_refused(tmp_path: Path) -> None:
     loaded = load_file(EXAMPLE)
     dev, _ = loaded.deployments
     with (
-        pytest.raises(UnplayableError, match="Two environments are in us-west-2"),
+        pytest.raises(OpsError, match="Two environments are in us-west-2"),
         ExitStack() as (started),
     ):
         start_places(replace(loaded, deployments=[dev, dev]), directory=tmp_path, started=started)
@@ -93,7 +94,7 @@ def test_two_environments_in_one_region_are_refused(tmp_path: Path) -> None:
 def test_what_git_refuses_is_one_line(tmp_path: Path) -> None:
     repository = Repository(path=tmp_path / "none", chart=tmp_path, shares_tools=True)
     tmp_path.joinpath("none").mkdir()
-    with pytest.raises(UnplayableError, match=r"^git reset in .*: fatal: ") as refused:
+    with pytest.raises(OpsError, match=r"^git reset in .*: fatal: ") as refused:
         repository.revert()
     assert "\n" not in str(refused.value)
 
