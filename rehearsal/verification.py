@@ -99,30 +99,29 @@ def comes_true(
     return it_is
 
 
-def cluster_tools(environment: RehearsalEnvironment, *, directory: Path) -> ClusterTools:
-    """Return kubectl and helm with the rehearsal's own access, configured in `directory`."""
-    kubeconfig = directory / "kubeconfig"
-    kubeconfig.touch(mode=_PRIVATE)
-    authority = base64.b64encode(environment.kubernetes.ca_pem.encode()).decode()
+def kubeconfig(*, url: str, ca_pem: str, token: str) -> str:
+    """Return a kubeconfig file's text for a Kubernetes API; nobody has an empty token."""
+    authority = base64.b64encode(ca_pem.encode()).decode()
+    cluster = {"server": url, "certificate-authority-data": authority}
     named = "rehearsal"
     content = {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": named,
-        "clusters": [
-            {
-                "name": named,
-                "cluster": {
-                    "server": environment.kubernetes.url,
-                    "certificate-authority-data": authority,
-                },
-            }
-        ],
-        "users": [{"name": named, "user": {"token": environment.kubernetes.admin_token}}],
+        "clusters": [{"name": named, "cluster": cluster}],
+        "users": [{"name": named, "user": {"token": token} if token else {}}],
         "contexts": [{"name": named, "context": {"cluster": named, "user": named}}],
     }
-    kubeconfig.write_text(yaml.safe_dump(content), encoding="utf-8")
-    return ClusterTools(binaries=layer_binaries(), kubeconfig=kubeconfig, home=directory)
+    return yaml.safe_dump(content)
+
+
+def cluster_tools(environment: RehearsalEnvironment, *, directory: Path) -> ClusterTools:
+    """Return kubectl and helm with the rehearsal's own access, configured in `directory`."""
+    file, api = directory / "kubeconfig", environment.kubernetes
+    file.touch(mode=_PRIVATE)
+    text = kubeconfig(url=api.url, ca_pem=api.ca_pem, token=api.admin_token)
+    file.write_text(text, encoding="utf-8")
+    return ClusterTools(binaries=layer_binaries(), kubeconfig=file, home=directory)
 
 
 def cluster_report(clients: AwsClients, *, name: str) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cli.helm.layer_binaries import layer_binaries
+from rehearsal.deployer import key_of
 from rehearsal.environment import RehearsalEnvironment
 from tests.support.patience import PATIENCE_SECONDS
 
@@ -32,7 +33,7 @@ class Person:
             ["/bin/sh", "-c", command],
             env={
                 **self.environment.aws.environment(),
-                **self._credentials(),
+                **(key_of(self.user, clients=self.environment.clients) if self.user else {}),
                 "HOME": str(self.home),
                 "PATH": os.pathsep.join([*map(str, folders), os.defpath]),
             },
@@ -41,13 +42,3 @@ class Person:
             timeout=PATIENCE_SECONDS,
             check=False,
         )
-
-    def _credentials(self) -> dict[str, str]:
-        if not self.user:
-            return {}
-        iam = self.environment.clients("iam")
-        key = iam.create_access_key(UserName=self.user)["AccessKey"]
-        return {
-            "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
-            "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
-        }

@@ -1,6 +1,5 @@
 """A Kubernetes API with the real kubectl and helm in front of it."""
 
-import base64
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from kubernetes.client import ApiClient, Configuration
 
 from emulator.kubernetes import Grant, KubernetesApi, Principal, static_tokens
 from hyperpod_cli.helm.layer_binaries import layer_binaries
+from rehearsal.verification import kubeconfig
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
 
@@ -108,17 +108,7 @@ class Cluster:
     def _kubeconfig(self, token: str) -> Path:
         path = self.home / f"{token or 'anonymous'}-{self.api.url.rpartition(':')[2]}.yaml"
         if not path.exists():
-            certificate = base64.b64encode(self.api.ca_pem.encode()).decode()
-            cluster = {"server": self.api.url, "certificate-authority-data": certificate}
-            config = {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "clusters": [{"name": "c", "cluster": cluster}],
-                "users": [{"name": "u", "user": {"token": token} if token else {}}],
-                "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-                "current-context": "x",
-            }
-            path.write_text(yaml.safe_dump(config))
+            path.write_text(kubeconfig(url=self.api.url, ca_pem=self.api.ca_pem, token=token))
         return path
 
 

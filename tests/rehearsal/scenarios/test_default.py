@@ -29,7 +29,6 @@ from tests.support.scenario_tests import (
     test_it_deploys_and_holds_what_is_verified,
     test_what_must_come_of_a_scenario_does,
 )
-from tests.support.shown_outputs import shape, verify_commands
 from tests.support.stages import DEFAULT
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified", "test_what_must_come_of_a_scenario_does"]
@@ -49,6 +48,32 @@ ENV_VARS = {
 }
 """The variables that the workshop's create_config.sh exports, and the output it reads for each:
 https://github.com/awslabs/awsome-distributed-ai, 1.architectures/7.sagemaker-hyperpod-eks"""
+
+
+_DIFFERS = re.compile(
+    r"hyperpod-i-\w+"
+    r"|\b(?:\d+[hms]){1,2}\b"  # ages
+    r"|\d+(?=\s+\d{4}-\d\d-\d\d )"  # revisions of a release
+    r"|v[\d.]+-\w+"
+    r"|\d{4}-\d\d-\d\d [\d:.]+ \+0000"
+    r"|/\S+/\.kube"
+    r"|:\d{12}:"
+)
+_COLUMNS = re.compile(r"\t|  +")
+
+
+def verify_commands() -> dict[str, list[list[str]]]:
+    """Return each command that docs/verify.md shows an output of, with the shape of that output."""
+    page = (REPOSITORY / "docs" / "verify.md").read_text("utf-8")
+    block = page.partition("<!-- verify -->\n```bash\n")[2].partition("```")[0]
+    parts = re.findall(r"^([^#\n].*)\n((?:# .*\n)+)", block, re.MULTILINE)
+    return {command: shape(re.sub("^# ", "", output, flags=re.M)) for command, output in parts}
+
+
+def shape(output: str) -> list[list[str]]:
+    """Return the columns of each line, the lines sorted, without what differs each time."""
+    lines = [_COLUMNS.split(_DIFFERS.sub("...", line)) for line in output.splitlines()]
+    return sorted([column.strip() for column in line if column.strip()] for line in lines)
 
 
 @pytest.fixture(scope="module")
