@@ -10,7 +10,13 @@ from collections.abc import Iterator, Mapping
 
 from emulator.kubernetes.in_process import KubernetesApi
 from emulator.kubernetes.objects.errors import ApiError, Object
-from emulator.kubernetes.objects.metadata import labels_of, name_of, namespace_of, now
+from emulator.kubernetes.objects.metadata import (
+    has_condition,
+    labels_of,
+    name_of,
+    namespace_of,
+    now,
+)
 
 API_VERSION, KIND = "kubeflow.org/v1", "PyTorchJob"
 # apis/kubeflow.org/v1/pytorch_types.go
@@ -41,7 +47,7 @@ class TrainingOperator:
         before = job.get("status") or {}
         status = copy.deepcopy(before)
         pods = [*self._owned(job, "Pod")]
-        if any(_has(status, kind) for kind in _FINISHED):
+        if any(has_condition({"status": status}, kind) for kind in _FINISHED):
             self._clean_up(job, pods)
             return
         _set_condition(status, job, "Created", f"PyTorchJob {name_of(job)} is created.")
@@ -236,14 +242,9 @@ def _report(job: Object, counts: Mapping[str, int], status: Object) -> None:
         _set_condition(status, job, "Restarting" if restarts else "Failed", message)
 
 
-def _has(status: Object, kind: str) -> bool:
-    conditions = status.get("conditions") or ()
-    return any((each["type"], each["status"]) == (kind, "True") for each in conditions)
-
-
 def _set_condition(status: Object, job: Object, kind: str, message: str) -> None:
     """Add a condition that is not there yet: util/status.go."""
-    if _has(status, kind) or _has(status, "Failed"):
+    if has_condition({"status": status}, kind) or has_condition({"status": status}, "Failed"):
         return
     excluded = {"Restarting": "Running", "Running": "Restarting"}.get(kind)
     kept = [

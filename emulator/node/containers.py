@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import signal
-import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -97,13 +96,6 @@ def _field(pod: Object, path: str) -> str:
     if match is not None:
         return str((pod["metadata"].get(match[1]) or {}).get(match[2], ""))
     return str(field_at(pod, path) or "")
-
-
-def free_port() -> int:
-    """Return a port that nothing on this machine listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def is_listening(port: int) -> bool:

@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from emulator.kubernetes.controllers.scheduling import is_ready, runs_on
+from emulator.aws.local_aws import free_port
+from emulator.kubernetes.controllers.scheduling import runs_on
 from emulator.kubernetes.controllers.workloads import quantity
 from emulator.kubernetes.in_process import KubernetesApi
 from emulator.kubernetes.objects.errors import Object
 from emulator.kubernetes.objects.metadata import (
+    has_condition,
     labels_of,
     matches_selector,
     name_of,
@@ -30,7 +32,6 @@ from emulator.node.containers import (
     Translation,
     environment_of,
     expanded,
-    free_port,
     is_listening,
 )
 
@@ -120,7 +121,7 @@ class Kubelet:
         """Bind a pod to the first node that takes it and has what it requests; or let it wait."""
         for node in nodes:
             if (
-                is_ready(node)
+                has_condition(node, "Ready")
                 and runs_on(node, pod["spec"], daemon=False)
                 and _fits(pod, node, self._listed)
             ):

@@ -26,7 +26,7 @@ from emulator.hyperpod.operations.call import (
 )
 from emulator.hyperpod.simulation.cluster_lifecycle import GroupBefore
 from emulator.hyperpod.simulation.errors import ApiError, conflict, validation_error
-from emulator.hyperpod.simulation.event_log import record_cluster
+from emulator.hyperpod.simulation.event_log import record
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, image_id, subnets_of
 from emulator.hyperpod.slurm_rules import with_kept_orchestrator, with_kept_slurm_config
 
@@ -107,7 +107,7 @@ def _update(backend: Backend, call: Call) -> Answer:
 
 def _delete(backend: Backend, call: Call) -> Answer:
     cluster = backend.cluster_of(call)
-    if backend.faults.blocks_delete():
+    if backend.faults.uses_up("delete_conflicts"):
         message = f"Cluster '{cluster.name}' cannot be deleted: another operation is in progress."
         raise conflict(message)
     _check_changeable(cluster, verb="deleted")
@@ -165,7 +165,7 @@ def _check_training_plans(
 
 def _check_role(backend: Backend, call: Call) -> None:
     roles = [spec["ExecutionRole"] for spec in groups_of(call.request)]
-    if roles and backend.faults.hides_role():
+    if roles and backend.faults.uses_up("role_not_propagated_calls"):
         message = (
             f"Could not assume role {roles[0]}. Please ensure that the role exists and allows "
             "principal 'sagemaker.amazonaws.com' to assume the role."
@@ -277,9 +277,7 @@ def _update_software(backend: Backend, call: Call) -> Answer:
     versions = _versions(backend, call, cluster)
     image = request.get("ImageId", "default")
     cluster.status = "SystemUpdating"
-    record_cluster(
-        cluster, time=call.now, description=f"Software of {cluster.name} is being updated"
-    )
+    record(cluster, time=call.now, description=f"Software of {cluster.name} is being updated")
     for name in versions:
         group = cluster.groups[name]
         group.status, group.software_update_status = "SystemUpdating", "InProgress"
@@ -292,7 +290,7 @@ def _update_software(backend: Backend, call: Call) -> Answer:
             _finish_group(cluster, name, version=version, image=image, now=now)
         cluster.status = "InService"
         description = f"Software of {cluster.name} was updated"
-        record_cluster(cluster, time=now, description=description)
+        record(cluster, time=now, description=description)
         backend.lifecycle.node_settled(cluster, now)
 
     around.agenda.at(call.now + around.timings.software_update, finish)

@@ -115,7 +115,7 @@ def _list(kind: Kind, backend: Backend, call: Call) -> Answer:
 def _update(kind: Kind, backend: Backend, call: Call) -> Answer:
     _cluster, _identifier, item = _find(backend, call, kind)
     faults = backend.faults
-    if call.request["TargetVersion"] != item.version or faults.conflicts():
+    if call.request["TargetVersion"] != item.version or faults.uses_up("governance_conflicts"):
         message = f"{kind.noun} '{item.name}' has another version: {item.version}."
         raise conflict(message)
     if item.status in _AT_WORK:
@@ -184,7 +184,7 @@ def _settle(backend: Backend, item: GovernanceObject, call: Call, *, status: str
     """Let an object be in force after a while, or fail as the faults have it."""
     faults = backend.faults
     failure = ""
-    if item.team is not None and faults.lacks_webhook():
+    if item.team is not None and faults.uses_up("unready_webhooks"):
         failure = _NOT_READY
     elif item.team in faults.current.quota_failures:
         failure = "The resources that the quota asks for are not available in the cluster."

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator.hyperpod.simulation import slurm_nodes
-from emulator.hyperpod.simulation.event_log import record_cluster, record_group
+from emulator.hyperpod.simulation.event_log import record
 from emulator.hyperpod.simulation.nodes import LocatedNode, NodeProvisioner, cluster_view, node_view
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from emulator.hyperpod.simulation.surroundings import Surroundings
@@ -49,7 +49,7 @@ class ClusterLifecycle:
         cluster.status = "Creating"
         before = {name: GroupBefore(spec=None, target_count=0) for name in cluster.groups}
         self._before[cluster.arn] = before
-        record_cluster(cluster, time=now, description=f"Cluster {cluster.name} is being created")
+        record(cluster, time=now, description=f"Cluster {cluster.name} is being created")
         self._around.agenda.at(now + self._around.timings.create, self._bind(cluster, self._ready))
 
     def update(self, cluster: Cluster, now: float, *, before: dict[str, GroupBefore]) -> None:
@@ -59,13 +59,13 @@ class ClusterLifecycle:
         for group in cluster.groups.values():
             if group.status == "Failed":
                 group.status = "Updating"
-        record_cluster(cluster, time=now, description=f"Cluster {cluster.name} is being updated")
+        record(cluster, time=now, description=f"Cluster {cluster.name} is being updated")
         self._around.agenda.at(now + self._around.timings.update, self._bind(cluster, self._ready))
 
     def delete(self, cluster: Cluster, now: float, *, gone: Callable[[Cluster], None]) -> None:
         """Begin to delete a cluster; `gone` is called when nothing is left of it."""
         cluster.status, cluster.provisioning = "Deleting", False
-        record_cluster(cluster, time=now, description=f"Cluster {cluster.name} is being deleted")
+        record(cluster, time=now, description=f"Cluster {cluster.name} is being deleted")
         for group in cluster.groups.values():
             group.status, group.deleting = "Deleting", True
             for node in group.nodes:
@@ -86,9 +86,9 @@ class ClusterLifecycle:
         wanted = 0 if group.deleting else group.target_count
         if len(staying) != wanted:
             description = f"InstanceGroup {group.name} is scaling from {len(staying)} to {wanted}"
-            record_group(cluster, group, time=now, description=description)
+            record(cluster, group, time=now, description=description)
             # It says nothing of a failure: awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
-            record_group(
+            record(
                 cluster,
                 group,
                 time=now,
@@ -141,7 +141,7 @@ class ClusterLifecycle:
         failure = self._around.faults.current.create_failure
         if cluster.status == "Creating" and failure is not None:
             description = f"Cluster {cluster.name} could not be created"
-            record_cluster(
+            record(
                 cluster, time=now, level="Error", description=description, failure_message=failure
             )
             self._fail(cluster, failure)
@@ -195,7 +195,7 @@ class ClusterLifecycle:
         if slurm_nodes.is_operational(cluster):
             cluster.status = "InService"
             description = f"Cluster {cluster.name} is InService"
-            record_cluster(cluster, time=now, description=description)
+            record(cluster, time=now, description=description)
 
     def _fail_with_controller(
         self, cluster: Cluster, controller: InstanceGroup, message: str, now: float
@@ -212,7 +212,7 @@ class ClusterLifecycle:
         def cascade(later: float) -> None:
             for group in cluster.groups.values():
                 if group is not controller:
-                    record_group(
+                    record(
                         cluster,
                         group,
                         time=later,
@@ -236,7 +236,7 @@ class ClusterLifecycle:
             if not group.nodes:
                 del cluster.groups[group.name]
                 description = f"InstanceGroup {group.name} was deleted"
-                record_cluster(cluster, time=now, description=description)
+                record(cluster, time=now, description=description)
             return
         if group.status in {"InService", "Failed"}:
             return
@@ -244,7 +244,7 @@ class ClusterLifecycle:
         if group.settled or (enough and group.status != "Degraded"):
             group.status = "InService"
             description = f"InstanceGroup {group.name} is InService"
-            record_group(cluster, group, time=now, description=description)
+            record(cluster, group, time=now, description=description)
 
     def _watch_minimum(self, cluster: Cluster, group: InstanceGroup, now: float) -> None:
         epoch = group.epoch
@@ -260,7 +260,7 @@ class ClusterLifecycle:
                 f"{group.minimum_count} instances; it is rolled back to its previous state."
             )
             description = f"InstanceGroup {group.name} did not reach MinInstanceCount"
-            record_group(
+            record(
                 cluster,
                 group,
                 time=later,

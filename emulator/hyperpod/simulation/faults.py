@@ -69,21 +69,9 @@ class FaultGate:
         limit = self._faults.throttled_calls.get(operation, 0)
         return self._takes(f"throttle {operation}", limit=limit)
 
-    def hides_role(self) -> bool:
-        """Say whether the role is not yet visible to this CreateCluster call."""
-        return self._takes("role", limit=self._faults.role_not_propagated_calls)
-
-    def blocks_delete(self) -> bool:
-        """Say whether this DeleteCluster call is to be refused."""
-        return self._takes("delete", limit=self._faults.delete_conflicts)
-
-    def lacks_webhook(self) -> bool:
-        """Say whether Kueue's webhook is not ready for this quota."""
-        return self._takes("webhook", limit=self._faults.unready_webhooks)
-
-    def conflicts(self) -> bool:
-        """Say whether someone else has changed what this call is to change."""
-        return self._takes("conflict", limit=self._faults.governance_conflicts)
+    def uses_up(self, counted: str) -> bool:
+        """Say whether a call is hit by one of the faults of a number of first calls."""
+        return self._takes(counted, limit=getattr(self._faults, counted))
 
     def _takes(self, name: str, *, limit: int) -> bool:
         if self._used[name] >= limit:
@@ -120,12 +108,11 @@ def lifecycle_script(*, cluster: Cluster, node: Node) -> str:
     """Return the message for a lifecycle script that did not exit with zero."""
     log_group = f"/aws/sagemaker/Clusters/{cluster.name}/{cluster.cluster_id}"
     log_stream = f"LifecycleConfig/{node.group_name}/{node.instance_id}"
-    return (
-        f"Instance {node.instance_id} failed to provision with the following error: "
-        '"Lifecycle scripts did not run successfully. Ensure the scripts exist in provided S3 '
+    return _not_provisioned(
+        node,
+        "Lifecycle scripts did not run successfully. Ensure the scripts exist in provided S3 "
         "path, are accessible, and run without errors. To view lifecycle script logs, visit log "
-        f"group '{log_group}' in CloudWatch, and search for log stream '{log_stream}'.\" "
-        "Note that multiple instances may be impacted."
+        f"group '{log_group}' in CloudWatch, and search for log stream '{log_stream}'.",
     )
 
 
@@ -134,17 +121,20 @@ def efa_health_check(*, node: Node) -> str:
 
     The words are those of awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
     """
-    return (
-        f"Instance {node.instance_id} failed to provision with the following error: "
-        '"EFA health checks did not run successfully. Ensure that your VPC and security groups '
-        'are properly configured before attempting to create a new cluster." '
-        "Note that multiple instances may be impacted."
+    return _not_provisioned(
+        node,
+        "EFA health checks did not run successfully. Ensure that your VPC and security groups "
+        "are properly configured before attempting to create a new cluster.",
     )
 
 
 def deep_health_check(*, node: Node) -> str:
     """Return the message for a node that failed its deep health checks."""
+    return _not_provisioned(node, "Deep health checks did not pass.")
+
+
+def _not_provisioned(node: Node, why: str) -> str:
     return (
-        f"Instance {node.instance_id} failed to provision with the following error: "
-        '"Deep health checks did not pass." Note that multiple instances may be impacted.'
+        f'Instance {node.instance_id} failed to provision with the following error: "{why}" '
+        "Note that multiple instances may be impacted."
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from emulator.hyperpod.simulation import faults, slurm_nodes
-from emulator.hyperpod.simulation.event_log import record_node
+from emulator.hyperpod.simulation.event_log import record
 from emulator.hyperpod.simulation.hooks import ClusterView, NodeView
 from emulator.hyperpod.simulation.slurm_nodes import files_of_nodes
 from emulator.hyperpod.simulation.state import (
@@ -142,7 +142,7 @@ class NodeProvisioner:
             return
         node.epoch += 1
         node.status, node.message, node.leaving = "ShuttingDown", None, True
-        record_node(place.cluster, node, time=now, description=f"Instance in {place} is stopping")
+        record(place.cluster, node, time=now, description=f"Instance in {place} is stopping")
         self._later(place, now + self._around.timings.node_stop, self._stopped)
 
     def remove(self, place: LocatedNode) -> None:
@@ -156,7 +156,7 @@ class NodeProvisioner:
         node = place.node
         node.epoch += 1
         description = f"Instance in {place} is being replaced: {reason}"
-        record_node(place.cluster, node, time=now, level="Warn", description=description)
+        record(place.cluster, node, time=now, level="Warn", description=description)
         node.status, node.message = "ShuttingDown", reason
         self._later(place, now + self._around.timings.node_stop, self._restart)
 
@@ -166,7 +166,7 @@ class NodeProvisioner:
         node.epoch += 1
         # The API reference says that EC2 reboots it, and lists no status for that.
         node.status, node.rebooting = "Pending", True
-        record_node(place.cluster, node, time=now, description=f"Instance in {place} is rebooting")
+        record(place.cluster, node, time=now, description=f"Instance in {place} is rebooting")
         if self._around.observer:
             self._around.observer.node_silent(
                 cluster_view(place.cluster), node_view(place.cluster, node)
@@ -314,7 +314,7 @@ class NodeProvisioner:
         self, place: LocatedNode, now: float, *, description: str, script_state: str = "Succeeded"
     ) -> None:
         has_script = "LifeCycleConfig" in place.group.spec
-        record_node(
+        record(
             place.cluster,
             place.node,
             time=now,
@@ -335,7 +335,7 @@ class NodeProvisioner:
             f"Failed to provision EC2 Instance in {place}",
             f"Instance creation in {place} failed",
         ):
-            record_node(
+            record(
                 place.cluster,
                 node,
                 time=now,

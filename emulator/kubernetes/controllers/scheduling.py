@@ -44,12 +44,6 @@ def runs_on(node: Object, pod_spec: Object, *, daemon: bool) -> bool:
     )
 
 
-def is_ready(node: Object) -> bool:
-    """Say whether the kubelet of a node posts that it takes pods."""
-    conditions = (node.get("status") or {}).get("conditions") or ()
-    return any((each["type"], each["status"]) == ("Ready", "True") for each in conditions)
-
-
 def _affine(node: Object, pod_spec: Object) -> bool:
     affinity = (pod_spec.get("affinity") or {}).get("nodeAffinity") or {}
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")

@@ -10,9 +10,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from emulator.kubernetes.controllers.deletions import Removal
-from emulator.kubernetes.controllers.scheduling import is_ready, runs_on
+from emulator.kubernetes.controllers.scheduling import runs_on
 from emulator.kubernetes.objects.errors import Object
-from emulator.kubernetes.objects.metadata import labels_of, name_of, namespace_of, now, stamped_new
+from emulator.kubernetes.objects.metadata import (
+    has_condition,
+    labels_of,
+    name_of,
+    namespace_of,
+    now,
+    stamped_new,
+)
 from emulator.kubernetes.objects.resources import ApiResource, ResourceCatalog
 from emulator.kubernetes.objects.store import Store
 
@@ -52,12 +59,6 @@ def daemon_pods(owner: Object, pods: list[Object]) -> Iterator[Object]:
             yield pod
 
 
-def is_ready_pod(pod: Object) -> bool:
-    """Say whether a pod is ready."""
-    conditions = (pod.get("status") or {}).get("conditions") or ()
-    return any((each["type"], each["status"]) == ("Ready", "True") for each in conditions)
-
-
 def _wanted(owner: Object, nodes: list[Object]) -> Iterator[Object]:
     template = owner["spec"]["template"]
     spec = template.get("spec") or {}
@@ -75,7 +76,7 @@ def _wanted(owner: Object, nodes: list[Object]) -> Iterator[Object]:
                     "ownerReferences": [_reference(owner)],
                 },
                 "spec": {**spec, "nodeName": name_of(node)},
-                "status": _status(spec, node_is_ready=is_ready(node)),
+                "status": _status(spec, node_is_ready=has_condition(node, "Ready")),
             }
 
 
@@ -229,7 +230,7 @@ def refresh_workloads(store: Store, catalog: ResourceCatalog) -> None:
 def _daemon_set(item: Object, pods: list[Object]) -> Object:
     """Its pods are there as soon as it is; not all of them are ready."""
     own = [*daemon_pods(item, pods)]
-    ready = sum(map(is_ready_pod, own))
+    ready = sum(has_condition(pod, "Ready") for pod in own)
     return {
         "currentNumberScheduled": len(own),
         "desiredNumberScheduled": len(own),
@@ -246,7 +247,9 @@ def _deployment(item: Object, nodes: list[Object]) -> Object:
     """All pods on the nodes that would take them; Pending when no node would."""
     pod_spec = item["spec"]["template"].get("spec") or {}
     replicas = item["spec"].get("replicas", 1)
-    takes = any(is_ready(node) and runs_on(node, pod_spec, daemon=False) for node in nodes)
+    takes = any(
+        has_condition(node, "Ready") and runs_on(node, pod_spec, daemon=False) for node in nodes
+    )
     ready = replicas if takes else 0
     status: Object = {
         "observedGeneration": item["metadata"]["generation"],

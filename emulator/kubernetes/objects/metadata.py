@@ -28,6 +28,12 @@ def labels_of(item: Object) -> dict[str, str]:
     return (item.get("metadata") or {}).get("labels") or {}
 
 
+def has_condition(item: Object, kind: str) -> bool:
+    """Say whether a condition in the status of an object holds."""
+    conditions = (item.get("status") or {}).get("conditions") or ()
+    return any((each["type"], each["status"]) == (kind, "True") for each in conditions)
+
+
 def field_at(item: object, path: str) -> object:
     """Return the value at a dotted path, such as `spec.selector`; None where there is none."""
     for part in path.split("."):
