@@ -4,7 +4,6 @@ https://docs.aws.amazon.com/grafana/latest/APIReference/Welcome.html
 https://docs.aws.amazon.com/singlesignon/latest/APIReference/Welcome.html
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
@@ -18,8 +17,8 @@ from emulator.aws.cloudformation.resource_type import (
     tag_map,
 )
 from emulator.aws.iam import authorization
-from emulator.aws.json_service import ServiceError
-from emulator.aws.ministack import Response, get_account_id, get_region, responses
+from emulator.aws.json_service import Asked, Content, ServiceError
+from emulator.aws.ministack import get_account_id, get_region, responses
 from emulator.aws.settings import WORKSPACE_ID
 
 _WORKSPACES = responses.AccountRegionScopedDict()
@@ -85,57 +84,39 @@ WORKSPACE = ResourceType(
 )
 
 
+async def _grafana(asked: Asked) -> Content:
+    """Answer CreateWorkspace and DescribeWorkspace."""
+    identifier = asked.path.removeprefix(_PATH).strip("/")
+    operation = "CreateWorkspace" if asked.method == "POST" else "DescribeWorkspace"
+    place = f"{get_region()}:{get_account_id()}"
+    arn = f"arn:aws:grafana:{place}:/workspaces/{identifier}" if identifier else "*"
+    authorization.require_caller(headers=asked.headers, action=f"grafana:{operation}", resource=arn)
+    if operation == "CreateWorkspace":
+        name, tags = asked.request["workspaceName"], asked.request.get("tags") or {}
+        return {"workspace": _record(name=name, version="10.4", tags=tags)}
+    if identifier not in _WORKSPACES:
+        raise ServiceError("ResourceNotFoundException", "Workspace not found")
+    return {"workspace": _WORKSPACES[identifier]}
+
+
+async def _identity_center(asked: Asked) -> Content:
+    account = get_account_id()
+    authorization.require_caller(
+        headers=asked.headers, action=f"sso:{asked.operation}", resource="*"
+    )
+    if asked.operation == "CreateInstance":
+        arn = "arn:aws:sso:::instance/ssoins-0123456789abcdef"
+        _INSTANCES[account] = {"InstanceArn": arn, "region": get_region()}
+        return {"InstanceArn": arn}
+    found = _INSTANCES.get(account)
+    here = found is not None and found["region"] == get_region()
+    return {"Instances": [{"InstanceArn": found["InstanceArn"]}] if here and found else []}
+
+
 def install() -> None:
-    """Answer CreateWorkspace and DescribeWorkspace, and Identity Center's operations."""
-
-    async def grafana(
-        method: str, path: str, headers: Mapping[str, str], body: bytes, _query: Mapping[str, Any]
-    ) -> Response:
-        identifier = path.removeprefix(_PATH).strip("/")
-        operation = "CreateWorkspace" if method == "POST" else "DescribeWorkspace"
-        try:
-            place = f"{get_region()}:{get_account_id()}"
-            arn = f"arn:aws:grafana:{place}:/workspaces/{identifier}" if identifier else "*"
-            authorization.require_caller(
-                headers=headers, action=f"grafana:{operation}", resource=arn, context={}
-            )
-            if operation == "CreateWorkspace":
-                request = json.loads(body)
-                record = _record(
-                    name=request["workspaceName"], version="10.4", tags=request.get("tags") or {}
-                )
-                return json_service.respond({"workspace": record})
-            if identifier not in _WORKSPACES:
-                raise ServiceError("ResourceNotFoundException", "Workspace not found")
-            return json_service.respond({"workspace": _WORKSPACES[identifier]})
-        except ServiceError as error:
-            return json_service.respond_error(error)
-
-    async def identity_center(
-        _method: str,
-        _path: str,
-        headers: Mapping[str, str],
-        _body: bytes,
-        _query: Mapping[str, Any],
-    ) -> Response:
-        operation, account = json_service.operation(headers), get_account_id()
-        try:
-            authorization.require_caller(
-                headers=headers, action=f"sso:{operation}", resource="*", context={}
-            )
-            if operation == "CreateInstance":
-                arn = "arn:aws:sso:::instance/ssoins-0123456789abcdef"
-                _INSTANCES[account] = {"InstanceArn": arn, "region": get_region()}
-                return json_service.respond({"InstanceArn": arn})
-            found = _INSTANCES.get(account)
-            here = found is not None and found["region"] == get_region()
-            listed = [{"InstanceArn": found["InstanceArn"]}] if here and found else []
-            return json_service.respond({"Instances": listed})
-        except ServiceError as error:
-            return json_service.respond_error(error)
-
+    """Add both services to MiniStack."""
     # It has no X-Amz-Target: what signs a request names the service.
-    json_service.register(service="grafana", target_prefix="grafana.", handler=grafana)
+    json_service.register(service="grafana", target_prefix="grafana.", answer=_grafana)
     json_service.register(
-        service="sso", target_prefix="SWBExternalService", handler=identity_center
+        service="sso", target_prefix="SWBExternalService", answer=_identity_center
     )

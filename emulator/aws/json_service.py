@@ -12,10 +12,6 @@ from typing import Any
 
 from emulator.aws.ministack import Response, app, get_account_id, get_region, iam_evaluator, router
 
-Handler = Callable[
-    [str, str, Mapping[str, str], bytes, Mapping[str, Any]], Coroutine[Any, Any, Response]
-]
-
 
 class ServiceError(Exception):
     """An error the client sees: its code, such as ValidationException, and its message."""
@@ -30,30 +26,58 @@ def respond(content: Mapping[str, Any], *, status: int = 200) -> Response:
     return status, {"Content-Type": "application/x-amz-json-1.1"}, json.dumps(content).encode()
 
 
-def respond_error(error: ServiceError) -> Response:
-    """Return an error as the SDKs read it."""
-    status, headers, body = respond({"__type": error.code, "message": str(error)}, status=400)
-    return status, headers | {"x-amzn-errortype": error.code}, body
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request; MiniStack has authenticated it by then, under AUTH.
 
-
-def operation(headers: Mapping[str, str]) -> str:
-    """Return the operation's name, from the header X-Amz-Target."""
-    return headers.get("x-amz-target", "").rpartition(".")[2]
-
-
-def register(*, service: str, target_prefix: str, handler: Handler) -> None:
-    """Route requests to a handler; MiniStack has authenticated them by then, under AUTH.
-
-    Authorization stays with the handler (`authorization.py`): resolving the resource's ARN may need
+    Authorization stays with who answers (`authorization.py`): resolving the resource's ARN may need
     a call elsewhere, which MiniStack's own enforcement, on the event loop, has no place for.
+    """
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def operation(self) -> str:
+        """The operation's name, from the header X-Amz-Target."""
+        return self.headers.get("x-amz-target", "").rpartition(".")[2]
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What is in the body."""
+        content: dict[str, Any] = json.loads(self.body or b"{}")
+        return content
+
+
+Content = Mapping[str, Any] | Response
+"""What is answered: the members of a JSON object, or the whole response."""
+
+
+def register(
+    *, service: str, target_prefix: str, answer: Callable[[Asked], Coroutine[Any, Any, Content]]
+) -> None:
+    """Answer the requests to a service, or the errors that are raised.
 
     Args:
         service: The signing name, which is also the service's name inside MiniStack.
         target_prefix: What X-Amz-Target starts with.
-        handler: Coroutine function called with method, path, headers, body, query parameters.
+        answer: Gets each request.
     """
+
+    async def handle(
+        method: str, path: str, headers: Mapping[str, str], body: bytes, _query: Mapping[str, Any]
+    ) -> Response:
+        try:
+            content = await answer(Asked(method=method, path=path, headers=headers, body=body))
+        except ServiceError as error:
+            status, own, told = respond({"__type": error.code, "message": str(error)}, status=400)
+            return status, own | {"x-amzn-errortype": error.code}, told
+        return content if isinstance(content, tuple) else respond(content)
+
     router.SERVICE_PATTERNS[service] = {"target_prefixes": [target_prefix]}
-    app.SERVICE_HANDLERS[service] = handler
+    app.SERVICE_HANDLERS[service] = handle
 
 
 TIMEOUT_SECONDS = 60

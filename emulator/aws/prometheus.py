@@ -3,7 +3,6 @@
 Nothing is written to them. https://docs.aws.amazon.com/prometheus/latest/APIReference/Welcome.html
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
@@ -13,8 +12,8 @@ import yaml
 from emulator.aws import json_service
 from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType, tag_map
 from emulator.aws.iam import authorization
-from emulator.aws.json_service import ServiceError
-from emulator.aws.ministack import Response, get_account_id, get_region, responses
+from emulator.aws.json_service import Asked, Content, ServiceError
+from emulator.aws.ministack import get_account_id, get_region, responses
 from emulator.aws.settings import WORKSPACE_ID
 
 _WORKSPACES = responses.AccountRegionScopedDict()
@@ -106,35 +105,25 @@ RULES = ResourceType(
     name="AWS::APS::RuleGroupsNamespace",
     create=_create_rules,
     update=lambda _physical_id, _old, new: _rules(new["Workspace"], new),
-    delete=lambda _physical_id, _properties: None,
 )
 
 
-def install() -> None:
+async def _answer(asked: Asked) -> Content:
     """Answer CreateWorkspace, ListWorkspaces and DescribeWorkspace."""
+    identifier = asked.path.removeprefix(_PATH).strip("/")
+    operation = "CreateWorkspace" if asked.method == "POST" else "ListWorkspaces"
+    operation = "DescribeWorkspace" if identifier else operation
+    authorization.require_caller(headers=asked.headers, action=f"aps:{operation}", resource="*")
+    if operation == "CreateWorkspace":
+        return _record(alias=asked.request.get("alias"), tags=asked.request.get("tags") or {})
+    if not identifier:
+        return {"workspaces": [*_WORKSPACES.values()]}
+    if identifier not in _WORKSPACES:
+        raise ServiceError("ResourceNotFoundException", "Workspace not found")
+    return {"workspace": _WORKSPACES[identifier]}
 
-    async def handle(
-        method: str, path: str, headers: Mapping[str, str], body: bytes, _query: Mapping[str, Any]
-    ) -> Response:
-        identifier = path.removeprefix(_PATH).strip("/")
-        operation = "CreateWorkspace" if method == "POST" else "ListWorkspaces"
-        operation = "DescribeWorkspace" if identifier else operation
-        try:
-            authorization.require_caller(
-                headers=headers, action=f"aps:{operation}", resource="*", context={}
-            )
-            if operation == "CreateWorkspace":
-                request = json.loads(body or b"{}")
-                tags = request.get("tags") or {}
-                return json_service.respond(_record(alias=request.get("alias"), tags=tags))
-            if not identifier:
-                return json_service.respond({"workspaces": [*_WORKSPACES.values()]})
-            if identifier not in _WORKSPACES:
-                message = "Workspace not found"
-                raise ServiceError("ResourceNotFoundException", message)
-            return json_service.respond({"workspace": _WORKSPACES[identifier]})
-        except ServiceError as error:
-            return json_service.respond_error(error)
 
+def install() -> None:
+    """Add the service to MiniStack."""
     # It has no X-Amz-Target: what signs a request names the service.
-    json_service.register(service="aps", target_prefix="aps.", handler=handle)
+    json_service.register(service="aps", target_prefix="aps.", answer=_answer)

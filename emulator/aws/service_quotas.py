@@ -5,19 +5,19 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites
 https://docs.aws.amazon.com/servicequotas/2019-06-24/apireference/Welcome.html
 """
 
-import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
 
 from emulator.aws import json_service
-from emulator.aws.cloudformation.resource_type import Created, Refused
+from emulator.aws.cloudformation.resource_type import Properties, Refused, check_creation
 from emulator.aws.iam import authorization
-from emulator.aws.json_service import HyperPodClient, ServiceError
-from emulator.aws.ministack import Response, ec2, provisioners
+from emulator.aws.json_service import Asked, Content, HyperPodClient, ServiceError
+from emulator.aws.ministack import Query, Response, ec2, wrap
 from emulator.aws.settings import Settings
 
 VPCS, ADDRESSES, INTERFACES = "L-F678F1CE", "L-0263D0A3", "L-DF5E4CA3"
@@ -180,30 +180,20 @@ Described = dict[str, Any]
 def install(*, settings: Settings) -> None:
     """Answer for quotas, and let EC2 refuse what is beyond them."""
 
-    async def handle(
-        _method: str, _path: str, headers: Mapping[str, str], body: bytes, _query: Mapping[str, Any]
-    ) -> Response:
-        operation, request = json_service.operation(headers), json.loads(body or b"{}")
-        try:
-            authorization.require_caller(
-                headers=headers,
-                action=f"servicequotas:{operation}",
-                resource="*",
-                context={},
-            )
-            client = HyperPodClient(url=settings.hyperpod_api, headers=headers)
-            types = await client.quotas() if request.get("ServiceCode") == _SAGEMAKER else {}
-            return json_service.respond(_answer(operation, request, types))
-        except ServiceError as error:
-            return json_service.respond_error(error)
+    async def answer(asked: Asked) -> Content:
+        authorization.require_caller(
+            headers=asked.headers, action=f"servicequotas:{asked.operation}", resource="*"
+        )
+        client = HyperPodClient(url=settings.hyperpod_api, headers=asked.headers)
+        types = await client.quotas() if asked.request.get("ServiceCode") == _SAGEMAKER else {}
+        return _answer(asked.operation, asked.request, types)
 
     json_service.register(
-        service="servicequotas", target_prefix="ServiceQuotasV20190624.", handler=handle
+        service="servicequotas", target_prefix="ServiceQuotasV20190624.", answer=answer
     )
     for operation in _EC2:
-        ec2.ACTION_MAP[operation] = _limited(operation, ec2.ACTION_MAP[operation])
-    handlers = provisioners.RESOURCE_HANDLERS["AWS::EC2::VPC"]
-    handlers["create"] = _limited_creation("CreateVpc", handlers["create"])
+        wrap(ec2.ACTION_MAP, operation, partial(_limited, operation))
+    check_creation("AWS::EC2::VPC", _check_vpcs)
 
 
 def _answer(operation: str, request: Mapping[str, Any], types: Mapping[str, float]) -> Described:
@@ -249,16 +239,11 @@ def _described(service: str, code: str, name: str, value: float) -> Described:
     }
 
 
-def _limited_creation(operation: str, create: Callable[..., Created]) -> Callable[..., Created]:
+def _check_vpcs(_properties: Properties) -> None:
     """Limit a handler of CloudFormation's that makes no call."""
-    _, error, message = _EC2[operation]
-
-    def limited(*arguments: Any) -> Created:
-        if _is_reached(operation):
-            raise Refused(f"{error}: {message}")
-        return create(*arguments)
-
-    return limited
+    _, error, message = _EC2["CreateVpc"]
+    if _is_reached("CreateVpc"):
+        raise Refused(f"{error}: {message}")
 
 
 def _is_reached(operation: str) -> bool:
@@ -266,12 +251,8 @@ def _is_reached(operation: str) -> bool:
     return len(list(there.values())) >= VALUES[_EC2[operation][0]].limit
 
 
-def _limited(operation: str, call: Callable[..., Any]) -> Callable[..., Any]:
+def _limited(operation: str, call: Callable[[Query], Response], query: Query) -> Response:
     _, error, message = _EC2[operation]
-
-    def limited(query: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
-        if _is_reached(operation):
-            return ec2.error(error, message, HTTPStatus.BAD_REQUEST)
-        return call(query)
-
-    return limited
+    if _is_reached(operation):
+        return ec2.error(error, message, HTTPStatus.BAD_REQUEST)
+    return call(query)

@@ -15,8 +15,8 @@ from emulator.aws.cloudformation.resource_type import (
 )
 from emulator.aws.fsx import file_system, rules, store
 from emulator.aws.iam import authorization
-from emulator.aws.json_service import ServiceError
-from emulator.aws.ministack import Response, s3
+from emulator.aws.json_service import Asked, Content, ServiceError
+from emulator.aws.ministack import s3
 
 _EVENTS = {"NEW", "CHANGED", "DELETED"}
 _MAX_PER_FILE_SYSTEM = 8
@@ -260,25 +260,17 @@ def _resource(request: Request) -> str:
     return store.arn(f"file-system/{known}") if known else "*"
 
 
-async def handle(
-    _method: str, _path: str, headers: Mapping[str, str], body: bytes, _query: Request
-) -> Response:
-    """Answer one FSx request."""
-    name = json_service.operation(headers)
-    request = json.loads(body or b"{}")
-    try:
-        authorization.require_caller(
-            headers=headers, action=f"fsx:{name}", resource=_resource(request)
-        )
-        if name not in _OPERATIONS:
-            raise ServiceError("UnsupportedOperation", f"fsx:{name} is not available here.")
-        return json_service.respond(_OPERATIONS[name](request))
-    except ServiceError as error:
-        return json_service.respond_error(error)
+async def _answer(asked: Asked) -> Content:
+    authorization.require_caller(
+        headers=asked.headers, action=f"fsx:{asked.operation}", resource=_resource(asked.request)
+    )
+    if asked.operation not in _OPERATIONS:
+        raise ServiceError("UnsupportedOperation", f"fsx:{asked.operation} is not available here.")
+    return _OPERATIONS[asked.operation](asked.request)
 
 
 def install() -> None:
     """Add the service to MiniStack."""
     json_service.register(
-        service="fsx", target_prefix="AWSSimbaAPIService_v20180301.", handler=handle
+        service="fsx", target_prefix="AWSSimbaAPIService_v20180301.", answer=_answer
     )

@@ -13,7 +13,7 @@ from emulator.aws.cloudformation.service_role import SESSION
 from emulator.aws.encryption import key_of, key_problem, use_of
 from emulator.aws.iam import authorization
 from emulator.aws.iam.authorization import Permission
-from emulator.aws.json_service import HyperPodClient, ServiceError
+from emulator.aws.json_service import Asked, Content, HyperPodClient, ServiceError
 from emulator.aws.ministack import Response, ec2, eks, get_account_id, get_region, s3
 from emulator.aws.sagemaker import permissions
 from emulator.aws.sagemaker.permissions import (
@@ -356,20 +356,15 @@ def call(operation: str, request: Mapping[str, Any], *, settings: Settings) -> d
 def install(*, settings: Settings) -> None:
     """Add the service to MiniStack."""
 
-    async def handle(
-        _method: str, _path: str, headers: Mapping[str, str], body: bytes, _query: Mapping[str, Any]
-    ) -> Response:
+    async def answer(asked: Asked) -> Content:
         call = _Call(
-            operation=json_service.operation(headers),
-            request=json.loads(body or b"{}"),
-            body=body,
-            headers=headers,
-            client=HyperPodClient(url=settings.hyperpod_api, headers=headers),
+            operation=asked.operation,
+            request=asked.request,
+            body=asked.body,
+            headers=asked.headers,
+            client=HyperPodClient(url=settings.hyperpod_api, headers=asked.headers),
             source_account=settings.source_account,
         )
-        try:
-            return await _answer(call)
-        except ServiceError as error:
-            return json_service.respond_error(error)
+        return await _answer(call)
 
-    json_service.register(service="sagemaker", target_prefix="SageMaker.", handler=handle)
+    json_service.register(service="sagemaker", target_prefix="SageMaker.", answer=answer)
