@@ -43,9 +43,6 @@ class Stack:
     """One stack with one custom resource and siblings that may fail.
 
     Attributes:
-        world: Time.
-        resource_type: Such as `Custom::HyperPodCluster`.
-        on_sent: Told of each request when it is sent.
         on_answered: Told of each request that is answered while CloudFormation waits for it.
     """
 
@@ -60,7 +57,6 @@ class Stack:
     waiters: int = 0
 
     def __post_init__(self) -> None:
-        """Begin without a stack."""
         self._stacks = 0
         self._token = 0
         # Of all stacks of the name: those of a deleted stack can still be read by its id.
@@ -95,7 +91,6 @@ class Stack:
     # Operations.
 
     def begin(self, operation: Operation) -> None:
-        """Begin a deployment or a deletion."""
         self.idle = False
         self._token += 1
         if operation.kind == "delete":

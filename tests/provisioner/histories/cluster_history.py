@@ -25,12 +25,7 @@ _LONG_QUIET_SECONDS = 4000.0
 
 
 class ClusterSubject(Subject):
-    """A HyperPod cluster.
-
-    Args:
-        plan: What is going to happen.
-        world: Time.
-    """
+    """A HyperPod cluster."""
 
     resource_type = "Custom::HyperPodCluster"
 
@@ -43,11 +38,9 @@ class ClusterSubject(Subject):
         self.services: Mapping[str, Any] = {"sagemaker": self._sagemaker, "eks": _NoEks()}
 
     def by_hand(self, change: ByHand) -> None:
-        """Let an operator change something with the console."""
         self._sagemaker.by_hand(change.action, NAME, change.group, change.count)
 
     def make_foreign(self) -> None:
-        """Let another stack have made a cluster of the name."""
         tags = {"hyperpod-cdk:stack-id": _OTHER_STACK, "hyperpod-cdk:logical-id": "Other"}
         template: ClusterTemplate = self._plan.operations[0].template
         group = {"InstanceGroupName": "z", "InstanceCount": 4, "InstanceType": "ml.m5.2xlarge"}
@@ -75,7 +68,6 @@ class ClusterSubject(Subject):
         return _LONG_QUIET_SECONDS if slow else _QUIET_SECONDS
 
     def next_template(self, template: ClusterTemplate) -> ClusterTemplate:
-        """Return a template with something else."""
         random = Random(f"heal {self._plan.seed}")  # noqa: S311 - a game of chance
         return next_template(template, random, 9, dares=False)
 
@@ -132,7 +124,6 @@ def slurms_conduct(random: Random, conduct: Conduct) -> Conduct:
 
 
 def changes_by_hand(random: Random, count: int) -> Iterator[ByHand]:
-    """Draw an operator's changes."""
     for _ in range(random.choice((0, 0, 0, 1, 1, 2))):
         yield ByHand(
             operation=random.randrange(1, count) if count > 1 else 0,
@@ -149,7 +140,6 @@ def changes_by_hand(random: Random, count: int) -> Iterator[ByHand]:
 
 
 def conduct(random: Random, *, continuous: bool) -> Conduct:
-    """Draw how HyperPod conducts itself."""
 
     def seldom(share: float) -> tuple[int, ...]:
         return tuple(number for number in range(6) if random.random() < share)

@@ -25,8 +25,6 @@ _SHOWN_SECONDS = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class GroupState:
-    """What a group was like."""
-
     target: int
     release: str
     image: str
@@ -49,18 +47,13 @@ class Snapshot:
 
 @dataclass(kw_only=True)
 class ClusterWatch(Watch):
-    """Looks at what happens to a cluster.
-
-    Attributes:
-        sagemaker: HyperPod as it truly is.
-    """
+    """Looks at what happens to a cluster; `sagemaker` is HyperPod as it truly is."""
 
     sagemaker: SageMaker
 
     # Calls.
 
     def changes(self, change: Change) -> None:
-        """Look at a call that is going to change something."""
         request, cluster = change.request, change.cluster
         if not isinstance(request, Request):
             return
@@ -140,7 +133,6 @@ class ClusterWatch(Watch):
     # Requests.
 
     def sent(self, request: Request) -> None:
-        """Remember what there is when a request is sent."""
         cluster = self.sagemaker.clusters.get(NAME)
         if cluster is not None:
             request.snapshot = Snapshot(
@@ -179,7 +171,6 @@ class ClusterWatch(Watch):
         return "" if cluster is None or cluster.slurm is None else misled(request, cluster)
 
     def deleted(self, request: Request) -> None:
-        """Look whether the cluster is gone."""
         cluster = self.sagemaker.clusters.get(NAME)
         if cluster is not None and cluster.created_by is not None and _marked(cluster, request):
             self.violated(NOT_TRUE, "a deletion is a success, and the cluster is there")
@@ -190,7 +181,6 @@ class ClusterWatch(Watch):
         return at > request.sent_at - self.world.faults.describe_lag - SLACK_SECONDS
 
     def succeeded(self, request: Request) -> None:  # noqa: PLR0912 - each is one difference
-        """Compare the cluster with the template."""
         cluster = self.sagemaker.clusters.get(NAME)
         template: ClusterTemplate = request.wanted
         former: ClusterTemplate | None = request.former
@@ -301,7 +291,6 @@ class ClusterWatch(Watch):
     def healed(  # noqa: PLR0912 - each is one difference
         self, stack: Stack, template: ClusterTemplate
     ) -> None:
-        """Look whether a deployment without faults has made all as its template says."""
         request = stack.requests[-1]
         if request.error is not None or request.wanted is not template:
             return

@@ -20,8 +20,6 @@ STRATEGIES = ("Managed", "Overwrite", "Merge")
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSpec:
-    """An instance group of a template."""
-
     name: str
     count: int
     release: str | None = None
@@ -33,8 +31,6 @@ class GroupSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterTemplate:
-    """A cluster of a template."""
-
     groups: tuple[GroupSpec, ...]
     continuous: bool
     recovery: str = "Automatic"
@@ -49,17 +45,14 @@ class ClusterTemplate:
 
     @cached_property
     def by_name(self) -> Mapping[str, GroupSpec]:
-        """The groups by name."""
         return {group.name: group for group in self.groups}
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
-        """The ResourceProperties."""
         return _properties(self)
 
     @property
     def text(self) -> str:
-        """It in a few words, for the table."""
         groups = ", ".join(
             f"{one.name}={one.count}"
             + "".join(f" {x}" for x in (one.release, one.image, *one.slurm, one.lustre) if x)
@@ -131,7 +124,6 @@ def _group(spec: GroupSpec) -> dict[str, Any]:
 
 
 def first_template(random: Random) -> ClusterTemplate:
-    """Draw a stack's first template."""
     names = ["a", "b", "c"][: random.choice((1, 2, 2, 3))]
     return ClusterTemplate(
         groups=tuple(GroupSpec(name=name, count=random.choice(_COUNTS)) for name in names),
@@ -163,14 +155,7 @@ def _computing(group: GroupSpec, random: Random) -> GroupSpec:
 def next_template(
     template: ClusterTemplate, random: Random, number: int, *, dares: bool = True
 ) -> ClusterTemplate:
-    """Draw a template that differs from one in one to three ways.
-
-    Args:
-        template: The one before.
-        random: Decides.
-        number: Counts the stack's templates.
-        dares: Whether a change may be one that HyperPod never makes.
-    """
+    """Draw a template that differs in one to three ways; one that dares, in what never changes."""
     changed = template
     for _ in range(random.choice((1, 1, 1, 2, 2, 3))):
         if template.slurm and random.random() < _SLURMS_SHARE:

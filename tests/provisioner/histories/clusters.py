@@ -18,10 +18,7 @@ class Conduct:
     """How this history's HyperPod conducts itself.
 
     Attributes:
-        create_seconds: How long a creation takes.
         update_seconds: How long an update takes, or until nodes are there.
-        patch_seconds: How long a patch takes.
-        delete_seconds: How long a deletion takes.
         shows_updating: For how many seconds a continuous cluster shows Updating.
         failing_updates: The numbers of the updates, from 0, that a classic cluster takes back.
         failing_patches: The numbers of the patches, from 0, that fail.
@@ -69,12 +66,7 @@ class Group:
 
     Attributes:
         spec: What was requested last, without what is below.
-        target: How many nodes are wanted.
-        current: How many there are.
-        release: The AMI's release.
-        image: The AMI's id.
         added_by: The request that added it, or the operator.
-        counted_by: Who asked for its number last.
         counted_at: When.
         imaged_by: Who asked for its AMI last.
         software: The SoftwareUpdateStatus; None before the first patch.
@@ -104,7 +96,6 @@ class Group:
     patched_by: list[object] = field(default_factory=list)
 
     def as_described(self) -> dict[str, Any]:
-        """Return it as in DescribeCluster's answer."""
         release, image = self.former_image or (self.release, self.image)
         described = {
             **self.spec,
@@ -127,9 +118,6 @@ class Cluster:
 
     Attributes:
         saved: What an update of a classic cluster would be taken back to.
-        busy_for: Whose call it is busy with.
-        taken_back_from: Whose update HyperPod took back last.
-        taken_back_at: When.
         slurm: What Slurm is told; None under EKS.
         drifted: Whether slurm.conf was edited by hand.
         complaint: The FailureMessage of a cluster that has not failed.
@@ -156,7 +144,6 @@ class Cluster:
 
     @property
     def continuous(self) -> bool:
-        """Whether nodes come and go one by one."""
         return self.request.get("NodeProvisioningMode") == CONTINUOUS
 
     def true_tags(self) -> dict[str, str]:

@@ -48,7 +48,6 @@ class GovernanceTemplate:
 
     @property
     def quotas(self) -> list[dict[str, Any]]:
-        """What each quota says."""
         return [
             {
                 "ComputeQuotaConfig": {
@@ -62,7 +61,6 @@ class GovernanceTemplate:
 
     @property
     def policy(self) -> dict[str, Any]:
-        """What the policy says."""
         classes = [{"Name": "training", "Weight": self.weight}]
         return {"PriorityClasses": classes, "FairShare": "Enabled"}
 
@@ -80,7 +78,6 @@ class GovernanceTemplate:
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
-        """The ResourceProperties."""
         return {
             "ServiceToken": "arn:aws:lambda:us-west-2:111122223333:function:framework",
             "ClusterName": "ml-eks",
@@ -91,19 +88,15 @@ class GovernanceTemplate:
 
     @property
     def text(self) -> str:
-        """It in a few words, for the table."""
         return f"{', '.join(f'{team} {nodes}' for team, nodes in self.nodes)} at {self.weight}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Connection(EksConnection):
-    """Connects to this history's Kubernetes."""
-
     service: GovernanceService
 
     @contextmanager
     def connect(self, described: Any, *, namespace: str) -> Iterator[ClusterCommands]:  # noqa: ANN401
-        """Yield the commands."""
         assert (described["name"], namespace) == ("ml-eks", "kueue-system")
         yield ClusterCommands(
             cluster=cast("Any", None),
@@ -115,13 +108,10 @@ class _Connection(EksConnection):
 
 @dataclass(kw_only=True)
 class GovernanceWatch(Watch):
-    """Looks at what happens to policies and quotas."""
-
     service: GovernanceService
     begun: dict[tuple[str, float], set[str]] = field(default_factory=dict)
 
     def changes(self, what: str, state: State, invocation: Invocation) -> None:
-        """Look at a change that is going to be made."""
         request: Request = invocation.request
         if _OTHERS in state["Name"] or "hyperpod-cdk" not in state.get("Description", ""):
             self.violated(NOT_OWNED, f"{what} of what others made")
@@ -138,17 +128,14 @@ class GovernanceWatch(Watch):
             self.violated(NOT_ASKED, f"{what} of what is wanted and in force", state["Name"])
 
     def deleted(self, request: Request) -> None:  # noqa: ARG002 - there is one cluster
-        """Look whether all is gone that the stack made."""
         if self.service.has_cluster and self._own:
             self.violated(NOT_TRUE, "a deletion is a success, and something is there")
 
     def healed(self, stack: Stack, template: GovernanceTemplate) -> None:
-        """Compare what there is with the template."""
         assert stack.template is template
         self.compare(NOT_UNDONE, stack.requests[-1], "repaired")
 
     def is_false(self, request: Request) -> str:
-        """Say so if a request fails for nothing."""
         conduct = self.service.conduct
         has_cause = (
             request.wanted.fails
@@ -163,7 +150,6 @@ class GovernanceWatch(Watch):
         return self._lasted(request) or not self.service.has_cluster
 
     def compare(self, invariant: int, request: Request, kind: str) -> None:
-        """Compare what there is with what a request wants."""
         wanted = request.wanted.things
         there = {state["Name"]: state for state in self._own}
         if set(wanted) != set(there):
@@ -189,12 +175,7 @@ class GovernanceWatch(Watch):
 
 
 class GovernanceSubject(Subject):
-    """Task governance of a cluster, of which a quota is somebody else's.
-
-    Args:
-        plan: What is going to happen.
-        world: Time.
-    """
+    """Task governance of a cluster, of which a quota is somebody else's."""
 
     resource_type = "Custom::TaskGovernance"
 
@@ -230,12 +211,10 @@ class GovernanceSubject(Subject):
         return _QUIET_SECONDS
 
     def next_template(self, template: GovernanceTemplate) -> GovernanceTemplate:
-        """Return a template with another weight."""
         return replace(template, weight=template.weight + 1)
 
     @contextmanager
     def connected(self) -> Iterator[None]:
-        """Let the provisioner talk to this history's Kubernetes."""
 
         def connection(clients: Any) -> _Connection:  # noqa: ANN401 - whatever clients there are
             return _Connection(
@@ -251,7 +230,6 @@ class _Eks:
     service: GovernanceService
 
     def describe_cluster(self, *, name: str) -> dict[str, Any]:
-        """Describe the EKS cluster."""
         return self.service.describe_eks(name=name)
 
 
@@ -278,7 +256,6 @@ def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Ope
 
 
 def conduct(random: Random) -> GovernanceConduct:
-    """Draw how HyperPod and Kueue conduct themselves."""
     available_at = random.choice((0.0, 0.0, 0.0, 60.0, 300.0))
     race = random.choice((0.0, 0.0, 20.0, 90.0))
     gone_at = random.choice((200.0, 1000.0)) if random.random() < 0.03 else 0.0

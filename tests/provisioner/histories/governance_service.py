@@ -32,8 +32,6 @@ class GovernanceConduct:
     """How HyperPod and Kueue conduct themselves.
 
     Attributes:
-        change_seconds: For how long an object is Creating or Updating.
-        delete_seconds: For how long it is Deleting.
         available_at: When the deployment of Kueue is Available, in seconds since the beginning.
         webhook_at: When its webhook takes objects, at the same time or later.
         refuses_at_work: Whether a deletion of what is at work is a conflict; AWS does not say.
@@ -64,9 +62,6 @@ class GovernanceService:
     """The policies and quotas of one HyperPod cluster.
 
     Attributes:
-        world: Time.
-        conduct: How it conducts itself.
-        notes: Told of each change before it is made.
         objects: The state of each object by id; None when it is gone.
     """
 
@@ -76,24 +71,20 @@ class GovernanceService:
     objects: dict[str, Past] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Number the objects."""
         self._numbers = count()
         self._deletions = 0
 
     @property
     def truth(self) -> list[State]:
-        """The objects as they are."""
         states = (past.read(self.world.now) for past in self.objects.values())
         return [state for state in states if state is not None and state["Status"] != "Deleted"]
 
     @property
     def has_cluster(self) -> bool:
-        """Whether the cluster is there."""
         gone_at = self.conduct.cluster_gone_at
         return not gone_at or self.world.elapsed < gone_at
 
     def put(self, noun: Noun, request: Mapping[str, Any], *, status: str = "Created") -> str:
-        """Make an object, and return its id."""
         identifier = f"{next(self._numbers):012d}"
         now = self.world.now
         state = {
@@ -299,7 +290,6 @@ class GovernanceService:
             self.objects[identifier].put(self.world.now, None)
 
     def drift(self, name: str) -> None:
-        """Let somebody change the quota of a name by hand."""
         for identifier, past in self.objects.items():
             state = past.read(self.world.now)
             if state is not None and state["Name"] == name and state["Status"] in _IN_FORCE:

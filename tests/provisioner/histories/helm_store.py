@@ -58,8 +58,6 @@ class HelmConduct:
     """How this history's helm and Kubernetes conduct themselves.
 
     Attributes:
-        upgrade_seconds: How long an install, an upgrade or a rollback takes.
-        uninstall_seconds: How long an uninstall takes.
         ready_seconds: After how long workloads are ready.
         failing_upgrades: The numbers of the upgrades, from 0, that fail.
         terminating: From when until when the namespace is being deleted, in seconds.
@@ -100,12 +98,7 @@ class HelmStore:
     """One release.
 
     Attributes:
-        world: Time.
-        conduct: How helm conducts itself.
         on_change: Told of each command that changes the release, before it does.
-        revisions: What helm stores.
-        running: What runs in the cluster.
-        changed_at: When that changed.
         at_work: The commands that are at work.
         upgrades: How many upgrades have begun.
         files: What the commands read, by path; real files would take most of the time.
@@ -125,7 +118,6 @@ class HelmStore:
     def connect(
         self, properties: HelmReleaseProperties, wanted: Wanted, turn: Turn
     ) -> Iterator[ReleaseClient]:
-        """Yield the commands for the release, as `ReleaseConnection` does."""
         if self._is_within(self.conduct.creating):
             raise NotReadyError("The EKS cluster ml is still CREATING", next_step="Wait for it.")
         home = cast("Path", _Folder(files=self.files))
@@ -141,7 +133,6 @@ class HelmStore:
         )
 
     def helm(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
-        """Do what helm would."""
         options = dict(pairwise(arguments))
         match arguments[0], arguments[1]:
             case "get", "metadata":
@@ -173,7 +164,6 @@ class HelmStore:
         return ""
 
     def kubectl(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
-        """Do what kubectl would."""
         assert timeout_seconds >= 1.0
         options = dict(pairwise(arguments))
         if arguments[:2] == ["annotate", "--local"]:
@@ -191,17 +181,14 @@ class HelmStore:
 
     @property
     def is_terminating(self) -> bool:
-        """Whether the namespace is being deleted."""
         return self._is_within(self.conduct.terminating)
 
     @property
     def is_ready(self) -> bool:
-        """Whether the workloads are."""
         return self.world.now >= self.changed_at + self.conduct.ready_seconds
 
     @property
     def last(self) -> StoredRevision | None:
-        """The last revision."""
         return self.revisions[-1] if self.revisions else None
 
     def _is_within(self, span: tuple[float, float]) -> bool:
@@ -435,8 +422,6 @@ class _Folder:
 
 @dataclass(kw_only=True)
 class _File:
-    """A file in it."""
-
     path: str
     files: dict[str, str]
 

@@ -35,13 +35,6 @@ class Plan:
 
     Attributes:
         seed: Decides what the plan leaves open, such as how long each call takes.
-        about: What the history is about, such as `cluster`.
-        subject: Makes that.
-        profile: Which faults the seed picked.
-        operations: Deployments and deletions.
-        by_hand: An operator's changes.
-        conduct: How the service conducts itself.
-        faults: What goes wrong.
         foreign: Whether another stack has made something of the name.
         heals: Whether a deployment without faults comes last.
         lasts: Whether the waiters that nobody listens to are watched until they end.
@@ -61,13 +54,7 @@ class Plan:
 
 
 class Subject(ABC):
-    """What a history is about: a custom resource, its service, and what must hold of it.
-
-    Attributes:
-        resource_type: Such as `Custom::HyperPodCluster`.
-        watch: What must hold.
-        services: The clients of the services, by their names in `Clients`.
-    """
+    """What a history is about: a custom resource, its service, and what must hold of it."""
 
     resource_type: str
     watch: Watch
@@ -94,8 +81,6 @@ class Subject(ABC):
 
 @dataclass(kw_only=True)
 class Outcome:
-    """What happened."""
-
     plan: Plan
     violations: list[Violation]
     rows: list[Row]
@@ -103,16 +88,11 @@ class Outcome:
 
 
 def play(plan: Plan) -> Outcome:
-    """Let a history happen and watch it."""
     return _History(plan).play()
 
 
 class _History:
-    """One history while it happens.
-
-    Args:
-        plan: What is going to happen.
-    """
+    """One history while it happens."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -127,7 +107,6 @@ class _History:
         )
 
     def play(self) -> Outcome:
-        """Let it happen."""
         if self.plan.foreign:
             self.subject.make_foreign()
         with self._services(), self.subject.connected(), watched_log(self.watch.log_line):

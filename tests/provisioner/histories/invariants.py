@@ -49,10 +49,7 @@ class Violation:
     """An invariant that did not hold.
 
     Attributes:
-        invariant: Its number.
         kind: What was violated, without names and numbers: violations of a kind count as one.
-        text: What was violated.
-        at: When, in seconds since the epoch.
     """
 
     invariant: int
@@ -66,8 +63,6 @@ class Watch:
     """Looks at what happens and notes what must not.
 
     Attributes:
-        world: Time.
-        violations: What did not hold.
         heals: Whether a deployment without faults is under way, which must succeed.
     """
 
@@ -76,14 +71,12 @@ class Watch:
     heals: bool = False
 
     def violated(self, invariant: int, kind: str, text: str = "") -> None:
-        """Note that an invariant did not hold."""
         self.violations.append(
             Violation(invariant=invariant, kind=kind, text=text or kind, at=self.world.now)
         )
         self.world.note("VIOLATION", "%d %s: %s", invariant, kind, text)
 
     def log_line(self, line: str) -> None:
-        """Look at a line of the log."""
         if any(secret in line for secret in _SECRETS):
             self.violated(NOT_SECRET, "a secret is logged", line)
 
@@ -125,11 +118,9 @@ class Watch:
             self.succeeded(request)
 
     def succeeded(self, request: Request) -> None:
-        """Look at the success of a Create or Update."""
         self.compare(NOT_TRUE, request, request.kind)
 
     def rolled_back(self, request: Request) -> None:
-        """Look at the success of a rollback."""
         self.compare(NOT_UNDONE, request, request.kind)
 
     def compare(self, invariant: int, request: Request, kind: str) -> None:
@@ -196,7 +187,6 @@ class _Lines:
         self._listen = listen
 
     def info(self, message: str, *, extra: Mapping[str, Any]) -> None:
-        """Listen to a line."""
         self._listen(f"{message} {extra}")
 
     warning = info

@@ -29,13 +29,7 @@ SUBJECTS = {
 
 
 def planned(seed: int, *, profile: str | None = None, subject: str | None = None) -> Plan:
-    """Draw a history.
-
-    Args:
-        seed: Decides everything.
-        profile: The kind of faults. Default: the seed's.
-        subject: What it is about. Default: the seed's.
-    """
+    """Draw a history; the seed decides what is not said."""
     random = Random(f"plan {seed}")  # noqa: S311 - a game of chance
     drawn = random.choice(PROFILES)
     profile, about = profile or drawn, subject or _subject(seed)

@@ -45,8 +45,6 @@ _MANY_FAULTS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseTemplate:
-    """A release of a template."""
-
     chart: int
     size: int
     wait_minutes: int = 0
@@ -58,7 +56,6 @@ class ReleaseTemplate:
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
-        """The ResourceProperties."""
         return {
             "ServiceToken": "arn:aws:lambda:us-west-2:111122223333:function:framework",
             "ClusterName": "ml",
@@ -73,23 +70,17 @@ class ReleaseTemplate:
 
     @property
     def text(self) -> str:
-        """It in a few words, for the table."""
         waits = f", waits {self.wait_minutes} min" if self.wait_minutes else ""
         return f"chart {self.chart} size {self.size}{waits}"
 
 
 @dataclass(kw_only=True)
 class ReleaseWatch(Watch):
-    """Looks at what happens to a release.
-
-    Attributes:
-        store: The release as it truly is.
-    """
+    """Looks at what happens to a release; the store is that as it truly is."""
 
     store: HelmStore
 
     def changes(self, command: Command) -> None:
-        """Look at a command that is going to change something."""
         request = command.invocation.request
         last = self.store.last
         if last is not None and _OTHER.owns_labels(last.labels):
@@ -121,20 +112,17 @@ class ReleaseWatch(Watch):
             self.violated(NOT_TRUE, f"{request.kind}: not ready")
 
     def deleted(self, request: Request) -> None:
-        """Look whether the release is gone."""
         last = self.store.last
         owner = Owner(stack_id=request.stack_id, logical_id="Resource")
         if last is not None and owner.owns_labels(last.labels):
             self.violated(NOT_TRUE, "a deletion is a success, and the release is there")
 
     def healed(self, stack: Stack, template: ReleaseTemplate) -> None:
-        """Compare what runs with the template."""
         request = stack.requests[-1]
         assert request.wanted is template
         self.compare(NOT_UNDONE, request, "repaired")
 
     def compare(self, invariant: int, request: Request, kind: str) -> None:
-        """Compare what runs with the template."""
         store = self.store
         template: ReleaseTemplate = request.wanted
         if store.running != template.content:
@@ -147,12 +135,7 @@ class ReleaseWatch(Watch):
 
 
 class ReleaseSubject(Subject):
-    """A Helm release.
-
-    Args:
-        plan: What is going to happen.
-        world: Time.
-    """
+    """A Helm release."""
 
     resource_type = "Custom::HelmRelease"
 
@@ -163,7 +146,6 @@ class ReleaseSubject(Subject):
         self.services: Mapping[str, Any] = {}
 
     def make_foreign(self) -> None:
-        """Let another stack have made a release of the name."""
         self._store.revisions = [
             StoredRevision(
                 number=1,
@@ -176,19 +158,16 @@ class ReleaseSubject(Subject):
         ]
 
     def calm_down(self) -> float:
-        """Let helm do all that it is asked for."""
         conduct = self._store.conduct
         conduct.ready_seconds = min(conduct.ready_seconds, 60.0)
         conduct.upgrade_seconds = min(conduct.upgrade_seconds, 60.0)
         return _QUIET_SECONDS
 
     def next_template(self, template: ReleaseTemplate) -> ReleaseTemplate:
-        """Return a template with another value."""
         return replace(template, size=template.size + 1)
 
     @contextmanager
     def connected(self) -> Iterator[None]:
-        """Let the provisioner run this history's helm."""
         store = self._store
 
         def connected(**_clients: object) -> SimpleNamespace:
@@ -199,7 +178,6 @@ class ReleaseSubject(Subject):
 
 
 def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
-    """Draw deployments."""
     template = ReleaseTemplate(
         chart=1, size=1, wait_minutes=random.choice((0, 0, 0, 0, 3, 3, 10, 10, 10, 45))
     )
@@ -221,7 +199,6 @@ def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Ope
 
 
 def conduct(random: Random) -> HelmConduct:
-    """Draw how helm conducts itself."""
     terminating = creating = (0.0, 0.0)
     if random.random() < 0.25:
         begin = random.choice((0.0, 100.0, 250.0, 500.0))

@@ -10,19 +10,12 @@ class Request:
     """One request to the custom resource.
 
     Attributes:
-        number: Counts the stack's requests.
-        kind: `create`, `update`, `rollback` or `delete`.
-        stack_id: The stack's ARN.
-        wanted: The template that it wants; of a deletion, the one that is deleted.
         former: The template before; None unless it is an Update.
-        physical_id: The id that was answered before.
         sent_at: When it was sent.
         given_up_at: When CloudFormation gave it up; None if it did not.
         answered_at: When it was answered; None if it was not.
         over_at: When nothing was asked for by it any more: it was given up, it failed, or the
             stack turned to something else.
-        error: With what it failed.
-        data: What it answered with success.
         snapshot: The state of things when it was sent, for the invariants.
         undone: The request that it takes back, if the stack rolls back.
         kills: How often its runs were killed.
@@ -50,12 +43,10 @@ class Request:
 
     @property
     def name(self) -> str:
-        """Its name in the table."""
         return f"{self.kind} {self.number}"
 
     @property
     def type(self) -> str:
-        """Its RequestType."""
         return {"create": "Create", "delete": "Delete"}.get(self.kind, "Update")
 
     def ended_at(self) -> float:
@@ -69,8 +60,6 @@ class Operation:
     """One deployment or deletion.
 
     Attributes:
-        kind: `deploy` or `delete`.
-        template: What is deployed.
         fails_after: After how many seconds a sibling fails or the user cancels; None: neither.
         pause: How many seconds pass before it.
         delivered_again: After how many seconds the request is delivered once more; None: it is not.

@@ -33,8 +33,6 @@ class SageMaker:
     """The service. Its methods that are not underlined are boto3's, or an operator's.
 
     Attributes:
-        world: Time.
-        conduct: How it conducts itself.
         on_change: Told of each call that changes a cluster, before it does.
         hands: When an operator changed each group last; of the cluster itself under no name.
     """
@@ -50,7 +48,6 @@ class SageMaker:
     hands: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Enter HyperPod's own updates into the agenda."""
         for seconds in self.conduct.system_updates:
             self.world.after(seconds, self._update_system)
 

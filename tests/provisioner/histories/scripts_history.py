@@ -42,7 +42,6 @@ class ScriptsTemplate:
 
     @cached_property
     def properties(self) -> Mapping[str, Any]:
-        """The ResourceProperties."""
         return {
             "ServiceToken": "arn:aws:lambda:us-west-2:111122223333:function:framework",
             "SourceBucket": "assets",
@@ -55,7 +54,6 @@ class ScriptsTemplate:
 
     @property
     def text(self) -> str:
-        """It in a few words, for the table."""
         return f"version {self.version} of {', '.join(self.paths)}"
 
 
@@ -133,7 +131,6 @@ class S3:
         return self.world.call("s3", "DeleteObjects", lambda: self._delete(Delete["Objects"]))
 
     def newest(self) -> dict[str, bytes]:
-        """Return the text of each key."""
         texts: dict[str, bytes] = {}
         for key, _, body in self.versions:
             texts.pop(key, None)
@@ -167,8 +164,6 @@ class _Broken:
 
 @dataclass(kw_only=True)
 class ScriptsWatch(Watch):
-    """Looks at what happens to the scripts."""
-
     s3: S3
 
     def deleted(self, request: Request) -> None:
@@ -185,7 +180,6 @@ class ScriptsWatch(Watch):
             self.violated(NOT_UNDONE, "repaired: other scripts are there")
 
     def compare(self, invariant: int, request: Request, kind: str) -> None:
-        """Compare the bucket with the template."""
         template: ScriptsTemplate = request.wanted
         newest = self.s3.newest()
         for path in template.paths:
@@ -197,12 +191,7 @@ class ScriptsWatch(Watch):
 
 
 class ScriptsSubject(Subject):
-    """The scripts of a bucket.
-
-    Args:
-        plan: What is going to happen.
-        world: Time.
-    """
+    """The scripts of a bucket."""
 
     resource_type = "Custom::LifecycleScripts"
 
@@ -214,12 +203,10 @@ class ScriptsSubject(Subject):
         self.services: Mapping[str, Any] = {"s3": s3}
 
     def calm_down(self) -> float:
-        """Let S3 be as it mostly is."""
         self._s3.conduct.broken_streams = ()
         return 1000.0
 
     def next_template(self, template: ScriptsTemplate) -> ScriptsTemplate:
-        """Return a template with another version."""
         return replace(template, version=template.version + 1)
 
 
@@ -242,7 +229,6 @@ def _listed(version: _Version, latest: Mapping[str, str]) -> dict[str, Any]:
 
 
 def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
-    """Draw deployments."""
     drawn = []
     bucket_owner = random.choice(("deployment", "user"))
     for version in range(1, random.choice((2, 3, 3, 4)) + 1):
@@ -259,7 +245,6 @@ def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Ope
 
 
 def conduct(random: Random) -> ScriptsConduct:
-    """Draw how S3 conducts itself."""
     return ScriptsConduct(
         broken_streams=tuple(number for number in range(6) if random.random() < 0.05),
         corrupt=random.random() < 0.03,

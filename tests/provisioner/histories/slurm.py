@@ -26,17 +26,14 @@ def asked(request: Mapping[str, Any]) -> Settings | None:
 
 
 def node_type(spec: Mapping[str, Any]) -> str | None:
-    """Return what a group's nodes are in Slurm."""
     return (spec.get("SlurmConfig") or {}).get("NodeType")
 
 
 def leads(spec: Mapping[str, Any]) -> bool:
-    """Say whether a group is the controller's."""
     return node_type(spec) == "Controller"
 
 
 def strategy_of(cluster: Cluster) -> str:
-    """Return a classic cluster's strategy."""
     return str((cluster.slurm or {}).get(STRATEGY, "Managed"))
 
 
@@ -48,15 +45,7 @@ def refuse(
     mode: Mapping[str, Any],
     former: Settings | None = None,
 ) -> None:
-    """Refuse what a Slurm cluster cannot be.
-
-    Args:
-        operation: What is called.
-        request: Its input.
-        groups: The groups that the cluster has then.
-        mode: Says whether nodes come one by one.
-        former: What Slurm is told now; None for a creation, or under EKS.
-    """
+    """Refuse what a Slurm cluster cannot be; `former` is what Slurm is told now, if anything."""
     told = asked(request)
     if told is None and former is None:
         return
@@ -80,7 +69,6 @@ def drifts(cluster: Cluster, request: Mapping[str, Any], conduct: Conduct) -> bo
 
 
 def described(cluster: Cluster, conduct: Conduct) -> dict[str, Any]:
-    """Return the members of DescribeCluster's answer that are about Slurm."""
     if cluster.slurm is None:
         return {}
     shown = dict(cluster.slurm)

@@ -54,7 +54,6 @@ class SmallTemplate:
 
     @property
     def text(self) -> str:
-        """It in a few words, for the table."""
         return f"{self.about} by function {self.version}"
 
 
@@ -64,7 +63,6 @@ class SmallConduct:
 
     Attributes:
         mode: The authentication mode that the EKS cluster has at first.
-        change_seconds: For how many seconds a change of it takes.
         by_hand_at: When an operator changes the mode, in seconds since the beginning; 0: never.
         made_at: When FSx knows the file system.
         available_at: When it is AVAILABLE, with its names.
@@ -92,7 +90,6 @@ class Services:
     busy: Past = field(default_factory=Past)
 
     def __post_init__(self) -> None:
-        """Begin with the cluster as it is; let the operator change it."""
         self.mode.put(self.world.now, self.conduct.mode)
         self.busy.put(self.world.now, value=False)
         if self.conduct.by_hand_at:
@@ -140,7 +137,6 @@ class Services:
         return self.world.call("fsx", "DescribeFileSystems", effect)
 
     def file_system(self, at: float) -> dict[str, Any]:
-        """Return the file system as it is so many seconds after the beginning."""
         conduct = self.conduct
         if at < conduct.available_at:
             return {"FileSystemType": "LUSTRE", "Lifecycle": "CREATING"}
@@ -152,7 +148,6 @@ class Services:
         }
 
     def kubectl(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
-        """Do what kubectl would."""
         assert timeout_seconds >= 1.0
         self._reach("kubectl", arguments)
         runs = arguments[1] == "pods" and self.conduct.runs_jobs
@@ -182,13 +177,10 @@ class Services:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Connection(EksConnection):
-    """Connects to this history's Kubernetes."""
-
     services: Services
 
     @contextmanager
     def connect(self, described: Any, *, namespace: str) -> Iterator[ClusterCommands]:  # noqa: ANN401
-        """Yield the commands."""
         assert (described["name"], namespace) == ("ml", "default")
         yield ClusterCommands(
             cluster=cast("Any", None),
@@ -200,17 +192,13 @@ class _Connection(EksConnection):
 
 @dataclass(kw_only=True)
 class SmallWatch(Watch):
-    """Looks at what the resources say."""
-
     services: Services
 
     def deleted(self, request: Request) -> None:
-        """Look whether users lose something."""
         if self._loses(request):
             self.violated(NOT_ASKED, "a stack is deleted in which a user's job runs")
 
     def healed(self, stack: Stack, template: SmallTemplate) -> None:
-        """Compare what is said with what there is."""
         assert stack.template is template
         self.compare(NOT_UNDONE, stack.requests[-1], "repaired")
 
@@ -231,7 +219,6 @@ class SmallWatch(Watch):
         return by_user and self.services.conduct.runs_jobs and request.wanted.about == DELETION
 
     def compare(self, invariant: int, request: Request, kind: str) -> None:
-        """Compare what is said with what there is."""
         services = self.services
         mode = services.mode.read(self.world.now)
         if request.wanted.about == MODE and mode not in _WITH_ENTRIES:
@@ -244,12 +231,7 @@ class SmallWatch(Watch):
 
 
 class SmallSubject(Subject):
-    """One of the resources.
-
-    Args:
-        plan: What is going to happen.
-        world: Time.
-    """
+    """One of the resources."""
 
     def __init__(self, plan: Plan, world: World) -> None:
         self.resource_type = f"Custom::{plan.operations[0].template.about}"
@@ -263,12 +245,10 @@ class SmallSubject(Subject):
         return 4000.0
 
     def next_template(self, template: SmallTemplate) -> SmallTemplate:
-        """Return a template with another function."""
         return replace(template, version=template.version + 1)
 
     @contextmanager
     def connected(self) -> Iterator[None]:
-        """Let the provisioner talk to this history's Kubernetes."""
 
         def connection(clients: Any) -> _Connection:  # noqa: ANN401 - whatever clients there are
             return _Connection(
@@ -280,7 +260,6 @@ class SmallSubject(Subject):
 
 
 def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
-    """Draw deployments."""
     about = random.choice((MODE, FILE_SYSTEM, DELETION))
     return tuple(
         Operation(
@@ -294,7 +273,6 @@ def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Ope
 
 
 def conduct(random: Random) -> SmallConduct:
-    """Draw how the services conduct themselves."""
     made_at = random.choice((0.0, 0.0, 60.0))
     return SmallConduct(
         mode=random.choice(("CONFIG_MAP", "CONFIG_MAP", "API", "API_AND_CONFIG_MAP")),

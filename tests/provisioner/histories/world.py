@@ -35,9 +35,6 @@ class Faults:
     """What goes wrong in a history, and how often.
 
     Attributes:
-        throttled: The share of calls that are refused as too many.
-        lost: The share of calls whose answer is lost.
-        killed: The share of calls in which the function is killed.
         bursts: Spans in seconds since the beginning in which all calls of a service are refused.
         describe_lag: By how many seconds DescribeCluster lags at most.
         tags_lag: By how many seconds ListTags lags at most.
@@ -62,9 +59,7 @@ class Invocation:
     """One run of the function.
 
     Attributes:
-        who: The request and the entry point, for the table.
         request: Whose run it is; the model notes it with what it changes.
-        begun_at: When it began.
     """
 
     who: str
@@ -80,12 +75,7 @@ class _Fiber(greenlet):
 
 @dataclass(kw_only=True)
 class World:
-    """Time, chance and what has happened.
-
-    Attributes:
-        seed: Decides everything.
-        faults: What goes wrong.
-    """
+    """Time, chance and what has happened."""
 
     seed: int
     faults: Faults
@@ -111,14 +101,12 @@ class World:
 
     @property
     def invocation(self) -> Invocation:
-        """The run that is at work now."""
         found = self._outside if self._fiber is None else self._fiber.about
         assert isinstance(found, Invocation)
         return found
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the history began."""
         return self.now - STARTS_AT
 
     def note(self, who: str, what: str, *facts: object) -> None:
@@ -126,18 +114,11 @@ class World:
         self.rows.append((self.now, who, what, facts))
 
     def after(self, seconds: float, action: Callable[[], None], *, invokes: bool = False) -> None:
-        """Let something happen later.
-
-        Args:
-            seconds: In how many seconds.
-            action: What happens.
-            invokes: Whether it runs the function.
-        """
+        """Let something happen after some seconds, in a run of the function or not."""
         self._entries += 1
         heapq.heappush(self._agenda, (self.now + seconds, self._entries, invokes, action))
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass, and what is due happen."""
         until, fiber = self.now + seconds, self._fiber
         if fiber is None:
             # A run must not sleep beyond it either.
@@ -193,13 +174,7 @@ class World:
         yield invocation
 
     def call(self, service: str, operation: str, effect: Callable[[], T]) -> T:
-        """Make a call to AWS: it takes time, and may go wrong.
-
-        Args:
-            service: Such as `sagemaker`.
-            operation: The API's name of it.
-            effect: What it does; raises what the service answers instead.
-        """
+        """Make a call to AWS: it takes time, and may go wrong, or have its effect."""
         invocation = self.invocation
         self.sleep(self.random.uniform(0.05, 0.3))
         if self.now - invocation.begun_at > LONGEST_RUN_SECONDS:
@@ -282,7 +257,6 @@ class Past:
     values: list[tuple[float, Any]] = field(default_factory=list)
 
     def put(self, now: float, value: object) -> None:
-        """Set it."""
         if self.values and self.values[-1][0] == now:
             self.values[-1] = (now, value)
         else:
@@ -297,7 +271,6 @@ class Past:
 
 
 def client_error(code: str, operation: str, message: str, *, status: int = 400) -> ClientError:
-    """Return an error as botocore raises it."""
     return ClientError(
         {
             "Error": {"Code": code, "Message": message},
