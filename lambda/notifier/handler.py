@@ -22,6 +22,7 @@ from hyperpod_shared.aws_errors import (
     is_denied,
     is_not_found,
     is_transient,
+    or_none,
 )
 from hyperpod_shared.clusters import Described, present_groups
 from hyperpod_shared.failures import UNKNOWN, cause_of, failure_message
@@ -38,6 +39,7 @@ _FIRST_WAIT_SECONDS = 5.0
 _LATELY_SECONDS = 15 * 60
 _LONGEST_SUBJECT = 100  # https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
 _LONGEST_LOOK = 100  # events
+_ABSENT = frozenset({"ValidationException"})
 
 _CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 3}, connect_timeout=2, read_timeout=7
@@ -123,9 +125,7 @@ class Notifier:
 
     def _look_at_node_group(self, eks_cluster: str, name: str, *, began: float) -> None:
         """Tell what is wrong with an EKS node group, of which no event says anything."""
-        answer = _or_none(
-            lambda: self.eks.describe_nodegroup(clusterName=eks_cluster, nodegroupName=name)
-        )
+        answer = _or_none(self.eks.describe_nodegroup, clusterName=eks_cluster, nodegroupName=name)
         if answer is None:
             return
         arn = answer["nodegroup"]["nodegroupArn"]
@@ -216,30 +216,26 @@ class Notifier:
 
     def _changed_lately(self, finding: Finding) -> bool:
         """Say whether nodes came or went, so that some were not ready for that."""
-        try:
-            listed = self.sagemaker.list_cluster_events(
-                ClusterName=self.cluster,
-                EventTimeAfter=datetime.fromtimestamp(finding.time - _LATELY_SECONDS, tz=UTC),
-                MaxResults=_LONGEST_LOOK,
-            )["Events"]
-        except ClientError as error:
-            if not _is_absent(error):
-                raise
-            return False
+        listed = _or_none(
+            self.sagemaker.list_cluster_events,
+            ClusterName=self.cluster,
+            EventTimeAfter=datetime.fromtimestamp(finding.time - _LATELY_SECONDS, tz=UTC),
+            MaxResults=_LONGEST_LOOK,
+        )
         return any(
             each["ResourceType"] != "Cluster" and "orchestration-ready" not in each["Description"]
-            for each in listed
+            for each in (listed or {"Events": ()})["Events"]
         )
 
     def _described(self) -> Described | None:
-        described = _or_none(lambda: self.sagemaker.describe_cluster(ClusterName=self.cluster))
+        described = _or_none(self.sagemaker.describe_cluster, ClusterName=self.cluster)
         if described is None:
             _log.info("The cluster %s does not exist", self.cluster)
         return described
 
     def _node(self, instance: str) -> Mapping[str, Any] | None:
         answer = _or_none(
-            lambda: self.sagemaker.describe_cluster_node(ClusterName=self.cluster, NodeId=instance)
+            self.sagemaker.describe_cluster_node, ClusterName=self.cluster, NodeId=instance
         )
         return None if answer is None else answer["NodeDetails"]
 
@@ -300,17 +296,11 @@ class Notifier:
 
 
 def _is_absent(error: ClientError) -> bool:
-    return is_not_found(error) or code(error) == "ValidationException"
+    return is_not_found(error) or code(error) in _ABSENT
 
 
-def _or_none(call: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Return an answer; None if there is no such thing."""
-    try:
-        return call()
-    except ClientError as error:
-        if _is_absent(error):
-            return None
-        raise
+def _or_none(call: Callable[..., Mapping[str, Any]], **asked: object) -> Mapping[str, Any] | None:
+    return or_none(partial(call, **asked), absent=_ABSENT)
 
 
 @cache

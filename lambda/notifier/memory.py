@@ -49,22 +49,18 @@ class Memory:
 
     def known(self) -> dict[str, float]:
         """Return the faults that are told or watched and not over, and since when."""
-        found: dict[str, float] = {}
-        start: dict[str, object] = {}
-        while True:
-            page = self._dynamodb.query(
-                TableName=self._table,
-                ConsistentRead=True,
-                KeyConditionExpression=f"{_PARTITION} = :cluster",
-                ExpressionAttributeValues={":cluster": {"S": self._cluster_arn}},
-                **start,
-            )
-            for item in page["Items"]:
-                if self._is_known(item):
-                    found[item[_SORT]["S"]] = float(item["since"]["N"])
-            if "LastEvaluatedKey" not in page:
-                return found
-            start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            ConsistentRead=True,
+            KeyConditionExpression=f"{_PARTITION} = :cluster",
+            ExpressionAttributeValues={":cluster": {"S": self._cluster_arn}},
+        )
+        return {
+            item[_SORT]["S"]: float(item["since"]["N"])
+            for page in pages
+            for item in page["Items"]
+            if self._is_known(item)
+        }
 
     def _is_known(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
         now = self._clock()

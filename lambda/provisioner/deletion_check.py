@@ -144,11 +144,7 @@ class DeletionCheck:
 
 
 class UnknownLossError(ProvisioningError):
-    """What users would lose cannot be found out.
-
-    Args:
-        cause: Why not.
-    """
+    """What users would lose cannot be found out, for a cause."""
 
     def __init__(self, what: str, *, cause: str, next_step: str) -> None:
         super().__init__(what, detail=cause, next_step=next_step)

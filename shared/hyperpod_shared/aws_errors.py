@@ -90,9 +90,7 @@ def is_not_found(error: Exception) -> bool:
 def or_none(call: Callable[[], T], *, absent: frozenset[str] = frozenset()) -> T | None:
     """Return what a call answers; None if what it asks for does not exist.
 
-    Args:
-        call: Calls AWS.
-        absent: Further codes of AWS's answer where it does not exist. Default: none.
+    `absent` are further codes of AWS's answer where it does not exist.
     """
     try:
         return call()

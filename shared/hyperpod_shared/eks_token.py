@@ -51,8 +51,7 @@ class TokenSigner:
 def token_signer(session: boto3.Session) -> TokenSigner:
     """Return what signs calls to the region's own STS endpoint, with a session's credentials.
 
-    Args:
-        session: Its events are held by a weak reference, so it must live as long as the signer.
+    The session must live as long as the signer: its events are held by a weak reference.
 
     Raises:
         NoCredentialsError: The session has no credentials.

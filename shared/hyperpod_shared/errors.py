@@ -51,9 +51,6 @@ class CarriedFailure(ProvisioningError):
 
     When `on_event` raises on Create, CDK's provider framework ignores the Delete that follows, and
     a half-made resource would be left behind. See ADR 12.
-
-    Args:
-        text: The failure's message.
     """
 
     def __init__(self, text: str) -> None:

@@ -224,13 +224,29 @@ def test_the_wait_is_told_and_ends(
     assert (told["cause"], told["waited_seconds"]) == (str(error), minutes * 60)
 
 
+@pytest.mark.parametrize(
+    ("resource_type", "properties"),
+    [
+        ("Custom::FileSystemAvailability", {"FileSystemId": "fs-1"}),
+        ("Custom::HyperPodCluster", CLUSTER),
+    ],
+)
 @pytest.mark.parametrize(("minutes", "ends"), [(57, False), (58, True)])
 def test_the_wait_for_throttled_calls_is_told_and_ends(
-    clients: FakeClients, now: float, minutes: int, ends: bool, capsys: pytest.CaptureFixture[str]
+    clients: FakeClients,
+    now: float,
+    *,
+    resource_type: str,
+    properties: dict[str, Any],
+    minutes: int,
+    ends: bool,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    clients.error = client_error("ThrottlingException", "DescribeFileSystems", "Rate exceeded")
-    sent = event("Create", "Custom::FileSystemAvailability", {"FileSystemId": "fs-1"})
-    sent[BEGUN_AT] = now - 60 * minutes
+    clients.error = client_error("ThrottlingException", "Describe", "Rate exceeded")
+    begun_at = now - 60 * minutes
+    claim = Claim.of("request-1", started_at=begun_at, asks="", takes_back="")
+    sent = event("Create", resource_type, properties, physical_id="ml")
+    sent |= {BEGUN_AT: begun_at, CLAIM: str(claim)}
     if ends:
         with pytest.raises(
             ProvisioningError,
@@ -242,24 +258,6 @@ def test_the_wait_for_throttled_calls_is_told_and_ends(
     told = json.loads(capsys.readouterr().out.splitlines()[1])
     assert (told["message"], told["waited_seconds"]) == ("waiting", minutes * 60)
     assert "Rate exceeded" in told["cause"]
-
-
-@pytest.mark.parametrize(("minutes", "ends"), [(57, False), (58, True)])
-def test_the_wait_for_a_cluster_that_is_throttled_is_told_and_ends(
-    clients: FakeClients, now: float, minutes: int, ends: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
-    clients.error = client_error("ThrottlingException", "DescribeCluster", "Rate exceeded")
-    begun_at = now - 60 * minutes
-    claim = Claim.of("request-1", started_at=begun_at, asks="", takes_back="")
-    sent = event("Create", "Custom::HyperPodCluster", CLUSTER, physical_id="ml")
-    sent |= {BEGUN_AT: begun_at, CLAIM: str(claim)}
-    if ends:
-        with pytest.raises(ProvisioningError, match=r"Waited for 58 minutes\. .*Rate exceeded"):
-            handler.is_complete(sent, Context())
-    else:
-        assert handler.is_complete(sent, Context()) == {"IsComplete": False}
-    told = json.loads(capsys.readouterr().out.splitlines()[1])
-    assert told["waited_seconds"] == minutes * 60
 
 
 @pytest.mark.parametrize("entry_point", [handler.on_event, handler.is_complete])

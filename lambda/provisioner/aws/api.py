@@ -19,9 +19,7 @@ class Clients:
     """The function's AWS clients, by service. AWS_ENDPOINT_URL may override endpoints as usual.
 
     By these names, its package gets the models of the services (`function_code.py`).
-
-    Args:
-        region: AWS Region. Default: the environment's.
+    The region is by default the environment's.
     """
 
     def __init__(self, *, region: str | None = None) -> None:

@@ -49,11 +49,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The answer of `is_complete`.
-
-    Attributes:
-        data: The resource's attributes, all of them; only when complete.
-    """
+    """The answer of `is_complete`; data are all of the resource's attributes, when complete."""
 
     complete: bool
     data: Mapping[str, str] = field(default_factory=dict)

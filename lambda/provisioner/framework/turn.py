@@ -47,9 +47,8 @@ class GivenUpError(ProvisioningError):
 class Turn:
     """The turn of one request in one invocation of the function.
 
-    Attributes:
-        sent_at: When CloudFormation sent the request, as far as its events show: `on_event` may be
-            delivered again.
+    CloudFormation sent the request at `sent_at`, as far as its events show: `on_event` may be
+    delivered again.
     """
 
     def __init__(self, request: Request, *, cloudformation: AwsClient, clock: Clock) -> None:

@@ -93,9 +93,7 @@ class Glimpse(NamedTuple):
 class Wanted:
     """What a request wants.
 
-    Attributes:
-        former: What was wanted before, by key.
-        glimpses: What `on_event` saw, by key; None if that is not known.
+    `former` is what was wanted before, by key; `glimpses` what `on_event` saw, None if not known.
     """
 
     deletes: bool

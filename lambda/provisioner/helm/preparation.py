@@ -66,7 +66,7 @@ def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None
     release_namespace = (NAMESPACE, client.properties.namespace)
     if release_namespace in existing.terminating:
         _refuse_terminating(client, *release_namespace)
-    definitions = existing.names[DEFINITION]
+    definitions = existing.definitions
     _await_definitions(client, definitions)
     terminating = {name for _, name in existing.terminating}
     if release is None and not mentions(chart, definitions | terminating):
@@ -96,7 +96,7 @@ def prepare(client: ReleaseClient, release: Release | None, chart: Path) -> None
 def lacks_definitions(client: ReleaseClient) -> bool:
     """Say whether a definition is gone that the release needs, and all objects of its kind."""
     needed = client.properties.needs_definitions
-    return bool(needed) and not set(needed) <= client.containers().names[DEFINITION]
+    return bool(needed) and not set(needed) <= client.containers().definitions
 
 
 def _await_definitions(client: ReleaseClient, definitions: Collection[str]) -> None:

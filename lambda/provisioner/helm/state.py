@@ -69,11 +69,9 @@ class Revision(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """A release as helm stores it.
+    """A release as helm stores it: the labels of its last revision, its history, oldest first.
 
-    Attributes:
-        labels: The labels given to its last revision.
-        revisions: Its history, oldest first; never empty.
+    The history is never empty.
     """
 
     name: str

@@ -78,7 +78,7 @@ class Aim:
     """What a request asks for.
 
     Attributes:
-        former: The one that was wanted before; None when nothing is known of it.
+        former: The CreateCluster input that was wanted before; None if it is not known.
         rolls_back: Whether `former` is a request that failed, and some of it may have been made.
         clears_groups: Whether groups that no template names are a failed request's.
         latest_software: Whether every group without an AMI of its own gets HyperPod's latest, or,

@@ -58,8 +58,7 @@ _MOST_TAGS = 50
 class Executor:
     """Takes steps for one request.
 
-    Attributes:
-        written: The claim as this run wrote it last; None if it wrote none. Tags show it later.
+    The claim is `written` as this run wrote it last, None if it wrote none. Tags show it later.
     """
 
     api: HyperPodApi

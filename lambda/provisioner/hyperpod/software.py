@@ -26,8 +26,7 @@ class SoftwareUpdate:
 
     Each of its groups has its AMI release, None for the latest one.
 
-    Attributes:
-        image_id: A custom AMI, or `default`; None where the groups have HyperPod's already.
+    The image is a custom AMI, or `default`; None where the groups have HyperPod's already.
     """
 
     groups: tuple[tuple[str, str | None], ...]

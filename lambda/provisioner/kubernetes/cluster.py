@@ -111,12 +111,12 @@ _LONGEST_TEXT = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Containers:
-    """The namespaces and definitions of a cluster: their names, by kind.
+    """The names of a cluster's definitions.
 
-    Of those that are being deleted, `terminating` has kind and name.
+    Of these and of its namespaces, `terminating` has kind and name of those being deleted.
     """
 
-    names: Mapping[str, frozenset[str]]
+    definitions: frozenset[str]
     terminating: frozenset[tuple[str, str]]
 
 
@@ -178,7 +178,7 @@ class Cluster:
         """Return the namespaces and definitions that exist."""
         found = dict(zip(_PATHS, self._lists(_PATHS.values(), timeout_seconds), strict=True))
         return Containers(
-            names={kind: frozenset(names) for kind, names in found.items()},
+            definitions=frozenset(found[DEFINITION]),
             terminating=frozenset(
                 (kind, name)
                 for kind, names in found.items()

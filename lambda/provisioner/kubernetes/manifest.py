@@ -37,9 +37,8 @@ class ReleaseId(NamedTuple):
 class Manifest(NamedTuple):
     """A rendered chart, split as helm treats it.
 
-    Attributes:
-        crds: What came from `crds/`: helm writes it in the first install only.
-        templates: What came from `templates/`: helm writes it in each upgrade.
+    What came from `crds/`, helm writes in the first install only, what came from `templates/` in
+    each upgrade.
     """
 
     crds: str

@@ -8,11 +8,10 @@ import pytest
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm.release import HelmRelease
 from tests.support.provisioner.cloudformation import (
-    OTHER_STACK_ID,
     Framework,
     Time,
 )
-from tests.support.provisioner.fake_helm import CHART, CHART_VERSION, FakeHelm
+from tests.support.provisioner.fake_helm import FakeHelm
 
 PROPERTIES = {
     "ClusterName": "ml",
@@ -42,31 +41,10 @@ def _stack(helm: FakeHelm, time: Time, **options: Any) -> Framework:
     return Framework(resource=resource, resource_type="Custom::HelmRelease", time=time, **options)
 
 
-def test_create_installs_and_answers_every_attribute(stack: Framework, helm: FakeHelm) -> None:
-    progress = stack.create(PROPERTIES)
-    assert stack.physical_id == ID
-    assert helm.mutations == ["upgrade"]
-    assert progress.data == {
-        "Release": "hyperpod-dependencies",
-        "Namespace": "kube-system",
-        "Chart": f"{CHART}-{CHART_VERSION}",
-        "Status": "deployed",
-        "Revision": "1",
-        "Ready": "not waited for",
-    }
-
-
 def test_values_keep_their_types(stack: Framework, helm: FakeHelm) -> None:
     stack.create(PROPERTIES)
     assert helm.values == {"a": {"enabled": True, "text": "true", "count": 2, "none": None}}
     assert helm.values["a"]["enabled"] is True
-
-
-def test_retried_create_runs_nothing_again(stack: Framework, helm: FakeHelm) -> None:
-    stack.create(PROPERTIES)
-    waiter = stack.start("Create", PROPERTIES)
-    assert waiter.event["PhysicalResourceId"] == ID
-    assert helm.mutations == ["upgrade"]
 
 
 def test_update_without_a_change_runs_nothing(stack: Framework, helm: FakeHelm) -> None:
@@ -98,92 +76,11 @@ def test_other_identity_is_a_replacement(stack: Framework, helm: FakeHelm, name:
     assert stack.physical_id != ID
 
 
-def test_delete_uninstalls(stack: Framework, helm: FakeHelm) -> None:
-    stack.create(PROPERTIES)
-    assert stack.delete().data == {}
-    assert helm.mutations == ["upgrade", "uninstall"]
-
-
-def test_delete_when_the_release_is_gone(stack: Framework, helm: FakeHelm) -> None:
-    stack.create(PROPERTIES)
-    helm.revisions = []
-    assert stack.delete().complete
-    assert helm.mutations == ["upgrade"]
-
-
-def test_delete_when_the_cluster_is_gone(stack: Framework, helm: FakeHelm) -> None:
-    stack.create(PROPERTIES)
-    helm.cluster_exists = False
-    assert stack.delete().complete
-
-
-def test_delete_leaves_what_another_stack_made_since(helm: FakeHelm, time: Time) -> None:
-    ours, theirs = _stack(helm, time), _stack(helm, time, stack_id=OTHER_STACK_ID)
-    ours.create(PROPERTIES)
-    helm.revisions, helm.labels = [], {}
-    theirs.create(PROPERTIES)
-    assert ours.delete().complete
-    assert "uninstall" not in helm.calls
-
-
-def test_delete_raises_every_other_error(stack: Framework, helm: FakeHelm) -> None:
-    stack.create(PROPERTIES)
-    helm.failures["uninstall"] = ["Error: failed to delete release: hyperpod-dependencies"]
-    with pytest.raises(ProvisioningError, match="failed to delete release"):
-        stack.delete()
-
-
-def test_failed_create_is_found_by_is_complete_and_deleted(
-    stack: Framework, helm: FakeHelm
-) -> None:
-    helm.failures["upgrade"] = ["Error: INSTALLATION FAILED: admission webhook denied the request"]
-    with pytest.raises(ProvisioningError, match=r"^helm could not install .* webhook denied"):
-        stack.create(PROPERTIES)
-    assert stack.physical_id == ID  # known to CloudFormation, so that a Delete follows
-    stack.delete()
-    assert helm.revisions == []
-
-
 def test_a_second_attempt_at_an_install_is_one_too(stack: Framework, helm: FakeHelm) -> None:
     helm.failures["upgrade"] = ["Error: Post https://x: EOF", "Error: field is immutable"]
     with pytest.raises(ProvisioningError, match=r"^helm could not install .* field is immutable"):
         stack.create(PROPERTIES)
     assert helm.mutations == ["upgrade", "upgrade"]
-
-
-def test_failed_update_is_rolled_back_at_once(stack: Framework, helm: FakeHelm) -> None:
-    stack.create(PROPERTIES)
-    helm.failures["upgrade"] = ["Error: UPGRADE FAILED: field is immutable"]
-    with pytest.raises(
-        ProvisioningError,
-        match=r"^helm could not upgrade .* field is immutable.*Revision 1 serves again",
-    ):
-        stack.update(UPGRADED)
-    assert helm.mutations == ["upgrade", "upgrade", "rollback 1"]
-    assert stack.update(PROPERTIES).data["Revision"] == "3"
-    assert helm.mutations == ["upgrade", "upgrade", "rollback 1"]
-
-
-def test_update_killed_half_way_is_recovered(stack: Framework, helm: FakeHelm) -> None:
-    stack.create(PROPERTIES)
-    helm.put("pending-upgrade", {"hyperpod-cdk/request": "killed", "hyperpod-cdk/content": "x"})
-    stack.update(UPGRADED)
-    assert helm.mutations == ["upgrade", "rollback 1", "upgrade"]
-
-
-def test_create_killed_half_way_is_completed(stack: Framework, helm: FakeHelm) -> None:
-    stack.create(PROPERTIES)
-    helm.set_status("pending-install")
-    assert stack.update(UPGRADED).data["Status"] == "deployed"
-    assert helm.mutations == ["upgrade", "rollback 1", "upgrade"]
-
-
-def test_copy_of_a_request_waits_for_the_first(stack: Framework, helm: FakeHelm) -> None:
-    stack.create(PROPERTIES)
-    helm.set_status("pending-install")
-    waiter = stack.start("Create", PROPERTIES)
-    assert waiter.event.get("Failure") is None
-    assert helm.mutations == ["upgrade"]
 
 
 def test_copy_that_finds_the_first_at_work_waits_as_well(stack: Framework, helm: FakeHelm) -> None:
@@ -199,13 +96,6 @@ def test_copy_that_finds_the_first_at_work_waits_as_well(stack: Framework, helm:
     second = stack.start("Create", PROPERTIES).event
     assert not {"Failure"} & {*first, *second}
     assert helm.mutations == ["upgrade", "upgrade"]
-
-
-def test_foreign_release_is_refused_and_left_alone(helm: FakeHelm, time: Time) -> None:
-    _stack(helm, time, stack_id=OTHER_STACK_ID).create(PROPERTIES)
-    with pytest.raises(ProvisioningError, match="of the stack other"):
-        _stack(helm, time).create(PROPERTIES)
-    assert helm.mutations == ["upgrade"]
 
 
 def test_new_access_entry_is_waited_for(stack: Framework, helm: FakeHelm, time: Time) -> None:

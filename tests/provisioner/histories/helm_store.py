@@ -445,9 +445,8 @@ class _Cluster(Cluster):
         assert timeout_seconds >= 1.0
         store: HelmStore = self.__dict__["_store"]
         store.reach("GET namespaces")
-        names = {"Namespace": frozenset({NAMESPACE}), "CustomResourceDefinition": frozenset[str]()}
         gone = frozenset({("Namespace", NAMESPACE)}) if store.is_terminating else frozenset()
-        return Containers(names=names, terminating=gone)
+        return Containers(definitions=frozenset(), terminating=gone)
 
     def has_release(self, name: str, *, namespace: str, timeout_seconds: float) -> bool:
         assert timeout_seconds >= 1.0

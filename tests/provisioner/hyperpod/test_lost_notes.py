@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults
+from emulator.hyperpod import Faults
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.claim import LEFT_TAG, Claim
 from tests.support.provisioner.cloudformation import Time
@@ -40,12 +40,6 @@ def stack(sagemaker: TroubledSageMaker, time: Time) -> HyperPodStack:
     return made
 
 
-def make_busy(sagemaker: TroubledSageMaker) -> None:
-    """Make the cluster busy, so that the next call is made by a poll."""
-    request = {"ClusterName": "ml-cluster", "InstanceGroups": [group("workers")]}
-    sagemaker.service.call("UpdateCluster", request, Caller())
-
-
 def once(operation: str, error: Callable[[], BaseException]) -> Callable[..., None]:
     """Return a hook that raises at the first call of an operation."""
     left = [operation]
@@ -56,54 +50,6 @@ def once(operation: str, error: Callable[[], BaseException]) -> Callable[..., No
             raise error()
 
     return hook
-
-
-def test_tags_that_are_refused_during_the_patch(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker
-) -> None:
-    def before(operation: str, _request: Mapping[str, Any]) -> None:
-        busy = describe(sagemaker)["ClusterStatus"] == "SystemUpdating"
-        if operation == "AddTags" and busy:
-            raise conflict()
-
-    sagemaker.before = before
-    assert stack.update(WISH).complete
-    assert sagemaker.writes == [SOFTWARE]
-
-
-@pytest.mark.parametrize("operation", ["AddTags", SOFTWARE])
-def test_a_poll_that_is_throttled(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker, operation: str
-) -> None:
-    make_busy(sagemaker)
-    failing = once(operation, throttling)
-
-    def before(called: str, request: Mapping[str, Any]) -> None:
-        if describe(sagemaker)["ClusterStatus"] == "InService":
-            failing(called, request)
-
-    sagemaker.before = before
-    assert stack.update(WISH).complete
-    assert describe(sagemaker)["InstanceGroups"][0]["SoftwareUpdateStatus"] == "Succeeded"
-
-
-def test_a_function_that_is_killed_after_the_call(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker
-) -> None:
-    sagemaker.after = once(SOFTWARE, SystemExit)
-    with pytest.raises(SystemExit):
-        stack.update(WISH)
-    stack.requests -= 1  # Lambda invokes once more
-    stack.update(WISH)
-    assert sagemaker.writes == [SOFTWARE]
-
-
-def test_a_lost_answer_that_botocore_follows_up(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker
-) -> None:
-    sagemaker.after = once(SOFTWARE, conflict)
-    stack.update(WISH)
-    assert sagemaker.writes == [SOFTWARE]
 
 
 def test_a_cluster_that_is_busy_is_patched_later(

@@ -4,18 +4,17 @@ import contextlib
 import json
 from typing import Any
 
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from emulator.hyperpod import Caller, HyperPodService, Unknowns
+from emulator.hyperpod import HyperPodService, Unknowns
 from hyperpod_shared.cluster_changes import UPDATABLE
 from hyperpod_shared.clusters import groups_of
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.hyperpod.changes import changes
 from provisioner.hyperpod.cluster_request import Aim
-from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Time, Waiter
+from tests.support.provisioner.cloudformation import Time, Waiter
 from tests.support.provisioner.hyperpod_stack import describe, hyperpod_stack, tags_of_cluster
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
@@ -169,9 +168,7 @@ UNKNOWNS = st.builds(
 )
 
 
-def assert_is(
-    cluster: Deployed, wanted: dict[str, Any], *, others: frozenset[str] = frozenset()
-) -> None:
+def assert_is(cluster: Deployed, wanted: dict[str, Any]) -> None:
     described = cluster.described
     assert described["ClusterStatus"] == "InService"
     assert described["NodeRecovery"] == wanted["NodeRecovery"]
@@ -181,7 +178,7 @@ def assert_is(
     assert tiered == wanted.get("TieredStorageConfig", {"Mode": "Disable"})
     details = {group["InstanceGroupName"]: group for group in described["InstanceGroups"]}
     groups = {group["InstanceGroupName"]: group for group in wanted["InstanceGroups"]}
-    assert details.keys() == groups.keys() | others
+    assert details.keys() == groups.keys()
     for name, group in groups.items():
         got = details[name]
         assert got["TargetCount"] == got["CurrentCount"] == group["InstanceCount"]
@@ -207,25 +204,6 @@ def test_an_update_gives_what_is_wanted(
     cluster.sagemaker.calls.clear()
     cluster.update(properties_of(new) | {"WaitMinutes": "30"})
     assert cluster.sagemaker.writes == []
-
-
-@given(old=INPUTS, new=INPUTS)
-@settings(max_examples=12, deadline=None)
-def test_a_cluster_that_a_former_stack_left_is_made_the_wanted_one(
-    old: dict[str, Any], new: dict[str, Any]
-) -> None:
-    cluster = Deployed(old, Unknowns())
-    arn = cluster.described["ClusterArn"]
-    cluster.stack.cloudformation.status = "CREATE_IN_PROGRESS"
-    cluster.stack.create(properties_of(new))
-    cluster.settle()
-    # Nodes that the template does not name may be at work.
-    assert_is(
-        cluster,
-        new,
-        others=frozenset(group["InstanceGroupName"] for group in old["InstanceGroups"]),
-    )
-    assert cluster.described["ClusterArn"] == arn
 
 
 CANCELLED = st.tuples(INPUTS, st.integers(0, 4), st.booleans())
@@ -254,33 +232,6 @@ def test_whatever_is_cancelled_the_last_request_gets_what_it_wants(
     cluster.update(properties_of(last))
     cluster.settle()
     assert_is(cluster, last)
-
-
-@given(ours=INPUTS, theirs=INPUTS, wanted=INPUTS, polls=st.integers(0, 4))
-@settings(max_examples=12, deadline=None)
-def test_a_cluster_of_another_stack_is_never_touched(
-    ours: dict[str, Any], theirs: dict[str, Any], wanted: dict[str, Any], polls: int
-) -> None:
-    cluster = Deployed(ours, Unknowns())
-    cluster.sagemaker.service.call("DeleteCluster", {"ClusterName": NAME}, Caller())
-    cluster.stack.cloudformation.status = "UPDATE_IN_PROGRESS"
-    waiting = cluster.stack.begin("Update", properties_of(wanted), cluster.wanted)
-    for _ in range(polls):
-        waiting.poll()
-    cluster.settle()
-    other = hyperpod_stack(cluster.sagemaker, cluster.time, stack_id=OTHER_STACK_ID)
-    if not polls:  # else the waiter has created it anew
-        other.create(properties_of(theirs))
-        cluster.sagemaker.calls.clear()
-        cluster.waiters.append(waiting)
-        with pytest.raises(ProvisioningError, match="belongs to"):
-            cluster.update(properties_of(wanted))
-        cluster.stack.physical_id = NAME
-        assert cluster.stack.delete().complete
-        cluster.settle()
-        assert_is(cluster, theirs)
-        assert not {name for name, _ in cluster.sagemaker.calls} & {"AddTags", "DeleteTags"}
-        assert cluster.sagemaker.writes == []
 
 
 ANY_JSON = st.recursive(

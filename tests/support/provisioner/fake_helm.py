@@ -34,11 +34,7 @@ class FakeCluster(Cluster):
 
     def containers(self, *, timeout_seconds: float) -> Containers:
         assert timeout_seconds >= 1
-        names: dict[str, frozenset[str]] = {
-            "Namespace": frozenset(),
-            "CustomResourceDefinition": frozenset(),
-        }
-        return Containers(names=names, terminating=frozenset())
+        return Containers(definitions=frozenset(), terminating=frozenset())
 
     def has_release(self, name: str, *, namespace: str, timeout_seconds: float) -> bool:
         assert timeout_seconds >= 1
