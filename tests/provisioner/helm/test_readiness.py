@@ -195,21 +195,6 @@ def test_a_repeated_request_goes_on_with_what_its_killed_run_was_restoring(
     assert waiter.poll().data["Status"] == "deployed"
 
 
-@pytest.mark.parametrize("status", ["UPDATE_ROLLBACK_IN_PROGRESS", "DELETE_COMPLETE"])
-def test_a_repeated_request_does_not_go_on_once_the_stack_has_turned(
-    stack: Framework, helm: FakeHelm, cloudformation: FakeCloudFormation, time: Time, status: str
-) -> None:
-    stack.create(PROPERTIES)
-    _begin_elsewhere(stack, helm)
-    waiter = stack.begin("Update", UPGRADED, PROPERTIES)
-    before = list(helm.mutations)
-    cloudformation.status = status
-    time.sleep(LONGEST_INVOCATION_SECONDS + 1)
-    with pytest.raises(ProvisioningError, match="was given up by CloudFormation"):
-        waiter.poll()
-    assert helm.mutations == before
-
-
 def test_an_update_that_takes_one_back_goes_on(
     stack: Framework, helm: FakeHelm, cloudformation: FakeCloudFormation
 ) -> None:

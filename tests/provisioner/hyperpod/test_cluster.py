@@ -9,7 +9,6 @@ from provisioner.hyperpod.claim import CALL_TAG, CREATION_TAG, REQUEST_TAG, SUCC
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
     ANOTHER_EKS_CLUSTER,
-    CLASSIC,
     LEFT_OUT_GROUPS,
     ONE,
     TIMINGS,
@@ -56,13 +55,6 @@ def test_cluster_carries_the_users_tags_and_the_owners(
     }
 
 
-def test_retried_create_adopts_its_own_cluster(stack: HyperPodStack) -> None:
-    stack.create(ONE)
-    waiter = stack.start("Create", ONE)
-    assert waiter.event["PhysicalResourceId"] == "ml-cluster"
-    assert waiter.event.get("Failure") is None
-
-
 def test_cluster_of_another_stack_is_refused(sagemaker: LocalSageMaker, time: Time) -> None:
     hyperpod_stack(sagemaker, time, stack_id=OTHER_STACK_ID).create(ONE)
     with pytest.raises(ProvisioningError, match="belongs to the resource Resource of the stack"):
@@ -104,63 +96,6 @@ def test_role_that_never_works_is_reported_in_time(
     with pytest.raises(ProvisioningError, match="Could not assume role"):
         stack.create(ONE)
     assert sum(time.slept) <= 120
-
-
-def test_update_without_a_change_makes_no_call(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    stack.create(ONE)
-    sagemaker.calls.clear()
-    assert stack.update(ONE).data["ClusterStatus"] == "InService"
-    assert sagemaker.writes == []
-
-
-def test_update_changes_groups_recovery_and_tags(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
-) -> None:
-    stack.create(properties(group("workers"), group("old")))
-    stack.update(
-        properties(
-            group("workers", 3),
-            group("new"),
-            NodeRecovery="None",
-            Tags=[{"Key": "cost", "Value": "42"}],
-        )
-    )
-    time.sleep(300)  # in Continuous mode a group may outlive the update
-    described = describe(sagemaker)
-    counts = {
-        made["InstanceGroupName"]: made["TargetCount"] for made in described["InstanceGroups"]
-    }
-    assert counts == {"workers": 3, "new": 1}
-    assert described["NodeRecovery"] == "None"
-    tags = tags_of_cluster(sagemaker)
-    assert tags["cost"] == "42"
-    assert "team" not in tags
-    assert STACK_TAG in tags
-
-
-def test_every_group_that_stays_is_sent(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
-    stack.create(properties(group("workers"), group("autoscaled", 1)))
-    stack.update(properties(group("workers", 2), group("autoscaled", 1)))
-    sent = sagemaker.last("UpdateCluster")["InstanceGroups"]
-    assert [item["InstanceGroupName"] for item in sent] == ["workers", "autoscaled"]
-
-
-def test_update_of_a_busy_cluster_is_made_later_and_once(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    stack.create(CLASSIC)
-    stack.update(properties(group("workers", 2), NodeProvisioningMode=None))
-    sagemaker.service.call(  # somebody else's change is still under way
-        "UpdateCluster",
-        {"ClusterName": "ml-cluster", "InstanceGroups": [group("workers", 3)]},
-        Caller(),
-    )
-    sagemaker.calls.clear()
-    stack.update(properties(group("workers", 4), NodeProvisioningMode=None))
-    assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 4
-    assert sagemaker.writes == ["UpdateCluster"]
 
 
 def test_immutable_change_is_refused_and_rolled_back_at_once_without_a_call(

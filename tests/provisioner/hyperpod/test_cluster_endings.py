@@ -207,17 +207,6 @@ def test_a_property_of_earlier_versions_means_nothing(
     assert len(left) == 1
 
 
-def test_that_of_another_cluster_does_not_matter(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    stack.create(ONE)
-    govern(sagemaker)
-    other = sagemaker.service.call(
-        "ListComputeQuotas", {"ClusterArn": describe(sagemaker)["ClusterArn"][:-1] + "x"}, Caller()
-    )
-    assert other["ComputeQuotaSummaries"] == []
-
-
 def test_a_cluster_without_any_is_deleted_without_asking(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:

@@ -48,15 +48,6 @@ def report(shortage: str) -> list[str]:
     return lines
 
 
-def test_nodes_whose_script_still_runs_are_not_there(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    sagemaker.service.faults = Faults(slow_nodes={"workers": 600.0})
-    assert stack.create(nodes(group("workers", 2))).data["Shortage"] == "none"
-    listed = sagemaker.list_cluster_nodes(ClusterName="ml-cluster")["ClusterNodeSummaries"]
-    assert [node["InstanceStatus"]["Status"] for node in listed] == ["Running"] * 2
-
-
 def test_a_shortage_is_told_as_soon_as_it_is_clear(
     stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
@@ -112,24 +103,6 @@ def test_a_script_that_fails_on_every_node_is_a_failure(
     assert time.now - started < 20 * MINUTE
     with pytest.raises(ProvisioningError, match="is kept with 1 nodes, which are billed"):
         stack.roll_back_creation(stack.properties)
-
-
-def test_a_script_that_fails_once_is_no_failure(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
-) -> None:
-    # A node needs a minute, and another one comes a second after it failed.
-    slow = {"workers": 60.0}
-    sagemaker.service.faults = replace(BROKEN_SCRIPT, slow_nodes=slow)
-    first_failure = time.now + TIMINGS.create + 60.0
-
-    def mend() -> None:
-        if time.now > first_failure:
-            sagemaker.service.faults = Faults(slow_nodes=slow)
-
-    time.while_asleep = mend
-    assert stack.create(nodes(group("workers"))).data["Shortage"] == "none"
-    events = sagemaker.list_cluster_events(ClusterName="ml-cluster", MaxResults=100)["Events"]
-    assert "Error" in {event["EventLevel"] for event in events}
 
 
 def test_a_script_that_fails_on_some_nodes_is_told(
