@@ -13,7 +13,7 @@ from hyperpod_shared.owner import STACK_TAG
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.cluster import EksConnection
 from provisioner.kubernetes.nodes import delete_node_objects
-from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Time
+from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.helm_cloud import Cloud
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
@@ -22,7 +22,6 @@ from tests.support.provisioner.hyperpod_stack import (
     HyperPodStack,
     describe,
     group,
-    hyperpod_stack,
     properties,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
@@ -48,31 +47,11 @@ def test_delete_when_gone(stack: HyperPodStack, sagemaker: LocalSageMaker, time:
     assert sagemaker.writes == ["CreateCluster"]
 
 
-def test_delete_while_busy_is_made_later(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
-    stack.create(ONE)
-    sagemaker.service.faults = Faults(delete_conflicts=3)
-    assert stack.delete().complete
-    assert sagemaker.writes == ["CreateCluster"] + ["DeleteCluster"] * 4
-
-
 def test_delete_during_create(stack: HyperPodStack) -> None:
     stack.requests += 1
     waiter = stack.start("Create", CLASSIC)
     stack.physical_id, stack.properties = waiter.event["PhysicalResourceId"], CLASSIC
     assert stack.delete().complete
-
-
-def test_delete_leaves_the_cluster_of_another_stack(sagemaker: LocalSageMaker, time: Time) -> None:
-    ours, theirs = (
-        hyperpod_stack(sagemaker, time),
-        hyperpod_stack(sagemaker, time, stack_id=OTHER_STACK_ID),
-    )
-    ours.create(ONE)
-    sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
-    time.sleep(TIMINGS.delete + 60)
-    theirs.create(ONE)
-    assert ours.delete().complete
-    assert describe(sagemaker)["ClusterStatus"] == "InService"
 
 
 def test_delete_of_a_cluster_without_tags_is_refused_not_forgotten(
@@ -108,13 +87,6 @@ def test_failed_continuous_create_shows_its_error_events(
     assert sagemaker.last("ListClusterEvents")["SortOrder"] == "Descending"
 
 
-def test_a_shortage_is_no_failure_of_a_continuous_cluster(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
-    assert stack.create(ONE).complete
-
-
 def test_calls_that_are_always_throttled_end_in_time(
     stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
@@ -125,17 +97,6 @@ def test_calls_that_are_always_throttled_end_in_time(
     time.sleep(60)
     with pytest.raises(ProvisioningError, match=r"Waited for 58 minutes.*throttling"):
         waiter.poll()
-
-
-def test_throttled_calls_are_repeated(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
-    sagemaker.service.faults = Faults(throttled_calls={"CreateCluster": 3})
-    assert stack.create(ONE).complete
-
-
-def test_quota_is_reported_at_once(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
-    sagemaker.service.faults = Faults(quotas={"ml.m5.2xlarge": 0})
-    with pytest.raises(ProvisioningError, match="ResourceLimitExceeded"):
-        stack.create(ONE)
 
 
 def test_names_that_differ_are_refused(stack: HyperPodStack) -> None:
@@ -205,14 +166,6 @@ def test_a_property_of_earlier_versions_means_nothing(
         stack.delete()
     left = sagemaker.service.call("ListComputeQuotas", {}, Caller())["ComputeQuotaSummaries"]
     assert len(left) == 1
-
-
-def test_a_cluster_without_any_is_deleted_without_asking(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    stack.create(ONE)
-    assert stack.delete().complete
-    assert "ListComputeQuotas" not in [operation for operation, _ in sagemaker.calls]
 
 
 @pytest.fixture

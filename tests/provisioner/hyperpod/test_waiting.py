@@ -42,14 +42,6 @@ def test_nodes_of_an_update_are_waited_for(stack: HyperPodStack, sagemaker: Loca
     assert describe(sagemaker)["InstanceGroups"][0]["CurrentCount"] == 4
 
 
-def test_the_least_number_of_nodes_is_enough(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    stack.create({**ONE, **NODES})
-    sagemaker.service.faults = SHORT
-    assert stack.update({**properties(group("workers", 4, MinInstanceCount=1)), **NODES}).complete
-
-
 def test_deadline_counts_from_the_request(
     stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
