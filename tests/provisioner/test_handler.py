@@ -64,20 +64,10 @@ class FakeClients:
     def __init__(self) -> None:
         self.s3 = FakeS3()
         self.cloudformation = FakeCloudFormation()
+        self.sagemaker: Any = self
+        self.fsx = self.eks = self.sagemaker
         self.error: Exception | None = None
         self.answer: dict[str, Any] = {}
-
-    @property
-    def sagemaker(self) -> "FakeClients":
-        return self
-
-    @property
-    def fsx(self) -> "FakeClients":
-        return self
-
-    @property
-    def eks(self) -> "FakeClients":
-        return self
 
     def __getattr__(self, name: str) -> Callable[..., dict[str, Any]]:
         return lambda **_: self._answer()
@@ -112,15 +102,8 @@ class SlurmClients(FakeClients):
         super().__init__()
         self.time = Time()
         service = HyperPodService(clock=lambda: self.time.now)
-        self.local = LocalSageMaker(service=service)
-
-    @property
-    def sagemaker(self) -> Any:  # noqa: ANN401 - the emulator's client in the place of this one
-        return self.local
-
-    @property
-    def eks(self) -> FakeClients:
-        raise AssertionError("Slurm needs no EKS")
+        self.sagemaker = self.local = LocalSageMaker(service=service)
+        self.eks = None  # Slurm needs none
 
 
 def test_a_slurm_cluster_needs_neither_eks_nor_a_layer(monkeypatch: pytest.MonkeyPatch) -> None:

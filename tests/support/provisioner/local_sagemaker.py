@@ -1,6 +1,6 @@
 """The rehearsal's HyperPod service behind boto3's calling convention, without a network."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -57,44 +57,10 @@ class LocalSageMaker:
     def last(self, operation: str) -> Mapping[str, Any]:
         return next(request for name, request in reversed(self.calls) if name == operation)
 
-    def create_cluster(self, **request: object) -> Mapping[str, Any]:
-        return self._call("CreateCluster", request)
-
-    def update_cluster(self, **request: object) -> Mapping[str, Any]:
-        return self._call("UpdateCluster", request)
-
-    def delete_cluster(self, **request: object) -> Mapping[str, Any]:
-        return self._call("DeleteCluster", request)
-
-    def describe_cluster(self, **request: object) -> Mapping[str, Any]:
-        return self._call("DescribeCluster", request)
-
-    def list_cluster_nodes(self, **request: object) -> Mapping[str, Any]:
-        return self._call("ListClusterNodes", request)
-
-    def list_cluster_events(self, **request: object) -> Mapping[str, Any]:
-        return self._call("ListClusterEvents", request)
-
-    def describe_cluster_event(self, **request: object) -> Mapping[str, Any]:
-        return self._call("DescribeClusterEvent", request)
-
-    def update_cluster_software(self, **request: object) -> Mapping[str, Any]:
-        return self._call("UpdateClusterSoftware", request)
-
-    def list_compute_quotas(self, **request: object) -> Mapping[str, Any]:
-        return self._call("ListComputeQuotas", request)
-
-    def list_cluster_scheduler_configs(self, **request: object) -> Mapping[str, Any]:
-        return self._call("ListClusterSchedulerConfigs", request)
-
-    def list_tags(self, **request: object) -> Mapping[str, Any]:
-        return self._call("ListTags", request)
-
-    def add_tags(self, **request: object) -> Mapping[str, Any]:
-        return self._call("AddTags", request)
-
-    def delete_tags(self, **request: object) -> Mapping[str, Any]:
-        return self._call("DeleteTags", request)
+    def __getattr__(self, method: str) -> Callable[..., Mapping[str, Any]]:
+        """Return a method of boto3's."""
+        operation = "".join(map(str.capitalize, method.split("_")))
+        return lambda **request: self._call(operation, request)
 
     def _call(self, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
         self.calls.append((operation, request))
