@@ -65,7 +65,8 @@ class FakeClients:
         self.s3 = FakeS3()
         self.cloudformation = FakeCloudFormation()
         self.sagemaker: Any = self
-        self.fsx = self.eks = self.sagemaker
+        self.eks: Any = self
+        self.fsx = self
         self.error: Exception | None = None
         self.answer: dict[str, Any] = {}
 

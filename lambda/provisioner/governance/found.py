@@ -159,24 +159,7 @@ class TaskGovernanceProperties(Properties):
             for content in self.quotas
         )
 
-    def wanted(
-        self,
-        *,
-        deletes: bool,
-        former: "TaskGovernanceProperties | None",
-        claim: str | None,
-        takes_back: bool,
-        sent_at: float,
-    ) -> Wanted:
-        """Return what a request with these properties wants."""
-        before = () if former is None else (former.policy, *former.team_quotas)
-        return Wanted(
-            deletes=deletes,
-            cluster_name=self.hyperpod_cluster_name,
-            policy=self.policy,
-            quotas=self.team_quotas,
-            former={thing.key: thing.content for thing in before},
-            glimpses=read(claim),
-            takes_back=takes_back,
-            sent_at=sent_at,
-        )
+    @property
+    def things(self) -> tuple[Thing, ...]:
+        """All of it, in the order in which it is made."""
+        return (self.policy, *self.team_quotas)

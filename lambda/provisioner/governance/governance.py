@@ -43,7 +43,7 @@ from provisioner.governance.decision import (
     Wait,
     decide,
 )
-from provisioner.governance.found import Found, TaskGovernanceProperties, Wanted, written
+from provisioner.governance.found import Found, TaskGovernanceProperties, Wanted, read, written
 from provisioner.kubernetes.cluster import EksConnection
 
 
@@ -107,10 +107,14 @@ class TaskGovernance:
             owner=request.owner,
             turn=turn,
         )
-        wanted = properties.wanted(
+        before = () if former is None else TaskGovernanceProperties.parse(former).things
+        wanted = Wanted(
             deletes=request.type == "Delete",
-            former=None if former is None else TaskGovernanceProperties.parse(former),
-            claim=request.claim,
+            cluster_name=properties.hyperpod_cluster_name,
+            policy=properties.policy,
+            quotas=properties.team_quotas,
+            former={thing.key: thing.content for thing in before},
+            glimpses=read(request.claim),
             takes_back=turn.takes_back,
             sent_at=turn.sent_at,
         )
