@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from emulator.definitions import karpenter
 from emulator.kubernetes import ApiError
 from hyperpod_cdk import ClusterConfig, ConfigError, NodePoolConfig
 from hyperpod_cdk.hyperpod.node_pool_section import pool_values
-from tests.support.chart_rendering import helm, template
+from tests.support.chart_rendering import helm, objects
 from tests.support.configs import REPOSITORY, configured
 from tests.support.kubernetes_api import running_cluster
 
@@ -42,7 +41,7 @@ def _values(*pools: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rendered(*pools: dict[str, Any], home: Path) -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all(template("pools", CHART, values=_values(*pools), home=home)))
+    return objects(CHART, values=_values(*pools), home=home)
 
 
 def test_a_pool_scales_its_groups_and_has_their_taints_and_common_labels(tmp_path: Path) -> None:
@@ -93,15 +92,15 @@ def test_by_default_no_pod_is_moved(tmp_path: Path) -> None:
 
 
 def test_the_api_takes_them_once_karpenter_is_there(tmp_path: Path) -> None:
-    objects = _rendered(COMPLETE, {"name": "cpu", "instance_groups": ["plain"]}, home=tmp_path)
+    made = _rendered(COMPLETE, {"name": "cpu", "instance_groups": ["plain"]}, home=tmp_path)
     with running_cluster(tmp_path) as cluster:
         with pytest.raises(LookupError, match="is not served"):
-            cluster.api.create(objects[0])
+            cluster.api.create(made[0])
         for definition in karpenter():
             cluster.api.put_definition(definition)
-        for item in objects:
+        for item in made:
             cluster.api.create(item)
-        (pool, *_) = (item for item in objects if item["kind"] == "NodePool")
+        (pool, *_) = (item for item in made if item["kind"] == "NodePool")
         wrong = {**pool, "metadata": {"name": "other"}, "spec": {"template": {"spec": {}}}}
         with pytest.raises(ApiError, match="nodeClassRef"):
             cluster.api.create(wrong)

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.support.chart_rendering import assert_valid_for_kubernetes, template
+from tests.support.chart_rendering import assert_sound, objects
 from tests.support.configs import REPOSITORY
 from tests.support.kubernetes_api import Cluster, running_cluster
 
@@ -31,10 +30,9 @@ def pod(
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Yield a cluster with the policy, which the namespaces are made after."""
     home = tmp_path_factory.mktemp("pod-security")
-    rendered = list(yaml.safe_load_all(template("editors", CHART, values=VALUES, home=home)))
-    assert_valid_for_kubernetes(rendered, folder=home)
+    assert_sound(CHART, values=VALUES, home=home)
     with running_cluster(home) as running:
-        running.kubectl("apply", "-f", "-", stdin=rendered)
+        running.kubectl("apply", "-f", "-", stdin=objects(CHART, values=VALUES, home=home))
         for name in ("team-a", "dev-x", "dev-gpu", "team-ab"):
             running.kubectl("create", "namespace", name)
         yield running

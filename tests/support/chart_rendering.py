@@ -36,6 +36,28 @@ def template(*arguments: str | Path, values: object, home: Path) -> str:
     return done.stdout
 
 
+def objects(
+    chart: Path, *arguments: str | Path, values: object, home: Path, release: str = "it"
+) -> list[dict[str, Any]]:
+    """Return the objects that a chart renders."""
+    text = template(release, chart, *arguments, values=values, home=home)
+    return [each for each in yaml.safe_load_all(text) if each]
+
+
+def refusal(chart: Path, *arguments: str | Path, values: object, home: Path) -> str:
+    """Return why a chart refuses values."""
+    done = helm("template", "it", chart, *arguments, values=values, home=home)
+    assert done.returncode != 0
+    return done.stderr
+
+
+def assert_sound(chart: Path, *arguments: str | Path, values: object, home: Path) -> None:
+    """Check that a chart lints with values, and what it renders against Kubernetes' schemas."""
+    done = helm("lint", "--strict", chart, *arguments, values=values, home=home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert_valid_for_kubernetes(objects(chart, *arguments, values=values, home=home), folder=home)
+
+
 def assert_valid_for_kubernetes(objects: Iterable[dict[str, Any]], *, folder: Path) -> None:
     """Check objects against the schemas of Kubernetes."""
     manifest = folder / "manifest.yaml"
