@@ -3,7 +3,6 @@
 `cost` reads a configuration; of what is deployed there is only the template. A test compares both.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
@@ -12,6 +11,7 @@ from hyperpod_cdk.cost.charges import Charge, charge_of, dearest, month_of, unpr
 from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
 from hyperpod_cdk.facts.prices import biller_of
 from hyperpod_cli.aws.cluster_template import Template, cluster_of, properties_of
+from hyperpod_cli.deliver.deploy.node_group_changes import size_of
 from hyperpod_cli.inspect.cost import known
 from hyperpod_shared.clusters import COUNT, Group, groups_of, types_of
 
@@ -112,15 +112,9 @@ def _of_group(name: str, group: Group, *, region: str) -> Charge:
 
 def _of_node_group(properties: Mapping[str, Any], *, template: Template, region: str) -> Charge:
     is_fixed = properties.get("CapacityType", "ON_DEMAND") == "ON_DEMAND"
-    count = (properties.get("ScalingConfig") or {}).get("DesiredSize")
-    match count:
-        case {"Fn::GetAtt": [str(name), _]}:
-            # The size is kept as the autoscaler has it; the template has the one to begin with.
-            size = (template["Resources"].get(name) or {}).get("Properties") or {}
-            count = json.loads(size.get("Scaling") or "{}").get("DesiredSize")
     types = properties.get("InstanceTypes") or () if is_fixed else ()
     name = str(properties.get("NodegroupName"))
-    return _of_nodes(name, types, count=count, region=region)
+    return _of_nodes(name, types, count=size_of(properties, template), region=region)
 
 
 def _of_nodes(name: str, types: Iterable[str], *, count: object, region: str) -> Charge:

@@ -65,7 +65,7 @@ def consequences(former: Template, wanted: Template) -> Iterator[Consequence]:
             types = " or ".join(
                 group.get("InstanceTypes") or [_replacing(group, wanted).get("InstanceType", "")]
             )
-            yield Consequence(text=f"{what}: new, {_size(group, wanted)} x {types}")
+            yield Consequence(text=f"{what}: new, {size_of(group, wanted)} x {types}")
     found = [each for each in _changes(former, wanted) if each.replacing]
     replaced = [each for each in found if not each.needs_no_nodes]
     for each in replaced:
@@ -83,7 +83,7 @@ def consequences(former: Template, wanted: Template) -> Iterator[Consequence]:
             text = f"{what}: removed, and all its nodes are terminated, with all their volumes"
             yield Consequence(text=text, group=name, ends=most)
         else:
-            yield of_removal(what, name, _size(group, former))
+            yield of_removal(what, name, size_of(group, former))
 
 
 def _of_sizes(
@@ -91,9 +91,9 @@ def _of_sizes(
 ) -> Iterator[Consequence]:
     """Yield what other sizes do; those that the Cluster Autoscaler has given are not known here."""
     before, after = had["ScalingConfig"], has["ScalingConfig"]
-    wanted = _size(has, templates[1])
+    wanted = size_of(has, templates[1])
     if not _is_autoscaled(had) and not _is_autoscaled(has):
-        yield from of_count(what, name, _size(had, templates[0]), wanted)
+        yield from of_count(what, name, size_of(had, templates[0]), wanted)
     elif not _is_autoscaled(has):
         yield Consequence(text=f"{what}: the Cluster Autoscaler's size -> {wanted} nodes")
     elif after["MaxSize"] < before["MaxSize"]:
@@ -209,10 +209,10 @@ def _in_place(group: Values, template: Template) -> Values:
     for name in _IN_PLACE:
         value = group.get(name)
         values |= value if name.endswith("Config") and isinstance(value, Mapping) else {name: value}
-    return {**values, "DesiredSize": _size(group, template)}
+    return {**values, "DesiredSize": size_of(group, template)}
 
 
-def _size(group: Values, template: Template) -> int:
+def size_of(group: Values, template: Template) -> int:
     """Return the wanted size of a group; one that is looked up is what it was to be at first."""
     size = group.get("ScalingConfig", {}).get("DesiredSize", 0)
     looked_up = _referred(size, template)

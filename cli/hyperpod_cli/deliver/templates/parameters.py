@@ -13,9 +13,7 @@ from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.config import SAGEMAKER
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.instance_types import default_threads_per_core, instance_types
-from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig, OverrideVpcConfig
-from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
+from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.schema.arns import BUCKET_NAME, TRAINING_PLAN_ARN
 from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cdk.schema.section import Section
@@ -161,21 +159,11 @@ def _kubernetes(config: Config) -> Iterator[Parameter]:
         definition=definition(EksConfig, "version", default=plane.version, Description=told),
         paths=(("eks", "version"),),
     )
-    if plane.secrets_kms_key_arn is not None:
-        key, name = "secrets_kms_key_arn", "SecretsKmsKeyArn"
-        label = "KMS key of Kubernetes secrets"
-        found = _existing(EksConfig, key, name=name, label=label, group=_KUBERNETES, path=("eks",))
-        yield replace(found, is_fixed=True)
-    for index, _ in enumerate(plane.admins):
-        yield _existing(
-            EksConfig,
-            "admins",
-            index,
-            name=f"AdminArn{index + 1}",
-            label=f"Administrator {index + 1}",
-            group=_KUBERNETES,
-            path=("eks",),
-        )
+    key = ("secrets_kms_key_arn", "SecretsKmsKeyArn", "KMS key of Kubernetes secrets")
+    for each in _existing(plane, key, path=("eks",), group=_KUBERNETES):
+        yield replace(each, is_fixed=True)
+    admins = ("admins", "AdminArn", "Administrator {}")
+    yield from _existing(plane, admins, path=("eks",), group=_KUBERNETES)
 
 
 def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
@@ -206,38 +194,25 @@ def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
 
 
 def _groups(config: Config, *, variants: Variants) -> Iterator[Parameter]:
-    cluster = config.cluster
+    cluster, scripts = config.cluster, config.lifecycle_scripts
     names = [_in_pascal_case(group.name) for group in cluster.all_groups]
     taken = Counter(name.lower() for name in names)
-    if cluster.execution_role_arn is not None:
-        yield _existing(
-            ClusterConfig, "execution_role_arn", name="NodeRoleArn", label="Role of the nodes"
-        )
-    if config.lifecycle_scripts.existing_bucket_name is not None:
-        for key, name, label in (
+    yield from _existing(cluster, ("execution_role_arn", "NodeRoleArn", "Role of the nodes"))
+    if scripts.existing_bucket_name is not None:
+        yield from _existing(
+            scripts,
             ("existing_bucket_name", "ScriptsBucketName", "Bucket of the lifecycle scripts"),
             ("existing_bucket_kms_key_arn", "ScriptsKmsKeyArn", "Its KMS key"),
-        ):
-            if getattr(config.lifecycle_scripts, key) is not None:
-                yield _existing(
-                    LifecycleScriptsConfig, key, name=name, label=label, path=("lifecycle_scripts",)
-                )
-    if cluster.role_arn is not None:
-        yield _existing(ClusterConfig, "role_arn", name="ClusterRoleArn", label="Cluster role")
+            path=("lifecycle_scripts",),
+        )
+    yield from _existing(cluster, ("role_arn", "ClusterRoleArn", "Cluster role"))
     for number, (path, group) in enumerate(cluster.groups_with_paths()):
         # Names may differ in their hyphens, or in upper and lower case, alone.
         suffix = str(number + 1) if taken[names[number].lower()] > 1 else ""
         place = tuple(int(step) if isinstance(step, int) else step for step in path)
         yield from _group(group, path=place, prefix=names[number] + suffix, variants=variants)
-    for index, _ in enumerate(config.lifecycle_scripts.writers):
-        yield _existing(
-            LifecycleScriptsConfig,
-            "writers",
-            index,
-            name=f"ScriptWriterArn{index + 1}",
-            label=f"Writer {index + 1} of lifecycle scripts",
-            path=("lifecycle_scripts",),
-        )
+    writers = ("writers", "ScriptWriterArn", "Writer {} of lifecycle scripts")
+    yield from _existing(scripts, writers, path=("lifecycle_scripts",))
 
 
 def _group(
@@ -286,70 +261,53 @@ def _group(
             ),
             paths=((*path, "volume_size_gib"),),
         )
-    yield from _existing_of_group(group, path=path, prefix=prefix, heading=heading)
-
-
-def _existing_of_group(
-    group: NodeGroupConfig, *, path: KeyPath, prefix: str, heading: str
-) -> Iterator[Parameter]:
     # CloudFormation makes no ARN of a text that may be one already.
     plan = {
         "AllowedPattern": TRAINING_PLAN_ARN,
         "Description": "ARN of the SageMaker training plan.",
     }
-    for key, name, label, changes in (
-        ("training_plan_arn", "TrainingPlanArn", "Training plan", plan),
-        ("execution_role_arn", "ExecutionRoleArn", "Role of the nodes", {}),
+    key = ("training_plan_arn", f"{prefix}TrainingPlanArn", "Training plan")
+    yield from _existing(group, key, path=path, group=heading, **plan)
+    key = ("execution_role_arn", f"{prefix}ExecutionRoleArn", "Role of the nodes")
+    yield from _existing(group, key, path=path, group=heading)
+    for key, kind in (
+        (("subnet_ids", f"{prefix}SubnetId", "Subnet {}"), "Subnet"),
+        (("security_group_ids", f"{prefix}SecurityGroupId", "Security group {}"), "SecurityGroup"),
     ):
-        if getattr(group, key) is not None:
-            yield _existing(
-                type(group),
-                key,
-                name=prefix + name,
-                label=label,
-                group=heading,
-                path=path,
-                **changes,
-            )
-    if group.override_vpc is None:
-        return
-    for key, name, label, kind in (
-        ("subnet_ids", "SubnetId", "Subnet", "AWS::EC2::Subnet::Id"),
-        ("security_group_ids", "SecurityGroupId", "Security group", "AWS::EC2::SecurityGroup::Id"),
-    ):
-        for index, _ in enumerate(getattr(group.override_vpc, key)):
-            yield Parameter(
-                name=f"{prefix}{name}{index + 1}",
-                label=f"{label} {index + 1}",
-                group=heading,
-                definition={
-                    "Type": kind,
-                    "Description": definition(OverrideVpcConfig, key, default=None)["Description"],
-                },
-                paths=((*path, "override_vpc", key, index),),
-                is_token=True,
-            )
+        inside = (*path, "override_vpc")
+        for each in _existing(group.override_vpc, key, path=inside, group=heading):
+            described = each.definition["Description"]
+            found = {"Type": f"AWS::EC2::{kind}::Id", "Description": described}
+            yield replace(each, definition=found)
 
 
 def _existing(
-    section: type[Section],
-    key: str,
-    *index: int,
-    name: str,
-    label: str,
+    section: Section | None,
+    *keys: tuple[str, str, str],
     group: str = _DEPLOYMENT,
     path: KeyPath = ("cluster",),
     **changes: str,
-) -> Parameter:
-    """Return a parameter without a default: what exists in one account is in no other."""
-    return Parameter(
-        name=name,
-        label=label,
-        group=group,
-        definition=definition(section, key, default=None, **changes),
-        paths=((*path, key, *index),),
-        is_token=True,
-    )
+) -> Iterator[Parameter]:
+    """Yield parameters without a default: what exists in one account is in no other.
+
+    Of each key, by its name, they have the name and the label; of one with several values, these
+    get numbers.
+    """
+    for key, name, label in keys:
+        value = getattr(section, key, None)
+        if section is None or value is None:
+            continue
+        is_list = isinstance(value, tuple)
+        for index in range(len(value)) if is_list else [0]:
+            number = index + 1 if is_list else ""
+            yield Parameter(
+                name=f"{name}{number}",
+                label=label.format(number),
+                group=group,
+                definition=definition(type(section), key, default=None, **changes),
+                paths=((*path, key, *([index] if is_list else ())),),
+                is_token=True,
+            )
 
 
 def _in_pascal_case(name: str) -> str:
