@@ -95,7 +95,7 @@ def reservation_in_another_zone(stage: Stage) -> Iterator[Fact]:
         client=clients,
     )
     found = [
-        str(each.finding) for each in VALIDATORS["capacity-reservations"](stage.config, target)
+        str(finding) for finding, _ in VALIDATORS["capacity-reservations"](stage.config, target)
     ]
     yield Fact(check=f"preflight says: {'; '.join(found)}", ok=any("is in " in e for e in found))
     matching = r"reservation: .*ReservationCapacityExceeded.*Compare the capacity reservation"

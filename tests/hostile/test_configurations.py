@@ -55,9 +55,9 @@ def read(path: Path) -> Lines:
     found = [
         *findings(config),
         *(
-            problem.finding
+            finding
             for name in ("existing-bucket", "existing-role", "other-accounts")
-            for problem in VALIDATORS[name](config, target)
+            for finding, _ in VALIDATORS[name](config, target)
         ),
     ]
     return [f"{REFUSED if f.severity is Severity.ERROR else WARNED}:{f}" for f in found]

@@ -215,11 +215,13 @@ class Deployment:
             partition="aws",
             account=self.account,
             region=self.region,
-            client=self.client,
-            elsewhere=lambda service, region: clients(
-                self.aws.endpoint, account=self.account, region=region
-            )(service),
+            client=self._client,
         )
+
+    def _client(self, service: str, region: str | None = None) -> Any:  # noqa: ANN401 - any service
+        if region is None:
+            return self.client(service)
+        return clients(self.aws.endpoint, account=self.account, region=region)(service)
 
     def create(self, kind: StackKind, *kinds: str, bootstrapped: bool = True) -> None:
         """Create or update resources of a stack.

@@ -60,14 +60,9 @@ class AwsSession:
         """The session of all clients: a second one of the same profile would ask for MFA again."""
         return boto3.Session(botocore_session=self.profile, region_name=self.region)
 
-    def client(self, service: str) -> AwsClient:
-        """Return the client of a service, by boto3's name of it."""
-        return self._client(service, attempts=4)  # a person waits for the answer
-
-    def client_elsewhere(self, service: str, region: str) -> AwsClient:
-        """Return the client of a service in another region."""
-        clients: Any = self.session.client
-        return clients(service, region_name=region)
+    def client(self, service: str, region: str | None = None) -> AwsClient:
+        """Return the client of a service, by boto3's name of it, there or in another region."""
+        return self._client(service, attempts=4, region=region)  # a person waits for the answer
 
     def polling_client(self, service: str) -> AwsClient:
         """Return a client for reads: what fails is read again at the next poll."""
@@ -77,10 +72,10 @@ class AwsSession:
         """Return a client that asks once: a call that does something may have arrived."""
         return self._client(service, attempts=1)
 
-    def _client(self, service: str, *, attempts: int) -> AwsClient:
+    def _client(self, service: str, *, attempts: int, region: str | None = None) -> AwsClient:
         retries = ClientConfig(retries={"mode": "standard", "total_max_attempts": attempts})
         clients: Any = self.session.client
-        return clients(service, config=retries)
+        return clients(service, region_name=region, config=retries)
 
     def cli_environment(self) -> dict[str, str]:
         """Return the environment of the CDK CLI.

@@ -6,7 +6,6 @@ only after the synthesis, and a missing bootstrap only after it has read every a
 
 import sys
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +52,7 @@ def refuse_problems(
     clients: Any = session.client
     target = Target(
         **asdict(environment),
-        client=partial(clients, region_name=environment.region),
-        elsewhere=lambda service, region: clients(service, region_name=region),
+        client=lambda service, region=environment.region: clients(service, region_name=region),
     )
     file = read_yaml(config_path)
     refused: list[str] = []
@@ -63,10 +61,9 @@ def refuse_problems(
     own = concerning(VALIDATORS, config)
     validators = {name: each for name, each in own.items() if name != _LOCAL}
     for result in results(config, target, validators=validators):
-        for problem in result.problems:
-            finding = problem.finding
+        for finding, command in result.problems:
             found = file.line(finding) if finding.path else f"{file.path}: {finding}"
-            line = f"{found}; look with: {command_in(problem, target)}"
+            line = f"{found}; look with: {command_in(command, target)}"
             (refused if finding.severity is Severity.ERROR else told).append(line)
         if result.failure is not None:
             failures.append(f"{environment}: {result.name}: {result.failure}")

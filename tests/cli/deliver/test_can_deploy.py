@@ -264,7 +264,7 @@ def test_what_a_validator_finds_refuses_a_deployment(
         assert target.client("sts").get_caller_identity() == CALLER
         if isinstance(found, Exception):
             raise found
-        yield Problem(finding=found, command="aws eks list-clusters")
+        yield (found, "aws eks list-clusters")
 
     monkeypatch.setattr(account, "VALIDATORS", {"subject": subject})
     monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))

@@ -88,7 +88,7 @@ def test_nobody_needs_rights_on_eks(assemble: Assemble) -> None:
     policies = policies_of(folder, deployment="ml", environment=Environment(**PLACE))
     assert '"eks' not in json.dumps(dict(documents(policies)))
 
-    target = Target(**PLACE, client=lambda _: None, elsewhere=None)
+    target = Target(**PLACE, client=lambda _: None)
     rights = needed_statements(CONFIG, target, groups=CONFIG.cluster.instance_groups)
     assert rights and '"eks' not in json.dumps(rights)
 

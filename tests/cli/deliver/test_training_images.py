@@ -51,7 +51,7 @@ class Answers(AwsSession):
             stubber.activate()
             self.clients[service] = made
 
-    def _client(self, service: str, *, attempts: int) -> Any:  # noqa: ANN401, ARG002 - a client
+    def _client(self, service: str, **_how: Any) -> Any:  # noqa: ANN401 - a client
         return self.clients[service]
 
 

@@ -107,7 +107,7 @@ def test_preflight_finds_a_secret_and_subnets_that_slurm_cannot_use(
 
     def said(**accounting: Any) -> list[str]:
         config = slurm(configure, accounting)
-        return [each.finding.message for each in validate(config, target)]
+        return [finding.message for finding, _ in validate(config, target)]
 
     assert said(endpoint="a.b", secret_arn=whole["ARN"]) == []
     assert said(endpoint="a.b", secret_arn=gone) == ["is no secret in us-west-2"]

@@ -60,7 +60,7 @@ def test_a_change_that_fsx_would_refuse_is_told_before(
     found = list(file_system_changes(changed, target))
 
     assert len(found) == (1 if told else 0)
-    assert all(told in str(problem.finding) for problem in found)
+    assert all(told in str(finding) for finding, _ in found)
 
 
 def test_a_bucket_that_fsx_cannot_read_is_told(stage: Stage) -> None:

@@ -4,47 +4,58 @@ from collections.abc import Callable
 
 from botocore.exceptions import ClientError
 
-from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cdk import Config
+from hyperpod_cli.aws.session import AwsClient, listed
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.aws.stacks import resources_of as stack_resources
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import is_unknown_stack
+from hyperpod_stacks.table import StackKind, stack_name
 
 Clients = Callable[[str], AwsClient]
+_ADDON = "AWS::EKS::Addon"
 
 
-def is_deployed(stack: str, target: Target) -> bool:
+def is_deployed(config: Config, kind: StackKind, target: Target) -> bool:
     """Return whether there is a stack."""
-    return _resources(stack, target.client) is not None
+    return _resources(config, kind, target.client) is not None
 
 
 def resources_of(
-    stack: str, clients: Clients, *, resource_type: str | None = None
+    config: Config, kind: StackKind, clients: Clients, *, resource_type: str | None = None
 ) -> frozenset[str]:
     """Return the physical IDs of what a stack has, of all types or of one; none without a stack."""
-    found = _resources(stack, clients) or {}
-    return frozenset(
-        name for name, type_ in found.items() if resource_type is None or type_ == resource_type
-    )
+    found = _resources(config, kind, clients) or {}
+    return frozenset(name for name, type_ in found.items() if resource_type in (None, type_))
 
 
-def left_by_rollback(stack: str, target: Target, *, resource_type: str) -> list[str]:
+def left_by_rollback(
+    config: Config, kind: StackKind, target: Target, *, resource_type: str
+) -> list[str]:
     """Return what of a type the rollback of a failed creation could not delete, by physical ID."""
-    described = described_stack(target.client("cloudformation"), stack)
+    described = described_stack(target.client("cloudformation"), stack_name(config, kind))
     if described is None or described["StackStatus"] != "ROLLBACK_FAILED":
         return []
-    return sorted(resources_of(stack, target.client, resource_type=resource_type))
+    return sorted(resources_of(config, kind, target.client, resource_type=resource_type))
 
 
-def outputs(stack: str, target: Target) -> dict[str, str]:
+def outputs(config: Config, kind: StackKind, target: Target) -> dict[str, str]:
     """Return the outputs of a stack by their keys; none if there is no stack."""
-    found = described_stack(target.client("cloudformation"), stack) or {}
+    found = described_stack(target.client("cloudformation"), stack_name(config, kind)) or {}
     return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", ())}
 
 
-def _resources(stack: str, clients: Clients) -> dict[str, str] | None:
+def addons_there(config: Config, target: Target, *kinds: StackKind) -> tuple[set[str], set[str]]:
+    """Return the add-ons of the EKS cluster, and those of them that none of some stacks made."""
+    eks, name = target.client("eks"), config.eks_cluster_name
+    there = {*listed(eks, "list_addons", "addons", clusterName=name)}
+    made = [resources_of(config, kind, target.client, resource_type=_ADDON) for kind in kinds]
+    return there, there - {each.partition("|")[2] for found in made for each in found}
+
+
+def _resources(config: Config, kind: StackKind, clients: Clients) -> dict[str, str] | None:
     try:
-        there = stack_resources(clients("cloudformation"), stack)
+        there = stack_resources(clients("cloudformation"), stack_name(config, kind))
         return {each.physical_id: each.type for each in there if each.physical_id}
     except ClientError as error:
         if is_unknown_stack(error):

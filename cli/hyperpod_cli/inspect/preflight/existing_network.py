@@ -8,10 +8,9 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import S3_SERVICE
+from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.validator import Target
-from hyperpod_stacks.table import StackKind, stack_name
 
 Record = dict[str, Any]
 """As EC2 describes it."""
@@ -109,20 +108,30 @@ class Vpc:
         return listed(self.ec2, call, key, **{argument: [{"Name": name, "Values": [self.id]}]})
 
 
+def of_subnets(config: Config, key: str) -> dict[KeyPath, str]:
+    """Return the values of a key of HyperPod subnets by their places."""
+    subnets = enumerate(config.network.hyperpod_subnets)
+    found = {
+        ("network", "hyperpod_subnets", index, key): getattr(each, key) for index, each in subnets
+    }
+    return {path: value for path, value in found.items() if value is not None}
+
+
+def of_lists(config: Config, *keys: str) -> dict[KeyPath, str]:
+    """Return the values of lists of the network by their places."""
+    return {
+        ("network", key, index): value
+        for key in keys
+        for index, value in enumerate(getattr(config.network, key) or ())
+    }
+
+
 def existing_vpc(config: Config, target: Target) -> Vpc | None:
     """Return the VPC that a configuration names; None if it names none, or there is none."""
     if config.network.vpc_id is None:
         return None
     vpc = Vpc(id=config.network.vpc_id, ec2=target.client("ec2"))
     return None if vpc.record() is None else vpc
-
-
-def deployed(config: Config, target: Target, kind: StackKind = "platform") -> frozenset[str]:
-    """Return the physical ids of what a stack of the deployment has; none before the first one.
-
-    What it created is there, as it should be: rules, CIDR blocks, subnets.
-    """
-    return resources_of(stack_name(config, kind), target.client)
 
 
 def unserved(config: Config, vpc: Vpc) -> Sequence[str]:

@@ -62,6 +62,10 @@ def _is_known(described: Quota) -> bool:
     return described.get("Value") is not None
 
 
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+ACROSS_CLUSTERS = "Total number of instances allowed across SageMaker HyperPod clusters"
+# https://docs.aws.amazon.com/general/latest/gr/sagemaker.html
+SPOT_ACROSS_CLUSTERS = "Total number of Spot instances allowed across SageMaker HyperPod clusters"
 _KINDS = ("InstanceGroups", "RestrictedInstanceGroups")
 
 
@@ -80,21 +84,6 @@ def other_clusters(config: Config, target: Target) -> Iterator[Mapping[str, Any]
                 yield {"ClusterName": name, **cluster}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InstanceUsage:
-    """Instances of the clusters other than the configuration's own.
-
-    Attributes:
-        of_types: How many, by the name of the quota that limits them.
-        instances: All of them.
-        spot_instances: Those of Spot capacity.
-    """
-
-    of_types: Counter[str]
-    instances: int
-    spot_instances: int
-
-
 def type_quota(instance_type: str, *, is_spot: bool) -> str:
     """Return the name of the quota that limits the instances of a type.
 
@@ -104,18 +93,17 @@ def type_quota(instance_type: str, *, is_spot: bool) -> str:
     return f"{instance_type} {usage}"
 
 
-def instance_usage(config: Config, target: Target) -> InstanceUsage:
-    """Count the instances that the other clusters of the region ask for."""
-    of_types, of_capacity = Counter[str](), Counter[bool]()
+def instances_in_use(config: Config, target: Target) -> Counter[str]:
+    """Count the instances that the other clusters of the region ask for, by what limits them."""
+    used = Counter[str]()
     for cluster in other_clusters(config, target):
         for group in (group for kind in _KINDS for group in cluster.get(kind, ())):
             is_spot = "Spot" in (group.get("CapacityRequirements") or {})
-            of_capacity[is_spot] += _count(group)
+            used[ACROSS_CLUSTERS] += _count(group)
+            used[SPOT_ACROSS_CLUSTERS] += _count(group) if is_spot else 0
             for instance_type, count in _types(group):
-                of_types[type_quota(instance_type, is_spot=is_spot)] += count
-    return InstanceUsage(
-        of_types=of_types, instances=of_capacity.total(), spot_instances=of_capacity[True]
-    )
+                used[type_quota(instance_type, is_spot=is_spot)] += count
+    return used
 
 
 def _count(group: Mapping[str, Any]) -> int:

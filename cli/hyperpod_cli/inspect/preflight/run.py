@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from botocore.exceptions import BotoCoreError, ClientError
-from rich.console import Console
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.schema.errors import Severity, one_line
+from hyperpod_cdk.schema.errors import Finding, Severity, one_line
 from hyperpod_cdk.schema.yaml_file import YamlFile, read_yaml
 from hyperpod_cli.aws.account import caller_in
 from hyperpod_cli.aws.session import aws_session
@@ -78,7 +77,7 @@ class ValidatorResult:
     @property
     def status(self) -> Status:
         """The worst of it."""
-        found = {problem.finding.severity for problem in self.problems}
+        found = {finding.severity for finding, _ in self.problems}
         if Severity.ERROR in found:
             return Status.BLOCKED
         if self.failure is not None:
@@ -115,11 +114,10 @@ def results(
         )
 
 
-def command_in(problem: Problem, target: Target) -> str:
+def command_in(command: str, target: Target) -> str:
     """Return the command that shows a problem; one of the AWS CLI with the deployment's region."""
-    if "--region" in problem.command or not problem.command.startswith("aws "):
-        return problem.command
-    return f"{problem.command} --region {target.region}"
+    is_complete = "--region" in command or not command.startswith("aws ")
+    return command if is_complete else f"{command} --region {target.region}"
 
 
 def _permission(denied: ClientError) -> str:
@@ -136,6 +134,7 @@ _STYLES: Mapping[Status, str] = {
     Status.NO_ANSWER: "red",
     Status.BLOCKED: "bold red",
 }
+_OF_SEVERITY = {Severity.ERROR: Status.BLOCKED, Severity.WARNING: Status.WARNING}
 TO_PERMIT = "`make deployer-policy` writes what deploying takes"
 _TO_REPEAT = "check the network, or wait a minute; then run it again"
 
@@ -159,53 +158,46 @@ class PreflightReport:
         for result in self.results:
             name = styled(f"{result.name:<{width}}  ")
             out.print(name.append(str(result.status), style=_STYLES[result.status]))
-            self._show_details(result, out)
+            for text, command in self._details(result):
+                # URLs and ARNs stay whole.
+                folded = textwrap.fill(
+                    text,
+                    width=out.width,
+                    initial_indent="  ",
+                    subsequent_indent="  ",
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+                out.print(folded, soft_wrap=True)
+                if command is not None:
+                    # As one line, which can be copied.
+                    out.print(styled(f"    {command}", style="dim"), soft_wrap=True)
 
-    def _show_details(self, result: ValidatorResult, out: Console) -> None:
-        for problem in result.problems:
-            out.print(self._folded(self._line(problem), out), soft_wrap=True)
-            # As one line, which can be copied.
-            out.print(
-                styled(f"    {command_in(problem, self.target)}", style="dim"), soft_wrap=True
-            )
+    def _details(self, result: ValidatorResult) -> Iterator[tuple[str, str | None]]:
+        for finding, command in result.problems:
+            yield self._line(finding), command_in(command, self.target)
         if result.missing_permission is not None:
-            text = f"you may not use {result.missing_permission}; {TO_PERMIT}"
-            out.print(self._folded(text, out), soft_wrap=True)
+            yield f"you may not use {result.missing_permission}; {TO_PERMIT}", None
         if result.failure is not None:
-            text = f"{result.failure}; {_TO_REPEAT}"
-            out.print(self._folded(text, out), soft_wrap=True)
+            yield f"{result.failure}; {_TO_REPEAT}", None
 
-    @staticmethod
-    def _folded(text: str, out: Console) -> str:
-        """Return text in lines of the console's width; URLs and ARNs stay whole."""
-        return textwrap.fill(
-            text,
-            width=out.width,
-            initial_indent="  ",
-            subsequent_indent="  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-
-    def _line(self, problem: Problem) -> str:
-        finding = problem.finding
+    def _line(self, finding: Finding) -> str:
         return self.file.line(finding) if finding.path else str(finding)
 
     def _row(self, result: ValidatorResult) -> Mapping[str, Any]:
         return {
             "name": result.name,
             "status": str(result.status),
-            "problems": [self._described(problem) for problem in result.problems],
+            "problems": [
+                {
+                    "status": str(_OF_SEVERITY[finding.severity]),
+                    "message": self._line(finding),
+                    "command": command_in(command, self.target),
+                }
+                for finding, command in result.problems
+            ],
             "missing_permission": result.missing_permission,
             "failure": result.failure,
-        }
-
-    def _described(self, problem: Problem) -> Mapping[str, Any]:
-        is_error = problem.finding.severity is Severity.ERROR
-        return {
-            "status": str(Status.BLOCKED if is_error else Status.WARNING),
-            "message": self._line(problem),
-            "command": command_in(problem, self.target),
         }
 
 
@@ -224,9 +216,7 @@ def preflight_report(
     # Again, because the region may be known only now: zones and ARNs of another one are refused.
     config = load_config(path, region=session.region)
     environment = caller_in(session.region, session=session.session).environment
-    target = Target(
-        **asdict(environment), client=session.client, elsewhere=session.client_elsewhere
-    )
+    target = Target(**asdict(environment), client=session.client)
     if plan is not None:
         config = with_plan(config, plan, target=target)
     own = concerning(VALIDATORS, config)

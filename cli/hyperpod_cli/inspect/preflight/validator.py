@@ -6,7 +6,7 @@ from enum import IntEnum, auto
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity
+from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.inspect.registered import Registered, register
 
@@ -15,29 +15,16 @@ from hyperpod_cli.inspect.registered import Registered, register
 class Target(Environment):
     """Where a configuration is to be deployed.
 
-    Attributes:
-        client: Returns the client of an AWS service in that region, by boto3's name of it.
-        elsewhere: Returns that of another region, which is its second argument. Default: all
-            regions are as that one.
+    `client` returns the client of a service, by boto3's name of it, there or in another region.
     """
 
-    client: Callable[[str], Any]
-    elsewhere: Callable[[str, str], Any] | None = None
-
-    def client_in(self, service: str, region: str) -> Any:  # noqa: ANN401 - a client of boto3
-        """Return the client of a service in another region."""
-        return self.client(service) if self.elsewhere is None else self.elsewhere(service, region)
+    client: Callable[..., Any]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Problem:
-    """What a validator found: the key, what is wrong and what to do; the command that shows it."""
-
-    finding: Finding
-    command: str
-
-
-Validate = Callable[[Config, Target], Iterator[Problem]]
+Problem = tuple[Finding, str]
+"""The key, what is wrong and what to do; and the command that shows it, as of the AWS CLI."""
+Problems = Iterator[Problem]
+Validate = Callable[[Config, Target], Problems]
 """Yields what would fail; calls that only read. Raises botocore's errors."""
 
 
@@ -53,19 +40,6 @@ class Phase(IntEnum):
     QUOTAS = auto()
     NETWORK = auto()
     EXISTING_RESOURCES = auto()
-
-
-def problem(
-    path: KeyPath,
-    value: object,
-    message: str,
-    *,
-    command: str,
-    severity: Severity = Severity.ERROR,
-) -> Problem:
-    """Return what is wrong with the value of a key."""
-    finding = Finding(path=path, value=value, message=message, severity=severity)
-    return Problem(finding=finding, command=command)
 
 
 def as_list(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON value

@@ -51,7 +51,7 @@ def changed(config: Config, section: str, **values: Any) -> Config:
 
 
 def lines(config: Config, target: Target) -> list[str]:
-    return [str(each.finding) for each in existing_control_plane(config, target)]
+    return [str(finding) for finding, _ in existing_control_plane(config, target)]
 
 
 def test_one_that_is_made_is_not_looked_at(default_config: Config, target: Target) -> None:
@@ -116,10 +116,10 @@ def test_an_eks_cluster_serves_one_hyperpod_cluster(
 
     (problem,) = existing_control_plane(config, target)
 
-    assert str(problem.finding).startswith(
+    assert str(problem[0]).startswith(
         f"eks.cluster_arn: '{arn}' serves the HyperPod cluster theirs already"
     )
-    assert problem.command == "aws sagemaker describe-cluster --cluster-name theirs"
+    assert problem[1] == "aws sagemaker describe-cluster --cluster-name theirs"
     assert lines(changed(config, "cluster", name="theirs"), target) == []
     with pytest.raises(ApiError, match="is already used by HyperPod cluster 'theirs'"):
         hyperpod.service.call("CreateCluster", {**using, "ClusterName": "ours"}, caller)
@@ -127,12 +127,12 @@ def test_an_eks_cluster_serves_one_hyperpod_cluster(
 
 def test_missing_addons_are_a_warning(config: Config, target: Target) -> None:
     (problem,) = existing_control_plane(changed(config, "eks", addons=()), target)
-    assert problem.finding.severity is Severity.WARNING
-    assert str(problem.finding).startswith(
+    assert problem[0].severity is Severity.WARNING
+    assert str(problem[0]).startswith(
         "eks.addons: [] leaves out aws-fsx-csi-driver, eks-pod-identity-agent, which research does "
         "not have as EKS add-ons"
     )
-    assert problem.command == "aws eks list-addons --cluster-name research"
+    assert problem[1] == "aws eks list-addons --cluster-name research"
 
 
 def test_a_principal_has_one_access_entry(config: Config, target: Target) -> None:
@@ -200,7 +200,7 @@ def test_a_protected_cluster_of_a_failed_creation(configure: Configure, target: 
     assert settled(stacks, STACK)["StackStatus"] == "ROLLBACK_FAILED"
 
     (problem,) = failed_creation(config, target)
-    assert str(problem.finding) == (
+    assert str(problem[0]) == (
         f"eks.deletion_protection: true protects {CLUSTER}, which the rollback of {STACK} could "
         "not delete (ROLLBACK_FAILED); a deployment deletes the stack first, and fails so again. "
         "Nothing has used it; run: aws eks update-cluster-config --no-deletion-protection --name "
@@ -268,7 +268,7 @@ def test_properties_that_a_template_leaves_out(
             return {"TemplateBody": {"Resources": {"Cluster": cluster}}}
 
     there = Target(partition="aws", account="", region="us-west-2", client=lambda _name: Stacks())
-    found = [str(each.finding) for each in left_out_properties(configure({"eks": eks}), there)]
+    found = [str(finding) for finding, _ in left_out_properties(configure({"eks": eks}), there)]
     assert [line[: len(str(said))] for line in found] == ([] if said is None else [said])
 
 
@@ -335,6 +335,6 @@ def test_another_orchestrator_than_the_deployed_one_is_told(
         partition="aws", region=REGION, account=ACCOUNT, client=lambda _: cloudformation
     )
 
-    found = [str(each.finding) for each in orchestrator(config, target)]
+    found = [str(finding) for finding, _ in orchestrator(config, target)]
     assert len(found) == bool(told)
     assert all(told in each and each.startswith("cluster.orchestrator: ") for each in found)

@@ -18,7 +18,7 @@ IAM = "arn:aws:iam::111122223333:role"
 
 
 def lines(configure: Configure, target: Target, changes: dict[str, Any]) -> list[str]:
-    return [str(each.finding) for each in existing_role(configure({"cluster": changes}), target)]
+    return [str(finding) for finding, _ in existing_role(configure({"cluster": changes}), target)]
 
 
 def make(configure: Configure, target: Target, arn: str) -> None:
@@ -256,11 +256,9 @@ def test_what_may_go_wrong_later_is_a_warning(
         assert found == []
         return
     (problem,) = found
-    assert problem.finding.severity is Severity.WARNING
-    assert str(problem.finding).startswith(
-        f"lifecycle_scripts.existing_bucket_name: '{name}' {said}"
-    )
-    assert name in problem.command
+    assert problem[0].severity is Severity.WARNING
+    assert str(problem[0]).startswith(f"lifecycle_scripts.existing_bucket_name: '{name}' {said}")
+    assert name in problem[1]
 
 
 @pytest.mark.parametrize(
@@ -280,7 +278,7 @@ def test_an_object_is_in_the_way_where_a_script_goes(
     name = f"sagemaker-{abs(hash((key, tags)))}"
     bucket(target, name).put_object(Bucket=name, Key=key, Body=b"theirs", Tagging=tags)
 
-    lines = [str(each.finding) for each in problems(configure, target, name)]
+    lines = [str(finding) for finding, _ in problems(configure, target, name)]
 
     line = (
         f"lifecycle_scripts.prefix: 'hyperpod/ml' holds {key} in {name}, which is not of this "
@@ -295,7 +293,7 @@ def test_a_bucket_of_another_region(configure: Configure, target: Target) -> Non
     bucket(target, name)
     elsewhere = replace(target, region="eu-west-1")
     (problem,) = problems(configure, elsewhere, name)
-    assert "is in us-west-2; nodes read their scripts from eu-west-1" in str(problem.finding)
+    assert "is in us-west-2; nodes read their scripts from eu-west-1" in str(problem[0])
 
 
 def test_a_key_is_compared_with_that_of_the_bucket(configure: Configure, target: Target) -> None:
@@ -304,7 +302,7 @@ def test_a_key_is_compared_with_that_of_the_bucket(configure: Configure, target:
     key, other = (kms.create_key()["KeyMetadata"] for _ in range(2))
 
     def lines(configured: str | None) -> list[str]:
-        return [str(each.finding) for each in problems(configure, target, name, key=configured)]
+        return [str(finding) for finding, _ in problems(configure, target, name, key=configured)]
 
     place_of_key = "lifecycle_scripts.existing_bucket_kms_key_arn: "
     (unused,) = lines(key["Arn"])

@@ -28,7 +28,7 @@ def test_a_protected_database_of_a_failed_creation(target: Target) -> None:
     [found] = rds.describe_db_instances()["DBInstances"]
     name = found["DBInstanceIdentifier"]
     (problem,) = failed_database(config, target)
-    assert str(problem.finding) == (
+    assert str(problem[0]) == (
         f"cluster.slurm.accounting.delete_with_stack: false protects {name}, which the rollback of "
         f"{STACK} could not delete (ROLLBACK_FAILED); a deployment deletes the stack first and "
         "leaves the database in its subnets, whose CIDRs the new ones need. Nothing has used it; "

@@ -121,11 +121,11 @@ def assert_found(failure: Failure, deployment: Deployment) -> None:
     validator = VALIDATORS[failure.validator]
     with noted_calls() as made:
         found = list(validator(deployment.config, deployment.target))
-    lines = "\n".join(str(each.finding) for each in found)
+    lines = "\n".join(str(finding) for finding, _ in found)
     assert re.search(failure.found, lines), lines
     assert made <= {*validator.reads}, "name in `reads` of the validator what it calls"
     if failure.said is None:
-        assert {each.finding.severity for each in found} == {Severity.WARNING}
+        assert {finding.severity for finding, _ in found} == {Severity.WARNING}
 
 
 @pytest.mark.slow(seconds=0.2)
@@ -173,11 +173,11 @@ def test_where_nothing_is_wrong_the_same_steps_succeed(
         before(deployment)
     deployment.client("ssm").put_parameter(Name=BOOTSTRAP_VERSION, Value="30", Type="String")
     found = [
-        f"{name}: {problem.finding}"
+        f"{name}: {problem[0]}"
         for name, validator in concerning(VALIDATORS, deployment.config).items()
         if name != "client-tools"
         for problem in validator(deployment.config, deployment.target)
-        if problem.finding.severity is Severity.ERROR
+        if problem[0].severity is Severity.ERROR
     ]
     assert found == []
     assert outcome(step, deployment) in _NOTHING_MISSING

@@ -31,7 +31,7 @@ def made(target: Target) -> Target:
 
 
 def told(config: Config, target: Target) -> list[str]:
-    return [str(problem.finding) for problem in existing_file_systems(config, target)]
+    return [str(finding) for finding, _ in existing_file_systems(config, target)]
 
 
 def changed(**network: Any) -> Config:

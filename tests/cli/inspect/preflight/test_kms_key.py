@@ -68,10 +68,7 @@ def problems(kms: Kms, config: Config) -> list[tuple[str, str]]:
         region=REGION,
         client={"kms": kms}.__getitem__,
     )
-    return [
-        (".".join(map(str, each.finding.path)), each.finding.message)
-        for each in kms_key(config, target)
-    ]
+    return [(".".join(map(str, each[0].path)), each[0].message) for each in kms_key(config, target)]
 
 
 def on_groups(*patterns: str) -> dict[str, Any]:

@@ -82,8 +82,8 @@ def found(config: Config, aws: LocalAws) -> list[str]:
     problems = [
         each for look in [VALIDATORS[name] for name in NETWORK] for each in look(config, target)
     ]
-    assert all(each.command.startswith("aws ec2 describe-") for each in problems)
-    return [f"{each.finding.severity.name} {each.finding}" for each in problems]
+    assert all(each[1].startswith("aws ec2 describe-") for each in problems)
+    return [f"{each[0].severity.name} {each[0]}" for each in problems]
 
 
 def config_of(network: Network) -> Config:

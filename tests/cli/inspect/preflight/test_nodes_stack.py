@@ -84,7 +84,7 @@ def test_the_helm_releases_are_in_one_stack(
     )
     config = configure({"node_groups": _GROUPS, **changes})
 
-    found = [str(each.finding) for each in nodes_stack(config, target)]
+    found = [str(finding) for finding, _ in nodes_stack(config, target)]
 
     assert len(found) == bool(expected)
     assert all(line.startswith(expected) for line in found)

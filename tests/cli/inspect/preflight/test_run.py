@@ -30,10 +30,8 @@ def no_client(service: str) -> Any:  # noqa: ANN401 - what a place gives
 
 
 TARGET = Target(partition="aws", account="111122223333", region="us-west-2", client=no_client)
-PROBLEM = Problem(
-    finding=error(("network", "vpc_id"), "vpc-1", "is not there"),
-    command="aws ec2 describe-vpcs --vpc-ids vpc-1",
-)
+LOOK = "aws ec2 describe-vpcs --vpc-ids vpc-1"
+PROBLEM = (error(("network", "vpc_id"), "vpc-1", "is not there"), LOOK)
 USER = "User: arn:aws:iam::111122223333:user/ada is not authorized to perform: "
 
 
@@ -102,15 +100,15 @@ def test_an_error_ends_its_validator_alone(
 
 
 def test_a_command_has_the_region_of_the_deployment() -> None:
-    assert command_in(PROBLEM, TARGET) == f"{PROBLEM.command} --region us-west-2"
-    there = Problem(finding=PROBLEM.finding, command="aws s3api head-bucket --region eu-west-1")
-    assert command_in(there, TARGET) == there.command
+    assert command_in(LOOK, TARGET) == f"{LOOK} --region us-west-2"
+    there = "aws s3api head-bucket --region eu-west-1"
+    assert command_in(there, TARGET) == there
 
 
 COLUMNS = 80
 LONG = f"aws eks describe-cluster --name {'a' * COLUMNS}"
-WRONG = Problem(finding=error(("eks", "version"), "1.34", "is wrong; do that"), command=LONG)
-ODD = Problem(finding=warning((), "aws", "is not on the PATH"), command="command -v aws")
+WRONG = (error(("eks", "version"), "1.34", "is wrong; do that"), LONG)
+ODD = (warning((), "aws", "is not on the PATH"), "command -v aws")
 FINE = ValidatorResult(name="fine")
 RESULTS = (
     (FINE, Status.OK, 0),
@@ -187,7 +185,7 @@ def summary(name: str, resource_type: str, status: str = "CREATE_COMPLETE") -> d
     ("resource_type", "names"), [(None, {"vpc-1", "subnet-1"}), (_SUBNET, {"subnet-1"})]
 )
 def test_what_was_deleted_or_never_created_is_not_there(
-    resource_type: str | None, names: set[str]
+    resource_type: str | None, names: set[str], default_config: Config
 ) -> None:
     pages = [
         {"StackResourceSummaries": [summary("vpc-1", _VPC)]},
@@ -203,4 +201,5 @@ def test_what_was_deleted_or_never_created_is_not_there(
     target = SimpleNamespace(
         client=lambda _name: SimpleNamespace(get_paginator=lambda _: paginator)
     )
-    assert resources_of("ml-platform", target.client, resource_type=resource_type) == names
+    found = resources_of(default_config, "platform", target.client, resource_type=resource_type)
+    assert found == names

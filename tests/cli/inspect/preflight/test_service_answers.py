@@ -20,7 +20,13 @@ from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas, instance_usage, type_quota
+from hyperpod_cli.inspect.preflight.quotas import (
+    ACROSS_CLUSTERS,
+    SPOT_ACROSS_CLUSTERS,
+    ServiceQuotas,
+    instances_in_use,
+    type_quota,
+)
 from hyperpod_cli.inspect.preflight.run import Status, results
 from hyperpod_cli.inspect.preflight.validator import Target, Validator
 from hyperpod_cli.inspect.preflight.validators import client_tools as tools
@@ -63,7 +69,7 @@ def hyperpod() -> Iterator[HyperPodApi]:
 
 
 def lines(validator: Validator, config: Config, target: Target) -> list[str]:
-    return [str(each.finding) for each in validator(config, target)]
+    return [str(finding) for finding, _ in validator(config, target)]
 
 
 def with_group(configure: Configure, **group: Any) -> Config:
@@ -106,7 +112,7 @@ def test_client_tools(
     assert lines(tools.client_tools, configure({}), target) == []
     monkeypatch.setattr(tools, "which", lambda _name: None)
     found = list(tools.client_tools(configure({}), target))
-    severities = {str(each.finding.value): each.finding.severity for each in found}
+    severities = {str(each[0].value): each[0].severity for each in found}
     assert severities == {
         "node": Severity.ERROR,
         "cdk": Severity.ERROR,
@@ -139,10 +145,10 @@ def test_instance_offerings(
         }
     )
     found = list(instance_offerings(config, target))
-    assert [each.finding.severity for each in found] == [Severity.WARNING] * bool(elsewhere)
+    assert [finding.severity for finding, _ in found] == [Severity.WARNING] * bool(elsewhere)
     for each in found:
-        assert f"is not offered by EC2 in {zone}" in str(each.finding)
-        assert f"EC2 offers it in {elsewhere}" in str(each.finding)
+        assert f"is not offered by EC2 in {zone}" in str(each[0])
+        assert f"EC2 offers it in {elsewhere}" in str(each[0])
 
 
 @pytest.mark.parametrize(
@@ -342,13 +348,14 @@ def test_other_clusters_are_counted_by_what_they_have(configure: Configure, targ
         stub.add_response("describe_cluster", {**told, "InstanceGroups": [flexible]})
         stub.add_client_error("describe_cluster", "ResourceNotFound")
         stub.add_response("describe_cluster", {**told, "InstanceGroups": [fixed]})
-        used = instance_usage(configure({}), target)
-    assert used.of_types == {
+        used = instances_in_use(configure({}), target)
+    assert used == {
         type_quota(TYPE, is_spot=True): 2,
         type_quota(PLANNED, is_spot=True): 1,
         type_quota(TYPE, is_spot=False): 4,
+        ACROSS_CLUSTERS: 9,
+        SPOT_ACROSS_CLUSTERS: 5,
     }
-    assert (used.instances, used.spot_instances) == (9, 5)
 
 
 @pytest.mark.parametrize(
@@ -476,8 +483,8 @@ def test_a_region_without_service_quotas_is_a_warning(configure: Configure, targ
 
     for validator in (cluster_quotas, network_quotas):
         (problem,) = validator(configure({}), replace(target, client=client))
-        assert problem.finding.severity is Severity.WARNING
-        assert "does not answer for quotas" in str(problem.finding)
+        assert problem[0].severity is Severity.WARNING
+        assert "does not answer for quotas" in str(problem[0])
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def _taken(target: Target) -> None:
 
 
 def lines(configure: Configure, target: Target, changes: dict[str, Any]) -> list[str]:
-    return [str(each.finding) for each in taken_names(configure(changes), target)]
+    return [str(finding) for finding, _ in taken_names(configure(changes), target)]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_who_may_not_look_at_a_bucket_is_told(configure: Configure, target: Targ
         (outcome,) = results(configure(changes), denied, validators={"names": taken_names})
         # What else is wrong is told all the same.
         (problem,) = outcome.problems
-        assert str(problem.finding).startswith("cluster.execution_role_name: 'Taken' is taken")
+        assert str(problem[0]).startswith("cluster.execution_role_name: 'Taken' is taken")
         assert outcome.missing_permission == "s3:ListBucket (or the bucket is another account's)"
 
 

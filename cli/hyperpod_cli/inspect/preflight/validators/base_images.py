@@ -1,14 +1,12 @@
 """What training images begin with is where a build looks for it, and may be pulled."""
 
-from collections.abc import Iterator
-
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.deep_learning_containers import registry_of
-from hyperpod_cdk.schema.errors import KeyPath, Severity
+from hyperpod_cdk.schema.errors import KeyPath, error, warning
 from hyperpod_cdk.workloads.images import base_images as bases_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_shared.aws_errors import code
 
 _KEY: KeyPath = ("workloads", "base_registry")
@@ -21,7 +19,7 @@ _REFUSED = ("AccessDeniedException", "RepositoryNotFoundException", "RegistryNot
     source="[Deep Learning Containers](https://aws.github.io/deep-learning-containers/reference/region_availability/)",
     reads=["ecr:BatchGetImage"],
 )
-def base_images(config: Config, target: Target) -> Iterator[Problem]:
+def base_images(config: Config, target: Target) -> Problems:
     """Find base images that are not in their registry, or that the registry does not let see.
 
     The deployment would succeed, and `make image` fail.
@@ -32,7 +30,7 @@ def base_images(config: Config, target: Target) -> Iterator[Problem]:
     if registry is None:
         message = f"must be set: AWS names no registry of these containers in {target.region}"
         command = "aws ecr describe-repositories"
-        yield problem(_KEY, None, message, command=command)
+        yield error(_KEY, None, message), command
         return
     host, _, folder = registry.partition("/")
     account = host.partition(".")[0]
@@ -47,7 +45,7 @@ def base_images(config: Config, target: Target) -> Iterator[Problem]:
             look = f"aws ecr batch-get-image --registry-id {account} --repository-name {name}"
             command = f"{look} --image-ids imageTag={base.tag} --region {target.region}"
             value = config.workloads.base_registry
-            yield problem(_KEY, value, message, command=command, severity=Severity.WARNING)
+            yield warning(_KEY, value, message), command
 
 
 def _missing(target: Target, *, account: str, repository: str, tag: str) -> str | None:

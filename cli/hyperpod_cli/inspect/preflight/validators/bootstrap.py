@@ -1,11 +1,9 @@
 """The account and region are bootstrapped for the CDK."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cli.aws.session import AwsClient, answer_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
 """The parameter of a bootstrap stack with CDK's default qualifier:
@@ -18,11 +16,11 @@ https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html"""
     source="[CDK](https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html)",
     reads=["ssm:GetParameter"],
 )
-def bootstrap(_config: Config, target: Target) -> Iterator[Problem]:
+def bootstrap(_config: Config, target: Target) -> Problems:
     """Find an account and region in which `cdk bootstrap` has never run."""
     finding = bootstrap_finding(target.client("ssm"), where=str(target))
     if finding is not None:
-        yield Problem(finding=finding, command=f"aws ssm get-parameter --name {BOOTSTRAP_VERSION}")
+        yield finding, f"aws ssm get-parameter --name {BOOTSTRAP_VERSION}"
 
 
 def bootstrap_finding(parameters: AwsClient, *, where: str) -> Finding | None:

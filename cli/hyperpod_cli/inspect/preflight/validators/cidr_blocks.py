@@ -7,9 +7,11 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.network.checks.vpc_cidr_quota import CIDR_BLOCKS_OF_A_VPC, CIDR_BLOCKS_QUOTA
 from hyperpod_cdk.schema.cidrs import association_findings
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
-from hyperpod_cli.inspect.preflight.existing_network import deployed, existing_vpc
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.preflight.existing_network import existing_vpc, of_lists, of_subnets
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
+_CONSENT = ", or set network.add_cidrs_to_vpc to add it"
 Blocks = Mapping[KeyPath, str]
 """By their places in the configuration."""
 
@@ -20,7 +22,7 @@ Blocks = Mapping[KeyPath, str]
     source="[VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)",
     reads=["cloudformation:ListStackResources", "ec2:DescribeSubnets", "ec2:DescribeVpcs"],
 )
-def cidr_blocks(config: Config, target: Target) -> Iterator[Problem]:
+def cidr_blocks(config: Config, target: Target) -> Problems:
     """Find blocks that are outside the VPC, taken, or one too many.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
@@ -28,17 +30,10 @@ def cidr_blocks(config: Config, target: Target) -> Iterator[Problem]:
     vpc = existing_vpc(config, target)
     if vpc is None:
         return
-    own = deployed(config, target)
-    nodes: Blocks = {
-        ("network", "hyperpod_subnets", index, "cidr"): subnet.cidr
-        for index, subnet in enumerate(config.network.hyperpod_subnets)
-        if subnet.cidr is not None
-    }
-    zonal: Blocks = {
-        ("network", name, index): cidr
-        for name in ("public_subnet_cidrs", "eks_subnet_cidrs")
-        for index, cidr in enumerate(getattr(config.network, name))
-    }
+    # What the deployment made is there, as it should be.
+    own = resources_of(config, "platform", target.client)
+    nodes = of_subnets(config, "cidr")
+    zonal = of_lists(config, "public_subnet_cidrs", "eks_subnet_cidrs")
     is_added = config.network.add_cidrs_to_vpc
     blocks = {id_: block for id_, block in vpc.blocks().items() if not is_added or id_ not in own}
     command = f"aws ec2 describe-vpcs --vpc-ids {vpc.id}"
@@ -46,7 +41,7 @@ def cidr_blocks(config: Config, target: Target) -> Iterator[Problem]:
     if is_added:
         findings += _added(nodes, [*blocks.values()])
     for finding in findings:
-        yield Problem(finding=finding, command=command)
+        yield finding, command
     taken = {
         id_: IPv4Network(each["CidrBlock"]) for id_, each in vpc.subnets().items() if id_ not in own
     }
@@ -55,21 +50,16 @@ def cidr_blocks(config: Config, target: Target) -> Iterator[Problem]:
         for subnet_id, block in taken.items():
             if block.overlaps(IPv4Network(cidr)):
                 message = f"overlaps {subnet_id} ({block}) of the VPC; take a free block"
-                yield Problem(finding=error(path, cidr, message), command=look)
+                yield error(path, cidr, message), look
 
 
 def _outside(new: Blocks, blocks: list[IPv4Network]) -> Iterator[Finding]:
     for path, cidr in new.items():
         if not any(IPv4Network(cidr).subnet_of(block) for block in blocks):
             has = ", ".join(map(str, blocks))
-            consent = (
-                ", or set network.add_cidrs_to_vpc to add it"
-                if path[1] == "hyperpod_subnets"
-                else ""
-            )
-            yield error(
-                path, cidr, f"is outside the VPC, which has {has}; take one inside{consent}"
-            )
+            consent = _CONSENT if path[1] == "hyperpod_subnets" else ""
+            message = f"is outside the VPC, which has {has}; take one inside{consent}"
+            yield error(path, cidr, message)
 
 
 def _added(nodes: Blocks, blocks: list[IPv4Network]) -> Iterator[Finding]:

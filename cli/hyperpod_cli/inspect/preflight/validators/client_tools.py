@@ -1,12 +1,12 @@
 """The programs that deploying and operating take are on this machine."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from shutil import which
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, Severity
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,11 +43,11 @@ _TOOLS: Mapping[str, _Tool] = {
     row="node or the CDK CLI is missing; git, AWS CLI, session plugin (w)",
     source="[CDK](https://docs.aws.amazon.com/cdk/v2/guide/prerequisites.html)",
 )
-def client_tools(config: Config, _target: Target) -> Iterator[Problem]:
+def client_tools(config: Config, _target: Target) -> Problems:
     """Find programs that are not on the PATH."""
     for name, tool in _TOOLS.items():
         if which(name) is not None or (name == "git" and not config.needs_official_chart):
             continue
         message = f"is not on the PATH; it {tool.use}: {tool.fix}"
         finding = Finding(value=name, message=message, severity=tool.severity)
-        yield Problem(finding=finding, command=f"command -v {name}")
+        yield finding, f"command -v {name}"

@@ -1,27 +1,26 @@
 """The quotas of HyperPod are enough for the cluster."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from botocore.exceptions import EndpointConnectionError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath, Severity, Written, one_line, warning
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, Written, one_line, warning
 from hyperpod_cli.inspect.preflight.quotas import (
-    InstanceUsage,
+    ACROSS_CLUSTERS,
+    SPOT_ACROSS_CLUSTERS,
     Quota,
     ServiceQuotas,
-    instance_usage,
+    instances_in_use,
     type_quota,
 )
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Problems, Target, validator
 
 # Their codes are published for no region; the names are in the developer guide:
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
 PER_CLUSTER = "Maximum number instances allowed per SageMaker HyperPod cluster"
-ACROSS_CLUSTERS = "Total number of instances allowed across SageMaker HyperPod clusters"
-# https://docs.aws.amazon.com/general/latest/gr/sagemaker.html
-SPOT_ACROSS_CLUSTERS = "Total number of Spot instances allowed across SageMaker HyperPod clusters"
 VOLUME_SIZE = "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"
 _GROUPS: KeyPath = ("cluster", "instance_groups")
 
@@ -55,7 +54,9 @@ class Need:
         )
         command = f"aws service-quotas get-service-quota {code}"
         value = Written(f"{self.wanted} {self.unit}") if self.unit else self.wanted
-        return problem(self.path, value, message, command=command, severity=self.severity)
+        return Finding(
+            path=self.path, value=value, message=message, severity=self.severity
+        ), command
 
 
 @validator(
@@ -73,7 +74,7 @@ class Need:
     ],
     of_hyperpod=True,
 )
-def cluster_quotas(config: Config, target: Target) -> Iterator[Problem]:
+def cluster_quotas(config: Config, target: Target) -> Problems:
     """Find types, sums of instances, and volumes beyond what HyperPod gives the account.
 
     HyperPod refuses the cluster with ResourceLimitExceeded. For a group on a training plan it is a
@@ -84,7 +85,7 @@ def cluster_quotas(config: Config, target: Target) -> Iterator[Problem]:
     yield from problems(_of_clusters(config, target), target)
 
 
-def problems(needs: Iterator[Need], target: Target) -> Iterator[Problem]:
+def problems(needs: Iterator[Need], target: Target) -> Problems:
     """Yield what is wrong; a region without Service Quotas is told, since no one can change it.
 
     https://docs.aws.amazon.com/general/latest/gr/servicequotas.html
@@ -94,25 +95,25 @@ def problems(needs: Iterator[Need], target: Target) -> Iterator[Problem]:
     except EndpointConnectionError as unreachable:
         message = f"does not answer for quotas, so none is compared: {one_line(unreachable)}"
         finding = warning(("region",), target.region, message)
-        yield Problem(finding=finding, command="aws service-quotas list-services")
+        yield finding, "aws service-quotas list-services"
         return
     yield from filter(None, (need.problem() for need in found))
 
 
 def _of_clusters(config: Config, target: Target) -> Iterator[Need]:
     quotas = ServiceQuotas(client=target.client("service-quotas"))
-    others = instance_usage(config, target)
-    yield from _of_types(config, quotas, others)
-    yield from _of_sums(config, quotas, others)
+    used = instances_in_use(config, target)
+    yield from _of_types(config, quotas, used)
+    yield from _of_sums(config, quotas, used)
     yield from _of_volumes(config, quotas)
 
 
-def _of_types(config: Config, quotas: ServiceQuotas, others: InstanceUsage) -> Iterator[Need]:
+def _of_types(config: Config, quotas: ServiceQuotas, used: Counter[str]) -> Iterator[Need]:
     """Yield the need of each type and kind of capacity, at its first group.
 
     A group of several types takes what there is, so none of them is needed.
     """
-    wanted: dict[str, int] = {}
+    wanted = Counter[str]()
     first: dict[str, KeyPath] = {}
     planned = set()
     for where, group in config.cluster.groups_with_paths():
@@ -120,7 +121,7 @@ def _of_types(config: Config, quotas: ServiceQuotas, others: InstanceUsage) -> I
             continue
         [instance_type] = group.possible_instance_types
         name = type_quota(instance_type, is_spot=_is_spot(group))
-        wanted[name] = wanted.get(name, 0) + group.instance_count
+        wanted[name] += group.instance_count
         first.setdefault(name, (*where, "instance_count"))
         if group.training_plan_arn is not None:
             planned.add(name)
@@ -128,23 +129,21 @@ def _of_types(config: Config, quotas: ServiceQuotas, others: InstanceUsage) -> I
         yield Need(
             path=first[name],
             quota=quotas.by_name("sagemaker", name),
-            used=others.of_types[name],
+            used=used[name],
             wanted=count,
             severity=Severity.WARNING if name in planned else Severity.ERROR,
         )
 
 
-def _of_sums(config: Config, quotas: ServiceQuotas, others: InstanceUsage) -> Iterator[Need]:
+def _of_sums(config: Config, quotas: ServiceQuotas, used: Counter[str]) -> Iterator[Need]:
     groups = config.cluster.all_groups
     count = sum(group.instance_count for group in groups)
     spot = sum(group.instance_count for group in groups if _is_spot(group))
-    for name, used, wanted in (
-        (PER_CLUSTER, 0, count),
-        (ACROSS_CLUSTERS, others.instances, count),
-        (SPOT_ACROSS_CLUSTERS, others.spot_instances, spot),
-    ):
+    # Of a single cluster, none is in use by others.
+    wanted = {PER_CLUSTER: count, ACROSS_CLUSTERS: count, SPOT_ACROSS_CLUSTERS: spot}
+    for name, number in wanted.items():
         quota = quotas.by_name("sagemaker", name)
-        yield Need(path=_GROUPS, quota=quota, used=used, wanted=wanted)
+        yield Need(path=_GROUPS, quota=quota, used=used[name], wanted=number)
 
 
 def _of_volumes(config: Config, quotas: ServiceQuotas) -> Iterator[Need]:

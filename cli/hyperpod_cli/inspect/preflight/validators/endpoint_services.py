@@ -1,12 +1,13 @@
 """Each service that a closed network reaches has endpoints in the zones of its nodes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.node_groups import zones_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _CLOSED = ("network", "closed")
 # In China, the names of some services begin with the second:
@@ -25,7 +26,7 @@ _LIST = f"{_DESCRIBE} --query ServiceNames"
     source="[PrivateLink](https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html)",
     reads=["ec2:DescribeAvailabilityZones", "ec2:DescribeVpcEndpointServices"],
 )
-def endpoint_services(config: Config, target: Target) -> Iterator[Problem]:
+def endpoint_services(config: Config, target: Target) -> Problems:
     """Find services without interface endpoints in the region, or in a zone that needs one."""
     if not config.network.closed:
         return
@@ -38,9 +39,8 @@ def endpoint_services(config: Config, target: Target) -> Iterator[Problem]:
                 f"needs endpoints of {service}, which {target.region} does not have; deploy to a "
                 "region that has them, or leave the key out"
             )
-            yield Problem(finding=error(_CLOSED, True, message), command=_LIST)
-    found = target.client("ec2").describe_availability_zones()["AvailabilityZones"]
-    zones = {each["ZoneName"]: each["ZoneId"] for each in found}
+            yield error(_CLOSED, True, message), _LIST
+    zones = zones_of(target)
     complete = [
         f"{zones[name]} ({name})"
         for name in sorted(zones)
@@ -55,7 +55,7 @@ def endpoint_services(config: Config, target: Target) -> Iterator[Problem]:
                 f"HyperPod subnets; take a zone with all of them: {', '.join(complete) or 'none'}"
             )
             look = f"{_DESCRIBE} --service-names {' '.join(lacking)}"
-            yield Problem(finding=error(path, value, message), command=look)
+            yield error(path, value, message), look
 
 
 def _offered(services: Sequence[str], target: Target) -> dict[str, set[str]]:

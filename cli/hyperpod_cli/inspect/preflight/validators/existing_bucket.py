@@ -1,24 +1,25 @@
 """Whether an existing bucket can hold the lifecycle scripts."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.lifecycle_scripts.section import joined
-from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.aws.session import answer_of
+from hyperpod_cdk.schema.errors import error, warning
+from hyperpod_cli.aws.session import answer_of, listed
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.validator import (
     Phase,
     Problem,
+    Problems,
     Target,
     as_list,
-    problem,
     validator,
 )
+from hyperpod_cli.inspect.preflight.validators.kms_key import leaves_it_to_iam
 from hyperpod_shared.owner import STACK_TAG
 from hyperpod_stacks.table import stack_name
 
@@ -44,7 +45,7 @@ _KMS = ("aws:kms", "aws:kms:dsse")
         "s3:ListBucket",
     ],
 )
-def existing_bucket(config: Config, target: Target) -> Iterator[Problem]:
+def existing_bucket(config: Config, target: Target) -> Problems:
     """Find a bucket that is not there, or that nodes or the deployment may not use."""
     name = config.lifecycle_scripts.existing_bucket_name
     if name is None:
@@ -75,7 +76,7 @@ def _owner_problem(name: str, target: Target) -> Problem | None:
                 f"does not exist; create it with `aws s3 mb s3://{name} --region {target.region}`, "
                 "or leave it out and one is made"
             )
-            return _problem(message, name, command)
+            return error(_NAME, name, message), command
         if code != "301":
             raise
         found = {
@@ -86,14 +87,15 @@ def _owner_problem(name: str, target: Target) -> Problem | None:
     region = found.get("BucketRegion") or target.region
     if region != target.region:
         message = f"is in {region}; nodes read their scripts from {target.region}: name one there"
-        return _problem(message, name, command)
+        return error(_NAME, name, message), command
     if answer_of(s3.head_bucket, "403", Bucket=name, ExpectedBucketOwner=target.account) is None:
         message = f"is not of account {target.account}; name a bucket of this account"
-        return _problem(message, name, f"{command} --expected-bucket-owner {target.account}")
+        command = f"{command} --expected-bucket-owner {target.account}"
+        return error(_NAME, name, message), command
     return None
 
 
-def _safety_problems(name: str, target: Target) -> Iterator[Problem]:
+def _safety_problems(name: str, target: Target) -> Problems:
     """Find what lets others change what nodes run as root, or loses what was there before."""
     s3 = target.client("s3")
     absent = "NoSuchPublicAccessBlockConfiguration"
@@ -107,17 +109,17 @@ def _safety_problems(name: str, target: Target) -> Iterator[Problem]:
             f"{settings}`"
         )
         command = f"aws s3api get-public-access-block --bucket {name}"
-        yield _problem(message, name, command, severity=Severity.WARNING)
+        yield warning(_NAME, name, message), command
     if s3.get_bucket_versioning(Bucket=name).get("Status") != "Enabled":
         message = (
             "keeps no versions: a script that is overwritten by mistake is lost; `aws s3api "
             f"put-bucket-versioning --bucket {name} --versioning-configuration Status=Enabled`"
         )
         command = f"aws s3api get-bucket-versioning --bucket {name}"
-        yield _problem(message, name, command, severity=Severity.WARNING)
+        yield warning(_NAME, name, message), command
 
 
-def _key_problems(config: Config, name: str, target: Target) -> Iterator[Problem]:
+def _key_problems(config: Config, name: str, target: Target) -> Problems:
     """Find a KMS key that nodes could not decrypt with.
 
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
@@ -127,14 +129,14 @@ def _key_problems(config: Config, name: str, target: Target) -> Iterator[Problem
     command = f"aws s3api get-bucket-encryption --bucket {name}"
     if key is None and configured is not None:
         message = f"does not encrypt {name}, which no customer key does; leave it out"
-        yield _problem(message, configured, command, path=_KEY, severity=Severity.WARNING)
+        yield warning(_KEY, configured, message), command
     elif key is not None and configured is None:
         message = f"is missing: {name} is encrypted with {key}; set it to that"
-        yield _problem(message, None, command, path=_KEY)
+        yield error(_KEY, None, message), command
     elif key != configured:
         message = f"does not encrypt {name}; {key} does"
-        yield _problem(message, configured, command, path=_KEY)
-    elif key is not None and not _leaves_it_to_iam(key, target):
+        yield error(_KEY, configured, message), command
+    elif key is not None and not leaves_it_to_iam(_policy(key, target), "kms:Decrypt", target):
         statement = {
             "Sid": "AllowIamPolicies",
             "Effect": "Allow",
@@ -147,7 +149,7 @@ def _key_problems(config: Config, name: str, target: Target) -> Iterator[Problem
             f"nodes nor the deployment may use it; add to it: {json.dumps(statement)}"
         )
         command = f"aws kms get-key-policy --key-id {key} --policy-name default"
-        yield _problem(message, key, command, path=_KEY)
+        yield error(_KEY, key, message), command
 
 
 def _customer_key(name: str, target: Target) -> str | None:
@@ -162,25 +164,15 @@ def _customer_key(name: str, target: Target) -> str | None:
     return None
 
 
-def _leaves_it_to_iam(key: str, target: Target) -> bool:
-    """Return whether a key's policy lets the account's IAM policies decide.
-
-    https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
-    """
-    text = target.client("kms").get_key_policy(KeyId=key, PolicyName="default")["Policy"]
-    account = {f"arn:{target.partition}:iam::{target.account}:root", target.account, "*"}
-    return any(
-        statement["Effect"] == "Allow"
-        and account & set(as_list(_principals(statement)))
-        and {"kms:*", "kms:Decrypt", "*"} & set(as_list(statement.get("Action", [])))
-        for statement in _statements(text)
-    )
+def _policy(key: str, target: Target) -> Mapping[str, Any]:
+    answer = target.client("kms").get_key_policy(KeyId=key, PolicyName="default")
+    return dict(json.loads(answer["Policy"]))
 
 
-def _policy_problems(name: str, target: Target) -> Iterator[Problem]:
+def _policy_problems(name: str, target: Target) -> Problems:
     """Find statements of the bucket's policy that may deny what nodes and the deployment do."""
     answer = answer_of(target.client("s3").get_bucket_policy, "NoSuchBucketPolicy", Bucket=name)
-    statements = [] if answer is None else _statements(answer["Policy"])
+    statements = [] if answer is None else as_list(json.loads(answer["Policy"])["Statement"])
     for number, statement in enumerate(statements):
         # Everything here goes by TLS.
         only_without_tls = {"Bool": {"aws:SecureTransport": "false"}}
@@ -192,17 +184,17 @@ def _policy_problems(name: str, target: Target) -> Iterator[Problem]:
             "put them"
         )
         command = f"aws s3api get-bucket-policy --bucket {name}"
-        yield _problem(message, name, command, severity=Severity.WARNING)
+        yield warning(_NAME, name, message), command
 
 
-def _object_problems(config: Config, name: str, target: Target) -> Iterator[Problem]:
+def _object_problems(config: Config, name: str, target: Target) -> Problems:
     """Find an object of others where a first deployment puts a script."""
-    stack = stack_name(config, "platform")
-    if is_deployed(stack, target):
+    if is_deployed(config, "platform", target):
         return
+    stack = stack_name(config, "platform")
     s3, prefix = target.client("s3"), config.scripts_prefix
-    pages = s3.get_paginator("list_objects_v2").paginate(Bucket=name, Prefix=f"{prefix}/")
-    found = {item["Key"] for page in pages for item in page.get("Contents", ())}
+    objects = listed(s3, "list_objects_v2", "Contents", Bucket=name, Prefix=f"{prefix}/")
+    found = {item["Key"] for item in objects}
     for key in sorted(found & _script_keys(config)):
         tags = s3.get_object_tagging(Bucket=name, Key=key)["TagSet"]
         if f":stack/{stack}/" in "".join(tag["Value"] for tag in tags if tag["Key"] == STACK_TAG):
@@ -212,7 +204,7 @@ def _object_problems(config: Config, name: str, target: Target) -> Iterator[Prob
             f"holds nothing, or move the object away: `aws s3 mv s3://{name}/{key} ...`"
         )
         command = f"aws s3 ls --recursive s3://{name}/{prefix}/"
-        yield _problem(message, prefix, command, path=("lifecycle_scripts", "prefix"))
+        yield error(("lifecycle_scripts", "prefix"), prefix, message), command
         return
 
 
@@ -223,23 +215,3 @@ def _script_keys(config: Config) -> set[str]:
         for folder in home
         for path in folder.paths()
     }
-
-
-def _statements(document: str) -> list[Mapping[str, Any]]:
-    return as_list(json.loads(document)["Statement"])
-
-
-def _principals(statement: Mapping[str, Any]) -> Any:  # noqa: ANN401 - text or a list of texts
-    principal = statement.get("Principal", [])
-    return principal.get("AWS", []) if isinstance(principal, dict) else principal
-
-
-def _problem(
-    message: str,
-    value: str | None,
-    command: str,
-    *,
-    path: tuple[str, ...] = _NAME,
-    severity: Severity = Severity.ERROR,
-) -> Problem:
-    return problem(path, value, message, command=command, severity=severity)

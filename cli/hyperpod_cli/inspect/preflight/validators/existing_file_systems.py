@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import outputs
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
-from hyperpod_stacks.table import stack_name
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 Record = dict[str, Any]
 """As FSx describes it."""
@@ -57,11 +56,11 @@ _USABLE = ("AVAILABLE", "UPDATING")
         "fsx:DescribeFileSystems",
     ],
 )
-def existing_file_systems(config: Config, target: Target) -> Iterator[Problem]:
+def existing_file_systems(config: Config, target: Target) -> Problems:
     """Find file systems that are not there, cannot be mounted, or that the nodes do not reach."""
     for path, value, identifier, kind in _named(config):
         for message in _problems(identifier, kind=kind, config=config, target=target):
-            yield problem(path, value, message, command=describe_command(identifier))
+            yield error(path, value, message), describe_command(identifier)
 
 
 def _named(config: Config) -> Iterator[tuple[KeyPath, str, str, _Kind]]:
@@ -110,7 +109,7 @@ def _problems(identifier: str, *, kind: _Kind, config: Config, target: Target) -
 def _network_problems(
     found: Record, *, kind: _Kind, config: Config, target: Target
 ) -> Iterator[str]:
-    deployed = outputs(stack_name(config, "platform"), target)
+    deployed = outputs(config, "platform", target)
     vpc_id = config.network.vpc_id or deployed.get("VpcId")
     if vpc_id is None:
         yield (

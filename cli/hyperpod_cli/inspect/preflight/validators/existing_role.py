@@ -6,16 +6,9 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cli.aws.session import answer_of, listed
-from hyperpod_cli.inspect.preflight.validator import (
-    Phase,
-    Problem,
-    Target,
-    as_list,
-    problem,
-    validator,
-)
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, as_list, validator
 
 _SERVICE = "sagemaker.amazonaws.com"
 
@@ -26,22 +19,22 @@ _SERVICE = "sagemaker.amazonaws.com"
     source="[existing resources](existing-resources.md)",
     reads=["iam:GetPolicy", "iam:GetPolicyVersion", "iam:GetRole", "iam:SimulatePrincipalPolicy"],
 )
-def existing_role(config: Config, target: Target) -> Iterator[Problem]:
+def existing_role(config: Config, target: Target) -> Problems:
     """Find roles that SageMaker may not assume, or that lack rights of nodes."""
     for arn, (path, groups) in _roles(config).items():
         if arn.split(":")[4] != target.account:
             message = f"must be a role of account {target.account}, which the cluster is in"
-            yield problem(path, arn, message, command=_get_role(arn))
+            yield error(path, arn, message), _get_role(arn)
             continue
         answer = answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=_name(arn))
         if answer is None:
             message = "does not exist; correct it, or leave it out and a role is made"
-            yield problem(path, arn, message, command=_get_role(arn))
+            yield error(path, arn, message), _get_role(arn)
             continue
         role = answer["Role"]
         if role["Arn"] != arn:
             message = f"is not the role's ARN, which has its path: {role['Arn']}"
-            yield problem(path, arn, message, command=_get_role(arn))
+            yield error(path, arn, message), _get_role(arn)
             continue
         if not _trusts_sagemaker(role["AssumeRolePolicyDocument"]):
             statement = {
@@ -50,7 +43,7 @@ def existing_role(config: Config, target: Target) -> Iterator[Problem]:
                 "Action": "sts:AssumeRole",
             }
             message = f"does not trust {_SERVICE}; add to its trust policy: {json.dumps(statement)}"
-            yield problem(path, arn, message, command=_get_role(arn))
+            yield error(path, arn, message), _get_role(arn)
         yield from _missing_rights(config, target, path=path, arn=arn, groups=groups)
 
 
@@ -88,7 +81,7 @@ def _missing_rights(
     path: KeyPath,
     arn: str,
     groups: Sequence[NodeGroupConfig],
-) -> Iterator[Problem]:
+) -> Problems:
     # Only where there is such a role: it takes the CDK, which takes seconds to import.
     from hyperpod_cli.inspect.preflight.node_rights import (  # noqa: PLC0415
         managed_statements,
@@ -109,7 +102,7 @@ def _missing_rights(
             f"aws iam simulate-principal-policy --policy-source-arn {arn} "
             f"--action-names {' '.join(missing)}"
         )
-        yield problem(path, arn, message, command=command)
+        yield error(path, arn, message), command
 
 
 def _denied(statement: Mapping[str, Any], target: Target, *, arn: str) -> list[str]:

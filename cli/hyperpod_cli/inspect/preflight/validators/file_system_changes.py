@@ -11,13 +11,12 @@ from datetime import UTC, datetime, timedelta
 from hyperpod_cdk import Config, HomeDirectoriesConfig, LustreConfig
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cli.inspect.preflight.deployed import outputs
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_cli.inspect.preflight.validators.existing_file_systems import (
     Record,
     describe_command,
     file_system,
 )
-from hyperpod_stacks.table import stack_name
 
 _BETWEEN = timedelta(hours=6)
 _LEAST_GROWTH_PERCENT = 10  # of OpenZFS
@@ -30,11 +29,11 @@ _LUSTRE, _OPEN_ZFS = "LustreConfiguration", "OpenZFSConfiguration"
     source="[storage](storage.md)",
     reads=["cloudformation:DescribeStacks", "fsx:DescribeFileSystems"],
 )
-def file_system_changes(config: Config, target: Target) -> Iterator[Problem]:
+def file_system_changes(config: Config, target: Target) -> Problems:
     """Find changes of deployed file systems that FSx refuses, or would refuse now."""
     if config.storage is None:
         return
-    deployed = outputs(stack_name(config, "storage"), target)
+    deployed = outputs(config, "storage", target)
     for path, files in config.storage.placed_files:
         identifier = deployed.get(f"{files.output_prefix}FileSystemId")
         found = None if identifier is None else file_system(identifier, target)
@@ -43,7 +42,7 @@ def file_system_changes(config: Config, target: Target) -> Iterator[Problem]:
             continue
         for finding in change_findings(files, found, now=datetime.now(UTC)):
             placed = finding.under("storage", *path)
-            yield Problem(finding=placed, command=describe_command(identifier))
+            yield placed, describe_command(identifier)
 
 
 def change_findings(

@@ -8,10 +8,12 @@ from hyperpod_cli.inspect.preflight.existing_network import (
     Vpc,
     WayOut,
     existing_vpc,
+    of_lists,
+    of_subnets,
     unserved,
     way_out,
 )
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_cli.inspect.preflight.validators.subnets import way_findings
 
 
@@ -27,7 +29,7 @@ from hyperpod_cli.inspect.preflight.validators.subnets import way_findings
         "ec2:DescribeVpcs",
     ],
 )
-def gateways(config: Config, target: Target) -> Iterator[Problem]:
+def gateways(config: Config, target: Target) -> Problems:
     """Find what new subnets cannot be connected to.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-nat-gateway.html
@@ -37,25 +39,17 @@ def gateways(config: Config, target: Target) -> Iterator[Problem]:
         return
     in_vpc = f"--filters Name=vpc-id,Values={vpc.id}"
     for finding in _route_tables(config, vpc):
-        yield Problem(finding=finding, command=f"aws ec2 describe-route-tables {in_vpc}")
+        yield finding, f"aws ec2 describe-route-tables {in_vpc}"
     for finding in _nat_gateways(config, vpc):
-        look = f"aws ec2 describe-nat-gateways --filter Name=vpc-id,Values={vpc.id}"
-        yield Problem(finding=finding, command=look)
+        yield finding, f"aws ec2 describe-nat-gateways --filter Name=vpc-id,Values={vpc.id}"
     for finding in _internet_gateway(config, vpc):
-        name = f"Name=attachment.vpc-id,Values={vpc.id}"
-        look = f"aws ec2 describe-internet-gateways --filters {name}"
-        yield Problem(finding=finding, command=look)
+        attached = f"Name=attachment.vpc-id,Values={vpc.id}"
+        yield finding, f"aws ec2 describe-internet-gateways --filters {attached}"
 
 
 def _route_tables(config: Config, vpc: Vpc) -> Iterator[Finding]:
     tables = {each["RouteTableId"]: each for each in vpc.route_tables()}
-    for index, subnet in enumerate(config.network.hyperpod_subnets):
-        path, table_id = (
-            ("network", "hyperpod_subnets", index, "route_table_id"),
-            (subnet.route_table_id),
-        )
-        if table_id is None:
-            continue
+    for path, table_id in of_subnets(config, "route_table_id").items():
         if table_id not in tables:
             yield error(path, table_id, f"is not a route table of {vpc.id}; name one of it")
             continue
@@ -72,8 +66,8 @@ def _nat_gateways(config: Config, vpc: Vpc) -> Iterator[Finding]:
     if not config.network.nat_gateway_ids:
         return
     found = vpc.nat_gateways()
-    for index, gateway_id in enumerate(config.network.nat_gateway_ids):
-        path, each = ("network", "nat_gateway_ids", index), found.get(gateway_id)
+    for path, gateway_id in of_lists(config, "nat_gateway_ids").items():
+        each = found.get(gateway_id)
         if each is None:
             yield error(path, gateway_id, f"is not a NAT gateway of {vpc.id}; name one of it")
         elif each["State"] != "available":

@@ -1,12 +1,11 @@
 """The region has HyperPod."""
 
-from collections.abc import Iterator
-
 from botocore.exceptions import EndpointConnectionError
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.aws.session import answer_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 
 @validator(
@@ -16,7 +15,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, pro
     reads=["sagemaker:ListClusters"],
     of_hyperpod=True,
 )
-def hyperpod_api(_config: Config, target: Target) -> Iterator[Problem]:
+def hyperpod_api(_config: Config, target: Target) -> Problems:
     """Find a region without the API of HyperPod, by a call that lists clusters.
 
     SageMaker answers an operation that a region does not have with UnknownOperationException.
@@ -30,4 +29,4 @@ def hyperpod_api(_config: Config, target: Target) -> Iterator[Problem]:
         answer = None
     if answer is None:
         message = "does not answer for SageMaker HyperPod; deploy to a region that has it"
-        yield problem(("region",), target.region, message, command="aws sagemaker list-clusters")
+        yield error(("region",), target.region, message), "aws sagemaker list-clusters"

@@ -1,13 +1,14 @@
 """EC2 offers each instance type in the zones of its nodes."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.instance_types import ec2_name
 from hyperpod_cdk.hyperpod.placement import subnet_for
-from hyperpod_cdk.schema.errors import warning
+from hyperpod_cdk.schema.errors import error, warning
+from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.node_groups import groups_with_paths, zone_ids, zones_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 
 @validator(
@@ -16,7 +17,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, pro
     source="[EC2](https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html)",
     reads=["ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings"],
 )
-def instance_offerings(config: Config, target: Target) -> Iterator[Problem]:
+def instance_offerings(config: Config, target: Target) -> Problems:
     """Find groups whose types EC2 does not offer in their zones: the hardware is not there.
 
     A warning for HyperPod's, because such nodes are not of EC2's offer to the account: HyperPod
@@ -38,13 +39,11 @@ def instance_offerings(config: Config, target: Target) -> Iterator[Problem]:
                 "the capacity by a training plan"
             )
             finding = warning((*where, *path), instance_type, message)
-            yield Problem(finding=finding, command=_command(instance_type))
+            yield finding, _command(instance_type)
     yield from _of_node_groups(config, target, offered)
 
 
-def _of_node_groups(
-    config: Config, target: Target, offered: Mapping[str, set[str]]
-) -> Iterator[Problem]:
+def _of_node_groups(config: Config, target: Target, offered: Mapping[str, set[str]]) -> Problems:
     """Find types that EC2 offers in none of a node group's zones, or not in all of them."""
     for where, group in groups_with_paths(config):
         wanted = zone_ids(group, config, target)
@@ -58,7 +57,7 @@ def _of_node_groups(
                 f"in {_listed(zones)}: set availability_zone_id, and a HyperPod subnet there"
             )
             path = (*where, "instance_types", index)
-            yield problem(path, instance_type, message, command=_command(instance_type))
+            yield error(path, instance_type, message), _command(instance_type)
 
 
 def _listed(zones: Iterable[str]) -> str:
@@ -76,12 +75,12 @@ def _offered(config: Config, target: Target) -> dict[str, set[str]]:
     """Return the ids of the zones in which EC2 offers each type, by EC2's names."""
     types = {ec2_name(each) for each in config.cluster.instance_types}
     types |= {each for group in config.node_groups for each in group.instance_types}
+    asked = {
+        "LocationType": "availability-zone-id",
+        "Filters": [{"Name": "instance-type", "Values": sorted(types)}],
+    }
     offered: dict[str, set[str]] = {}
-    pages = target.client("ec2").get_paginator("describe_instance_type_offerings")
-    for page in pages.paginate(
-        LocationType="availability-zone-id",
-        Filters=[{"Name": "instance-type", "Values": sorted(types)}],
-    ):
-        for each in page["InstanceTypeOfferings"]:
-            offered.setdefault(each["InstanceType"], set()).add(each["Location"])
+    operation = "describe_instance_type_offerings"
+    for each in listed(target.client("ec2"), operation, "InstanceTypeOfferings", **asked):
+        offered.setdefault(each["InstanceType"], set()).add(each["Location"])
     return offered

@@ -7,17 +7,10 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs
-from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import AwsClient, answer_of
-from hyperpod_cli.inspect.preflight.validator import (
-    Phase,
-    Problem,
-    Target,
-    as_list,
-    problem,
-    validator,
-)
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, as_list, validator
 from hyperpod_stacks.table import log_groups_of
 
 _PATH: KeyPath = ("encryption", "kms_key_arn")
@@ -43,7 +36,7 @@ Statement = Mapping[str, Any]
     source="[KMS](https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html)",
     reads=["kms:DescribeKey", "kms:GetKeyPolicy"],
 )
-def kms_key(config: Config, target: Target) -> Iterator[Problem]:
+def kms_key(config: Config, target: Target) -> Problems:
     """Find keys that are not there, not enabled or not symmetric, and a policy without a statement.
 
     The policy of a key of another account cannot be read, and is not looked at.
@@ -61,7 +54,7 @@ def kms_key(config: Config, target: Target) -> Iterator[Problem]:
             usable.add(named.value)
         else:
             command = _command("describe-key", named.value, target)
-            yield problem(named.path, named.value, message, command=command)
+            yield error(named.path, named.value, message), command
     key = config.encryption.kms_key_arn
     if key is not None and key in usable and key.split(":")[4] == target.account:
         policy = json.loads(client.get_key_policy(KeyId=key, PolicyName="default")["Policy"])
@@ -71,7 +64,7 @@ def kms_key(config: Config, target: Target) -> Iterator[Problem]:
                 f"must let {missing['Principal']} use it: add to the policy of the key, by "
                 f"`aws kms put-key-policy`, the statement {json.dumps(missing)}"
             )
-            yield problem(_PATH, key, message, command=command)
+            yield error(_PATH, key, message), command
 
 
 def _command(operation: str, key: str, target: Target) -> str:
@@ -98,14 +91,25 @@ def _unusable(client: AwsClient, key: str, *, region: str) -> str | None:
     return None
 
 
+def _root(target: Target) -> tuple[str, str]:
+    return f"arn:{target.partition}:iam::{target.account}:root", target.account
+
+
+def leaves_it_to_iam(policy: Mapping[str, Any], action: str, target: Target) -> bool:
+    """Return whether a key's policy lets the account's IAM policies decide about an action.
+
+    https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
+    """
+    return _covers(_allowing(policy), action=action, principals=("AWS", _root(target)))
+
+
+def _allowing(policy: Mapping[str, Any]) -> list[Statement]:
+    return [each for each in as_list(policy["Statement"]) if each["Effect"] == "Allow"]
+
+
 def _missing(config: Config, policy: Mapping[str, Any], *, target: Target) -> Iterator[Statement]:
     """Yield the statements that a policy lacks, as far as it can be read."""
-    allowing = [each for each in as_list(policy["Statement"]) if each["Effect"] == "Allow"]
-    root = f"arn:{target.partition}:iam::{target.account}:root"
-    if not all(
-        _covers(allowing, action=action, principals=("AWS", (root, target.account)))
-        for action in _BY_IAM
-    ):
+    if not all(leaves_it_to_iam(policy, action, target) for action in _BY_IAM):
         yield administration(partition=target.partition, account=target.account)
     if not config.encryption.logs:
         return
@@ -121,7 +125,7 @@ def _missing(config: Config, policy: Mapping[str, Any], *, target: Target) -> It
     [arns] = wanted["Condition"]["ArnLike"].values()
     service = wanted["Principal"]["Service"]
     if not all(
-        _covers(allowing, action=action, principals=("Service", (service,)), log_group=arn)
+        _covers(_allowing(policy), action=action, principals=("Service", (service,)), log_group=arn)
         for action in _BY_LOGS
         for arn in arns
     ):

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from hyperpod_cdk import Config
+from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, problems
-from hyperpod_stacks.table import stack_name
 
 
 @validator(
@@ -23,7 +23,7 @@ from hyperpod_stacks.table import stack_name
         "servicequotas:GetServiceQuota",
     ],
 )
-def network_quotas(config: Config, target: Target) -> Iterator[Problem]:
+def network_quotas(config: Config, target: Target) -> Problems:
     """Find a VPC, Elastic IP addresses and network interfaces beyond the account's quotas."""
     yield from problems(_of_network(config, target), target)
 
@@ -31,9 +31,9 @@ def network_quotas(config: Config, target: Target) -> Iterator[Problem]:
 def _of_network(config: Config, target: Target) -> Iterator[Need]:
     quotas = ServiceQuotas(client=target.client("service-quotas"))
     ec2, network = target.client("ec2"), config.network
-    if not is_deployed(stack_name(config, "platform"), target):
+    if not is_deployed(config, "platform", target):
         if network.vpc_id is None:
-            vpcs = sum(len(page["Vpcs"]) for page in ec2.get_paginator("describe_vpcs").paginate())
+            vpcs = sum(1 for _ in listed(ec2, "describe_vpcs", "Vpcs"))
             quota = quotas.by_code("vpc", "L-F678F1CE")
             yield Need(path=("network",), quota=quota, used=vpcs, wanted=1)
         if network.nat_gateway_count:
@@ -41,9 +41,8 @@ def _of_network(config: Config, target: Target) -> Iterator[Need]:
             quota = quotas.by_code("ec2", "L-0263D0A3")
             path, count = ("network", "nat_gateways"), network.nat_gateway_count
             yield Need(path=path, quota=quota, used=addresses, wanted=count)
-    if not is_deployed(stack_name(config, "hyperpod"), target):
-        pages = ec2.get_paginator("describe_network_interfaces").paginate()
-        used = sum(len(page["NetworkInterfaces"]) for page in pages)
+    if not is_deployed(config, "hyperpod", target):
+        used = sum(1 for _ in listed(ec2, "describe_network_interfaces", "NetworkInterfaces"))
         wanted = sum(
             group.instance_count * max((facts.network_cards for facts in group.facts), default=1)
             for group in config.cluster.all_groups

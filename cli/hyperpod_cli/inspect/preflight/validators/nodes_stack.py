@@ -1,14 +1,13 @@
 """The Helm releases stay where they are while nodes need them."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath, error
+from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.inspect.preflight.deployed import is_deployed, resources_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_stacks.table import stack_name
 
 _RELEASE = "Custom::HelmRelease"
+_LOOK = "aws cloudformation describe-stacks --stack-name"
 
 
 @validator(
@@ -18,30 +17,25 @@ _RELEASE = "Custom::HelmRelease"
     source="[ADR 117](adr/nodes.md#117-the-helm-releases-are-in-the-stack-of-the-first-nodes)",
     reads=["cloudformation:ListStackResources"],
 )
-def nodes_stack(config: Config, target: Target) -> Iterator[Problem]:
+def nodes_stack(config: Config, target: Target) -> Problems:
     """Find a HyperPod cluster that comes or goes while another stack has the Helm releases.
 
     Two stacks cannot have one release, and the HyperPod stack takes the role and the bucket of the
     platform, which go without a cluster.
     """
     hyperpod, groups = stack_name(config, "hyperpod"), stack_name(config, "node-groups")
-    has_hyperpod, name = is_deployed(hyperpod, target), config.cluster.name
+    has_hyperpod, name = is_deployed(config, "hyperpod", target), config.cluster.name
     if not config.cluster.exists and has_hyperpod:
         message = (
             f"leaves the stack {hyperpod} without what it takes from the platform, and with the "
             "Helm releases: restore cluster, run `make destroy`, which deletes all nodes, then "
             "deploy without it"
         )
-        yield _problem(("cluster",), None, message, stack=hyperpod)
+        yield error(("cluster",), None, message), f"{_LOOK} {hyperpod}"
     moves = config.cluster.exists and not has_hyperpod
-    if moves and resources_of(groups, target.client, resource_type=_RELEASE):
+    if moves and resources_of(config, "node-groups", target.client, resource_type=_RELEASE):
         message = (
             f"takes the Helm releases over from the stack {groups}: deploy that alone first, with "
             f"ONLY={groups}, which takes them away and leaves its nodes"
         )
-        yield _problem(("cluster", "name"), name, message, stack=groups)
-
-
-def _problem(path: KeyPath, value: str | None, message: str, *, stack: str) -> Problem:
-    command = f"aws cloudformation describe-stacks --stack-name {stack}"
-    return Problem(finding=error(path, value, message), command=command)
+        yield error(("cluster", "name"), name, message), f"{_LOOK} {groups}"

@@ -1,11 +1,10 @@
 """Whether the deployment has the orchestrator of the configuration."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import error
 from hyperpod_cdk.schema.section import EKS
 from hyperpod_cli.aws.stacks import described_stack
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_stacks.table import stack_name
 
@@ -16,7 +15,7 @@ from hyperpod_stacks.table import stack_name
     source="[orchestrators](orchestrators.md)",
     reads=["cloudformation:DescribeStacks"],
 )
-def orchestrator(config: Config, target: Target) -> Iterator[Problem]:
+def orchestrator(config: Config, target: Target) -> Problems:
     """Find a deployment whose orchestrator the configuration would change.
 
     CloudFormation refuses the change of the parameter that holds it, which stacks of former
@@ -38,4 +37,4 @@ def orchestrator(config: Config, target: Target) -> Iterator[Problem]:
             f"another orchestrator; restore {has}, or deploy under another name, next to this one"
         )
         command = f"aws cloudformation describe-stacks --stack-name {stack}"
-        yield problem(("cluster", "orchestrator"), wanted, message, command=command)
+        yield error(("cluster", "orchestrator"), wanted, message), command

@@ -1,11 +1,9 @@
 """Whether what a configuration names is of the account that it is deployed to."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cdk.schema.errors import warning
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _GETS = {
     "principal": "it gets rights in this deployment, and its account decides who can assume it",
@@ -21,7 +19,7 @@ _REFUSED = "execution_role_arn"
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html)",
     reads=[],
 )
-def other_accounts(config: Config, target: Target) -> Iterator[Problem]:
+def other_accounts(config: Config, target: Target) -> Problems:
     """Find principals and keys of other accounts, which EKS, S3 and KMS take."""
     for named in named_resources(config):
         gets = _GETS.get(named.kind)
@@ -34,6 +32,4 @@ def other_accounts(config: Config, target: Target) -> Iterator[Problem]:
                 "the account if that is not meant"
             )
             command = "aws sts get-caller-identity"
-            yield problem(
-                named.path, named.value, message, command=command, severity=Severity.WARNING
-            )
+            yield warning(named.path, named.value, message), command

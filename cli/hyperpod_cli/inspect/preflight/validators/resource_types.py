@@ -1,10 +1,9 @@
 """The region has CloudFormation's own type of HyperPod clusters."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.aws.session import answer_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _NATIVE = "AWS::SageMaker::Cluster"
 
@@ -16,7 +15,7 @@ _NATIVE = "AWS::SageMaker::Cluster"
     reads=["cloudformation:DescribeType"],
     of_hyperpod=True,
 )
-def resource_types(config: Config, target: Target) -> Iterator[Problem]:
+def resource_types(config: Config, target: Target) -> Problems:
     """Find a region in which CloudFormation does not have the cluster's own type."""
     if config.cluster.resource != "native":
         return
@@ -29,4 +28,4 @@ def resource_types(config: Config, target: Target) -> Iterator[Problem]:
             "region"
         )
         command = f"aws cloudformation describe-type --type RESOURCE --type-name {_NATIVE}"
-        yield problem(("cluster", "resource"), "native", message, command=command)
+        yield error(("cluster", "resource"), "native", message), command

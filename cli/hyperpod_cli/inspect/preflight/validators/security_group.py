@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.section import SECURITY_GROUP_RULES
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
-from hyperpod_cli.inspect.preflight.existing_network import ANYWHERE, Record, deployed, existing_vpc
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.preflight.existing_network import ANYWHERE, Record, existing_vpc
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _GROUP = ("network", "security_group_id")
 _ADDED = ("network", "add_security_group_rules")
@@ -29,7 +30,7 @@ _SAYS = {
         "ec2:DescribeVpcs",
     ],
 )
-def security_group(config: Config, target: Target) -> Iterator[Problem]:
+def security_group(config: Config, target: Target) -> Problems:
     """Find rules that the group lacks, and rules to add that it has, or would lose one to.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
@@ -40,14 +41,14 @@ def security_group(config: Config, target: Target) -> Iterator[Problem]:
     if group_id not in vpc.security_group_ids():
         message = f"is not a security group of {vpc.id}; name one of it, or leave the key out"
         command = f"aws ec2 describe-security-groups --group-ids {group_id}"
-        yield Problem(finding=error(_GROUP, group_id, message), command=command)
+        yield error(_GROUP, group_id, message), command
         return
-    own = deployed(config, target)
+    own = resources_of(config, "platform", target.client)
     foreign = [rule for rule in vpc.rules(group_id) if rule["SecurityGroupRuleId"] not in own]
     there = {name: _has(name, foreign, group_id) for name in SECURITY_GROUP_RULES}
     command = f"aws ec2 describe-security-group-rules --filters Name=group-id,Values={group_id}"
     for finding in (*_missing(config, there), *_unwelcome(config, there)):
-        yield Problem(finding=finding, command=command)
+        yield finding, command
 
 
 def _missing(config: Config, there: Mapping[str, bool]) -> Iterator[Finding]:

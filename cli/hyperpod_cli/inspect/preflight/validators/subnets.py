@@ -7,16 +7,18 @@ from hyperpod_cdk.checks.efa_zones import in_several_zones
 from hyperpod_cdk.checks.node_addresses import addresses_of, groups_in_subnets, too_small
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.existing_network import (
     Record,
     WayOut,
-    deployed,
     existing_vpc,
+    of_lists,
+    of_subnets,
     route_table_of,
     unserved,
     way_out,
 )
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
 _FEWEST_ZONES = 2
@@ -38,32 +40,31 @@ _FEWEST_ADDRESSES = 6
         "ec2:DescribeVpcs",
     ],
 )
-def subnets(config: Config, target: Target) -> Iterator[Problem]:
+def subnets(config: Config, target: Target) -> Problems:
     """Find subnets that are elsewhere, public, cut off or full, or a group with EFA across zones.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
     """
     yield from _groups_across_zones(config, target)
     vpc = existing_vpc(config, target)
-    named = dict(_named(config))
+    named = {**of_lists(config, "eks_subnet_ids"), **of_subnets(config, "subnet_id")}
     if vpc is None or not named:
         return
     found, tables = vpc.subnets(), vpc.route_tables()
-    for path, subnet_id in named.items():
-        if subnet_id not in found:
-            message = f"is not a subnet of {vpc.id}; name one of its subnets"
-            yield _problem(error(path, subnet_id, message), subnet_id)
+    absent = f"is not a subnet of {vpc.id}; name one of its subnets"
     there = {path: found[subnet_id] for path, subnet_id in named.items() if subnet_id in found}
     for finding in (
-        *_control_plane(config, there, is_new=not deployed(config, target)),
+        *(error(path, each, absent) for path, each in named.items() if path not in there),
+        *_control_plane(config, there, is_new=not is_deployed(config, "platform", target)),
         *_zones_of_nodes(config, there),
         *_routes(there, tables, missing=unserved(config, vpc)),
-        *_addresses(config, there, is_new=not deployed(config, target, "hyperpod")),
+        *(() if is_deployed(config, "hyperpod", target) else _addresses(config, there)),
     ):
-        yield _problem(finding, str(named.get(finding.path, finding.value)))
+        subnet_id = named.get(finding.path, finding.value)
+        yield finding, f"aws ec2 describe-subnets --subnet-ids {subnet_id}"
 
 
-def _groups_across_zones(config: Config, target: Target) -> Iterator[Problem]:
+def _groups_across_zones(config: Config, target: Target) -> Problems:
     for where, group in config.cluster.groups_with_paths():
         own = group.override_vpc
         if own is None or len(own.subnet_ids) == 1 or not group.has_efa_accelerators:
@@ -74,15 +75,8 @@ def _groups_across_zones(config: Config, target: Target) -> Iterator[Problem]:
         zones = {each["AvailabilityZoneId"] for each in found}
         if len(zones) > 1:
             path = (*where, "override_vpc", "subnet_ids")
-            yield _problem(in_several_zones(own, zones, where=path), " ".join(own.subnet_ids))
-
-
-def _named(config: Config) -> Iterator[tuple[KeyPath, str]]:
-    for index, subnet_id in enumerate(config.network.eks_subnet_ids):
-        yield ("network", "eks_subnet_ids", index), subnet_id
-    for index, subnet in enumerate(config.network.hyperpod_subnets):
-        if subnet.subnet_id is not None:
-            yield ("network", "hyperpod_subnets", index, "subnet_id"), subnet.subnet_id
+            command = f"aws ec2 describe-subnets --subnet-ids {' '.join(own.subnet_ids)}"
+            yield in_several_zones(own, zones, where=path), command
 
 
 def _control_plane(
@@ -157,29 +151,17 @@ def way_findings(
         if missing
         else f"fix it, or delete it: {table} needs none in addition to the VPC's endpoints"
     )
-    match way:
-        case WayOut.NONE | WayOut.BROKEN:
-            yield error(path, value, f"has {way.value} in route table {table}; {fix}")
-        case WayOut.SOME:
-            message = f"has only {way.value} in route table {table}; if that is not enough, {fix}"
-            yield warning(path, value, message)
-        case _:
-            pass
+    if way in (WayOut.NONE, WayOut.BROKEN):
+        yield error(path, value, f"has {way.value} in route table {table}; {fix}")
+    elif way is WayOut.SOME:
+        message = f"has only {way.value} in route table {table}; if that is not enough, {fix}"
+        yield warning(path, value, message)
 
 
-def _addresses(
-    config: Config, there: Mapping[KeyPath, Record], *, is_new: bool
-) -> Iterator[Finding]:
+def _addresses(config: Config, there: Mapping[KeyPath, Record]) -> Iterator[Finding]:
     """Find subnets with too few free addresses for all nodes, before there are any."""
-    if not is_new:
-        return
     for subnet, groups in groups_in_subnets(config).items():
         each = there.get(subnet.path)
         if each is not None and addresses_of(groups) > each["AvailableIpAddressCount"]:
             message = too_small(groups, free=each["AvailableIpAddressCount"])
             yield error(subnet.path, each["SubnetId"], f"{message}; name a larger subnet")
-
-
-def _problem(finding: Finding, subnet_id: str) -> Problem:
-    command = f"aws ec2 describe-subnets --subnet-ids {subnet_id}"
-    return Problem(finding=finding, command=command)

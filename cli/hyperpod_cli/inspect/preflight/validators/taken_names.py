@@ -1,14 +1,12 @@
 """Whether the names of what is made are free."""
 
-from collections.abc import Iterator
-
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath, error
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_cli.operate.clusters import stack_of
 from hyperpod_shared.aws_errors import code
 from hyperpod_stacks.table import stack_name
@@ -30,7 +28,7 @@ from hyperpod_stacks.table import stack_name
         "sagemaker:ListTags",
     ],
 )
-def taken_names(config: Config, target: Target) -> Iterator[Problem]:
+def taken_names(config: Config, target: Target) -> Problems:
     """Find names that something else has, before the first deployment.
 
     CloudFormation finds a name of another owner when it comes to the resource, and rolls back; it
@@ -39,32 +37,29 @@ def taken_names(config: Config, target: Target) -> Iterator[Problem]:
     """
     if config.cluster.exists:
         yield from _hyperpod_cluster(config, target)
-    if is_deployed(stack_name(config, "platform"), target):
+    if is_deployed(config, "platform", target):
         return
     if config.makes_control_plane:
         yield from _control_plane(config, target)
-    alias = f"alias/{config.name}"
-    if config.encryption.create_kms_key and _is_key(alias, target):
-        yield _taken(
-            ("name",),
-            config.name,
-            command=f"aws kms describe-key --key-id {alias}",
-            instead="or name that key in encryption.kms_key_arn",
-        )
-    role = config.cluster.execution_role_name
-    if role is not None and _is_role(role, target):
-        yield _taken(
-            ("cluster", "execution_role_name"),
-            role,
-            command=f"aws iam get-role --role-name {role}",
-            instead="or name that role in cluster.execution_role_arn",
-        )
+    alias, role = f"alias/{config.name}", config.cluster.execution_role_name
+    if config.encryption.create_kms_key:
+        found = answer_of(target.client("kms").describe_key, "NotFoundException", KeyId=alias)
+        if found is not None:
+            instead = "or name that key in encryption.kms_key_arn"
+            taken = _taken(("name",), config.name, instead=instead)
+            yield taken, f"aws kms describe-key --key-id {alias}"
+    if role is not None:
+        found = answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=role)
+        if found is not None:
+            instead = "or name that role in cluster.execution_role_arn"
+            taken = _taken(("cluster", "execution_role_name"), role, instead=instead)
+            yield taken, f"aws iam get-role --role-name {role}"
     # The last one, since S3 may refuse to say.
     if config.cluster.exists and config.lifecycle_scripts.existing_bucket_name is None:
         yield from _bucket(config, target)
 
 
-def _hyperpod_cluster(config: Config, target: Target) -> Iterator[Problem]:
+def _hyperpod_cluster(config: Config, target: Target) -> Problems:
     name, sagemaker = config.cluster.name, target.client("sagemaker")
     found = answer_of(sagemaker.describe_cluster, ClusterName=name)
     if found is None:
@@ -77,58 +72,37 @@ def _hyperpod_cluster(config: Config, target: Target) -> Iterator[Problem]:
             "take another name, or delete that cluster first"
         )
         command = f"aws sagemaker describe-cluster --cluster-name {name}"
-        yield Problem(finding=error(("cluster", "name"), name, message), command=command)
+        yield error(("cluster", "name"), name, message), command
 
 
-def _control_plane(config: Config, target: Target) -> Iterator[Problem]:
+def _control_plane(config: Config, target: Target) -> Problems:
     """Find an EKS cluster, and the log group that EKS makes again after a deletion.
 
     https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2446
     """
-    if _is_eks_cluster(config.eks_cluster_name, target):
-        yield _taken(
-            ("eks", "cluster_name"),
-            config.eks_cluster_name,
-            command=f"aws eks describe-cluster --name {config.eks_cluster_name}",
-            instead="or name that cluster in eks.cluster_arn",
-        )
-    name = f"/aws/eks/{config.eks_cluster_name}/cluster"
+    path, cluster = ("eks", "cluster_name"), config.eks_cluster_name
+    if answer_of(target.client("eks").describe_cluster, name=cluster) is not None:
+        command = f"aws eks describe-cluster --name {cluster}"
+        yield _taken(path, cluster, instead="or name that cluster in eks.cluster_arn"), command
+    name = f"/aws/eks/{cluster}/cluster"
     answer = target.client("logs").describe_log_groups(logGroupNamePrefix=name)
     if name in [each["logGroupName"] for each in answer["logGroups"]]:
         message = (
             f"leads to the log group {name}, which is there, and CloudFormation takes none over; "
             f"delete it (`aws logs delete-log-group --log-group-name {name}`), or take another name"
         )
-        finding = error(("eks", "cluster_name"), config.eks_cluster_name, message)
         command = f"aws logs describe-log-groups --log-group-name-prefix {name}"
-        yield Problem(finding=finding, command=command)
+        yield error(path, cluster, message), command
 
 
-def _bucket(config: Config, target: Target) -> Iterator[Problem]:
+def _bucket(config: Config, target: Target) -> Problems:
     # It stays where files of a user's are in it.
     default = f"sagemaker-{config.name}-{target.account}-{target.region}"
     bucket = config.lifecycle_scripts.bucket_name or default
     if _is_bucket(bucket, target):
-        yield _taken(
-            ("lifecycle_scripts", "bucket_name"),
-            bucket,
-            command=f"aws s3api head-bucket --bucket {bucket}",
-            instead="or name it in lifecycle_scripts.existing_bucket_name, if it is yours",
-        )
-
-
-def _is_eks_cluster(name: str, target: Target) -> bool:
-    return answer_of(target.client("eks").describe_cluster, name=name) is not None
-
-
-def _is_key(alias: str, target: Target) -> bool:
-    return (
-        answer_of(target.client("kms").describe_key, "NotFoundException", KeyId=alias) is not None
-    )
-
-
-def _is_role(name: str, target: Target) -> bool:
-    return answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=name) is not None
+        instead = "or name it in lifecycle_scripts.existing_bucket_name, if it is yours"
+        taken = _taken(("lifecycle_scripts", "bucket_name"), bucket, instead=instead)
+        yield taken, f"aws s3api head-bucket --bucket {bucket}"
 
 
 def _is_bucket(name: str, target: Target) -> bool:
@@ -142,6 +116,6 @@ def _is_bucket(name: str, target: Target) -> bool:
         return True
 
 
-def _taken(path: KeyPath, name: str, *, command: str, instead: str) -> Problem:
+def _taken(path: KeyPath, name: str, *, instead: str) -> Finding:
     message = f"is taken by what the deployment did not make; take another name, {instead}"
-    return Problem(finding=error(path, name, message), command=command)
+    return error(path, name, message)

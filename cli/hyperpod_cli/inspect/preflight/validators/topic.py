@@ -1,11 +1,9 @@
 """Whether the topic that a configuration names can get messages."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cli.aws.session import answer_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _PATH: KeyPath = ("observability", "notifications", "topic_arn")
 
@@ -16,7 +14,7 @@ _PATH: KeyPath = ("observability", "notifications", "topic_arn")
     source="[SNS](https://docs.aws.amazon.com/sns/latest/api/API_Publish.html)",
     reads=["sns:GetTopicAttributes"],
 )
-def topic(config: Config, target: Target) -> Iterator[Problem]:
+def topic(config: Config, target: Target) -> Problems:
     """Find a topic that is not there, or is in another region than the deployment turns out to be.
 
     No one would be told of anything; e-mail addresses could not subscribe.
@@ -28,7 +26,7 @@ def topic(config: Config, target: Target) -> Iterator[Problem]:
     command = f"aws sns get-topic-attributes --topic-arn {arn} --region {target.region}"
     if arn.split(":")[3] != target.region:
         message = f"must be a topic of {target.region}, where the deployment is"
-        yield problem(_PATH, arn, message, command=command)
+        yield error(_PATH, arn, message), command
     elif answer_of(target.client("sns").get_topic_attributes, "NotFound", TopicArn=arn) is None:
         message = "does not exist; correct it, or leave it out and a topic is made"
-        yield problem(_PATH, arn, message, command=command)
+        yield error(_PATH, arn, message), command

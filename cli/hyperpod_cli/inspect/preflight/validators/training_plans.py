@@ -9,9 +9,9 @@ from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.node_groups import zones_of
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_stacks.table import stack_name
 
 _HYPERPOD = "hyperpod-cluster"
 # https://docs.aws.amazon.com/sagemaker/latest/dg/training-plan-details-using-api-cli-sdk.html
@@ -33,7 +33,7 @@ Plan = Mapping[str, Any]
         "sagemaker:DescribeTrainingPlan",
     ],
 )
-def training_plans(config: Config, target: Target) -> Iterator[Problem]:
+def training_plans(config: Config, target: Target) -> Problems:
     """Find plans that are not there, not usable, elsewhere, of another type, or too small."""
     groups: dict[str, Groups] = {}
     for where, group in config.cluster.groups_with_paths():
@@ -48,10 +48,10 @@ def training_plans(config: Config, target: Target) -> Iterator[Problem]:
                 message = f"does not exist in {target.region}; `aws sagemaker list-training-plans`"
                 path = (*where, "training_plan_arn")
                 finding = error(path, group.training_plan_arn, message)
-                yield Problem(finding=finding, command=command)
+                yield finding, command
             continue
         for finding in _findings(plan, members, config=config, target=target):
-            yield Problem(finding=finding, command=command)
+            yield finding, command
 
 
 def with_plan(config: Config, plan: str, *, target: Target) -> Config:
@@ -109,7 +109,7 @@ def _findings(plan: Plan, groups: Groups, *, config: Config, target: Target) -> 
     path, arn = groups[0][0], groups[0][1].training_plan_arn
     wanted = sum(group.instance_count for _, group in groups)
     # Of a cluster that is there, its own nodes are among those in use.
-    is_new = not is_deployed(stack_name(config, "hyperpod"), target)
+    is_new = not is_deployed(config, "hyperpod", target)
     left = plan.get("AvailableInstanceCount" if is_new else "TotalInstanceCount")
     if plan["Status"] == "Active" and left is not None and wanted > left:
         names = ", ".join(group.name for _, group in groups)
@@ -121,6 +121,5 @@ def _zone_name(group: NodeGroupConfig, config: Config, target: Target) -> str | 
     """Return the zone of a group's subnet as the account names it; None if it is left out."""
     subnet = subnet_for(group, config.network)
     zone = None if subnet is None else subnet.availability_zone_id
-    found = target.client("ec2").describe_availability_zones()["AvailabilityZones"]
-    names = {each["ZoneId"]: each["ZoneName"] for each in found}
+    names = {id_: name for name, id_ in zones_of(target).items()}
     return None if zone is None else names.get(zone, zone)

@@ -1,11 +1,9 @@
 """The VPC is there, is the account's own, and resolves names."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.inspect.preflight.existing_network import Vpc
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _PATH = ("network", "vpc_id")
 _ATTRIBUTES = {
@@ -20,7 +18,7 @@ _ATTRIBUTES = {
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
     reads=["ec2:DescribeVpcAttribute", "ec2:DescribeVpcs"],
 )
-def vpc(config: Config, target: Target) -> Iterator[Problem]:
+def vpc(config: Config, target: Target) -> Problems:
     """Find what is wrong with the VPC itself.
 
     EKS needs both attributes, or nodes do not register:
@@ -36,14 +34,14 @@ def vpc(config: Config, target: Target) -> Iterator[Problem]:
             f"is not a VPC of account {target.account} in {target.region}; name one of "
             "`aws ec2 describe-vpcs`, or leave the key out for a new one"
         )
-        yield Problem(finding=error(_PATH, vpc_id, message), command=command)
+        yield error(_PATH, vpc_id, message), command
         return
     if record["OwnerId"] != target.account:
         message = (
             f"belongs to account {record['OwnerId']}, which shares it: the deployment works with "
             f"VPCs of its own account ({target.account}); deploy there, or name another VPC"
         )
-        yield Problem(finding=error(_PATH, vpc_id, message), command=command)
+        yield error(_PATH, vpc_id, message), command
     for attribute, (name, option) in _ATTRIBUTES.items():
         if not found.has_attribute(attribute):
             message = (
@@ -51,4 +49,4 @@ def vpc(config: Config, target: Target) -> Iterator[Problem]:
                 f"modify-vpc-attribute --vpc-id {vpc_id} {option}"
             )
             look = f"aws ec2 describe-vpc-attribute --vpc-id {vpc_id} --attribute {attribute}"
-            yield Problem(finding=error(_PATH, vpc_id, message), command=look)
+            yield error(_PATH, vpc_id, message), look

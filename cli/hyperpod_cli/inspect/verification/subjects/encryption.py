@@ -156,7 +156,7 @@ def _volumes_of(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _log_groups(deployment: LiveDeployment, *, key: str) -> Check:
     config = deployment.config
     stack = stack_name(config, "platform")
-    made = resources_of(stack, deployment.client, resource_type=_LOG_GROUP)
+    made = resources_of(config, "platform", deployment.client, resource_type=_LOG_GROUP)
     found = listed(deployment.client("logs"), "describe_log_groups", "logGroups")
     groups = [each for each in found if each["logGroupName"] in made]
     days = config.log_retention_days

@@ -1,13 +1,11 @@
 """EKS has the release of its AMI that a node group names."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
-from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cdk.schema.errors import warning
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.node_groups import groups_with_paths
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _ABSENT = "ParameterNotFound"
 _KINDS = {None: "standard", "GPU": "nvidia", "Neuron": "neuron"}
@@ -19,7 +17,7 @@ _KINDS = {None: "standard", "GPU": "nvidia", "Neuron": "neuron"}
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html)",
     reads=["ssm:GetParameter"],
 )
-def ami_releases(config: Config, target: Target) -> Iterator[Problem]:
+def ami_releases(config: Config, target: Target) -> Problems:
     """Find releases that are not among EKS's public parameters, as it refuses an unknown one.
 
     A warning, because no document says for how long EKS keeps a parameter of an old release.
@@ -35,13 +33,9 @@ def ami_releases(config: Config, target: Target) -> Iterator[Problem]:
         recommended = f"{_folder(group, config)}/recommended/release_version"
         latest = answer_of(ssm.get_parameter, _ABSENT, Name=recommended)
         hint = "" if latest is None else f"; write {latest['Parameter']['Value']}, the latest"
-        yield problem(
-            (*where, "release_version"),
-            release,
-            f"is not listed by EKS for Kubernetes {config.eks.version}{hint}",
-            command=f"aws ssm get-parameter --name {recommended}",
-            severity=Severity.WARNING,
-        )
+        message = f"is not listed by EKS for Kubernetes {config.eks.version}{hint}"
+        found = warning((*where, "release_version"), release, message)
+        yield found, f"aws ssm get-parameter --name {recommended}"
 
 
 def image_parameter(group: ManagedNodeGroupConfig, config: Config) -> str:

@@ -11,8 +11,7 @@ from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 from hyperpod_cli.aws.session import answer_of, listed
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.node_groups import groups_with_paths, zone_ids
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
-from hyperpod_stacks.table import stack_name
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _ABSENT = ("InvalidCapacityReservationId.NotFound",)
 _SOON = timedelta(days=1)
@@ -42,7 +41,7 @@ Members = Sequence[tuple[KeyPath, ManagedNodeGroupConfig]]
         "resource-groups:ListGroupResources",
     ],
 )
-def capacity_reservations(config: Config, target: Target) -> Iterator[Problem]:
+def capacity_reservations(config: Config, target: Target) -> Problems:
     """Find reservations that are not there, not usable, elsewhere, of another type, or too small.
 
     One of another account is there if its owner shares it.
@@ -53,7 +52,7 @@ def capacity_reservations(config: Config, target: Target) -> Iterator[Problem]:
             members.setdefault(group.reservation, []).append((where, group))
     for (key, named), groups in members.items():
         use = _Use(key=key, named=named, groups=groups, config=config, target=target)
-        yield from (Problem(finding=each, command=use.command) for each in use.findings())
+        yield from ((each, use.command) for each in use.findings())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,7 +131,7 @@ class _Use:
 
     def _too_small(self, usable: Sequence[Reservation]) -> Iterator[Finding]:
         # Of a stack that is there, its own nodes are among those in use.
-        is_new = not is_deployed(stack_name(self.config, "node-groups"), self.target)
+        is_new = not is_deployed(self.config, "node-groups", self.target)
         count = "AvailableInstanceCount" if is_new else "TotalInstanceCount"
         left = sum(each[count] for each in usable if each["State"] == _ACTIVE)
         wanted = sum(group.desired_size for _, group in self.groups)

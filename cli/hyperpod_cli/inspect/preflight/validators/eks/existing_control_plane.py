@@ -10,19 +10,18 @@ from hyperpod_cdk.eks.section import (
     FSX_ADDON,
     HYPERPOD_KUBERNETES_VERSIONS,
 )
-from hyperpod_cdk.schema.errors import KeyPath, Severity
+from hyperpod_cdk.schema.errors import Finding, error, warning
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import answer_of, listed
-from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.preflight.deployed import addons_there, resources_of
 from hyperpod_cli.inspect.preflight.quotas import other_clusters
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
-from hyperpod_stacks.table import stack_name
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 Cluster = Mapping[str, Any]
 
 _ARN = ("eks", "cluster_arn")
 _CONFIG_MAP = "CONFIG_MAP"
-_ADDON = "AWS::EKS::Addon"
+_COMMANDS = ("describe-cluster --name", "list-addons --cluster-name")
 _ACCESS_ENTRY = "AWS::EKS::AccessEntry"
 
 
@@ -39,221 +38,167 @@ _ACCESS_ENTRY = "AWS::EKS::AccessEntry"
         "sagemaker:ListClusters",
     ],
 )
-def existing_control_plane(config: Config, target: Target) -> Iterator[Problem]:
+def existing_control_plane(config: Config, target: Target) -> Problems:
     """Find an EKS cluster that HyperPod refuses, or that is not what the configuration says."""
     arn = config.eks.cluster_arn
     if arn is None:
         return
-    look = _Look(config)
+    name = config.eks_cluster_name
+    show, list_addons = (f"aws eks {each} {name}" for each in _COMMANDS)
     if arn.split(":")[4] != target.account:
         message = f"must be of account {target.account}, which HyperPod's nodes are in"
-        yield look.problem(message, path=_ARN, value=arn)
+        yield error(_ARN, arn, message), show
         return
-    answer = answer_of(target.client("eks").describe_cluster, name=config.eks_cluster_name)
+    answer = answer_of(target.client("eks").describe_cluster, name=name)
     if answer is None:
         message = "does not exist; correct it, or leave it out and a cluster is made"
-        yield look.problem(message, path=_ARN, value=arn)
+        yield error(_ARN, arn, message), show
         return
     cluster = answer["cluster"]
     if cluster["status"] not in {"ACTIVE", "UPDATING"}:
-        message = f"is {cluster['status']}; it must be ACTIVE"
-        yield look.problem(message, path=_ARN, value=arn)
+        yield error(_ARN, arn, f"is {cluster['status']}; it must be ACTIVE"), show
         return
-    yield from look.version(cluster)
-    yield from look.authentication_mode(cluster, target)
-    yield from look.network(cluster)
-    yield from look.endpoint(cluster)
-    yield from look.addons(target)
-    yield from look.access_entries(cluster, target)
-    yield from look.use(target)
+    for finding in (
+        *_version(config, cluster),
+        *_authentication_mode(config, cluster, target),
+        *_network(config, cluster),
+        *_endpoint(config, cluster),
+    ):
+        yield finding, show
+    for finding in _addons(config, target):
+        yield finding, list_addons
+    # Under CONFIG_MAP there is none, and EKS refuses to list them.
+    if _mode(cluster) != _CONFIG_MAP:
+        for finding in _access_entries(config, target):
+            yield finding, f"aws eks list-access-entries --cluster-name {name}"
+    yield from _use(config, target)
 
 
-class _Look:
-    """What is wrong with a cluster that is there.
+def _version(config: Config, cluster: Cluster) -> Iterator[Finding]:
+    """Find a version that HyperPod does not know, or that the configuration does not say.
 
-    Args:
-        config: What names the cluster.
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
     """
+    found, said = cluster["version"], config.eks.version
+    if found not in HYPERPOD_KUBERNETES_VERSIONS:
+        known = ", ".join(HYPERPOD_KUBERNETES_VERSIONS)
+        message = f"has Kubernetes {found}, and HyperPod supports {known}; update the cluster"
+        yield error(_ARN, config.eks.cluster_arn, message)
+    elif found != said:
+        follow = "; node_groups follow it: their nodes are replaced"
+        message = (
+            f'is not the version of {config.eks_cluster_name}: write "{found}"; the deployment '
+            "does not update a cluster that it did not make"
+            f"{follow if config.node_groups else ''}"
+        )
+        yield error(("eks", "version"), said, message)
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._name = config.eks_cluster_name
-        self._command = f"aws eks describe-cluster --name {self._name}"
 
-    def version(self, cluster: Cluster) -> Iterator[Problem]:
-        """Find a version that HyperPod does not know, or that the configuration does not say.
+def _authentication_mode(config: Config, cluster: Cluster, target: Target) -> Iterator[Finding]:
+    """Find a cluster that knows no access entries, as by EKS's default.
 
-        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
-        """
-        found, said = cluster["version"], self._config.eks.version
-        if found not in HYPERPOD_KUBERNETES_VERSIONS:
-            known = ", ".join(HYPERPOD_KUBERNETES_VERSIONS)
-            message = f"has Kubernetes {found}, and HyperPod supports {known}; update the cluster"
-            yield self.problem(message, path=_ARN, value=self._config.eks.cluster_arn)
-        elif found != said:
-            follow = "; node_groups follow it: their nodes are replaced"
+    https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
+    """
+    if _mode(cluster) == _CONFIG_MAP and not config.eks.set_authentication_mode:
+        message = (
+            "has the authentication mode CONFIG_MAP, and HyperPod needs access entries: run "
+            f"`aws eks update-cluster-config --name {config.eks_cluster_name} --region "
+            f"{target.region} --access-config authenticationMode=API_AND_CONFIG_MAP`, or set "
+            "eks.set_authentication_mode: true; EKS never changes it back"
+        )
+        yield error(_ARN, config.eks.cluster_arn, message)
+
+
+def _network(config: Config, cluster: Cluster) -> Iterator[Finding]:
+    """Find nodes in another VPC, or without a security group of the control plane."""
+    network, found, name = config.network, cluster["resourcesVpcConfig"], config.eks_cluster_name
+    if network.vpc_id != found["vpcId"]:
+        message = f"is not the VPC of {name}; write {found['vpcId']}"
+        yield error(("network", "vpc_id"), network.vpc_id, message)
+    own = filter(None, [found.get("clusterSecurityGroupId")])
+    groups = [*found.get("securityGroupIds", ()), *own]
+    if network.security_group_id not in groups:
+        message = (
+            f"is not carried by {name}, so nodes and control plane may not reach each other; name "
+            f"one of {', '.join(groups)}"
+        )
+        yield error(("network", "security_group_id"), network.security_group_id, message)
+
+
+def _endpoint(config: Config, cluster: Cluster) -> Iterator[Finding]:
+    """Find an endpoint that is another than the configuration says.
+
+    By that the deployment decides whether its function runs in the VPC.
+    """
+    eks, found, name = config.eks, cluster["resourcesVpcConfig"], config.eks_cluster_name
+    open_to = [kind for kind in ("public", "private") if found.get(f"endpoint{kind.title()}Access")]
+    access = "_and_".join(open_to)
+    cidrs = found.get("publicAccessCidrs") or []
+    if eks.endpoint_access != access:
+        message = f"is not that of {name}; write {access}"
+        yield error(("eks", "endpoint_access"), eks.endpoint_access, message)
+    elif "public" in open_to and set(cidrs) != set(eks.public_access_cidrs):
+        message = f"are not those of {name}; write [{', '.join(cidrs)}]"
+        yield error(("eks", "public_access_cidrs"), list(eks.public_access_cidrs), message)
+
+
+def _addons(config: Config, target: Target) -> Iterator[Finding]:
+    """Find add-ons that are asked for and there, and such as are needed and not there.
+
+    CloudFormation does not take over an add-on that exists.
+    """
+    addons, name = config.eks.addons, config.eks_cluster_name
+    there, others = addons_there(config, target, "platform", "addons")
+    for index, addon in enumerate(addons):
+        if addon in others:
+            message = f"is on {name} already, and CloudFormation takes none over; omit it"
+            yield error(("eks", "addons", index), addon, message)
+    needed = {*DAEMON_SET_ADDONS, DNS_ADDON, *([FSX_ADDON] if config.needs_fsx_csi_driver else [])}
+    missing = sorted(needed - there - set(addons))
+    if missing:
+        message = (
+            f"leaves out {', '.join(missing)}, which {name} does not have as EKS add-ons; unless "
+            "it has them in another way, add them here"
+        )
+        yield warning(("eks", "addons"), list(addons), message)
+
+
+def _access_entries(config: Config, target: Target) -> Iterator[Finding]:
+    """Find principals that have an access entry, of which EKS takes one for each.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+    """
+    named = [each for each in named_resources(config.eks) if each.kind == "principal"]
+    if not named:
+        return
+    eks, name = target.client("eks"), config.eks_cluster_name
+    there = {*listed(eks, "list_access_entries", "accessEntries", clusterName=name)}
+    made = resources_of(config, "platform", target.client, resource_type=_ACCESS_ENTRY)
+    ours = {identifier.partition("|")[0] for identifier in made}
+    for arn, path in {each.value: each.path for each in named}.items():
+        if arn in there - ours:
+            delete = f"aws eks delete-access-entry --cluster-name {name}"
             message = (
-                f'is not the version of {self._name}: write "{found}"; the deployment does not '
-                "update a cluster that it did not make"
-                f"{follow if self._config.node_groups else ''}"
+                f"has an access entry on {name}, and CloudFormation takes none over; omit it here, "
+                f"or delete the entry: `{delete} --principal-arn {arn}`"
             )
-            yield self.problem(message, path=("eks", "version"), value=said)
+            yield error(("eks", *path), arn, message)
 
-    def authentication_mode(self, cluster: Cluster, target: Target) -> Iterator[Problem]:
-        """Find a cluster that knows no access entries, as by EKS's default.
 
-        https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html
-        """
-        if _mode(cluster) == _CONFIG_MAP and not self._config.eks.set_authentication_mode:
+def _use(config: Config, target: Target) -> Problems:
+    """Find another HyperPod cluster that the cluster serves, of which it serves one.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
+    """
+    arn = config.eks.cluster_arn
+    for other in other_clusters(config, target):
+        if (other.get("Orchestrator") or {}).get("Eks", {}).get("ClusterArn") == arn:
+            name = other["ClusterName"]
             message = (
-                "has the authentication mode CONFIG_MAP, and HyperPod needs access entries: run "
-                f"`aws eks update-cluster-config --name {self._name} --region {target.region} "
-                "--access-config authenticationMode=API_AND_CONFIG_MAP`, or set "
-                "eks.set_authentication_mode: true; EKS never changes it back"
+                f"serves the HyperPod cluster {name} already, and an EKS cluster serves one; "
+                f"name another one, or delete {name} first"
             )
-            yield self.problem(message, path=_ARN, value=self._config.eks.cluster_arn)
-
-    def network(self, cluster: Cluster) -> Iterator[Problem]:
-        """Find nodes in another VPC, or without a security group of the control plane."""
-        network, found = self._config.network, cluster["resourcesVpcConfig"]
-        if network.vpc_id != found["vpcId"]:
-            message = f"is not the VPC of {self._name}; write {found['vpcId']}"
-            yield self.problem(message, path=("network", "vpc_id"), value=network.vpc_id)
-        groups = [
-            *found.get("securityGroupIds", ()),
-            *filter(None, [found.get("clusterSecurityGroupId")]),
-        ]
-        if network.security_group_id not in groups:
-            message = (
-                f"is not carried by {self._name}, so nodes and control plane may not reach each "
-                f"other; name one of {', '.join(groups)}"
-            )
-            path = ("network", "security_group_id")
-            yield self.problem(message, path=path, value=network.security_group_id)
-
-    def endpoint(self, cluster: Cluster) -> Iterator[Problem]:
-        """Find an endpoint that is another than the configuration says.
-
-        By that the deployment decides whether its function runs in the VPC.
-        """
-        eks, found = self._config.eks, cluster["resourcesVpcConfig"]
-        open_to = [
-            kind
-            for kind, key in (
-                ("public", "endpointPublicAccess"),
-                ("private", "endpointPrivateAccess"),
-            )
-            if found.get(key)
-        ]
-        access = "_and_".join(open_to)
-        if eks.endpoint_access != access:
-            message = f"is not that of {self._name}; write {access}"
-            yield self.problem(message, path=("eks", "endpoint_access"), value=eks.endpoint_access)
-            return
-        cidrs = found.get("publicAccessCidrs") or []
-        if "public" in open_to and set(cidrs) != set(eks.public_access_cidrs):
-            message = f"are not those of {self._name}; write [{', '.join(cidrs)}]"
-            yield self.problem(
-                message, path=("eks", "public_access_cidrs"), value=list(eks.public_access_cidrs)
-            )
-
-    def addons(self, target: Target) -> Iterator[Problem]:
-        """Find add-ons that are asked for and there, and such as are needed and not there.
-
-        CloudFormation does not take over an add-on that exists.
-        """
-        eks = target.client("eks")
-        there = {*listed(eks, "list_addons", "addons", clusterName=self._name)}
-        ours = {
-            identifier.partition("|")[2]
-            for kind in ("platform", "addons")
-            for identifier in resources_of(
-                stack_name(self._config, kind), target.client, resource_type=_ADDON
-            )
-        }
-        command = f"aws eks list-addons --cluster-name {self._name}"
-        for index, name in enumerate(self._config.eks.addons):
-            if name in there - ours:
-                message = f"is on {self._name} already, and CloudFormation takes none over; omit it"
-                path: KeyPath = ("eks", "addons", index)
-                yield self.problem(message, path=path, value=name, command=command)
-        needed = {*DAEMON_SET_ADDONS, DNS_ADDON}
-        if self._config.needs_fsx_csi_driver:
-            needed.add(FSX_ADDON)
-        missing = sorted(needed - there - set(self._config.eks.addons))
-        if missing:
-            message = (
-                f"leaves out {', '.join(missing)}, which {self._name} does not have as EKS "
-                "add-ons; unless it has them in another way, add them here"
-            )
-            yield self.problem(
-                message,
-                path=("eks", "addons"),
-                value=list(self._config.eks.addons),
-                command=command,
-                severity=Severity.WARNING,
-            )
-
-    def access_entries(self, cluster: Cluster, target: Target) -> Iterator[Problem]:
-        """Find principals that have an access entry, of which EKS takes one for each.
-
-        https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
-        """
-        named = {
-            each.value: each.path
-            for each in named_resources(self._config.eks)
-            if each.kind == "principal"
-        }
-        # Under CONFIG_MAP there is none, and EKS refuses to list them.
-        if not named or _mode(cluster) == _CONFIG_MAP:
-            return
-        eks = target.client("eks")
-        there = {*listed(eks, "list_access_entries", "accessEntries", clusterName=self._name)}
-        ours = {
-            identifier.partition("|")[0]
-            for identifier in resources_of(
-                stack_name(self._config, "platform"), target.client, resource_type=_ACCESS_ENTRY
-            )
-        }
-        for arn, path in named.items():
-            if arn in there - ours:
-                delete = f"aws eks delete-access-entry --cluster-name {self._name}"
-                message = (
-                    f"has an access entry on {self._name}, and CloudFormation takes none over; "
-                    f"omit it here, or delete the entry: `{delete} --principal-arn {arn}`"
-                )
-                command = f"aws eks list-access-entries --cluster-name {self._name}"
-                yield self.problem(message, path=("eks", *path), value=arn, command=command)
-
-    def use(self, target: Target) -> Iterator[Problem]:
-        """Find another HyperPod cluster that the cluster serves, of which it serves one.
-
-        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
-        """
-        arn = self._config.eks.cluster_arn
-        for other in other_clusters(self._config, target):
-            served = (other.get("Orchestrator") or {}).get("Eks", {}).get("ClusterArn")
-            if served == arn:
-                name = other["ClusterName"]
-                message = (
-                    f"serves the HyperPod cluster {name} already, and an EKS cluster serves one; "
-                    f"name another one, or delete {name} first"
-                )
-                command = f"aws sagemaker describe-cluster --cluster-name {name}"
-                yield self.problem(message, path=_ARN, value=arn, command=command)
-
-    def problem(
-        self,
-        message: str,
-        *,
-        path: KeyPath,
-        value: object,
-        command: str | None = None,
-        severity: Severity = Severity.ERROR,
-    ) -> Problem:
-        """Return a problem that describing the cluster shows, unless another command does."""
-        command = command or self._command
-        return problem(path, value, message, command=command, severity=severity)
+            yield error(_ARN, arn, message), f"aws sagemaker describe-cluster --cluster-name {name}"
 
 
 def _mode(cluster: Cluster) -> str:

@@ -1,11 +1,10 @@
 """A control plane that the rollback of a failed creation could not delete."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import left_by_rollback
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_stacks.table import stack_name
 
 
@@ -19,7 +18,7 @@ from hyperpod_stacks.table import stack_name
         "eks:DescribeCluster",
     ],
 )
-def failed_creation(config: Config, target: Target) -> Iterator[Problem]:
+def failed_creation(config: Config, target: Target) -> Problems:
     """Find a protected control plane in a stack that a deployment would first delete.
 
     Its owner lifts the protection: the right to do so is that to change all else of the cluster.
@@ -27,7 +26,7 @@ def failed_creation(config: Config, target: Target) -> Iterator[Problem]:
     stack = stack_name(config, "platform")
     if config.eks.is_existing:
         return
-    for name in left_by_rollback(stack, target, resource_type="AWS::EKS::Cluster"):
+    for name in left_by_rollback(config, "platform", target, resource_type="AWS::EKS::Cluster"):
         if not _is_protected(name, target):
             continue
         message = (
@@ -36,7 +35,7 @@ def failed_creation(config: Config, target: Target) -> Iterator[Problem]:
             f"{lift_command(name, region=target.region)}"
         )
         path, command = ("eks", "deletion_protection"), f"aws eks describe-cluster --name {name}"
-        yield problem(path, config.eks.deletion_protection, message, command=command)
+        yield error(path, config.eks.deletion_protection, message), command
 
 
 def _is_protected(name: str, target: Target) -> bool:

@@ -1,13 +1,12 @@
 """The user's Helm chart can be read, and has what the configuration asks for."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart_rules import chart_findings
 from hyperpod_cdk.schema.errors import error
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 
 @validator(
@@ -15,7 +14,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, val
     row="a chart of yours cannot be read, or lacks a component",
     source="[Helm](https://helm.sh/docs/topics/charts/)",
 )
-def helm_chart(config: Config, target: Target) -> Iterator[Problem]:
+def helm_chart(config: Config, target: Target) -> Problems:
     """Find an archive that is not there or no chart, and components that it lacks.
 
     The official chart is packaged by `make deploy`, and looked at there.
@@ -28,7 +27,7 @@ def helm_chart(config: Config, target: Target) -> Iterator[Problem]:
     except HyperPodChartError as unread:
         message = f"cannot be installed: {unread}; package a chart, or leave this out"
         finding = error(("helm", "chart"), str(config.helm.chart), message)
-        yield Problem(finding=finding, command=command)
+        yield finding, command
         return
     for finding in chart_findings(
         chart,
@@ -36,4 +35,4 @@ def helm_chart(config: Config, target: Target) -> Iterator[Problem]:
         region=target.region,
         instance_types=config.instance_types,
     ):
-        yield Problem(finding=finding, command=command)
+        yield finding, command

@@ -1,13 +1,11 @@
 """The inference operator's roles and load balancers fit a cluster and a VPC that exist."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import S3_SERVICE
-from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cdk.schema.errors import warning
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.existing_network import existing_vpc
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _AUDIENCE = "sts.amazonaws.com"
 _PATH = ("eks", "oidc_provider_arn")
@@ -31,7 +29,7 @@ _ZONES = 2
         "iam:GetOpenIDConnectProvider",
     ],
 )
-def inference_operator(config: Config, target: Target) -> Iterator[Problem]:
+def inference_operator(config: Config, target: Target) -> Problems:
     """Find an OIDC provider of another cluster, and a VPC without what endpoints take."""
     if not config.operators.inference_operator:
         return
@@ -40,7 +38,7 @@ def inference_operator(config: Config, target: Target) -> Iterator[Problem]:
     yield from _network(config, target)
 
 
-def _provider(config: Config, target: Target, *, arn: str) -> Iterator[Problem]:
+def _provider(config: Config, target: Target, *, arn: str) -> Problems:
     """Find a provider that IAM does not have, or that knows another issuer or another audience.
 
     CloudFormation does not notice: it takes an add-on whose pods get no role as created.
@@ -75,10 +73,10 @@ def _provider(config: Config, target: Target, *, arn: str) -> Iterator[Problem]:
             )
         else:
             return
-    yield problem(_PATH, arn, message, command=command, severity=Severity.WARNING)
+    yield warning(_PATH, arn, message), command
 
 
-def _network(config: Config, target: Target) -> Iterator[Problem]:
+def _network(config: Config, target: Target) -> Problems:
     vpc = existing_vpc(config, target)
     if vpc is None:
         return
@@ -96,11 +94,11 @@ def _network(config: Config, target: Target) -> Iterator[Problem]:
             f"--tags Key={_ROLES[1]},Value=1` for two private ones"
         )
         command = f"aws ec2 describe-subnets --filters Name=vpc-id,Values={vpc.id}"
-        yield problem(path, value, message, command=command, severity=Severity.WARNING)
+        yield warning(path, value, message), command
     if S3_SERVICE not in vpc.endpoint_services():
         message = (
             "has no VPC endpoint of S3, by which a SageMaker endpoint gets the certificate of a "
             "load balancer; add a gateway endpoint to the route tables of its subnets"
         )
         command = f"aws ec2 describe-vpc-endpoints --filters Name=vpc-id,Values={vpc.id}"
-        yield problem(path, value, message, command=command, severity=Severity.WARNING)
+        yield warning(path, value, message), command

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
 from hyperpod_cdk.schema.errors import Finding, warning
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _SOON = timedelta(days=92)
 
@@ -16,10 +16,10 @@ _SOON = timedelta(days=92)
     row="EKS's support of the version has ended or ends soon (w)",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html)",
 )
-def kubernetes_support(config: Config, _target: Target) -> Iterator[Problem]:
+def kubernetes_support(config: Config, _target: Target) -> Problems:
     """Find a version whose support by EKS has ended, or ends soon."""
     for finding in support_findings(config, day=datetime.now(tz=UTC).date()):
-        yield Problem(finding=finding, command="aws eks describe-cluster-versions")
+        yield finding, "aws eks describe-cluster-versions"
 
 
 def support_findings(config: Config, *, day: date) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.kubernetes_support import minor
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cli.aws.session import AwsClient, answer_of, listed
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _VERSION = ("eks", "version")
 _UPGRADES = "docs/kubernetes-upgrade.md"
@@ -49,11 +49,11 @@ class Versions:
     source="[EKS](https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html)",
     reads=["eks:DescribeAddon", "eks:DescribeAddonVersions", "eks:DescribeCluster"],
 )
-def kubernetes_version(config: Config, target: Target) -> Iterator[Problem]:
+def kubernetes_version(config: Config, target: Target) -> Problems:
     """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it."""
     command = f"aws eks describe-addon-versions --kubernetes-version {config.eks.version}"
     for finding in kubernetes_version_findings(config, eks=target.client("eks")):
-        yield Problem(finding=finding, command=command)
+        yield finding, command
 
 
 def kubernetes_version_findings(config: Config, *, eks: AwsClient) -> Iterator[Finding]:

@@ -1,13 +1,13 @@
 """What the deployed control plane's template says, and that of this deployment leaves out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import ANYWHERE
 from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.aws.stacks import template_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_stacks.table import stack_name
 
 _EKS_CLUSTER = "AWS::EKS::Cluster"
@@ -21,7 +21,7 @@ _OF_NOBODY = "192.0.2.0/24"
     source="[CDK](https://github.com/aws/aws-cdk/issues/37926)",
     reads=["cloudformation:GetTemplate"],
 )
-def left_out_properties(config: Config, target: Target) -> Iterator[Problem]:
+def left_out_properties(config: Config, target: Target) -> Problems:
     """Find properties that CloudFormation refuses to take out of the template of an EKS cluster."""
     if config.eks.is_existing:
         return
@@ -37,11 +37,11 @@ def left_out_properties(config: Config, target: Target) -> Iterator[Problem]:
         )
         value = list(config.eks.public_access_cidrs)
         path = ("eks", "public_access_cidrs")
-        yield Problem(finding=error(path, value, message), command=command)
+        yield error(path, value, message), command
     if "DeletionProtection" in there and config.eks.stated_deletion_protection is None:
         message = f"is left out, which CloudFormation may refuse after {stack} had it; write false"
         path = ("eks", "deletion_protection")
-        yield Problem(finding=error(path, None, message), command=command)
+        yield error(path, None, message), command
 
 
 def _deployed(stack: str, target: Target) -> Mapping[str, Any]:

@@ -1,15 +1,13 @@
 """Amazon Managed Grafana finds an Identity Center, or is there already."""
 
-from collections.abc import Iterator
-
 import boto3
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.observability.section import IN_CLUSTER, MANAGED, GrafanaConfig
-from hyperpod_cdk.schema.errors import KeyPath, Severity
+from hyperpod_cdk.schema.errors import KeyPath, error, warning
 from hyperpod_cli.aws.session import answer_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_shared.aws_errors import code
 
 _PATH: KeyPath = ("observability", "grafana")
@@ -25,7 +23,7 @@ _NOT_ENABLED = ("InvalidClientTokenId", "OptInRequired", "UnrecognizedClientExce
     source="[Grafana](https://docs.aws.amazon.com/grafana/latest/userguide/authentication-in-AMG-SSO.html)",
     reads=["grafana:DescribeWorkspace", "sso:ListInstances"],
 )
-def managed_grafana(config: Config, target: Target) -> Iterator[Problem]:
+def managed_grafana(config: Config, target: Target) -> Problems:
     """Find no Identity Center in any region, without which AWS makes no workspace.
 
     One of the organization is seen from each of its accounts:
@@ -43,10 +41,10 @@ def managed_grafana(config: Config, target: Target) -> Iterator[Problem]:
             f"{IN_CLUSTER}"
         )
         command = "aws sso-admin list-instances"
-        yield problem((*_PATH, "kind"), grafana.kind, message, command=command)
+        yield error((*_PATH, "kind"), grafana.kind, message), command
 
 
-def _of_yours(grafana: GrafanaConfig, target: Target) -> Iterator[Problem]:
+def _of_yours(grafana: GrafanaConfig, target: Target) -> Problems:
     arn, name = str(grafana.workspace_arn), grafana.workspace_name
     account, identifier = arn.split(":")[4], arn.rpartition("/")[2]
     found = None
@@ -63,7 +61,7 @@ def _of_yours(grafana: GrafanaConfig, target: Target) -> Iterator[Problem]:
     else:
         path, value, message = (*_PATH, "workspace_name"), str(name), f"must be {there}, its name"
     command = f"aws grafana describe-workspace --workspace-id {identifier}"
-    yield problem(path, value, message, command=command, severity=Severity.WARNING)
+    yield warning(path, value, message), command
 
 
 def _has_identity_center(target: Target) -> bool:
@@ -74,7 +72,7 @@ def _has_identity_center(target: Target) -> bool:
         if region == target.region:
             continue
         try:
-            if target.client_in("sso-admin", region).list_instances()["Instances"]:
+            if target.client("sso-admin", region).list_instances()["Instances"]:
                 return True
         except ClientError as error:
             if code(error) not in _NOT_ENABLED:

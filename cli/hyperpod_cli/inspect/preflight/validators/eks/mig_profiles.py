@@ -1,12 +1,10 @@
 """Whether nodes run whose GPUs a deployment would partition in another way."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts import mig
-from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cdk.schema.errors import warning
 from hyperpod_cli.aws.session import answer_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_cli.operate.nodes.health import GROUP_LABEL
 
 
@@ -17,7 +15,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL
     reads=["sagemaker:DescribeCluster"],
     of_hyperpod=True,
 )
-def mig_profiles(config: Config, target: Target) -> Iterator[Problem]:
+def mig_profiles(config: Config, target: Target) -> Problems:
     """Find groups whose nodes must be drained before the deployment, as partitioning fails else."""
     name = config.cluster.name
     found = answer_of(target.client("sagemaker").describe_cluster, ClusterName=name) or {}
@@ -33,10 +31,7 @@ def mig_profiles(config: Config, target: Target) -> Iterator[Problem]:
             f"{before or 'whole'}), which fails while a pod has one: first `kubectl drain -l "
             f"{GROUP_LABEL}={group.name} --ignore-daemonsets --delete-emptydir-data`"
         )
-        yield problem(
-            (*where, "mig_profile"),
-            group.mig_profile,
-            message,
-            command=f"aws sagemaker describe-cluster --cluster-name {name}",
-            severity=Severity.WARNING,
+        yield (
+            warning((*where, "mig_profile"), group.mig_profile, message),
+            f"aws sagemaker describe-cluster --cluster-name {name}",
         )

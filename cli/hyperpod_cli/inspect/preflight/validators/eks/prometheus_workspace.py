@@ -1,11 +1,9 @@
 """Whether the workspace of Prometheus that a configuration names can get metrics."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cli.aws.session import answer_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _PATH: KeyPath = ("observability", "prometheus", "workspace_arn")
 
@@ -16,7 +14,7 @@ _PATH: KeyPath = ("observability", "prometheus", "workspace_arn")
     source="[Prometheus](https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html)",
     reads=["aps:DescribeWorkspace"],
 )
-def prometheus_workspace(config: Config, target: Target) -> Iterator[Problem]:
+def prometheus_workspace(config: Config, target: Target) -> Problems:
     """Find a workspace that gets no rules, whose namespaces CloudFormation makes in its account."""
     prometheus = config.observability.prometheus
     if prometheus is None or prometheus.workspace_arn is None:
@@ -26,7 +24,7 @@ def prometheus_workspace(config: Config, target: Target) -> Iterator[Problem]:
     command = f"aws amp describe-workspace --workspace-id {identifier}"
     if account != target.account:
         message = f"must be of account {target.account}, where the deployment is"
-        yield problem(_PATH, arn, message, command=command)
+        yield error(_PATH, arn, message), command
     elif answer_of(target.client("amp").describe_workspace, workspaceId=identifier) is None:
         message = "does not exist; correct it, or leave it out and a workspace is made"
-        yield problem(_PATH, arn, message, command=command)
+        yield error(_PATH, arn, message), command

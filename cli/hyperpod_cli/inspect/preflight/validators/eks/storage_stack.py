@@ -1,11 +1,9 @@
 """A file system that stays keeps its CSI driver."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_stacks.table import stack_name
 
 
@@ -15,13 +13,13 @@ from hyperpod_stacks.table import stack_name
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html)",
     reads=["cloudformation:ListStackResources"],
 )
-def storage_stack(config: Config, target: Target) -> Iterator[Problem]:
+def storage_stack(config: Config, target: Target) -> Problems:
     """Find `storage: null` while there is a storage stack, which would lose its CSI driver."""
     stack = stack_name(config, "storage")
-    if config.storage is None and is_deployed(stack, target):
+    if config.storage is None and is_deployed(config, "storage", target):
         message = (
             f"takes the FSx CSI driver from the stack {stack}, which stays: pods could no longer "
             "mount the file system; keep storage, or delete the stack first"
         )
         command = f"aws cloudformation describe-stacks --stack-name {stack}"
-        yield Problem(finding=error(("storage",), None, message), command=command)
+        yield error(("storage",), None, message), command

@@ -6,9 +6,10 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.aws.session import answer_of, listed
 from hyperpod_cli.inspect.preflight.deployed import resources_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_shared.governance import ADDON, GovernanceStatus, Noun, maker_of, quota_name
 from hyperpod_stacks.table import stack_name
 
@@ -34,7 +35,7 @@ _GOING = frozenset({GovernanceStatus.DELETING, GovernanceStatus.DELETED})
         "sagemaker:ListComputeQuotas",
     ],
 )
-def task_governance(config: Config, target: Target) -> Iterator[Problem]:
+def task_governance(config: Config, target: Target) -> Problems:
     """Find what keeps the add-on, the policy or a quota from being made."""
     if config.governance is None:
         return
@@ -54,18 +55,16 @@ def task_governance(config: Config, target: Target) -> Iterator[Problem]:
                 f"{item['Name']} already, which others made; if it is not needed: `aws sagemaker "
                 f"delete-{noun.command} --{noun.command}-id {item[f'{noun}Id']}`"
             )
-            yield problem(_KEY, item["Name"], message, command=_command(noun, item))
+            yield error(_KEY, item["Name"], message), _command(noun, item)
 
 
-def _addon(config: Config, target: Target) -> Iterator[Problem]:
+def _addon(config: Config, target: Target) -> Problems:
     eks, name = target.client("eks"), config.eks_cluster_name
     found = answer_of(eks.describe_addon, clusterName=name, addonName=ADDON)
     if found is None:
         return
     version = found["addon"]["addonVersion"]
-    resources = resources_of(
-        stack_name(config, "operators"), target.client, resource_type="AWS::EKS::Addon"
-    )
+    resources = resources_of(config, "operators", target.client, resource_type="AWS::EKS::Addon")
     delete = f"aws eks delete-addon --cluster-name {name} --addon-name {ADDON}"
     command = f"aws eks describe-addon --cluster-name {name} --addon-name {ADDON}"
     if _STORES_ALPHA.match(version):
@@ -76,13 +75,13 @@ def _addon(config: Config, target: Target) -> Iterator[Problem]:
             f"others made, then `{delete}`, `kubectl delete crd cohorts.kueue.x-k8s.io`, and "
             "deploy with governance again"
         )
-        yield problem(_KEY, version, message, command=command)
+        yield error(_KEY, version, message), command
     elif f"{name}|{ADDON}" not in resources:
         message = (
             f"would install {ADDON}, which {name} has already, and CloudFormation takes none over; "
             f"leave governance out, or run `{delete} --preserve`"
         )
-        yield problem(_KEY, version, message, command=command)
+        yield error(_KEY, version, message), command
 
 
 def _theirs(

@@ -16,7 +16,7 @@ from hyperpod_cli.inspect.preflight.node_groups import (
     running_instances,
 )
 from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, problems
 
 
@@ -57,7 +57,7 @@ _KINDS = (
         "servicequotas:GetServiceQuota",
     ],
 )
-def vcpu_quotas(config: Config, target: Target) -> Iterator[Problem]:
+def vcpu_quotas(config: Config, target: Target) -> Problems:
     """Find vCPUs of On-Demand and Spot Instances beyond what EC2 gives the account.
 
     Of capacity reservations and Capacity Blocks, EC2 counts what is reserved, not what runs there.

@@ -1,14 +1,14 @@
 """Whether Slurm's accounting can be where the configuration wants it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cli.aws.session import answer_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _KEY: KeyPath = ("cluster", "slurm", "accounting")
 _FIELDS = ("username", "password")
@@ -25,7 +25,7 @@ _FIELDS = ("username", "password")
         "secretsmanager:GetSecretValue",
     ],
 )
-def accounting_database(config: Config, target: Target) -> Iterator[Problem]:
+def accounting_database(config: Config, target: Target) -> Problems:
     """Find a secret without its fields, subnets in one zone, and accounting that is taken away."""
     section = config.cluster.accounting
     if section is None:
@@ -36,7 +36,7 @@ def accounting_database(config: Config, target: Target) -> Iterator[Problem]:
         yield from _subnet_problems(section, target)
 
 
-def _taken_away(config: Config, target: Target) -> Iterator[Problem]:
+def _taken_away(config: Config, target: Target) -> Problems:
     """Find a cluster with a database, which it cannot exchange for the one on the controller.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-external-accounting-db-slurm.html
@@ -50,22 +50,22 @@ def _taken_away(config: Config, target: Target) -> Iterator[Problem]:
             f"{slurm['AccountingDatabase']['Endpoint']}, and HyperPod does not take that back; "
             "restore it, or deploy under another name"
         )
-        yield problem(_KEY, None, message, command=_describe_cluster(name))
+        yield error(_KEY, None, message), _describe_cluster(name)
 
 
-def _secret_problems(section: AccountingConfig, target: Target) -> Iterator[Problem]:
+def _secret_problems(section: AccountingConfig, target: Target) -> Problems:
     arn = str(section.secret_arn)
     path, command = (*_KEY, "secret_arn"), f"aws secretsmanager describe-secret --secret-id {arn}"
     client = target.client("secretsmanager")
     described = answer_of(client.describe_secret, SecretId=arn)
     if described is None:
         message = f"is no secret in {target.region}"
-        yield problem(path, arn, message, command=command)
+        yield error(path, arn, message), command
         return
     key = described.get("KmsKeyId")
     if key and not key.endswith("alias/aws/secretsmanager") and section.secret_kms_key_arn is None:
         message = f"is encrypted with the key {key}; name it in secret_kms_key_arn, for the nodes"
-        yield problem(path, arn, message, command=command)
+        yield error(path, arn, message), command
     value = client.get_secret_value(SecretId=arn).get("SecretString", "")
     lacking = [field for field in _FIELDS if not _object(value).get(field)]
     if lacking:
@@ -73,7 +73,7 @@ def _secret_problems(section: AccountingConfig, target: Target) -> Iterator[Prob
             f"has no {' and no '.join(lacking)}; its value must be JSON such as "
             '{"username": "slurm", "password": "..."}'
         )
-        yield problem(path, arn, message, command=command)
+        yield error(path, arn, message), command
 
 
 def _object(value: str) -> Mapping[str, Any]:
@@ -84,19 +84,19 @@ def _object(value: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _subnet_problems(section: AccountingConfig, target: Target) -> Iterator[Problem]:
+def _subnet_problems(section: AccountingConfig, target: Target) -> Problems:
     ids = list(section.subnet_ids)
     path, command = (*_KEY, "subnet_ids"), f"aws ec2 describe-subnets --subnet-ids {' '.join(ids)}"
     answer = answer_of(
         target.client("ec2").describe_subnets, "InvalidSubnetID.NotFound", SubnetIds=ids
     )
     if answer is None:
-        yield problem(path, ids, f"are not all in {target.region}", command=command)
+        yield error(path, ids, f"are not all in {target.region}"), command
         return
     zones = {each["AvailabilityZone"] for each in answer["Subnets"]}
     if len(zones) == 1:
         message = f"are all in {zones.pop()}; RDS wants them in two zones at least"
-        yield problem(path, ids, message, command=command)
+        yield error(path, ids, message), command
 
 
 def _describe_cluster(name: str) -> str:

@@ -1,12 +1,10 @@
 """A database of Slurm's accounting that the rollback of a failed creation could not delete."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import left_by_rollback
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_stacks.table import stack_name
 
 _KEY: KeyPath = ("cluster", "slurm", "accounting")
@@ -22,7 +20,7 @@ _KEY: KeyPath = ("cluster", "slurm", "accounting")
         "rds:DescribeDBInstances",
     ],
 )
-def failed_database(config: Config, target: Target) -> Iterator[Problem]:
+def failed_database(config: Config, target: Target) -> Problems:
     """Find a protected database in a stack that a deployment would first delete.
 
     The template retains it then, with the subnets whose CIDRs those of the next one have:
@@ -31,7 +29,7 @@ def failed_database(config: Config, target: Target) -> Iterator[Problem]:
     stack = stack_name(config, "storage")
     if not config.makes_accounting:
         return
-    for name in left_by_rollback(stack, target, resource_type="AWS::RDS::DBInstance"):
+    for name in left_by_rollback(config, "storage", target, resource_type="AWS::RDS::DBInstance"):
         if not _is_protected(name, target):
             continue
         message = (
@@ -41,7 +39,7 @@ def failed_database(config: Config, target: Target) -> Iterator[Problem]:
             '"An accounting database that stayed"'
         )
         command = f"aws rds describe-db-instances --db-instance-identifier {name}"
-        yield problem((*_KEY, "delete_with_stack"), False, message, command=command)
+        yield error((*_KEY, "delete_with_stack"), False, message), command
 
 
 def _is_protected(name: str, target: Target) -> bool:

@@ -1,11 +1,11 @@
 """Whether file systems that are gone are still mounted by the deployed cluster."""
 
 import json
-from collections.abc import Iterator
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.aws.stacks import described_stack, template_of
-from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, problem, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_stacks.table import stack_name
 
 _NAME = "FileSystemDnsName"
@@ -17,7 +17,7 @@ _NAME = "FileSystemDnsName"
     source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html)",
     reads=["cloudformation:DescribeStacks", "cloudformation:GetTemplate"],
 )
-def imported_file_systems(config: Config, target: Target) -> Iterator[Problem]:
+def imported_file_systems(config: Config, target: Target) -> Problems:
     """Find exports of file systems that the storage stack loses while another stack imports them.
 
     Without storage and accounting, the storage stack stays as it is.
@@ -47,4 +47,4 @@ def imported_file_systems(config: Config, target: Target) -> Iterator[Problem]:
             )
             path = ("storage", "home_directories") if homes else ("storage",)
             command = f"aws cloudformation list-imports --export-name {name}"
-            yield problem(path, None, message, command=command)
+            yield error(path, None, message), command
