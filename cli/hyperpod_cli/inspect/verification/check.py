@@ -43,11 +43,14 @@ class Check:
         }
 
 
-def checked(title: str, *, problem: str | None, advice: str) -> Check:
-    """Return a check that holds unless there is a problem."""
-    if problem is None:
+def checked(
+    title: str, *, problem: str | Sequence[str] | None, advice: str, words: str = "{}"
+) -> Check:
+    """Return a check that holds unless there is a problem, or several, which the words tell."""
+    if not problem:
         return Check(title=title, ok=True)
-    return Check(title=title, ok=False, found=problem, advice=advice)
+    told = problem if isinstance(problem, str) else several(problem)
+    return Check(title=title, ok=False, found=words.format(told), advice=advice)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +84,8 @@ class LiveDeployment:
         return self.outputs[stack_name(self.config, kind)]
 
 
-Verify = Callable[[LiveDeployment], Iterator[Check]]
+Checks = Iterator[Check]
+Verify = Callable[[LiveDeployment], Checks]
 """Yields checks; calls that only read. Passes over configurations that it does not concern."""
 
 
@@ -112,7 +116,7 @@ def existing(read: Callable[..., Any], *names: str, **options: Any) -> Any | Non
         return None
 
 
-def several(items: list[str], *, most: int = 3) -> str:
+def several(items: Sequence[str], *, most: int = 3) -> str:
     """Return the first of a list in words, and how many there are more."""
     more = len(items) - most
     return ", ".join(items[:most]) + (f", and {more} more" if more > 0 else "")

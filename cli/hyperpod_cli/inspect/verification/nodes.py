@@ -1,11 +1,12 @@
 """How many nodes there should be, and how many pods of DaemonSets and Deployments."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from kubernetes.client import AppsV1Api
+from kubernetes.client import ApiextensionsV1Api, AppsV1Api
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
@@ -25,6 +26,22 @@ def nodes_command(config: Config, *, labels: str = "") -> str:
     """Return the kubectl command that lists the cluster's nodes, or those with further labels."""
     wanted = ",".join(part for part in (f"{CLUSTER_LABEL}={config.cluster.name}", labels) if part)
     return f"kubectl get nodes -l {wanted}"
+
+
+def put_back(config: Config, addon: str) -> str:
+    """Return how what an EKS add-on installed comes back."""
+    return (
+        f"It was deleted; EKS puts it back: `aws eks update-addon --cluster-name "
+        f"{config.eks_cluster_name} --addon-name {addon} --resolve-conflicts OVERWRITE`"
+    )
+
+
+def stored_versions(deployment: LiveDeployment, name: str) -> list[str] | None:
+    """Return the versions of a CustomResourceDefinition's objects; None if it is not there."""
+    # Raw JSON: the client takes long to parse the schemas of a definition.
+    read = ApiextensionsV1Api(deployment.kubernetes).read_custom_resource_definition
+    found = existing(read, name, _preload_content=False)
+    return None if found is None else list(json.loads(found.data)["status"]["storedVersions"])
 
 
 def wanted_nodes(config: Config) -> int:

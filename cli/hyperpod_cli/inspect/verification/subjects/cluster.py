@@ -1,9 +1,14 @@
 """The HyperPod cluster: in service, with its nodes."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.config.output_names import SHORTAGE
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    Checks,
+    LiveDeployment,
+    Phase,
+    checked,
+    subject,
+)
 from hyperpod_cli.inspect.verification.nodes import count_in_words, miscounted
 from hyperpod_cli.operate.clusters import nodes_of
 from hyperpod_cli.operate.nodes.health import RUNNING
@@ -15,7 +20,7 @@ from hyperpod_cli.operate.nodes.health import RUNNING
     reads=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
     of_hyperpod=True,
 )
-def cluster(deployment: LiveDeployment) -> Iterator[Check]:
+def cluster(deployment: LiveDeployment) -> Checks:
     """Check the cluster's status, its nodes, and what the deployment said of a shortage."""
     config = deployment.config
     sagemaker = deployment.client("sagemaker")

@@ -7,7 +7,14 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.storage.section import PROVISIONED_TAG, StorageConfig
 from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.deployed import Clients, resources_of
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    Checks,
+    LiveDeployment,
+    Phase,
+    checked,
+    subject,
+)
 from hyperpod_cli.inspect.verification.subjects.scripts import script_key
 from hyperpod_stacks.table import stack_name
 
@@ -33,7 +40,7 @@ _ADVICE = (
         "sagemaker:DescribeCluster",
     ],
 )
-def encryption(deployment: LiveDeployment) -> Iterator[Check]:
+def encryption(deployment: LiveDeployment) -> Checks:
     """Check each kind of data that the configuration has encrypted with its key."""
     config, clients = deployment.config, deployment.client
     section, plane = config.encryption, config.control_plane

@@ -1,8 +1,6 @@
 """The NAT gateways are in use."""
 
-from collections.abc import Iterator
-
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
 @subject(
@@ -10,7 +8,7 @@ from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase
     row="each NAT gateway of a VPC of the deployment is the target of a route",
     reads=["ec2:DescribeRouteTables"],
 )
-def gateways(deployment: LiveDeployment) -> Iterator[Check]:
+def gateways(deployment: LiveDeployment) -> Checks:
     """Check that each NAT gateway of a VPC of the deployment is the target of a route."""
     network = deployment.config.network
     if network.vpc_id is not None or network.closed:

@@ -1,9 +1,7 @@
 """The links of file systems to S3."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import LustreConfig
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
 @subject(
@@ -11,7 +9,7 @@ from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase
     row="each link of a file system to S3 is AVAILABLE",
     reads=["fsx:DescribeDataRepositoryAssociations"],
 )
-def links(deployment: LiveDeployment) -> Iterator[Check]:
+def links(deployment: LiveDeployment) -> Checks:
     """Check each link of a file system to S3."""
     section = deployment.config.storage
     for _, files in () if section is None else section.placed_files:
@@ -20,7 +18,7 @@ def links(deployment: LiveDeployment) -> Iterator[Check]:
             yield from _links(deployment, files, file_system=file_system)
 
 
-def _links(deployment: LiveDeployment, files: LustreConfig, *, file_system: str) -> Iterator[Check]:
+def _links(deployment: LiveDeployment, files: LustreConfig, *, file_system: str) -> Checks:
     if not files.data_repositories:
         return
     of_files = [{"Name": "file-system-id", "Values": [file_system]}]

@@ -1,7 +1,5 @@
 """The ways out of the network."""
 
-from collections.abc import Iterator
-
 from hyperpod_cli.inspect.preflight.existing_network import (
     ANYWHERE,
     WayOut,
@@ -9,14 +7,7 @@ from hyperpod_cli.inspect.preflight.existing_network import (
     unserved,
     way_out,
 )
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    Phase,
-    checked,
-    several,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
 @subject(
@@ -25,7 +16,7 @@ from hyperpod_cli.inspect.verification.check import (
     "the internet, and each service has its VPC endpoint",
     reads=["ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints"],
 )
-def routes(deployment: LiveDeployment) -> Iterator[Check]:
+def routes(deployment: LiveDeployment) -> Checks:
     """Check that each subnet of nodes has a way out that works; a closed network has endpoints."""
     if deployment.config.network.closed:
         yield from _endpoints(deployment)
@@ -36,13 +27,13 @@ def routes(deployment: LiveDeployment) -> Iterator[Check]:
     wrong = [f"{subnet}: {way.value}" for subnet, way in ways.items() if way is not WayOut.OPEN]
     yield checked(
         f"aws ec2 describe-route-tables: an active route to {ANYWHERE} from {', '.join(subnets)}",
-        problem=several(wrong) or None,
+        problem=wrong,
         advice="Nodes there, which have private addresses, fetch neither images nor scripts, and "
         "never join: route them to a NAT gateway, a transit gateway or a firewall",
     )
 
 
-def _endpoints(deployment: LiveDeployment) -> Iterator[Check]:
+def _endpoints(deployment: LiveDeployment) -> Checks:
     vpc = deployment.vpc
     anywhere = [
         table["RouteTableId"]

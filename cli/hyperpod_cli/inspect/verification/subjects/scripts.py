@@ -1,10 +1,8 @@
 """The lifecycle scripts that nodes fetch."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.lifecycle_scripts.section import joined
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
 def script_key(config: Config) -> str | None:
@@ -19,7 +17,7 @@ def script_key(config: Config) -> str | None:
     reads=["s3:ListBucket"],
     of_hyperpod=True,
 )
-def scripts(deployment: LiveDeployment) -> Iterator[Check]:
+def scripts(deployment: LiveDeployment) -> Checks:
     """Check that the script of new nodes is in the bucket."""
     bucket = deployment.outputs_of("platform")["S3BucketName"]
     key = script_key(deployment.config)

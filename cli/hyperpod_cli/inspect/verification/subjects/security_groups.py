@@ -1,16 +1,9 @@
 """The rules by which nodes reach each other."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    Phase,
-    checked,
-    several,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 _ALL = "-1"
 _DIRECTIONS = {"from": "IpPermissions", "to": "IpPermissionsEgress"}
@@ -22,7 +15,7 @@ _DIRECTIONS = {"from": "IpPermissions", "to": "IpPermissionsEgress"}
     "nodes with EFA",
     reads=["ec2:DescribeSecurityGroups"],
 )
-def security_groups(deployment: LiveDeployment) -> Iterator[Check]:
+def security_groups(deployment: LiveDeployment) -> Checks:
     """Check that each security group of nodes lets all traffic from and to itself through.
 
     EFA authorizes by group alone, in both directions.
@@ -46,7 +39,8 @@ def security_groups(deployment: LiveDeployment) -> Iterator[Check]:
         yield checked(
             f"aws ec2 describe-security-groups --group-ids {group['GroupId']}: "
             "all traffic from and to itself",
-            problem=f"lacks {several(missing)}" if missing else None,
+            problem=missing,
+            words="lacks {}",
             advice="EFA not working, and training fails: add a rule of protocol -1 in that "
             "direction whose source or destination is the group itself; a rule with a CIDR block "
             "does not do",

@@ -1,20 +1,8 @@
 """Who gets into the EKS cluster."""
 
-from collections.abc import Iterator
-
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk.eks.access import access_by_principal
-from hyperpod_cli.aws.session import AwsClient, answer_of, listed
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    Phase,
-    checked,
-    several,
-    subject,
-)
-from hyperpod_shared.aws_errors import is_not_found
+from hyperpod_cli.aws.session import AwsClient, answer_of
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 # https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
 _NODES = "HYPERPOD_LINUX"
@@ -26,7 +14,7 @@ _NODES = "HYPERPOD_LINUX"
     "editors are there with their policies",
     reads=["eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"],
 )
-def access_entries(deployment: LiveDeployment) -> Iterator[Check]:
+def access_entries(deployment: LiveDeployment) -> Checks:
     """Check the access entry of each role of nodes, and of each principal of the configuration."""
     config = deployment.config
     eks, name = deployment.client("eks"), config.eks_cluster_name
@@ -44,7 +32,8 @@ def access_entries(deployment: LiveDeployment) -> Iterator[Check]:
         yield checked(
             f"aws eks list-associated-access-policies --cluster-name {name} "
             f"--principal-arn {principal}",
-            problem=f"lacks {several(missing)}" if missing else None,
+            problem=missing,
+            words="lacks {}",
             advice="Run `make deploy`; what it made and was removed, CloudFormation makes "
             "again only once its entry has changed, so associate the policy by the AWS CLI",
         )
@@ -65,10 +54,6 @@ def _type(eks: AwsClient, cluster: str, principal: str) -> str | None:
 def _policies(eks: AwsClient, cluster: str, principal: str) -> set[str]:
     """Return the policies of an access entry by name; none if there is no entry."""
     asked = {"clusterName": cluster, "principalArn": principal}
-    found = listed(eks, "list_associated_access_policies", "associatedAccessPolicies", **asked)
-    try:
-        return {policy["policyArn"].rpartition("/")[2] for policy in found}
-    except ClientError as error:
-        if not is_not_found(error):
-            raise
-        return set()
+    operation, key = "list_associated_access_policies", "associatedAccessPolicies"
+    found = answer_of(eks.get_paginator(operation).paginate(**asked).build_full_result) or {}
+    return {policy["policyArn"].rpartition("/")[2] for policy in found.get(key, ())}

@@ -1,7 +1,7 @@
 """What EKS add-ons put into Kubernetes: their pods on each node, and the CSI driver of FSx."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubernetes.client import CoreV1Api, StorageV1Api
@@ -10,6 +10,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
 from hyperpod_cli.inspect.verification.check import (
     Check,
+    Checks,
     LiveDeployment,
     Phase,
     checked,
@@ -17,7 +18,7 @@ from hyperpod_cli.inspect.verification.check import (
     several,
     subject,
 )
-from hyperpod_cli.inspect.verification.nodes import Workload
+from hyperpod_cli.inspect.verification.nodes import Workload, put_back
 from hyperpod_cli.inspect.verification.subjects.eks.addons import WITHOUT
 
 _NAMESPACE = "kube-system"
@@ -43,7 +44,7 @@ _CONTROLLERS: Mapping[str, str] = {DNS_ADDON: "coredns", FSX_ADDON: "fsx-csi-con
     " pods",
     needs_kubernetes=True,
 )
-def addon_pods(deployment: LiveDeployment) -> Iterator[Check]:
+def addon_pods(deployment: LiveDeployment) -> Checks:
     """Check the driver of file systems, and the pods of each add-on that the deployment needs."""
     config = deployment.config
     needed = _needed(config)
@@ -88,10 +89,7 @@ def _needed(config: Config) -> frozenset[str]:
 def _again(config: Config, addon: str) -> str:
     if addon not in config.installed_addons:
         return "Install the driver again, or list it under eks.addons and deploy"
-    return (
-        f"It was deleted; EKS puts it back: `aws eks update-addon --cluster-name "
-        f"{config.eks_cluster_name} --addon-name {addon} --resolve-conflicts OVERWRITE`"
-    )
+    return put_back(config, addon)
 
 
 def _problem(nodes: Sequence[str], states: Mapping[str, str]) -> str | None:

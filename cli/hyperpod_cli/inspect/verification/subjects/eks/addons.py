@@ -1,10 +1,10 @@
 """The EKS add-ons."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 WITHOUT: Mapping[str, str] = {
     "aws-fsx-csi-driver": "Storage issues: no pod mounts the file system without it. ",
@@ -24,7 +24,7 @@ _NEEDS_NODES = (
     row="each is ACTIVE in the pinned version",
     reads=["eks:DescribeAddon", "eks:ListAddons"],
 )
-def addons(deployment: LiveDeployment) -> Iterator[Check]:
+def addons(deployment: LiveDeployment) -> Checks:
     """Check that each add-on is active in the version that is pinned for the Kubernetes version."""
     config = deployment.config
     name, pinned = config.eks_cluster_name, ADDON_VERSIONS[config.eks.version]

@@ -1,8 +1,6 @@
 """How EKS authenticates."""
 
-from collections.abc import Iterator
-
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
 @subject(
@@ -10,7 +8,7 @@ from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase
     row="EKS authenticates by access entries",
     reads=["eks:DescribeCluster"],
 )
-def authentication(deployment: LiveDeployment) -> Iterator[Check]:
+def authentication(deployment: LiveDeployment) -> Checks:
     """Check that access entries let principals in, and alone on a cluster of the deployment."""
     name = deployment.config.eks_cluster_name
     cluster = deployment.client("eks").describe_cluster(name=name)["cluster"]

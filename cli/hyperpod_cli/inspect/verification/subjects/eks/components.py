@@ -5,7 +5,7 @@ from typing import Literal
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.daemon_sets import health_monitoring_agents
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, subject
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, subject
 from hyperpod_cli.inspect.verification.nodes import Workload
 
 _INSTALL = (
@@ -29,7 +29,7 @@ _WITHOUT = {
     "health monitoring agent, the DaemonSet for GPUs, the one for Trainium, or both",
     needs_kubernetes=True,
 )
-def components(deployment: LiveDeployment) -> Iterator[Check]:
+def components(deployment: LiveDeployment) -> Checks:
     """Check the component of each switch that is on."""
     on = deployment.config.components.switches()
     for switch, workload in _by_switch(deployment.config):

@@ -1,18 +1,7 @@
 """The kinds of training jobs that the operators bring."""
 
-import json
-from collections.abc import Iterator
-
-from kubernetes.client import ApiextensionsV1Api
-
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    Phase,
-    checked,
-    existing,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.nodes import stored_versions
 
 _TRAINING_JOBS = ("mxjobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs")
 _MPI_JOBS, _MPI_VERSION = "mpijobs.kubeflow.org", "v2beta1"
@@ -27,7 +16,7 @@ _ADVICE = (
     row="each CustomResourceDefinition of the operators is there; MPIJob is `v2beta1`",
     needs_kubernetes=True,
 )
-def definitions(deployment: LiveDeployment) -> Iterator[Check]:
+def definitions(deployment: LiveDeployment) -> Checks:
     """Check the CustomResourceDefinitions, and the version of MPIJob."""
     on = deployment.config.components.switches()
     jobs = [
@@ -37,7 +26,7 @@ def definitions(deployment: LiveDeployment) -> Iterator[Check]:
     if not jobs:
         return
     names = [f"{job}.kubeflow.org" for job in jobs]
-    versions = {name: _stored_versions(deployment, name) for name in names}
+    versions = {name: stored_versions(deployment, name) for name in names}
     missing = [name for name, stored in versions.items() if stored is None]
     yield checked(
         f"kubectl get crd {' '.join(names)}",
@@ -51,13 +40,3 @@ def definitions(deployment: LiveDeployment) -> Iterator[Check]:
             problem=None if stored == [_MPI_VERSION] else f"is {stored}, not {_MPI_VERSION}",
             advice=f"The MPI operator knows {_MPI_VERSION} alone: remove the other operator",
         )
-
-
-def _stored_versions(deployment: LiveDeployment, name: str) -> list[str] | None:
-    # Raw JSON: the client takes long to parse the schemas of a definition.
-    found = existing(
-        ApiextensionsV1Api(deployment.kubernetes).read_custom_resource_definition,
-        name,
-        _preload_content=False,
-    )
-    return None if found is None else list(json.loads(found.data)["status"]["storedVersions"])

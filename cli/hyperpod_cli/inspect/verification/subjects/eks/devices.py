@@ -1,6 +1,6 @@
 """GPUs, Trainium chips and EFA interfaces that nodes offer to pods."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,10 @@ from hyperpod_cdk.facts.job_resources import EFA, GPU, NEURON
 from hyperpod_cdk.node_groups.section import EFA_LABEL
 from hyperpod_cli.inspect.verification.check import (
     Check,
+    Checks,
     LiveDeployment,
     Phase,
     checked,
-    several,
     subject,
 )
 from hyperpod_cli.inspect.verification.nodes import nodes_command
@@ -86,7 +86,7 @@ _DEVICES = (
     "has, while the plugin is on",
     needs_kubernetes=True,
 )
-def devices(deployment: LiveDeployment) -> Iterator[Check]:
+def devices(deployment: LiveDeployment) -> Checks:
     """Check that each node offers the devices that its type has, where their plugin is on."""
     on = deployment.config.components.switches()
     for device in _DEVICES:
@@ -144,13 +144,12 @@ def _check(device: _Device, *, deployment: LiveDeployment) -> Check:
     return checked(command, problem=_problem(device, having), advice=device.advice)
 
 
-def _problem(device: _Device, having: Sequence[tuple[Mapping[str, Any], int]]) -> str | None:
-    different = [
+def _problem(device: _Device, having: Sequence[tuple[Mapping[str, Any], int]]) -> list[str]:
+    return [
         f"{node['metadata']['name']} offers {offered} of {count}"
         for node, count in having
         if (offered := _allocatable(node).get(device.resource, "none")) != str(count)
     ]
-    return several(different) if different else None
 
 
 def _allocatable(node: Mapping[str, Any]) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
 """Partitions of GPUs (MIG) that nodes offer to pods."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_cdk.facts import mig
@@ -8,10 +8,10 @@ from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cli.inspect.verification.check import (
     Check,
+    Checks,
     LiveDeployment,
     Phase,
     checked,
-    several,
     subject,
 )
 from hyperpod_cli.inspect.verification.nodes import nodes_command
@@ -24,7 +24,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL, labels_of
     needs_kubernetes=True,
     of_hyperpod=True,
 )
-def gpu_partitions(deployment: LiveDeployment) -> Iterator[Check]:
+def gpu_partitions(deployment: LiveDeployment) -> Checks:
     """Check that the GPUs of each group with a layout are partitioned so."""
     for group in deployment.config.cluster.instance_groups:
         if group.mig_profile is not None and group.instance_count:
@@ -43,7 +43,7 @@ def _check(group: InstanceGroupConfig, layout: str, *, deployment: LiveDeploymen
     return checked(
         f"{nodes_command(deployment.config, labels=f'{GROUP_LABEL}={group.name}')} "
         f"-L {mig.LABEL},{mig.STATE_LABEL}",
-        problem=several(wrong) if wrong else None,
+        problem=wrong,
         advice="GPUs are not partitioned while a pod has one: `kubectl drain <node> "
         "--ignore-daemonsets --delete-emptydir-data`, then deploy again; `kubectl logs -n "
         f"{deployment.config.helm.namespace} -l app=nvidia-mig-manager` says what went wrong",

@@ -1,18 +1,11 @@
 """Grafana: the pod in the cluster, or the workspace of Amazon Managed Grafana."""
 
-from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from hyperpod_cdk.observability.section import IN_CLUSTER, RELEASE
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.aws.stacks import outputs_of
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    Phase,
-    checked,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.nodes import Workload
 from hyperpod_stacks.table import stack_name
 
@@ -25,7 +18,7 @@ _WITHOUT = "No dashboard is shown without it. "
     reads=["cloudformation:DescribeStacks", "grafana:DescribeWorkspace"],
     needs_kubernetes=True,
 )
-def grafana(deployment: LiveDeployment) -> Iterator[Check]:
+def grafana(deployment: LiveDeployment) -> Checks:
     """Check the Grafana of the deployment, if it has one."""
     found = deployment.config.observability.grafana
     if found is None:

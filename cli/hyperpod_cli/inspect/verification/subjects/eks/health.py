@@ -1,10 +1,10 @@
 """The nodes as HyperPod sees them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_cli.inspect.verification.check import (
-    Check,
+    Checks,
     LiveDeployment,
     Phase,
     checked,
@@ -22,7 +22,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL, HEALTH_LABEL, SCHEDUL
     needs_kubernetes=True,
     of_hyperpod=True,
 )
-def health(deployment: LiveDeployment) -> Iterator[Check]:
+def health(deployment: LiveDeployment) -> Checks:
     """Check HyperPod's label of each node."""
     config = deployment.config
     good = [node for node in deployment.nodes if _health(node) == SCHEDULABLE]

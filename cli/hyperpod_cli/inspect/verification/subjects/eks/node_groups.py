@@ -1,16 +1,10 @@
 """The EKS node groups, and their nodes."""
 
-from collections.abc import Iterator
-from typing import Any
-
-from botocore.exceptions import ClientError
-
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, is_ready, labels_of
 from hyperpod_shared.node_group_health import health_told
-
-_NONE = "ResourceNotFoundException"
 
 
 @subject(
@@ -19,22 +13,25 @@ _NONE = "ResourceNotFoundException"
     reads=["eks:DescribeNodegroup"],
     needs_kubernetes=True,
 )
-def node_groups(deployment: LiveDeployment) -> Iterator[Check]:
+def node_groups(deployment: LiveDeployment) -> Checks:
     """Check that each node group is active, and that its nodes have joined and are ready."""
     for group in deployment.config.node_groups:
         yield from _group(group, deployment=deployment)
 
 
-def _group(group: ManagedNodeGroupConfig, *, deployment: LiveDeployment) -> Iterator[Check]:
+def _group(group: ManagedNodeGroupConfig, *, deployment: LiveDeployment) -> Checks:
     cluster = deployment.config.eks_cluster_name
     shows = (
         f"aws eks describe-nodegroup --cluster-name {cluster} --nodegroup-name {group.name}: ACTIVE"
     )
-    found = _described(group, deployment=deployment)
-    if found is None:
+    answer = answer_of(
+        deployment.client("eks").describe_nodegroup, clusterName=cluster, nodegroupName=group.name
+    )
+    if answer is None:
         message = f"`make deploy` brings it back: {group.name} was deleted by others"
         yield checked(shows, problem="is not there", advice=message)
         return
+    found = answer["nodegroup"]
     issues = health_told(found)
     told = ": ".join([f"is {found['status']}", "; ".join(issues)]).rstrip(": ")
     yield checked(
@@ -55,18 +52,3 @@ def _group(group: ManagedNodeGroupConfig, *, deployment: LiveDeployment) -> Iter
         advice="A node that is not there is launched or joins; one that is not Ready says why in "
         f"`kubectl describe node -l {NODE_GROUP_LABEL}={group.name}`",
     )
-
-
-def _described(
-    group: ManagedNodeGroupConfig, *, deployment: LiveDeployment
-) -> dict[str, Any] | None:
-    eks = deployment.client("eks")
-    try:
-        found: dict[str, Any] = eks.describe_nodegroup(
-            clusterName=deployment.config.eks_cluster_name, nodegroupName=group.name
-        )["nodegroup"]
-    except ClientError as error:
-        if error.response["Error"]["Code"] != _NONE:
-            raise
-        return None
-    return found

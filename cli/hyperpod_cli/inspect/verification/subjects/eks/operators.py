@@ -1,18 +1,9 @@
 """The operators that are switched on, each with all its pods."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from kubernetes.client import ApiextensionsV1Api
-
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    Phase,
-    checked,
-    existing,
-    subject,
-)
-from hyperpod_cli.inspect.verification.nodes import Kind, Workload
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.nodes import Kind, Workload, put_back, stored_versions
 
 _AUTOSCALER = Workload(
     kind="deploy",
@@ -28,25 +19,17 @@ _AUTOSCALER = Workload(
     "definitions of the objects that they bring are there",
     needs_kubernetes=True,
 )
-def operators(deployment: LiveDeployment) -> Iterator[Check]:
+def operators(deployment: LiveDeployment) -> Checks:
     """Check the pods of each operator that is on, and the kinds of objects that it brings."""
     if deployment.config.operators.cluster_autoscaler:
         yield _AUTOSCALER.check(deployment, install="Run `make deploy`, which installs it")
     for addon in deployment.config.operators.addons:
-        again = (
-            f"It was deleted; EKS puts it back: `aws eks update-addon --cluster-name "
-            f"{deployment.config.eks_cluster_name} --addon-name {addon.name} "
-            "--resolve-conflicts OVERWRITE`"
-        )
+        again = put_back(deployment.config, addon.name)
         if addon.definition is not None:
-            found = existing(
-                ApiextensionsV1Api(deployment.kubernetes).read_custom_resource_definition,
-                addon.definition,
-                _preload_content=False,
-            )
+            is_there = stored_versions(deployment, addon.definition) is not None
             yield checked(
                 f"kubectl get crd {addon.definition}",
-                problem=None if found is not None else "is not installed",
+                problem=None if is_there else "is not installed",
                 advice=addon.without + again,
             )
         of_kinds: Mapping[Kind, Iterable[str]] = {

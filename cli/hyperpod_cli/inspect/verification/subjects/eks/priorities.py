@@ -1,10 +1,17 @@
 """The PriorityClasses, that of Kubernetes for what a node needs and those of the configuration."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from kubernetes.client import SchedulingV1Api
 
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    Checks,
+    LiveDeployment,
+    Phase,
+    checked,
+    subject,
+)
 
 _ADVICE = (
     "Pods that name a missing class are refused: run `make deploy`, and restore what was deleted"
@@ -16,7 +23,7 @@ _ADVICE = (
     row="those of `helm.priority_classes`, and `system-node-critical`",
     needs_kubernetes=True,
 )
-def priorities(deployment: LiveDeployment) -> Iterator[Check]:
+def priorities(deployment: LiveDeployment) -> Checks:
     """Check each PriorityClass that pods name."""
     listed = SchedulingV1Api(deployment.kubernetes).list_priority_class().items
     found = {item.metadata.name for item in listed}

@@ -1,9 +1,7 @@
 """The nodes as Kubernetes sees them."""
 
-from collections.abc import Iterator
-
 from hyperpod_cli.inspect.verification.check import (
-    Check,
+    Checks,
     LiveDeployment,
     Phase,
     checked,
@@ -20,7 +18,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL, is_ready, labels_of
     needs_kubernetes=True,
     of_hyperpod=True,
 )
-def readiness(deployment: LiveDeployment) -> Iterator[Check]:
+def readiness(deployment: LiveDeployment) -> Checks:
     """Check that the kubelet of each node says that it takes pods."""
     config, nodes = deployment.config, deployment.nodes
     waiting = [node["metadata"]["name"] for node in nodes if not is_ready(node)]

@@ -1,11 +1,16 @@
 """The Helm releases of the HyperPod dependencies and of the user's health check."""
 
-from collections.abc import Iterator
-
 from kubernetes.client import CoreV1Api
 
 from hyperpod_cdk.node_health.section import NAMESPACE, RELEASE
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    Checks,
+    LiveDeployment,
+    Phase,
+    checked,
+    subject,
+)
 
 
 @subject(
@@ -15,7 +20,7 @@ from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase
     "deployed",
     needs_kubernetes=True,
 )
-def release(deployment: LiveDeployment) -> Iterator[Check]:
+def release(deployment: LiveDeployment) -> Checks:
     """Check that each release is deployed, by the secrets in which Helm keeps its revisions."""
     helm = deployment.config.helm
     yield _deployed(deployment, name=helm.release, namespace=helm.namespace)

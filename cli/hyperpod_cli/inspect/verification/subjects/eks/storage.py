@@ -1,12 +1,10 @@
 """The volumes and claims of the file systems."""
 
-from collections.abc import Iterator
-
 from kubernetes.client import CoreV1Api, StorageV1Api, V1PersistentVolume
 
 from hyperpod_cdk import HomeDirectoriesConfig, LustreConfig
 from hyperpod_cli.inspect.verification.check import (
-    Check,
+    Checks,
     LiveDeployment,
     Phase,
     checked,
@@ -22,7 +20,7 @@ _DYNAMIC = "fsx-dynamic"
     row="each claim is bound, to a volume of its file system",
     needs_kubernetes=True,
 )
-def storage(deployment: LiveDeployment) -> Iterator[Check]:
+def storage(deployment: LiveDeployment) -> Checks:
     """Check that each claim is bound to a volume of its file system."""
     section = deployment.config.storage
     if section is None:
@@ -42,7 +40,7 @@ def storage(deployment: LiveDeployment) -> Iterator[Check]:
 
 def _claims(
     deployment: LiveDeployment, files: LustreConfig | HomeDirectoriesConfig, *, file_system: str
-) -> Iterator[Check]:
+) -> Checks:
     core = CoreV1Api(deployment.kubernetes)
     source = ".spec.nfs.server" if files.label == "home" else ".spec.csi.volumeHandle"
     for each in files.claims:

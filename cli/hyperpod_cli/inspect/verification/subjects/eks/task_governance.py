@@ -5,7 +5,13 @@ from typing import Any
 
 from hyperpod_cdk.governance.section import GovernanceConfig
 from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import (
+    Checks,
+    LiveDeployment,
+    Phase,
+    checked,
+    subject,
+)
 from hyperpod_cli.inspect.verification.nodes import Workload
 from hyperpod_shared.governance import (
     IN_FORCE,
@@ -42,7 +48,7 @@ _KUEUE = Workload(
     ],
     needs_kubernetes=True,
 )
-def task_governance(deployment: LiveDeployment) -> Iterator[Check]:
+def task_governance(deployment: LiveDeployment) -> Checks:
     """Check Kueue, the cluster policy, and the quota of each team."""
     config = deployment.config
     if config.governance is None:

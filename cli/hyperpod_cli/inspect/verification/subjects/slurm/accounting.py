@@ -4,7 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
-from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.inspect.verification.check import (
+    Checks,
+    LiveDeployment,
+    Phase,
+    checked,
+    subject,
+)
 
 
 @subject(
@@ -12,7 +18,7 @@ from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Phase
     row="a new database of Slurm's accounting is available, encrypted, backed up and not public",
     reads=["rds:DescribeDBInstances"],
 )
-def accounting(deployment: LiveDeployment) -> Iterator[Check]:
+def accounting(deployment: LiveDeployment) -> Checks:
     """Check that the database that the deployment made is as it was made."""
     section = deployment.config.cluster.accounting
     if section is None or section.exists:

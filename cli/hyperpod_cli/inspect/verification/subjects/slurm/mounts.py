@@ -1,15 +1,6 @@
 """The file systems that HyperPod mounts on nodes."""
 
-from collections.abc import Iterator
-
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    Phase,
-    checked,
-    several,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.operate.clusters import find_cluster
 
 
@@ -18,7 +9,7 @@ from hyperpod_cli.operate.clusters import find_cluster
     row="each group that names no file system of its own mounts those of the deployment",
     reads=["sagemaker:DescribeCluster"],
 )
-def mounts(deployment: LiveDeployment) -> Iterator[Check]:
+def mounts(deployment: LiveDeployment) -> Checks:
     """Check that new nodes of each group mount the file systems of the deployment."""
     storage, cluster = deployment.config.storage, deployment.config.cluster
     if storage is None:
@@ -39,7 +30,8 @@ def mounts(deployment: LiveDeployment) -> Iterator[Check]:
         ]
         yield checked(
             f"aws sagemaker describe-cluster --cluster-name {cluster.name}: all mount {name}",
-            problem=f"not on {several(lacking)}" if lacking else None,
+            problem=lacking,
+            words="not on {}",
             advice="Run `make deploy`; nodes that run get it when they are replaced, or when their "
             "group was scaled to 0",
         )

@@ -1,15 +1,6 @@
 """The controller, and which groups are in which partition."""
 
-from collections.abc import Iterator
-
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    Phase,
-    checked,
-    several,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.operate.clusters import find_cluster, nodes_of
 from hyperpod_cli.operate.nodes.health import RUNNING
 from hyperpod_shared.clusters import CONTROLLER, node_type, partitions_of
@@ -21,7 +12,7 @@ from hyperpod_shared.clusters import CONTROLLER, node_type, partitions_of
     "configuration says",
     reads=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
 )
-def partitions(deployment: LiveDeployment) -> Iterator[Check]:
+def partitions(deployment: LiveDeployment) -> Checks:
     """Check the controller first, without which nothing of Slurm works, then the partitions."""
     sagemaker, name = deployment.client("sagemaker"), deployment.config.cluster.name
     found = find_cluster(sagemaker, name)
@@ -31,7 +22,8 @@ def partitions(deployment: LiveDeployment) -> Iterator[Check]:
     ]
     yield checked(
         f"aws sagemaker list-cluster-nodes --cluster-name {name}: the controller is Running",
-        problem=None if RUNNING in states else f"is {several(states) or 'not there'}",
+        problem=None if RUNNING in states else states or "not there",
+        words="is {}",
         advice="The other nodes wait for it, and no job starts: `hyperpod-ops events` says why it "
         "does not come, and `hyperpod-ops logs controller` what it wrote",
     )
@@ -49,7 +41,7 @@ def partitions(deployment: LiveDeployment) -> Iterator[Check]:
             wrong.append(f"{group.name} is {' '.join(there)}, not {' '.join(wanted)}")
     yield checked(
         f"aws sagemaker describe-cluster --cluster-name {name}: node types and partitions",
-        problem=several(wrong) or None,
+        problem=wrong,
         advice="Deploy the file; if HyperPod refuses because slurm.conf was edited by hand, take "
         "the edit back, or set cluster.slurm.strategy to overwrite or merge",
     )
