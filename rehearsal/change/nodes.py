@@ -11,9 +11,9 @@ from emulator.kubernetes.control_plane import ControlPlane
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
-from hyperpod_cli.inspect.archive.kubernetes_objects import NODE_GROUP_LABEL, managed_node
+from hyperpod_cli.inspect.archive.kubernetes_objects import managed_node
 from hyperpod_cli.operate.clusters import ClusterNode
-from hyperpod_cli.operate.nodes.health import labels_of
+from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labels_of
 from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, groups_of
 from rehearsal.verification import cluster_nodes, comes_true
 
@@ -69,14 +69,14 @@ def managed(kubernetes: ControlPlane) -> list[ClusterNode]:
 
 
 def _managed(kubernetes: ControlPlane) -> list[ClusterNode]:
-    found = sorted(
+    found = (
         managed_node(each)
         for each in kubernetes.objects("v1", "Node")
         if NODE_GROUP_LABEL in labels_of(each)
     )
     return [
-        ClusterNode(id=name, group=group, instance_type=kind, status=status, message="")
-        for name, group, kind, status in found
+        ClusterNode(**each.model_dump(exclude={"pods"}), message="")
+        for each in sorted(found, key=lambda each: each.id)
     ]
 
 

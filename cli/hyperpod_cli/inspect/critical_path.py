@@ -86,16 +86,11 @@ def read_graph(assembly: Path) -> Graph:
     for stack in stacks_in(assembly):
         start = start_of(stack.name)
         types[start] = STACK
-        needs[start] = frozenset(_resources_of(stack.needs, resources))
+        needs[start] = frozenset(each for each in resources if each.stack in stack.needs)
         paths = construct_paths(stack.template)
         names |= {Address(stack.name, logical_id): path for logical_id, path in paths.items()}
         names[start] = "change set"
     return Graph(types=types, names=names, needs=needs)
-
-
-def _resources_of(stacks: Iterable[str], resources: Iterable[Address]) -> list[Address]:
-    wanted = set(stacks)
-    return [address for address in resources if address.stack in wanted]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

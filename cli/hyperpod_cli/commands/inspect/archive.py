@@ -59,17 +59,10 @@ def rehearse_change(
     Exit code: 0 if nothing would be lost, 1 if it would fail, 4 if data or running pods would be
     lost, 2 if it cannot be rehearsed.
     """
-    from hyperpod_cli.inspect.archive.rehearsed import Request, rehearse
+    from hyperpod_cli.inspect.archive.rehearsed import rehearse
 
-    return rehearse(
-        Request(
-            config=config,
-            region=region,
-            archive=archive,
-            save=save,
-            policies=tuple(policy or ()),
-            without_failure=without_failure,
-            assembly=assembly,
-            as_json=as_json,
-        )
-    )
+    options = [part for file in policy or () for part in ("--policy", str(file))]
+    options += ["--without-failure"] if without_failure else []
+    options += [] if assembly is None else ["--assembly", str(assembly)]
+    options += ["--json"] if as_json else []
+    return rehearse(config, region=region, archive=archive, save=save, options=options)

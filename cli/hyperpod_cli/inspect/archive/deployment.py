@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 from hyperpod_cdk.schema.arns import AccountId, DeploymentName, Region
+from hyperpod_cli.aws.stacks import DeployedResource
 
 
 class _Answer(BaseModel):
@@ -97,14 +98,6 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ArchivedResource(Model):
-    """A resource of a stack."""
-
-    logical_id: str
-    physical_id: str
-    type: str
-
-
 class ArchivedStack(Model):
     """A stack as it is, but for its template."""
 
@@ -114,7 +107,7 @@ class ArchivedStack(Model):
     parameters: Mapping[str, str] = {}
     outputs: Mapping[str, str] = {}
     tags: Mapping[str, str] = {}
-    resources: tuple[ArchivedResource, ...] = ()
+    resources: tuple[DeployedResource, ...] = ()
 
 
 class ArchivedNode(Model):
@@ -173,22 +166,16 @@ def unsettled(deployment: ArchivedDeployment) -> Iterator[tuple[str, str]]:
     states = [
         ("the HyperPod cluster", cluster.get("ClusterStatus"), "InService"),
         ("the EKS cluster", control_plane.get("status"), "ACTIVE"),
-        *(
-            (f"add-on {each.get('addonName')}", each.get("status"), "ACTIVE")
-            for each in deployment.addons
-        ),
-        *(
-            (f"node group {each.get('nodegroupName')}", each.get("status"), "ACTIVE")
-            for each in deployment.node_groups
-        ),
-        *(
-            (f"file system {each.get('FileSystemId')}", each.get("Lifecycle"), "AVAILABLE")
-            for each in deployment.file_systems
-        ),
-        *(
-            (f"release {each.get('namespace')}/{each.get('name')}", each.get("status"), "deployed")
-            for each in deployment.releases
-        ),
+    ]
+    for noun, found, name, key, settled in (
+        ("add-on", deployment.addons, "addonName", "status", "ACTIVE"),
+        ("node group", deployment.node_groups, "nodegroupName", "status", "ACTIVE"),
+        ("file system", deployment.file_systems, "FileSystemId", "Lifecycle", "AVAILABLE"),
+    ):
+        states += [(f"{noun} {each.get(name)}", each.get(key), settled) for each in found]
+    states += [
+        (f"release {each.get('namespace')}/{each.get('name')}", each.get("status"), "deployed")
+        for each in deployment.releases
     ]
     for what, state, settled in states:
         if state not in (None, settled):

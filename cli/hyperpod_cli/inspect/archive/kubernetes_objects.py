@@ -6,10 +6,9 @@ from typing import Any
 
 from kubernetes.client import ApiClient, CoreV1Api
 
-from hyperpod_cli.operate.nodes.health import is_ready, labels_of
+from hyperpod_cli.inspect.archive.deployment import ArchivedNode
+from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, is_ready, labelled_nodes, labels_of
 
-NODE_GROUP_LABEL = "eks.amazonaws.com/nodegroup"
-"""EKS's label with the node group of a Node."""
 # Names, versions and labels, and no contents, which are of Secrets here.
 # https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
 _METADATA_ALONE = (
@@ -44,23 +43,23 @@ def helm_releases(api: ApiClient) -> list[Mapping[str, Any]]:
     return [found[key] for key in sorted(found)]
 
 
-def managed_nodes(api: ApiClient) -> list[tuple[str, str, str, str]]:
-    """Return the nodes of EKS node groups: name, group, instance type and status.
+def managed_nodes(api: ApiClient) -> list[ArchivedNode]:
+    """Return the nodes of EKS node groups, without their pods.
 
     https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html
     """
-    answer = CoreV1Api(api).list_node(label_selector=NODE_GROUP_LABEL, _preload_content=False)
-    return sorted(managed_node(each) for each in json.loads(answer.data)["items"])
+    found = map(managed_node, labelled_nodes(api, NODE_GROUP_LABEL))
+    return sorted(found, key=lambda each: each.id)
 
 
-def managed_node(item: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """Return name, group, instance type and status of a Node object of an EKS node group."""
+def managed_node(item: Mapping[str, Any]) -> ArchivedNode:
+    """Return the node that is a Node object of an EKS node group."""
     labels = labels_of(item)
-    return (
-        item["metadata"]["name"],
-        labels[NODE_GROUP_LABEL],
-        labels.get("node.kubernetes.io/instance-type", ""),
-        "Ready" if is_ready(item) else "NotReady",
+    return ArchivedNode(
+        id=item["metadata"]["name"],
+        group=labels[NODE_GROUP_LABEL],
+        instance_type=labels.get("node.kubernetes.io/instance-type", ""),
+        status="Ready" if is_ready(item) else "NotReady",
     )
 
 

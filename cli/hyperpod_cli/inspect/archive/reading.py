@@ -21,7 +21,6 @@ from hyperpod_cli.inspect.archive.archive import FORMAT, Archive, ArchiveError
 from hyperpod_cli.inspect.archive.deployment import (
     ArchivedDeployment,
     ArchivedNode,
-    ArchivedResource,
     ArchivedStack,
     Manifest,
 )
@@ -85,7 +84,13 @@ class _Reader:
         deployment = ArchivedDeployment(
             stacks=tuple(stacks),
             cluster=cluster,
-            nodes=(*self._nodes(cluster, pods=pods), *_managed(managed, pods=pods)),
+            nodes=(
+                *self._nodes(cluster, pods=pods),
+                *(
+                    each.model_copy(update={"pods": tuple(pods.get(each.id, ()))})
+                    for each in managed
+                ),
+            ),
             control_plane=control_plane,
             addons=addons,
             node_groups=node_groups,
@@ -143,12 +148,7 @@ class _Reader:
                 parameters=self._parameters(found.parameters, name),
                 outputs=self._hide(outputs, f"{name} outputs"),
                 tags=self._hide(tags, f"{name} tags"),
-                resources=tuple(
-                    ArchivedResource(
-                        logical_id=each.logical_id, physical_id=each.physical_id, type=each.type
-                    )
-                    for each in resources_of(client, name)
-                ),
+                resources=tuple(resources_of(client, name)),
             )
 
     def _parameters(self, values: Mapping[str, str], stack: str) -> dict[str, str]:
@@ -278,26 +278,19 @@ class _Reader:
         s3 = self.session.client("s3")
         partition = self.session.session.get_partition_for_region(self.session.region)
         known = {"AccountId": account, "Region": self.session.region, "Partition": partition}
+        all_of = [given for each in templates.values() for _, given in properties_of(each)]
         wanted = {
             str(properties[key]): properties.get(bucket)
-            for template in templates.values()
-            for _, properties in properties_of(template)
+            for properties in all_of
             for key, bucket in _FETCHED.items()
             if isinstance(properties.get(key), str)
         }
-        scripts = {
-            properties.get(_SCRIPTS)
-            for template in templates.values()
-            for _, properties in properties_of(template)
-        }
+        scripts = [properties.get(_SCRIPTS) for properties in all_of]
         for key, place in sorted(wanted.items()):
             text = place.get("Fn::Sub", "") if isinstance(place, Mapping) else str(place)
             bucket = re.sub(r"\$\{AWS::(\w+)\}", lambda name: known.get(name[1], name[0]), text)
-            asked = {"Bucket": bucket, "Key": key}
-            content = self._tried(
-                f"s3://{bucket}/{key}",
-                partial(lambda call: s3.get_object(**call)["Body"].read(), asked),
-            )
+            get = partial(s3.get_object, Bucket=bucket, Key=key)
+            content = self._tried(f"s3://{bucket}/{key}", partial(_body, get))
             if content is None:
                 continue
             secrets = [*secrets_in_scripts(content)] if key in scripts else []
@@ -306,17 +299,13 @@ class _Reader:
                 yield key, content
 
 
+def _body(get: Callable[[], Mapping[str, Any]]) -> Any:  # noqa: ANN401 - bytes
+    return get()["Body"].read()
+
+
 def _asked(read: Callable[[ApiClient], Any], api: ApiClient) -> Any:  # noqa: ANN401 - of many kinds
     with one_line_errors(api):
         return read(api)
-
-
-def _managed(
-    nodes: Iterable[tuple[str, str, str, str]], *, pods: Mapping[str, list[str]]
-) -> Iterator[ArchivedNode]:
-    for name, group, kind, status in nodes:
-        on_it = tuple(pods.get(name, ()))
-        yield ArchivedNode(id=name, group=group, instance_type=kind, status=status, pods=on_it)
 
 
 def _physical_ids(stacks: Iterable[ArchivedStack], *types: str) -> Iterator[str]:

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cdk import load_config
@@ -16,51 +15,30 @@ from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 _REHEARSAL = Path("rehearsal", "__main__.py")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
-    """What to rehearse.
+def rehearse(
+    config: Path, *, region: str | None, archive: Path | None, save: Path | None, options: list[str]
+) -> int:
+    """Read what is deployed unless an archive is given, rehearse, and return the exit code.
 
-    Attributes:
-        config: File of the changed configuration.
-        region: The region, if it was given.
-        archive: What is deployed; None to read it from AWS.
-        save: Where to keep what was read.
-        policies: Files of policies of who deploys.
-        without_failure: Whether to leave the failing step out.
-        assembly: What was synthesized of the configuration; None to do that.
-        as_json: Whether to write JSON.
+    What is read may be saved to a file. The options are those of the rehearsal itself.
     """
-
-    config: Path
-    region: str | None
-    archive: Path | None
-    save: Path | None
-    policies: tuple[Path, ...]
-    without_failure: bool
-    assembly: Path | None
-    as_json: bool
-
-
-def rehearse(request: Request) -> int:
-    """Read what is deployed unless an archive is given, rehearse, and return the exit code."""
-    if request.archive is not None and request.save is not None:
+    if archive is not None and save is not None:
         raise OpsError("--save: is for what is read from AWS; leave it, or --archive, out")
-    config = load_config(request.config)
-    if request.archive is not None:
-        archive = read_archive(request.archive)
-        refuse_other(archive, config=config, path=request.config, source=str(request.archive))
+    loaded = load_config(config)
+    if archive is not None:
+        refuse_other(read_archive(archive), config=loaded, path=config, source=str(archive))
         _require_rehearsal()
-        return _run(request, archive=request.archive)
-    if request.save is None:
+        return _run(config, archive=archive, options=options)
+    if save is None:
         _require_rehearsal()
-    found = archive_of(config, session=aws_session(region=request.region, config=config))
-    refuse_other(found, config=config, path=request.config, source="what is deployed")
+    found = archive_of(loaded, session=aws_session(region=region, config=loaded))
+    refuse_other(found, config=loaded, path=config, source="what is deployed")
     with tempfile.TemporaryDirectory() as folder:
-        path = request.save or Path(folder, "deployed.zip")
+        path = save or Path(folder, "deployed.zip")
         for line in written(found, path=path):
             print(line, file=sys.stderr)
         _require_rehearsal()
-        return _run(request, archive=path)
+        return _run(config, archive=path, options=options)
 
 
 def _require_rehearsal() -> None:
@@ -71,14 +49,9 @@ def _require_rehearsal() -> None:
         )
 
 
-def _run(request: Request, *, archive: Path) -> int:
+def _run(config: Path, *, archive: Path, options: list[str]) -> int:
     command = [sys.executable, "-m", "rehearsal", "change"]
-    command += ["--config", str(request.config), "--archive", str(archive)]
-    for policy in request.policies:
-        command += ["--policy", str(policy)]
-    command += ["--without-failure"] if request.without_failure else []
-    command += [] if request.assembly is None else ["--assembly", str(request.assembly)]
-    command += ["--json"] if request.as_json else []
+    command += ["--config", str(config), "--archive", str(archive), *options]
     sys.stdout.flush()
     with subprocess.Popen(command, env={**os.environ}) as process:  # noqa: S603 - our own module
         try:

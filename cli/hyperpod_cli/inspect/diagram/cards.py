@@ -59,8 +59,8 @@ def _eks_cluster(cluster: TemplateResource, around: Surroundings) -> Card:
     )
 
 
-def _addon(addon: TemplateResource, _: Surroundings) -> Card:
-    return Card(kind="EKS add-on", name=text(addon.properties["AddonName"]))
+def _kept(resource: TemplateResource) -> tuple[str, ...]:
+    return ("kept when the stack is deleted",) if resource.deletion_policy in _KEPT else ()
 
 
 def _bucket(bucket: TemplateResource, around: Surroundings) -> Card:
@@ -75,18 +75,6 @@ def _bucket(bucket: TemplateResource, around: Surroundings) -> Card:
 def _lifecycle_scripts(scripts: TemplateResource, _: Surroundings) -> Card:
     files = json.loads(text(scripts.properties["Keys"]))
     return Card(kind="Lifecycle scripts", lines=(f"{len(files)} files, run on each node",))
-
-
-def _authentication_mode(mode: TemplateResource, _: Surroundings) -> Card:
-    return Card(
-        kind="Authentication mode",
-        name=text(mode.properties["ClusterName"]),
-        lines=("lets the cluster know access entries",),
-    )
-
-
-def _deletion_check(_: TemplateResource, __: Surroundings) -> Card:
-    return Card(kind="Deletion check", lines=("keeps users' objects and running jobs",))
 
 
 def _function(function: TemplateResource, around: Surroundings) -> Card:
@@ -116,7 +104,7 @@ def _role(role: TemplateResource, _: Surroundings) -> Card:
 
 
 def _file_system(system: TemplateResource, around: Surroundings) -> Card:
-    kept = ("kept when the stack is deleted",) if system.deletion_policy in _KEPT else ()
+    kept = _kept(system)
     if system.properties["FileSystemType"] == "OPENZFS":
         settings = system.properties["OpenZFSConfiguration"]
         throughput = text(settings.get("ThroughputCapacity"))
@@ -141,32 +129,20 @@ def _lustre_size(system: TemplateResource) -> str:
     )
 
 
-def _file_system_availability(_: TemplateResource, __: Surroundings) -> Card:
-    return Card(kind="Availability", lines=("waits until the file system can be mounted",))
-
-
 def _database(database: TemplateResource, _: Surroundings) -> Card:
     given = database.properties
     size = f"{text(given['DBInstanceClass'])}, {text(given['AllocatedStorage'])} GiB"
     standby = ", a standby" if given.get("MultiAZ") else ""
-    kept = ("kept when the stack is deleted",) if database.deletion_policy in _KEPT else ()
-    lines = (f"{size}{standby}, backups for {text(given['BackupRetentionPeriod'])} days", *kept)
+    lines = (
+        f"{size}{standby}, backups for {text(given['BackupRetentionPeriod'])} days",
+        *_kept(database),
+    )
     return Card(kind="RDS for MariaDB", name="Slurm accounting", lines=lines)
 
 
 def _key(key: TemplateResource, _: Surroundings) -> Card:
     rotated = ("rotated every year",) if key.properties.get("EnableKeyRotation") else ()
-    kept = ("kept when the stack is deleted",) if key.deletion_policy in _KEPT else ()
-    return Card(kind="KMS key", lines=("encrypts the deployment's data", *rotated, *kept))
-
-
-def _helm_release(release: TemplateResource, _: Surroundings) -> Card:
-    namespace = text(release.properties["Namespace"])
-    return Card(
-        kind="Helm release",
-        name=text(release.properties["Release"]),
-        lines=(f"namespace {namespace}",),
-    )
+    return Card(kind="KMS key", lines=("encrypts the deployment's data", *rotated, *_kept(key)))
 
 
 def _hyperpod_cluster(cluster: TemplateResource, _: Surroundings) -> Card:
@@ -240,11 +216,22 @@ def _kind_of_group(group: Mapping[str, Any]) -> str:
     return f"{node_type(group).capitalize() or 'Instance'} group"
 
 
+def _named(kind: str, key: str, line: str = "", shown: str = "") -> Callable[..., Card]:
+    """Return what makes the card of a kind by the property that is its name, or without one."""
+
+    def make(resource: TemplateResource, _: Surroundings) -> Card:
+        given = resource.properties
+        lines = (line.format(text(given.get(shown, ""))),) if line else ()
+        return Card(kind=kind, name=text(given[key]) if key else "", lines=lines)
+
+    return make
+
+
 _CARDS: Mapping[str, Callable[[TemplateResource, Surroundings], Card]] = {
     "AWS::Budgets::Budget": _budget,
     "AWS::EC2::SecurityGroup": security_group_card,
     "AWS::EC2::VPC": vpc_card,
-    "AWS::EKS::Addon": _addon,
+    "AWS::EKS::Addon": _named("EKS add-on", "AddonName"),
     "AWS::EKS::Cluster": _eks_cluster,
     "AWS::EKS::Nodegroup": _node_group,
     "AWS::FSx::FileSystem": _file_system,
@@ -254,10 +241,14 @@ _CARDS: Mapping[str, Callable[[TemplateResource, Surroundings], Card]] = {
     "AWS::RDS::DBInstance": _database,
     "AWS::S3::Bucket": _bucket,
     "AWS::SageMaker::Cluster": _hyperpod_cluster,
-    "Custom::DeletionCheck": _deletion_check,
-    "Custom::EksAuthenticationMode": _authentication_mode,
-    "Custom::FileSystemAvailability": _file_system_availability,
-    "Custom::HelmRelease": _helm_release,
+    "Custom::DeletionCheck": _named("Deletion check", "", "keeps users' objects and running jobs"),
+    "Custom::EksAuthenticationMode": _named(
+        "Authentication mode", "ClusterName", "lets the cluster know access entries"
+    ),
+    "Custom::FileSystemAvailability": _named(
+        "Availability", "", "waits until the file system can be mounted"
+    ),
+    "Custom::HelmRelease": _named("Helm release", "Release", "namespace {}", "Namespace"),
     "Custom::HyperPodCluster": _hyperpod_cluster,
     "Custom::LifecycleScripts": _lifecycle_scripts,
 }

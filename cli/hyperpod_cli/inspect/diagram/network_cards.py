@@ -114,30 +114,22 @@ def _subnet(subnet: TemplateResource, around: Surroundings) -> tuple[int, Card]:
         item for item in around.stack.of_type("AWS::EKS::Cluster") if subnet.address in item.needs
     ]
     existing = subnet.properties.get(EXISTING)
-    if existing is not None:
-        return _existing_subnet(subnet, is_for_eks=bool(eks), around=around)
-    route = _default_route(subnet, around)
-    cidr = text(subnet.properties["CidrBlock"])
-    if "GatewayId" in route:
-        lines = ("NAT gateway",) if nats else ()
-        return 0, Card(kind="Public subnet", name=cidr, lines=lines)
-    lines = (_way_out(subnet, route, around),)
+    lines: tuple[str, ...] = ()
+    kind, name = ("Existing ", existing) if existing else ("", subnet.properties["CidrBlock"])
+    if existing is None:
+        route = _default_route(subnet, around)
+        if "GatewayId" in route:
+            at_nat = ("NAT gateway",) if nats else ()
+            return 0, Card(kind="Public subnet", name=text(name), lines=at_nat)
+        lines = (_way_out(subnet, route, around),)
     if eks:
-        return 1, Card(kind="EKS subnet", name=cidr, lines=lines)
+        return 1, Card(kind=f"{kind}EKS subnet", name=text(name), lines=lines)
     if subnet.address in around.hyperpod_subnets:
-        return 3, Card(kind="HyperPod subnet", name=cidr, lines=(around.in_subnets, *lines))
-    return 2, Card(kind="Private subnet", name=cidr, lines=lines)
-
-
-def _existing_subnet(
-    subnet: TemplateResource, *, is_for_eks: bool, around: Surroundings
-) -> tuple[int, Card]:
-    name = text(subnet.properties[EXISTING])
-    if is_for_eks:
-        return 1, Card(kind="Existing EKS subnet", name=name)
-    if subnet.address in around.hyperpod_subnets:
-        return 3, Card(kind="Existing HyperPod subnet", name=name, lines=(around.in_subnets,))
-    return 2, Card(kind="Existing subnet", name=name)
+        own = (around.in_subnets, *lines)
+        return 3, Card(kind=f"{kind}HyperPod subnet", name=text(name), lines=own)
+    return 2, Card(
+        kind="Existing subnet" if existing else "Private subnet", name=text(name), lines=lines
+    )
 
 
 def _default_route(subnet: TemplateResource, around: Surroundings) -> Mapping[str, object]:

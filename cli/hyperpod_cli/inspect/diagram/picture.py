@@ -1,7 +1,7 @@
 """The diagram in the formats that it is written in: SVG, PNG and Mermaid."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,19 +112,6 @@ def overview_picture(assembly: Path) -> str:
     return _svg(overview(pictured(assembly)))
 
 
-def drawn(stacks: Sequence[StackPicture], *, file_format: str) -> bytes:
-    """Return the diagram as the content of a file.
-
-    Args:
-        stacks: What to draw.
-        file_format: One of `FORMATS`.
-
-    Raises:
-        OpsError: What draws PNG is not installed, or there is no font.
-    """
-    return FORMATS[file_format](stacks)
-
-
 def _title(stacks: Sequence[StackPicture]) -> str:
     """Return what the stacks say they are, before the colon."""
     said = [each.description.partition(":")[0] for each in stacks]
@@ -136,9 +123,9 @@ def _svg(stacks: Sequence[StackPicture]) -> str:
     return draw(stacks, title=_title(stacks))
 
 
-FORMATS: Mapping[str, Callable[[Sequence[StackPicture]], bytes]] = {
-    "svg": lambda stacks: _svg(stacks).encode(),
-    "png": lambda stacks: _png(_svg(stacks)),
-    "mermaid": lambda stacks: mermaid(stacks, title=_title(stacks)).encode(),
-}
-"""By the name of a format, what draws in it."""
+def drawn(stacks: Sequence[StackPicture], *, file_format: str) -> bytes:
+    """Return the diagram as svg, png, which takes resvg-py and a font, or mermaid."""
+    if file_format == "mermaid":
+        return mermaid(stacks, title=_title(stacks)).encode()
+    svg = _svg(stacks)
+    return _png(svg) if file_format == "png" else svg.encode()

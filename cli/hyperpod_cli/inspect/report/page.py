@@ -20,7 +20,6 @@ from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import is_repeated
 from hyperpod_cli.inspect.cost import UNITS, summary, what
 from hyperpod_cli.inspect.critical_path import read_graph
-from hyperpod_cli.inspect.diagram.architecture import StackPicture
 from hyperpod_cli.inspect.diagram.picture import picture, pictured
 from hyperpod_cli.inspect.report.timeline import timeline
 from hyperpod_cli.inspect.verification.check import Check
@@ -67,19 +66,6 @@ _COMMAND = "  "
 _CODE = re.compile(r"`([^`]+)`")
 # Below it, tenths of a second are worth reading.
 _SHORT_SECONDS = 10
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Drawn:
-    """The picture.
-
-    Attributes:
-        source: What the image shows, as the address of an image.
-        stacks: The same, to be read.
-    """
-
-    source: str
-    stacks: Sequence[StackPicture]
 
 
 def write(content: Content, path: Path) -> str | None:
@@ -145,14 +131,15 @@ def _without_secrets(value: object) -> object:
     return value if isinstance(value, Markup) else redacted(str(value))
 
 
-def _drawn(assembly: Path) -> _Drawn | None:
+def _drawn(assembly: Path) -> Mapping[str, object] | None:
+    """Return the picture as the address of an image, and its stacks, to be read."""
     try:
         svg, stacks = picture(assembly), pictured(assembly)
     except OSError:  # nothing was synthesized
         return None
     # An image has its own styles and identifiers, and cannot run anything.
-    source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-    return _Drawn(source=source, stacks=stacks)
+    encoded = base64.b64encode(svg.encode()).decode()
+    return {"source": f"data:image/svg+xml;base64,{encoded}", "stacks": stacks}
 
 
 def _shown(values: Mapping[str, str]) -> dict[str, str]:

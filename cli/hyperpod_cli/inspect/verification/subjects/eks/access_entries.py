@@ -1,7 +1,7 @@
 """Who gets into the EKS cluster."""
 
 from hyperpod_cdk.eks.access import access_by_principal
-from hyperpod_cli.aws.session import AwsClient, answer_of
+from hyperpod_cli.aws.session import AwsClient, answer_of, listed
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 # https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
@@ -55,5 +55,5 @@ def _policies(eks: AwsClient, cluster: str, principal: str) -> set[str]:
     """Return the policies of an access entry by name; none if there is no entry."""
     asked = {"clusterName": cluster, "principalArn": principal}
     operation, key = "list_associated_access_policies", "associatedAccessPolicies"
-    found = answer_of(eks.get_paginator(operation).paginate(**asked).build_full_result) or {}
+    found = answer_of(lambda: {key: [*listed(eks, operation, key, **asked)]}) or {}
     return {policy["policyArn"].rpartition("/")[2] for policy in found.get(key, ())}
