@@ -15,14 +15,14 @@ import botocore.session
 import hypothesis
 import pytest
 import typer.main
-import yaml
 from aws_cdk.assertions import Template
 from filelock import FileLock
 
 from hyperpod_cdk import Config, load_config
-from tests.support.assembly import Assembly, merged, synthesized
+from tests.support.assembly import Assembly, synthesized
 from tests.support.collection import READS
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
+from tests.support.configs import configure as configure_default
 from tests.support.heartbeat import Heartbeat
 
 # Tests that several files share are there.
@@ -139,14 +139,9 @@ def default_config(repository: Path) -> Config:
 
 
 @pytest.fixture(scope="session")
-def configure(repository: Path) -> Configure:
+def configure() -> Configure:
     """Return a function from changes of the default configuration to a configuration."""
-    document = yaml.safe_load((repository / "config" / "default.yaml").read_text("utf-8"))
-
-    def config(changes: Mapping[str, Any]) -> Config:
-        return Config.model_validate(merged(document, changes))
-
-    return config
+    return configure_default
 
 
 @pytest.fixture(scope="session")

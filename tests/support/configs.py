@@ -77,6 +77,16 @@ def configured(changes: Mapping[str, Any]) -> Config:
     return Config.model_validate(merged(MINIMUM, changes))
 
 
+def configure(changes: Mapping[str, Any]) -> Config:
+    """Return the default configuration with changes, as `configured` makes them."""
+    return Config.model_validate(merged(_default(), changes))
+
+
+@cache
+def _default() -> Mapping[str, Any]:
+    return default_document()
+
+
 def default_document() -> dict[str, Any]:
     """Return what `config/default.yaml` holds, to be changed."""
     document: dict[str, Any] = yaml.safe_load((CONFIG_FOLDER / "default.yaml").read_text("utf-8"))

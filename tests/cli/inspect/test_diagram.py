@@ -16,8 +16,8 @@ from hyperpod_cli.inspect.diagram.architecture import StackPicture, direct, grou
 from hyperpod_cli.inspect.diagram.card import Card, Column
 from hyperpod_cli.inspect.diagram.picture import mermaid, picture, pictured
 from hyperpod_cli.main import app
-from tests.conftest import Assemble, Configure
-from tests.support.configs import CONFIG_FOLDER, CONFIGS, configured
+from tests.conftest import Assemble
+from tests.support.configs import CONFIG_FOLDER, CONFIGS, configure, configured
 
 HOSTILE = '"]; click <b>&#1;`'
 STACKS = [
@@ -219,13 +219,7 @@ def test_a_slurm_cluster_has_its_controller_and_partitions(assemble: Assemble) -
     ],
 )
 def test_another_configuration_gives_another_picture(
-    *,
-    changes: Mapping[str, Any],
-    words: str,
-    lost: str,
-    drawn: str,
-    configure: Configure,
-    assemble: Assemble,
+    *, changes: Mapping[str, Any], words: str, lost: str, drawn: str, assemble: Assemble
 ) -> None:
     shown = _words(picture(assemble(configure(changes)).directory))
     assert words in shown
@@ -233,7 +227,7 @@ def test_another_configuration_gives_another_picture(
     assert lost in _words(drawn)
 
 
-def test_what_a_topic_and_a_budget_are_is_said(configure: Configure, assemble: Assemble) -> None:
+def test_what_a_topic_and_a_budget_are_is_said(assemble: Assemble) -> None:
     emails = {"emails": ["a@example.com"]}
     parts = {"notifications": emails, "budget": {"monthly_usd": 900, **emails}, "cloudwatch": {}}
     shown = _words(picture(assemble(configure({"observability": parts})).directory))

@@ -28,9 +28,9 @@ from hyperpod_cli.inspect.permissions.policies import (
 )
 from hyperpod_cli.inspect.permissions.read_permissions import SCOPES, read_actions, read_permissions
 from hyperpod_cli.stack_progress.failures import Situation, interrupted, next_step
-from tests.conftest import Assemble, Configure
+from tests.conftest import Assemble
 from tests.support.commands import run
-from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, REPOSITORY
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, REPOSITORY, configure
 from tests.test_aws_reference import YOUNGER
 
 ACCOUNT = "111122223333"
@@ -48,14 +48,14 @@ CONFIGS: list[Any] = [
 
 
 @pytest.fixture(params=CONFIGS)
-def policies(request: pytest.FixtureRequest, configure: Configure, assemble: Assemble) -> Policies:
+def policies(request: pytest.FixtureRequest, assemble: Assemble) -> Policies:
     changes = request.param
     config = load_config(changes) if isinstance(changes, Path) else configure(changes)
     return policies_of(assemble(config).directory, deployment=config.name, environment=ENVIRONMENT)
 
 
 @pytest.fixture
-def default(configure: Configure, assemble: Assemble) -> Policies:
+def default(assemble: Assemble) -> Policies:
     return policies_of(assemble(configure({})).directory, deployment="ml", environment=ENVIRONMENT)
 
 
@@ -157,7 +157,7 @@ def test_what_others_have_is_not_allowed(policies: Policies, arn: str) -> None:
     "changes", [EVERY_FIELD, NODE_GROUPS, {"encryption": {"create_kms_key": True}}]
 )
 def test_what_has_no_name_of_the_deployment_has_a_tag(
-    changes: Path | dict[str, Any], configure: Configure, assemble: Assemble
+    changes: Path | dict[str, Any], assemble: Assemble
 ) -> None:
     config = load_config(changes) if isinstance(changes, Path) else configure(changes)
     stacks = stacks_by_name(assemble(config).directory)
@@ -312,7 +312,7 @@ def test_a_native_cluster_may_use_what_it_names(
     assert not resources & set(native_cluster().get(action, ()))
 
 
-def test_fsx_may_get_rights_on_a_linked_bucket(configure: Configure, assemble: Assemble) -> None:
+def test_fsx_may_get_rights_on_a_linked_bucket(assemble: Assemble) -> None:
     linked = policies_of(
         assemble(configure(LINKED)).directory, deployment="ml", environment=ENVIRONMENT
     )
@@ -454,9 +454,7 @@ OF_DEPLOYER = (
 
 
 @pytest.mark.parametrize("name", sorted(OF_DEPLOYER))
-def test_who_deploys_may_call_what_the_commands_call(
-    configure: Configure, assemble: Assemble, name: str
-) -> None:
+def test_who_deploys_may_call_what_the_commands_call(assemble: Assemble, name: str) -> None:
     group = {"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}
     assembly = assemble(configure({"node_groups": [group]})).directory
     policies = policies_of(assembly, deployment="ml", environment=ENVIRONMENT)
@@ -474,10 +472,7 @@ def test_a_large_statement_is_split() -> None:
 
 
 def test_the_command_writes_and_prints_them(
-    configure: Configure,
-    assemble: Assemble,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    assemble: Assemble, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assembly = assemble(configure({})).directory
     command = ("deployer-policy", "--templates", assembly, "--output", tmp_path)

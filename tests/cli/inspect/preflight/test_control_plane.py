@@ -22,8 +22,7 @@ from hyperpod_cli.inspect.preflight.validators.eks.left_out_properties import le
 from hyperpod_cli.inspect.preflight.validators.orchestrator import orchestrator
 from rehearsal.existing_resources import existing_resources
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
-from tests.conftest import Configure
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CONFIG_FOLDER, configure
 from tests.support.hyperpod_api import FakeClock, create_request, group
 from tests.support.local_aws import Template, eks_cluster, network, resource, role, settled
 
@@ -188,7 +187,7 @@ def failing() -> Template:
     }
 
 
-def test_a_protected_cluster_of_a_failed_creation(configure: Configure, target: Target) -> None:
+def test_a_protected_cluster_of_a_failed_creation(target: Target) -> None:
     config = configure(PROTECTED)
     assert list(failed_creation(config, target)) == []
     stacks, eks = target.client("cloudformation"), target.client("eks")
@@ -256,7 +255,7 @@ def test_a_protected_cluster_of_a_failed_creation(configure: Configure, target: 
     ],
 )
 def test_properties_that_a_template_leaves_out(
-    configure: Configure, former: Template, eks: dict[str, object], said: str | None
+    former: Template, eks: dict[str, object], said: str | None
 ) -> None:
     class Stacks:
         def get_template(self, *, StackName: str, TemplateStage: str) -> Template:

@@ -12,48 +12,46 @@ from hyperpod_cli.inspect.preflight.validator import Problem, Target
 from hyperpod_cli.inspect.preflight.validators.existing_bucket import existing_bucket
 from hyperpod_cli.inspect.preflight.validators.existing_role import existing_role
 from rehearsal.existing_resources.roles import node_role
-from tests.conftest import Configure
+from tests.support.configs import configure
 
 IAM = "arn:aws:iam::111122223333:role"
 
 
-def lines(configure: Configure, target: Target, changes: dict[str, Any]) -> list[str]:
+def lines(target: Target, changes: dict[str, Any]) -> list[str]:
     return [str(finding) for finding, _ in existing_role(configure({"cluster": changes}), target)]
 
 
-def make(configure: Configure, target: Target, arn: str) -> None:
+def make(target: Target, arn: str) -> None:
     config = configure({"cluster": {"execution_role_arn": arn}})
     node_role(arn, config).make(target.client)
 
 
-def test_a_role_that_is_made_is_not_looked_at(configure: Configure, target: Target) -> None:
-    assert lines(configure, target, {}) == []
+def test_a_role_that_is_made_is_not_looked_at(target: Target) -> None:
+    assert lines(target, {}) == []
 
 
 @pytest.mark.parametrize("arn", [f"{IAM}/Fine", f"{IAM}/team/FineToo"])
-def test_a_role_with_what_nodes_need(configure: Configure, target: Target, arn: str) -> None:
-    make(configure, target, arn)
-    assert lines(configure, target, {"execution_role_arn": arn}) == []
+def test_a_role_with_what_nodes_need(target: Target, arn: str) -> None:
+    make(target, arn)
+    assert lines(target, {"execution_role_arn": arn}) == []
 
 
-def test_a_role_of_another_account(configure: Configure, target: Target) -> None:
+def test_a_role_of_another_account(target: Target) -> None:
     arn = "arn:aws:iam::444455556666:role/Theirs"
-    (line,) = lines(configure, target, {"execution_role_arn": arn})
+    (line,) = lines(target, {"execution_role_arn": arn})
     said = "must be a role of account 111122223333"
     assert line.startswith(f"cluster.execution_role_arn: '{arn}' {said}")
 
 
-def test_a_role_that_reads_some_of_the_data_is_told_of_all(
-    configure: Configure, target: Target
-) -> None:
+def test_a_role_that_reads_some_of_the_data_is_told_of_all(target: Target) -> None:
     arn, iam = f"{IAM}/Reader", target.client("iam")
     first, second = {"name": "first-data"}, {"name": "second-data", "prefix": "images"}
     config = configure({"cluster": {"execution_role_arn": arn, "data_buckets": [first]}})
     node_role(arn, config).make(target.client)
     wanted = {"execution_role_arn": arn, "data_buckets": [first, second]}
-    assert lines(configure, target, {**wanted, "data_buckets": [first]}) == []
+    assert lines(target, {**wanted, "data_buckets": [first]}) == []
 
-    found = lines(configure, target, wanted)
+    found = lines(target, wanted)
 
     assert [line.partition(" may not ")[2].partition(",")[0] for line in found] == [
         "s3:ListBucket",
@@ -65,14 +63,12 @@ def test_a_role_that_reads_some_of_the_data_is_told_of_all(
     own = [each for each in document["Statement"] if each["Sid"] != "ReadData"]
     whole = json.dumps({**document, "Statement": [*own, *added]})
     iam.put_role_policy(**policy, PolicyDocument=whole)
-    assert lines(configure, target, wanted) == []
+    assert lines(target, wanted) == []
 
 
-def test_missing_rights_are_named_with_the_statement_to_add(
-    configure: Configure, target: Target
-) -> None:
+def test_missing_rights_are_named_with_the_statement_to_add(target: Target) -> None:
     arn, iam = f"{IAM}/Poor", target.client("iam")
-    make(configure, target, arn)
+    make(target, arn)
     policy = {"RoleName": "Poor", "PolicyName": "Nodes"}
     document = iam.get_role_policy(**policy)["PolicyDocument"]
     for statement in document["Statement"]:
@@ -81,7 +77,7 @@ def test_missing_rights_are_named_with_the_statement_to_add(
     kept = [each for each in document["Statement"] if each["Sid"] != "PullImages"]
     iam.put_role_policy(**policy, PolicyDocument=json.dumps({**document, "Statement": kept}))
 
-    interface, images = lines(configure, target, {"execution_role_arn": arn})
+    interface, images = lines(target, {"execution_role_arn": arn})
 
     assert "may not ec2:CreateNetworkInterface, as nodes do; add to its policies: {" in interface
     to_add = json.loads(interface.partition("add to its policies: ")[2])
@@ -89,12 +85,12 @@ def test_missing_rights_are_named_with_the_statement_to_add(
     assert "ecr:BatchGetImage" in images
     statements = [*kept, to_add, json.loads(images.partition("add to its policies: ")[2])]
     iam.put_role_policy(**policy, PolicyDocument=json.dumps({**document, "Statement": statements}))
-    assert lines(configure, target, {"execution_role_arn": arn}) == []
+    assert lines(target, {"execution_role_arn": arn}) == []
 
 
-def test_a_right_on_one_of_several_resources_will_do(configure: Configure, target: Target) -> None:
+def test_a_right_on_one_of_several_resources_will_do(target: Target) -> None:
     arn, iam = f"{IAM}/OfSome", target.client("iam")
-    make(configure, target, arn)
+    make(target, arn)
     policy = {"RoleName": "OfSome", "PolicyName": "Nodes"}
     document = iam.get_role_policy(**policy)["PolicyDocument"]
     for statement in document["Statement"]:
@@ -103,7 +99,7 @@ def test_a_right_on_one_of_several_resources_will_do(configure: Configure, targe
                 each for each in statement["Resource"] if ":subnet/" not in each
             ]
     iam.put_role_policy(**policy, PolicyDocument=json.dumps(document))
-    assert lines(configure, target, {"execution_role_arn": arn}) == []
+    assert lines(target, {"execution_role_arn": arn}) == []
 
 
 @pytest.mark.parametrize(
@@ -124,9 +120,9 @@ def test_a_right_on_one_of_several_resources_will_do(configure: Configure, targe
     ],
 )
 def test_every_shape_of_a_simulation_is_understood(
-    configure: Configure, target: Target, answer: dict[str, Any], *, may: bool
+    target: Target, answer: dict[str, Any], *, may: bool
 ) -> None:
-    make(configure, target, f"{IAM}/Fine")
+    make(target, f"{IAM}/Fine")
     nested = [
         {"EvalResourceName": "*", "EvalResourceDecision": decision}
         for decision in answer.get("ResourceSpecificResults", ())
@@ -144,25 +140,24 @@ def test_every_shape_of_a_simulation_is_understood(
             return getattr(target.client("iam"), name)
 
     told = replace(target, client=lambda _: Iam())
-    assert (lines(configure, told, {"execution_role_arn": f"{IAM}/Fine"}) == []) is may
+    assert (lines(told, {"execution_role_arn": f"{IAM}/Fine"}) == []) is may
 
 
-def test_the_managed_policy_is_asked_for(configure: Configure, target: Target) -> None:
+def test_the_managed_policy_is_asked_for(target: Target) -> None:
     arn, iam = f"{IAM}/Unmanaged", target.client("iam")
-    make(configure, target, arn)
+    make(target, arn)
     name = "AmazonSageMakerClusterInstanceRolePolicy"
     iam.detach_role_policy(RoleName="Unmanaged", PolicyArn=f"arn:aws:iam::aws:policy/{name}")
-    found = " ".join(lines(configure, target, {"execution_role_arn": arn}))
+    found = " ".join(lines(target, {"execution_role_arn": arn}))
     assert "logs:PutLogEvents" in found
     assert "ssmmessages:OpenDataChannel" in found
 
 
-def test_roles_of_groups_are_looked_at_too(configure: Configure, target: Target) -> None:
+def test_roles_of_groups_are_looked_at_too(target: Target) -> None:
     group = {"name": "cpu", "instance_type": "ml.m5.2xlarge", "instance_count": 1}
     missing = f"{IAM}/NoneOfGroup"
-    make(configure, target, f"{IAM}/OfCluster")
+    make(target, f"{IAM}/OfCluster")
     (line,) = lines(
-        configure,
         target,
         {
             "execution_role_arn": f"{IAM}/OfCluster",
@@ -212,14 +207,12 @@ def put_policy(*statements: object) -> Change:
     return lambda s3, name: s3.put_bucket_policy(Bucket=name, Policy=document)
 
 
-def problems(
-    configure: Configure, target: Target, name: str, *, key: str | None = None
-) -> list[Problem]:
+def problems(target: Target, name: str, *, key: str | None = None) -> list[Problem]:
     scripts = {"existing_bucket_name": name, "existing_bucket_kms_key_arn": key}
     return list(existing_bucket(configure({"lifecycle_scripts": scripts}), target))
 
 
-def test_a_bucket_that_is_made_is_not_looked_at(configure: Configure, target: Target) -> None:
+def test_a_bucket_that_is_made_is_not_looked_at(target: Target) -> None:
     assert list(existing_bucket(configure({}), target)) == []
 
 
@@ -248,10 +241,10 @@ def test_a_bucket_that_is_made_is_not_looked_at(configure: Configure, target: Ta
     ],
 )
 def test_what_may_go_wrong_later_is_a_warning(
-    configure: Configure, target: Target, name: str, change: Change, said: str | None
+    target: Target, name: str, change: Change, said: str | None
 ) -> None:
     change(bucket(target, name), name)
-    found = problems(configure, target, name)
+    found = problems(target, name)
     if said is None:
         assert found == []
         return
@@ -273,12 +266,12 @@ def test_what_may_go_wrong_later_is_a_warning(
     ],
 )
 def test_an_object_is_in_the_way_where_a_script_goes(
-    configure: Configure, target: Target, key: str, tags: str, *, is_found: bool
+    target: Target, key: str, tags: str, *, is_found: bool
 ) -> None:
     name = f"sagemaker-{abs(hash((key, tags)))}"
     bucket(target, name).put_object(Bucket=name, Key=key, Body=b"theirs", Tagging=tags)
 
-    lines = [str(finding) for finding, _ in problems(configure, target, name)]
+    lines = [str(finding) for finding, _ in problems(target, name)]
 
     line = (
         f"lifecycle_scripts.prefix: 'hyperpod/ml' holds {key} in {name}, which is not of this "
@@ -288,21 +281,21 @@ def test_an_object_is_in_the_way_where_a_script_goes(
     assert lines == [line] * is_found
 
 
-def test_a_bucket_of_another_region(configure: Configure, target: Target) -> None:
+def test_a_bucket_of_another_region(target: Target) -> None:
     name = "sagemaker-elsewhere"
     bucket(target, name)
     elsewhere = replace(target, region="eu-west-1")
-    (problem,) = problems(configure, elsewhere, name)
+    (problem,) = problems(elsewhere, name)
     assert "is in us-west-2; nodes read their scripts from eu-west-1" in str(problem[0])
 
 
-def test_a_key_is_compared_with_that_of_the_bucket(configure: Configure, target: Target) -> None:
+def test_a_key_is_compared_with_that_of_the_bucket(target: Target) -> None:
     name, kms = "sagemaker-encrypted", target.client("kms")
     s3 = bucket(target, name)
     key, other = (kms.create_key()["KeyMetadata"] for _ in range(2))
 
     def lines(configured: str | None) -> list[str]:
-        return [str(finding) for finding, _ in problems(configure, target, name, key=configured)]
+        return [str(finding) for finding, _ in problems(target, name, key=configured)]
 
     place_of_key = "lifecycle_scripts.existing_bucket_kms_key_arn: "
     (unused,) = lines(key["Arn"])

@@ -14,8 +14,7 @@ from hyperpod_cli.inspect.preflight.validators.file_system_changes import (
     file_system_changes,
 )
 from rehearsal.existing_resources import existing_resources
-from tests.conftest import Configure
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CONFIG_FOLDER, configure
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 EXAMPLE = load_config(CONFIG_FOLDER / "examples" / "existing-file-system.yaml")
@@ -140,7 +139,7 @@ def test_one_that_cannot_be_mounted_is_told(
     assert message in line
 
 
-def test_what_is_not_deployed_is_not_compared(configure: Configure, target: Target) -> None:
+def test_what_is_not_deployed_is_not_compared(target: Target) -> None:
     assert list(file_system_changes(configure({}), target)) == []
 
 

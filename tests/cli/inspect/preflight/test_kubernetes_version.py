@@ -14,8 +14,7 @@ from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_support import sup
 from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import (
     kubernetes_version_findings,
 )
-from tests.conftest import Configure
-from tests.support.configs import EXISTING_CONTROL_PLANE, configured
+from tests.support.configs import EXISTING_CONTROL_PLANE, configure, configured
 from tests.support.provisioner.fake_s3 import client_error
 
 PINS = ADDON_VERSIONS["1.34"]
@@ -76,13 +75,13 @@ class Eks:
             raise client_error(code, operation, "")
 
 
-def lines(configure: Configure, eks: Eks, **changes: Any) -> list[str]:
+def lines(eks: Eks, **changes: Any) -> list[str]:
     return [str(finding) for finding in kubernetes_version_findings(configure(changes), eks=eks)]
 
 
 @pytest.mark.parametrize("deployed", [None, "1.34", "1.33"])
-def test_a_version_is_the_next_one_or_the_same(configure: Configure, deployed: str | None) -> None:
-    assert lines(configure, Eks(deployed)) == []
+def test_a_version_is_the_next_one_or_the_same(deployed: str | None) -> None:
+    assert lines(Eks(deployed)) == []
 
 
 @pytest.mark.parametrize(
@@ -116,9 +115,9 @@ def test_a_version_is_the_next_one_or_the_same(configure: Configure, deployed: s
     ],
 )
 def test_addons_that_are_not_offered_are_named(
-    configure: Configure, eks: Eks, changes: dict[str, Any], names: str | None
+    eks: Eks, changes: dict[str, Any], names: str | None
 ) -> None:
-    found = lines(configure, eks, **changes)
+    found = lines(eks, **changes)
 
     if names is None:
         assert found == []
@@ -149,17 +148,17 @@ def test_an_existing_cluster_gets_the_addons_that_are_listed(
     assert [f"does not offer here: {names};" in line for line in found] == [True] * bool(names)
 
 
-def test_a_version_without_any_addon_is_not_offered(configure: Configure) -> None:
-    (line,) = lines(configure, Eks(offered={}))
+def test_a_version_without_any_addon_is_not_offered() -> None:
+    (line,) = lines(Eks(offered={}))
     assert line.startswith("eks.version: '1.34' is a version that EKS no longer offers, or not yet")
 
 
 @pytest.mark.parametrize("operation", ["DescribeCluster", "DescribeAddonVersions", "DescribeAddon"])
-def test_an_error_of_eks_is_the_callers(configure: Configure, operation: str) -> None:
+def test_an_error_of_eks_is_the_callers(operation: str) -> None:
     for code in ("AccessDeniedException", "ServerException"):
         failing = Eks("1.34", offered=WITHOUT_DNS, refusals={operation: code})
         with pytest.raises(ClientError, match=code):
-            lines(configure, failing)
+            lines(failing)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from botocore.stub import Stubber
 
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.nodes_stack import nodes_stack
-from tests.conftest import Configure
+from tests.support.configs import configure
 
 _GROUPS = [{"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}]
 _RELEASE, _GROUP = "Custom::HelmRelease", "AWS::EKS::Nodegroup"
@@ -69,11 +69,7 @@ def _client(stacks: Mapping[str, Iterable[str]], *, asked: Iterable[str]) -> Any
     ],
 )
 def test_the_helm_releases_are_in_one_stack(
-    *,
-    changes: Mapping[str, Any],
-    stacks: Mapping[str, Iterable[str]],
-    expected: str,
-    configure: Configure,
+    *, changes: Mapping[str, Any], stacks: Mapping[str, Iterable[str]], expected: str
 ) -> None:
     client = _client(stacks, asked=[_HYPERPOD, _NODE_GROUPS])
     target = Target(

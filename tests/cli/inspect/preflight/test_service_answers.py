@@ -42,7 +42,7 @@ from hyperpod_cli.inspect.preflight.validators.training_plans import training_pl
 from hyperpod_cli.terminal.errors import OpsError
 from rehearsal.existing_resources.training_plans import training_plan
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
-from tests.conftest import Configure
+from tests.support.configs import configure
 from tests.support.hyperpod_api import create_request, eks, group
 
 TYPE, PLANNED = "ml.g5.12xlarge", "ml.p5.48xlarge"
@@ -72,7 +72,7 @@ def lines(validator: Validator, config: Config, target: Target) -> list[str]:
     return [str(finding) for finding, _ in validator(config, target)]
 
 
-def with_group(configure: Configure, **group: Any) -> Config:
+def with_group(**group: Any) -> Config:
     wanted = {"name": "workers", "instance_type": TYPE, "instance_count": 2, **group}
     return configure({"cluster": {"instance_groups": [wanted]}})
 
@@ -99,15 +99,13 @@ def raising(target: Target, error: Exception) -> Target:
     return replace(target, client=lambda _service: Client())
 
 
-def test_a_region_without_sagemaker(configure: Configure, target: Target) -> None:
+def test_a_region_without_sagemaker(target: Target) -> None:
     error = EndpointConnectionError(endpoint_url="https://api.sagemaker.xx-west-1.amazonaws.com")
     (line,) = lines(hyperpod_api, configure({}), raising(target, error))
     assert line.startswith(f"region: '{REGION}' does not answer for SageMaker HyperPod; deploy to")
 
 
-def test_client_tools(
-    configure: Configure, target: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_client_tools(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "which", lambda name: f"/bin/{name}")
     assert lines(tools.client_tools, configure({}), target) == []
     monkeypatch.setattr(tools, "which", lambda _name: None)
@@ -131,7 +129,7 @@ def test_client_tools(
     ],
 )
 def test_instance_offerings(
-    configure: Configure, target: Target, instance_type: str, zone: str, elsewhere: str | None
+    target: Target, instance_type: str, zone: str, elsewhere: str | None
 ) -> None:
     workers = {"name": "workers", "instance_type": instance_type, "instance_count": 1}
     config = configure(
@@ -185,9 +183,7 @@ def test_instance_offerings(
     ],
     ids=["all zones have them", "only nodes need them", "own zone", "zone by its place"],
 )
-def test_endpoint_services(
-    configure: Configure, target: Target, network: dict[str, Any], said: str | None
-) -> None:
+def test_endpoint_services(target: Target, network: dict[str, Any], said: str | None) -> None:
     found = lines(endpoint_services, configure(closed(network)), target)
 
     assert [line.startswith(str(said)) for line in found] == [True] * (said is not None), found
@@ -202,7 +198,7 @@ def test_the_local_aws_has_each_service_that_a_closed_network_may_need(target: T
     assert {service.name for service in ENDPOINT_SERVICES} <= names
 
 
-def test_a_region_without_an_endpoint_service(configure: Configure, target: Target) -> None:
+def test_a_region_without_an_endpoint_service(target: Target) -> None:
     class Ec2:
         def __init__(self) -> None:
             self._ec2 = target.client("ec2")
@@ -229,7 +225,7 @@ def test_a_region_without_an_endpoint_service(configure: Configure, target: Targ
     )
 
 
-def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, target: Target) -> None:
+def test_endpoint_services_of_china_may_have_a_prefix(target: Target) -> None:
     region, zone = "cn-north-1", {"ZoneName": "cn-north-1a", "ZoneId": "cnn1-az1"}
 
     def paginate(*, Filters: list[dict[str, list[str]]]) -> Iterator[dict[str, Any]]:
@@ -250,11 +246,9 @@ def test_endpoint_services_of_china_may_have_a_prefix(configure: Configure, targ
     assert lines(endpoint_services, config, target) == []
 
 
-def test_instances_of_other_clusters_are_in_use(
-    configure: Configure, target: Target, hyperpod: HyperPodApi
-) -> None:
+def test_instances_of_other_clusters_are_in_use(target: Target, hyperpod: HyperPodApi) -> None:
     hyperpod.service.faults = Faults(quotas={TYPE: 2})
-    config = with_group(configure)
+    config = with_group()
     assert lines(cluster_quotas, config, target) == []
     request = create_request(group(), ClusterName="other", Orchestrator=eks("other"))
     hyperpod.service.call("CreateCluster", request, CALLER)
@@ -265,21 +259,17 @@ def test_instances_of_other_clusters_are_in_use(
     assert lines(cluster_quotas, config.model_copy(update={"cluster": same}), target) == []
 
 
-def test_instances_of_a_cluster(
-    configure: Configure, target: Target, hyperpod: HyperPodApi
-) -> None:
+def test_instances_of_a_cluster(target: Target, hyperpod: HyperPodApi) -> None:
     hyperpod.service.faults = Faults()
     name = "Maximum number instances allowed per SageMaker HyperPod cluster"
-    (line,) = lines(cluster_quotas, with_group(configure, instance_count=2001), target)
+    (line,) = lines(cluster_quotas, with_group(instance_count=2001), target)
     assert f"is too much for the quota '{name}', which is 2000; request 2001" in line
     request = create_request(group(InstanceCount=2001), ClusterName="large", Orchestrator=eks("l"))
     with pytest.raises(ClientError, match=rf"ResourceLimitExceeded.*{name}"):
         target.client("sagemaker").create_cluster(**request)
 
 
-def test_spot_instances_of_all_clusters(
-    configure: Configure, target: Target, hyperpod: HyperPodApi
-) -> None:
+def test_spot_instances_of_all_clusters(target: Target, hyperpod: HyperPodApi) -> None:
     hyperpod.service.faults = Faults()
     name = "Total number of Spot instances allowed across SageMaker HyperPod clusters"
     spot: dict[str, Any] = {"CapacityRequirements": {"Spot": {}}}
@@ -288,7 +278,7 @@ def test_spot_instances_of_all_clusters(
         group(InstanceCount=3, **spot), ClusterName="spot", Orchestrator=eks("s"), **continuous
     )
     hyperpod.service.call("CreateCluster", first, CALLER)
-    config = with_group(configure, instance_count=998, capacity="Spot")
+    config = with_group(instance_count=998, capacity="Spot")
     (line,) = lines(cluster_quotas, config, target)
     assert line.startswith("cluster.instance_groups: 998 is too much for the quota")
     assert f"{name!r}, which is 1000 with 3 in use; request 1001" in line
@@ -306,11 +296,9 @@ def test_spot_instances_of_all_clusters(
         ({"ebs_volumes": [{"volume_size_gib": 8193}]}, "ebs_volumes[0].volume_size_gib"),
     ],
 )
-def test_size_of_a_volume(
-    configure: Configure, target: Target, volumes: dict[str, Any], path: str
-) -> None:
+def test_size_of_a_volume(target: Target, volumes: dict[str, Any], path: str) -> None:
     name = "Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance"
-    (line,) = lines(cluster_quotas, with_group(configure, **volumes), target)
+    (line,) = lines(cluster_quotas, with_group(**volumes), target)
     start = f"cluster.instance_groups[0] (workers).{path}: 8193 is too much for the quota {name!r}"
     assert line.startswith(f"{start}, which is 8192; request 8193: aws service-quotas")
     storage = [{"EbsVolumeConfig": {"VolumeSizeInGB": 8193}}]
@@ -320,7 +308,7 @@ def test_size_of_a_volume(
         target.client("sagemaker").create_cluster(**request)
 
 
-def test_other_clusters_are_counted_by_what_they_have(configure: Configure, target: Target) -> None:
+def test_other_clusters_are_counted_by_what_they_have(target: Target) -> None:
     names = ("flexible", "gone", "slurm")
     arns = [f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/{number:012}" for number in range(3)]
     flexible = {
@@ -369,7 +357,6 @@ def test_other_clusters_are_counted_by_what_they_have(configure: Configure, targ
     ],
 )
 def test_training_plans(
-    configure: Configure,
     target: Target,
     hyperpod: HyperPodApi,
     request: pytest.FixtureRequest,
@@ -382,11 +369,11 @@ def test_training_plans(
     if plan is not None:
         wanted = {"arn": arn, "instance_type": PLANNED, "count": 2, "zone_id": "usw2-az2", **plan}
         training_plan(**wanted).make(target.client)
-    config = with_group(configure, instance_type=PLANNED)
-    named = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
+    config = with_group(instance_type=PLANNED)
+    named = with_group(instance_type=PLANNED, training_plan_arn=arn)
     found = lines(training_plans, named, target)
     assert [str(said) in line for line in found] == [True] * (said is not None), found
-    by_name = with_group(configure, instance_type=PLANNED, training_plan_arn=name)
+    by_name = with_group(instance_type=PLANNED, training_plan_arn=name)
     assert lines(training_plans, by_name, target) == [line.replace(arn, name) for line in found]
     assert lines(training_plans, config, target) == []
     if plan is None or "instance_type" in plan:
@@ -412,14 +399,12 @@ def test_training_plans(
         ("Active", None),
     ],
 )
-def test_a_plan_of_each_status(
-    configure: Configure, target: Target, status: str, said: str | None
-) -> None:
+def test_a_plan_of_each_status(target: Target, status: str, said: str | None) -> None:
     arn = f"{PLANS}/of-status"
     plan = {"TrainingPlanArn": arn, "TrainingPlanName": "of-status", "Status": status}
     with Stubber(target.client("sagemaker")) as stub:
         stub.add_response("describe_training_plan", plan)
-        planned = with_group(configure, instance_type=PLANNED, training_plan_arn=arn)
+        planned = with_group(instance_type=PLANNED, training_plan_arn=arn)
         found = lines(training_plans, planned, target)
     assert [str(said) in line for line in found] == [True] * (said is not None), found
 
@@ -434,12 +419,7 @@ def test_a_plan_of_each_status(
     ],
 )
 def test_subnets_of_a_group_are_in_one_zone_if_it_has_efa(
-    *,
-    configure: Configure,
-    target: Target,
-    instance_type: str,
-    zones: list[str],
-    said: str | None,
+    *, target: Target, instance_type: str, zones: list[str], said: str | None
 ) -> None:
     ec2 = target.client("ec2")
     vpc = ec2.create_vpc(CidrBlock="10.8.0.0/16")["Vpc"]["VpcId"]
@@ -452,7 +432,7 @@ def test_subnets_of_a_group_are_in_one_zone_if_it_has_efa(
         for index, zone in enumerate(zones)
     ]
     own = {"subnet_ids": made}
-    config = with_group(configure, instance_type=instance_type, override_vpc=own)
+    config = with_group(instance_type=instance_type, override_vpc=own)
     found = lines(subnets, config, target)
     assert [str(said) in line for line in found] == [True] * (said is not None), found
 
@@ -475,7 +455,7 @@ def test_aws_default_takes_the_place_of_a_quota_without_a_value(target: Target) 
     assert (by_name and by_name["Value"], by_code and by_code["Value"]) == (2, 3)
 
 
-def test_a_region_without_service_quotas_is_a_warning(configure: Configure, target: Target) -> None:
+def test_a_region_without_service_quotas_is_a_warning(target: Target) -> None:
     unreachable = raising(target, EndpointConnectionError(endpoint_url="https://servicequotas.x"))
 
     def client(service: str) -> Any:  # noqa: ANN401 - of any service
@@ -501,7 +481,7 @@ def test_a_region_without_service_quotas_is_a_warning(configure: Configure, targ
     ],
 )
 def test_who_may_nothing_is_told_what_is_missing(
-    configure: Configure, target: Target, validator: Validator, permission: str
+    target: Target, validator: Validator, permission: str
 ) -> None:
     iam = target.client("iam")
     name = f"nobody-{validator.function.__name__}"

@@ -15,7 +15,7 @@ from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.taken_names import taken_names
 from hyperpod_shared.owner import STACK_TAG
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
-from tests.conftest import Configure
+from tests.support.configs import configure
 from tests.support.hyperpod_api import create_request, eks, group
 from tests.support.local_aws import another_eks_cluster
 
@@ -54,7 +54,7 @@ def _taken(target: Target) -> None:
     another_eks_cluster(target.client, name="taken-eks", role_arn=role["Arn"])
 
 
-def lines(configure: Configure, target: Target, changes: dict[str, Any]) -> list[str]:
+def lines(target: Target, changes: dict[str, Any]) -> list[str]:
     return [str(finding) for finding, _ in taken_names(configure(changes), target)]
 
 
@@ -68,8 +68,8 @@ def lines(configure: Configure, target: Target, changes: dict[str, Any]) -> list
         {"cluster": {"execution_role_name": "Free"}},
     ],
 )
-def test_free_names_pass(configure: Configure, target: Target, changes: dict[str, Any]) -> None:
-    assert lines(configure, target, changes) == []
+def test_free_names_pass(target: Target, changes: dict[str, Any]) -> None:
+    assert lines(target, changes) == []
 
 
 @pytest.mark.parametrize(
@@ -92,14 +92,12 @@ def test_free_names_pass(configure: Configure, target: Target, changes: dict[str
         ({"name": "ml2", "cluster": {"name": "ml-cluster"}}, "cluster.name: 'ml-cluster' is taken"),
     ],
 )
-def test_taken_names_are_told(
-    configure: Configure, target: Target, changes: dict[str, Any], said: str
-) -> None:
-    (line,) = lines(configure, target, changes)
+def test_taken_names_are_told(target: Target, changes: dict[str, Any], said: str) -> None:
+    (line,) = lines(target, changes)
     assert line.startswith(said)
 
 
-def test_who_may_not_look_at_a_bucket_is_told(configure: Configure, target: Target) -> None:
+def test_who_may_not_look_at_a_bucket_is_told(target: Target) -> None:
     iam = target.client("iam")
     iam.create_user(UserName="nobody")
     key = iam.create_access_key(UserName="nobody")["AccessKey"]
@@ -121,12 +119,12 @@ def test_who_may_not_look_at_a_bucket_is_told(configure: Configure, target: Targ
         assert outcome.missing_permission == "s3:ListBucket (or the bucket is another account's)"
 
 
-def test_what_is_deployed_has_its_names(configure: Configure, target: Target) -> None:
+def test_what_is_deployed_has_its_names(target: Target) -> None:
     template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
     cloudformation = target.client("cloudformation")
     cloudformation.create_stack(StackName="taken-platform", TemplateBody=json.dumps(template))
-    assert lines(configure, target, {"name": "taken"}) == []
+    assert lines(target, {"name": "taken"}) == []
     # The stack of the HyperPod cluster may come later.
-    (line,) = lines(configure, target, {"name": "taken", "cluster": {"name": "foreign"}})
+    (line,) = lines(target, {"name": "taken", "cluster": {"name": "foreign"}})
     assert line.startswith("cluster.name: 'foreign' is taken")
     cloudformation.delete_stack(StackName="taken-platform")

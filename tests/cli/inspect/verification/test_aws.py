@@ -26,7 +26,7 @@ from hyperpod_cli.inspect.verification.subjects.scripts import scripts
 from hyperpod_cli.inspect.verification.subjects.security_groups import security_groups
 from hyperpod_cli.inspect.verification.verify import check_once, verify
 from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated
-from tests.conftest import Configure
+from tests.support.configs import configure
 
 POLICY = "AmazonEKSClusterAdminPolicy"
 ADMIN = "arn:aws:iam::111122223333:role/Admin"
@@ -64,11 +64,7 @@ def sagemaker(status: str = "InService", *, running: int = 2) -> Mapping[str, An
     ],
 )
 def test_cluster(
-    configure: Configure,
-    deployed: Deployed,
-    answers: Mapping[str, Any],
-    shortage: str,
-    told: list[str],
+    deployed: Deployed, answers: Mapping[str, Any], shortage: str, told: list[str]
 ) -> None:
     outputs = {**OUTPUTS, "ml-hyperpod": {"HyperPodClusterShortage": shortage}}
     looked = deployed(configure({}), outputs=outputs, sagemaker=answers)
@@ -78,7 +74,7 @@ def test_cluster(
 
 
 @pytest.mark.parametrize(("mode", "told"), [("API", ""), ("CONFIG_MAP", "is CONFIG_MAP")])
-def test_authentication(configure: Configure, deployed: Deployed, mode: str, told: str) -> None:
+def test_authentication(deployed: Deployed, mode: str, told: str) -> None:
     answer = {"cluster": {"accessConfig": {"authenticationMode": mode}}}
     eks = {"describe_cluster": lambda **_name: answer}
     assert [check.found for check in authentication(deployed(configure({}), eks=eks))] == [told]
@@ -99,7 +95,6 @@ NODES = {"nodes": "HYPERPOD_LINUX"}
     ],
 )
 def test_access_entries(
-    configure: Configure,
     deployed: Deployed,
     types: dict[str, str],
     associated: dict[str, list[list[str]]],
@@ -139,9 +134,7 @@ def test_access_entries(
         ("DEGRADED", {"issues": [{"message": "no nodes"}]}, "is DEGRADED, v1: no nodes"),
     ],
 )
-def test_addons(
-    configure: Configure, deployed: Deployed, status: str, health: dict[str, Any], told: str
-) -> None:
+def test_addons(deployed: Deployed, status: str, health: dict[str, Any], told: str) -> None:
     addon = {"status": status, "addonVersion": "v1", "health": health}
     eks = {
         "get_paginator": paginated(list_addons=[{"addons": ["unpinned"]}]),
@@ -176,9 +169,7 @@ MAIN = {"Associations": [{"Main": True}], "Routes": [{**NAT, "NatGatewayId": "na
         ([{**ANYWHERE, "GatewayId": "vpce-1"}], ["1 are", ""]),
     ],
 )
-def test_routes(
-    configure: Configure, deployed: Deployed, own: list[dict[str, str]], told: list[str]
-) -> None:
+def test_routes(deployed: Deployed, own: list[dict[str, str]], told: list[str]) -> None:
     tables = [{"Associations": [{"SubnetId": "subnet-1"}], "Routes": own}, MAIN]
     ec2 = {"get_paginator": paginated(describe_route_tables=[{"RouteTables": tables}])}
     looked = deployed(configure({}), ec2=ec2)
@@ -204,11 +195,7 @@ BLOCK = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
     ],
 )
 def test_security_groups(
-    configure: Configure,
-    deployed: Deployed,
-    ingress: list[dict[str, Any]],
-    egress: list[dict[str, Any]],
-    told: str,
+    deployed: Deployed, ingress: list[dict[str, Any]], egress: list[dict[str, Any]], told: str
 ) -> None:
     group = {"GroupId": "sg-1", "IpPermissions": ingress, "IpPermissionsEgress": egress}
     ec2 = {"describe_security_groups": lambda **_ids: {"SecurityGroups": [group]}}
@@ -220,13 +207,13 @@ def test_security_groups(
     ("keys", "told"),
     [(["on_create.sh"], ""), ([], "is not there"), (["x/on_create.sh"], "is not there")],
 )
-def test_scripts(configure: Configure, deployed: Deployed, keys: list[str], told: str) -> None:
+def test_scripts(deployed: Deployed, keys: list[str], told: str) -> None:
     answer = {"Contents": [{"Key": key} for key in keys]} if keys else {}
     s3 = {"list_objects_v2": lambda **_asked: answer}
     assert [check.found for check in scripts(deployed(configure({}), s3=s3))] == [told]
 
 
-def test_storage(configure: Configure, deployed: Deployed, kubernetes: KubernetesApi) -> None:
+def test_storage(deployed: Deployed, kubernetes: KubernetesApi) -> None:
     looked = deployed(configure({}))
     assert [check.found for check in storage(looked)] == ["is not there"]
     kubernetes.create(
@@ -272,7 +259,7 @@ def test_storage(configure: Configure, deployed: Deployed, kubernetes: Kubernete
     ],
 )
 def test_what_aws_does_not_answer_is_not_known(
-    configure: Configure, deployed: Deployed, error: Exception, found: str, advice: str
+    deployed: Deployed, error: Exception, found: str, advice: str
 ) -> None:
     looked = deployed(configure({}), eks={"describe_cluster": raising(error)})
     subjects = {"authentication": authentication, "again": authentication}
@@ -290,7 +277,7 @@ def test_what_aws_does_not_answer_is_not_known(
     ],
 )
 def test_without_the_eks_cluster_the_rest_is_looked_at(
-    configure: Configure, monkeypatch: pytest.MonkeyPatch, error: Exception, found: str
+    monkeypatch: pytest.MonkeyPatch, error: Exception, found: str
 ) -> None:
     def described(*, StackName: str) -> dict[str, Any]:
         outputs = OUTPUTS[StackName].items()
@@ -318,7 +305,7 @@ def test_without_the_eks_cluster_the_rest_is_looked_at(
 
 
 def test_kubernetes_is_asked_once_if_it_is_not_reached(
-    configure: Configure, deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = AwsSession(region="us-west-2")
     described = {"cluster": {"endpoint": "https://127.0.0.1:9"}}

@@ -6,7 +6,7 @@ import pytest
 
 from hyperpod_cli.inspect.verification.subjects.encryption import encryption
 from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated
-from tests.conftest import Configure
+from tests.support.configs import configure
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 OTHER = KEY.replace("1234abcd", "5678abcd")
@@ -21,9 +21,7 @@ OFF = {"lifecycle_bucket": False, "file_system": False, "node_volumes": False, "
         ([], "is not so"),
     ],
 )
-def test_secrets(
-    configure: Configure, deployed: Deployed, found: list[dict[str, Any]], told: str
-) -> None:
+def test_secrets(deployed: Deployed, found: list[dict[str, Any]], told: str) -> None:
     config = configure({"encryption": {"kms_key_arn": KEY, **OFF}})
     eks = {"describe_cluster": lambda **_name: {"cluster": {"encryptionConfig": found}}}
     outputs = {**OUTPUTS, "ml-platform": {**OUTPUTS["ml-platform"], "EncryptionKeyArn": KEY}}
@@ -31,7 +29,7 @@ def test_secrets(
     assert (check.found, bool(check.advice)) == (told, bool(told))
 
 
-def test_nothing_is_asked_for_without_a_key(configure: Configure, deployed: Deployed) -> None:
+def test_nothing_is_asked_for_without_a_key(deployed: Deployed) -> None:
     assert not [*encryption(deployed(configure({})))]
 
 
@@ -39,9 +37,7 @@ def test_nothing_is_asked_for_without_a_key(configure: Configure, deployed: Depl
     ("key", "cluster", "told"),
     [(KEY, "ml-eks", ""), (OTHER, "ml-eks", "not fs-2"), (OTHER, "ml-prod-eks", "")],
 )
-def test_file_systems_of_claims(
-    configure: Configure, deployed: Deployed, key: str, cluster: str, told: str
-) -> None:
+def test_file_systems_of_claims(deployed: Deployed, key: str, cluster: str, told: str) -> None:
     keys = {**OFF, "eks_secrets": False, "file_system": True}
     config = configure(
         {
@@ -71,11 +67,7 @@ def test_file_systems_of_claims(
     ],
 )
 def test_log_groups(
-    configure: Configure,
-    deployed: Deployed,
-    groups: list[dict[str, Any]],
-    days: int | None,
-    told: str,
+    deployed: Deployed, groups: list[dict[str, Any]], days: int | None, told: str
 ) -> None:
     config = configure(
         {

@@ -6,7 +6,7 @@ from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk.facts import mig
 from hyperpod_cli.inspect.verification.subjects.eks.gpu_partitions import gpu_partitions
 from tests.cli.inspect.verification.conftest import Deployed, join
-from tests.conftest import Configure
+from tests.support.configs import configure
 
 _A100 = "ml.p4d.24xlarge"
 
@@ -28,10 +28,7 @@ CASES: tuple[tuple[str, dict[str, str], str | None], ...] = (
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_each_node_offers_its_partitions(
-    configure: Configure,
-    deployed: Deployed,
-    kubernetes: KubernetesApi,
-    case: tuple[str, dict[str, str], str | None],
+    deployed: Deployed, kubernetes: KubernetesApi, case: tuple[str, dict[str, str], str | None]
 ) -> None:
     layout, offered, told = case
     group = {"name": "nodes", "instance_type": _A100, "instance_count": 1, "mig_profile": layout}

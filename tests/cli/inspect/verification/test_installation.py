@@ -13,8 +13,7 @@ from hyperpod_cli.inspect.verification.subjects.eks.addon_pods import addon_pods
 from hyperpod_cli.inspect.verification.subjects.eks.operators import operators
 from hyperpod_cli.inspect.verification.verify import SUBJECTS, verify
 from tests.cli.inspect.verification.conftest import Deployed, join
-from tests.conftest import Configure
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import CONFIG_FOLDER, configure
 from tests.support.kubernetes_api import AUDITOR, VIEWER, daemon_set, deployment
 
 RELEASE = "hyperpod-dependencies"
@@ -41,9 +40,7 @@ def found(deployment: LiveDeployment) -> dict[str, str]:
     return {check.title: check.found for check in verify(deployment, subjects=subjects)}
 
 
-def test_the_default_configuration_asks_for_every_documented_one(
-    configure: Configure, deployed: Deployed
-) -> None:
+def test_the_default_configuration_asks_for_every_documented_one(deployed: Deployed) -> None:
     commands = found(deployed(configure({})))
 
     version = "kubectl get crd mpijobs.kubeflow.org -o jsonpath={.status.storedVersions[]}"
@@ -68,9 +65,7 @@ def test_the_default_configuration_asks_for_every_documented_one(
         ),
     ],
 )
-def test_what_is_off_is_not_asked_for(
-    helm: dict[str, Any], gone: str, configure: Configure, deployed: Deployed
-) -> None:
+def test_what_is_off_is_not_asked_for(helm: dict[str, Any], gone: str, deployed: Deployed) -> None:
     commands = found(deployed(configure({"helm": helm})))
 
     assert not [command for command in commands if gone in command]
@@ -87,7 +82,7 @@ def test_what_is_off_is_not_asked_for(
     ],
 )
 def test_the_agent_of_each_accelerator_is_asked_for(
-    configure: Configure, deployed: Deployed, types: list[str], agents: list[str]
+    deployed: Deployed, types: list[str], agents: list[str]
 ) -> None:
     groups = [
         {"name": f"g{index}", "instance_type": each, "instance_count": 1}
@@ -113,11 +108,7 @@ def test_the_agent_of_each_accelerator_is_asked_for(
     ],
 )
 def test_the_newest_revision_of_a_release_counts(
-    configure: Configure,
-    deployed: Deployed,
-    kubernetes: KubernetesApi,
-    statuses: list[str],
-    told: str,
+    deployed: Deployed, kubernetes: KubernetesApi, statuses: list[str], told: str
 ) -> None:
     for version, status in enumerate(statuses, start=1):
         labels = {"owner": "helm", "name": RELEASE, "status": status, "version": str(version)}
@@ -131,9 +122,7 @@ def test_the_newest_revision_of_a_release_counts(
     assert check.found == (told and f"{RELEASE} {told}")
 
 
-def test_a_component_has_all_its_pods(
-    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
-) -> None:
+def test_a_component_has_all_its_pods(deployed: Deployed, kubernetes: KubernetesApi) -> None:
     kubernetes.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kubeflow"}})
     kubernetes.create(deployment(f"{RELEASE}-training-operators", namespace="kubeflow"))
     kubernetes.create(daemon_set(f"{RELEASE}-nvidia-device-plugin", namespace="kube-system"))
@@ -148,7 +137,7 @@ def test_a_component_has_all_its_pods(
     assert found(deployed(configure({})))[command] == ""
 
 
-def test_what_the_caller_may_not_see_is_not_known(configure: Configure, deployed: Deployed) -> None:
+def test_what_the_caller_may_not_see_is_not_known(deployed: Deployed) -> None:
     looked = deployed(configure({}), token=VIEWER)
     (check,) = verify(looked, subjects={"health": SUBJECTS["health"]})
 
@@ -156,9 +145,7 @@ def test_what_the_caller_may_not_see_is_not_known(configure: Configure, deployed
     assert "eks.admins" in check.advice
 
 
-def test_the_access_policy_of_the_docs_sees_everything(
-    configure: Configure, deployed: Deployed
-) -> None:
+def test_the_access_policy_of_the_docs_sees_everything(deployed: Deployed) -> None:
     subjects = {name: SUBJECTS[name] for name in ("health", "readiness", "release", *INSTALLATION)}
     assert all(
         check.is_known
@@ -166,7 +153,7 @@ def test_the_access_policy_of_the_docs_sees_everything(
     )
 
 
-def test_a_health_check_is_a_release_of_its_own(configure: Configure, deployed: Deployed) -> None:
+def test_a_health_check_is_a_release_of_its_own(deployed: Deployed) -> None:
     script = str(CONFIG_FOLDER / "examples" / "node-health" / "gpus.sh")
 
     def missing(changes: dict[str, Any]) -> list[str]:
@@ -200,7 +187,7 @@ def installed(kubernetes: KubernetesApi) -> KubernetesApi:
     return kubernetes
 
 
-def failed(configure: Configure, deployed: Deployed) -> dict[str, Check]:
+def failed(deployed: Deployed) -> dict[str, Check]:
     """Return each check of the default configuration that does not hold."""
     checks = [*addon_pods(deployed(configure({})))]
     assert len(checks) == 7
@@ -208,59 +195,53 @@ def failed(configure: Configure, deployed: Deployed) -> dict[str, Check]:
 
 
 @pytest.mark.usefixtures("installed")
-def test_all_is_there(configure: Configure, deployed: Deployed) -> None:
-    assert failed(configure, deployed) == {}
+def test_all_is_there(deployed: Deployed) -> None:
+    assert failed(deployed) == {}
 
 
-def test_nothing_is_there(
-    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
-) -> None:
+def test_nothing_is_there(deployed: Deployed, kubernetes: KubernetesApi) -> None:
     join(kubernetes, "n0", cluster="ml-cluster")
-    found = failed(configure, deployed)
+    found = failed(deployed)
     assert {check.found for check in found.values()} == {"is not installed", "0 of 1; n0: none"}
     assert (len(found), found[CSI].found) == (7, "0 of 1; n0: none")
     assert all(AGAIN in check.advice for check in found.values())
     assert found[DRIVER].advice.startswith("Storage issues: no pod mounts the file system ")
 
 
-def test_the_driver_is_not_registered(
-    configure: Configure, deployed: Deployed, installed: KubernetesApi
-) -> None:
+def test_the_driver_is_not_registered(deployed: Deployed, installed: KubernetesApi) -> None:
     installed.delete("storage.k8s.io/v1", "CSIDriver", "fsx.csi.aws.com")
-    (check,) = failed(configure, deployed).values()
+    (check,) = failed(deployed).values()
     assert (check.title, check.found) == (DRIVER, "is not installed")
 
 
 def test_a_node_is_named_with_the_state_of_its_pod(
-    configure: Configure, deployed: Deployed, installed: KubernetesApi
+    deployed: Deployed, installed: KubernetesApi
 ) -> None:
     def change(spec: dict[str, object]) -> None:
         change = {"spec": {"template": {"spec": spec}}}
         installed.merge("apps/v1", "DaemonSet", "fsx-csi-node", change, namespace=SYSTEM)
 
     change({"nodeSelector": {"kubernetes.io/hostname": "n0"}})
-    (check,) = failed(configure, deployed).values()
+    (check,) = failed(deployed).values()
     assert (check.title, check.found) == (CSI, "1 of 2; n1: none")
     assert "kubectl describe pods -A -l app=fsx-csi-node" in check.advice
 
     image = {"name": "fsx-plugin", "image": f"{UNREACHABLE}fsx:v1"}
     change({"nodeSelector": None, "containers": [image]})
-    (check,) = failed(configure, deployed).values()
+    (check,) = failed(deployed).values()
     assert check.found == "0 of 2; n0: ImagePullBackOff, n1: ImagePullBackOff"
 
 
 def test_the_pods_of_a_silent_node_are_not_ready(
-    configure: Configure, deployed: Deployed, installed: KubernetesApi
+    deployed: Deployed, installed: KubernetesApi
 ) -> None:
     installed.silence_node("n1")
-    found = failed(configure, deployed)
+    found = failed(deployed)
     assert {check.found for check in found.values()} == {"1 of 2; n1: not ready"}
     assert len(found) == 4
 
 
-def test_the_driver_may_be_of_somebody_else(
-    configure: Configure, deployed: Deployed, installed: KubernetesApi
-) -> None:
+def test_the_driver_may_be_of_somebody_else(deployed: Deployed, installed: KubernetesApi) -> None:
     # As its own chart installs it, in whichever namespace.
     installed.delete("storage.k8s.io/v1", "CSIDriver", "fsx.csi.aws.com")
     config = configure({}).model_copy(
@@ -278,7 +259,7 @@ OPERATORS = {
 
 @pytest.mark.parametrize("on", [{}, OPERATORS], ids=["off", "on"])
 def test_operators_that_are_on_are_looked_for(
-    on: dict[str, Any], configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
+    on: dict[str, Any], deployed: Deployed, kubernetes: KubernetesApi
 ) -> None:
     config = configure(on)
     before = [*operators(deployed(config))]

@@ -24,7 +24,7 @@ from hyperpod_cli.inspect.verification.verify import (
 )
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from tests.cli.inspect.verification.conftest import Deployed, join
-from tests.conftest import Configure
+from tests.support.configs import configure
 from tests.support.kubernetes_api import daemon_set
 
 PLUGINS = (
@@ -57,11 +57,7 @@ def cluster(instance_type: str, **keys: Any) -> dict[str, Any]:
     ],
 )
 def test_health(
-    configure: Configure,
-    deployed: Deployed,
-    kubernetes: KubernetesApi,
-    labels: list[str],
-    told: str,
+    deployed: Deployed, kubernetes: KubernetesApi, labels: list[str], told: str
 ) -> None:
     for index, label in enumerate(labels):
         join(kubernetes, f"n{index}", node_health_status=label)
@@ -69,9 +65,7 @@ def test_health(
     assert (check.ok, check.found) == (not told, told)
 
 
-def test_autoscaling_adds_nodes(
-    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
-) -> None:
+def test_autoscaling_adds_nodes(deployed: Deployed, kubernetes: KubernetesApi) -> None:
     for index in range(3):
         join(kubernetes, f"n{index}")
     fixed = deployed(configure(cluster("ml.m5.xlarge")))
@@ -81,9 +75,7 @@ def test_autoscaling_adds_nodes(
     assert [check.ok for check in readiness(scaled)] == [True]
 
 
-def test_other_nodes_do_not_count(
-    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
-) -> None:
+def test_other_nodes_do_not_count(deployed: Deployed, kubernetes: KubernetesApi) -> None:
     # Of a managed node group of the same EKS cluster, and of another HyperPod cluster.
     kubernetes.put_node("managed", instance_type="m5.xlarge")
     join(kubernetes, "other", cluster="other", node_health_status="Schedulable")
@@ -99,9 +91,7 @@ def test_other_nodes_do_not_count(
 @pytest.mark.parametrize(
     ("count", "told"), [(1, "1 of 2 to 8"), (2, ""), (3, ""), (8, ""), (9, "9 of 2 to 8")]
 )
-def test_a_group_is_complete_with_its_least_nodes(
-    configure: Configure, count: int, told: str
-) -> None:
+def test_a_group_is_complete_with_its_least_nodes(count: int, told: str) -> None:
     groups = [group("ml.m5.xlarge") | {"instance_count": 8, "min_instance_count": 2}]
     asked = {"name": "ml", "node_provisioning_mode": "Continuous", "instance_groups": groups}
     config = configure({"cluster": asked})
@@ -120,7 +110,7 @@ def test_a_group_is_complete_with_its_least_nodes(
         (["a"] * 2 + [""], "3 of 4 to 10"),
     ],
 )
-def test_each_group_has_its_nodes(configure: Configure, joined: list[str], told: str) -> None:
+def test_each_group_has_its_nodes(joined: list[str], told: str) -> None:
     groups = [
         group("ml.m5.xlarge") | {"name": "a", "instance_count": 8, "min_instance_count": 2},
         group("ml.m5.xlarge") | {"name": "b"},
@@ -129,9 +119,7 @@ def test_each_group_has_its_nodes(configure: Configure, joined: list[str], told:
     assert (miscounted(joined, config=configure({"cluster": asked})) or "") == told
 
 
-def test_nodes_are_listed_once(
-    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
-) -> None:
+def test_nodes_are_listed_once(deployed: Deployed, kubernetes: KubernetesApi) -> None:
     join(kubernetes, "n0")
     looked = deployed(configure(cluster("ml.g5.xlarge")))
     subjects = {"health": health, "readiness": readiness, "devices": devices}
@@ -140,9 +128,7 @@ def test_nodes_are_listed_once(
     assert [*verify(looked, subjects=subjects)] == first
 
 
-def test_a_node_that_is_not_ready(
-    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
-) -> None:
+def test_a_node_that_is_not_ready(deployed: Deployed, kubernetes: KubernetesApi) -> None:
     for index in range(2):
         join(kubernetes, f"n{index}")
     looked = deployed(configure(cluster("ml.m5.xlarge")))
@@ -164,11 +150,7 @@ def test_a_node_that_is_not_ready(
     ],
 )
 def test_each_type_offers_what_it_has(
-    configure: Configure,
-    deployed: Deployed,
-    kubernetes: KubernetesApi,
-    instance_type: str,
-    columns: list[str],
+    deployed: Deployed, kubernetes: KubernetesApi, instance_type: str, columns: list[str]
 ) -> None:
     def found() -> list[Check]:
         return [*devices(deployed(configure(cluster(instance_type))))]
@@ -183,9 +165,7 @@ def test_each_type_offers_what_it_has(
     assert [check.ok for check in found()] == [True] * len(columns)
 
 
-def test_a_gpu_that_has_failed_is_missed(
-    configure: Configure, deployed: Deployed, kubernetes: KubernetesApi
-) -> None:
+def test_a_gpu_that_has_failed_is_missed(deployed: Deployed, kubernetes: KubernetesApi) -> None:
     capacity = {**node_capacity(instance_facts("ml.p5.48xlarge")), "nvidia.com/gpu": "7"}
     join(kubernetes, "n0", "ml.p5.48xlarge", capacity=capacity)
     for plugin in PLUGINS:
@@ -196,7 +176,7 @@ def test_a_gpu_that_has_failed_is_missed(
     assert "replace the node" in gpu.advice
 
 
-def test_a_plugin_of_ones_own_is_not_judged(configure: Configure, deployed: Deployed) -> None:
+def test_a_plugin_of_ones_own_is_not_judged(deployed: Deployed) -> None:
     off = {"components": {"nvidia_device_plugin": False}}
     assert not [*devices(deployed(configure({**cluster("ml.g5.xlarge"), "helm": off})))]
 

@@ -11,7 +11,7 @@ from hyperpod_cdk import Config
 from hyperpod_cli.inspect.verification.subjects.eks.task_governance import task_governance
 from hyperpod_shared.governance import ADDON, Noun
 from tests.cli.inspect.verification.conftest import Deployed, join, paginated
-from tests.conftest import Configure
+from tests.support.configs import configure
 
 GOVERNANCE = {
     "governance": {
@@ -71,11 +71,7 @@ def install_kueue(kubernetes: KubernetesApi) -> None:
     ids=["as configured", "absent", "failed", "changed"],
 )
 def test_quota_is_in_force_as_configured(
-    changes: dict[str, Any],
-    found: str,
-    configure: Configure,
-    deployed: Deployed,
-    kubernetes: KubernetesApi,
+    changes: dict[str, Any], found: str, deployed: Deployed, kubernetes: KubernetesApi
 ) -> None:
     install_kueue(kubernetes)
     config = configure(GOVERNANCE)
@@ -84,7 +80,7 @@ def test_quota_is_in_force_as_configured(
     assert (kueue.ok, policy.ok, quota.ok, quota.found) == (True, True, not found, found)
 
 
-def test_missing_kueue_and_no_governance(configure: Configure, deployed: Deployed) -> None:
+def test_missing_kueue_and_no_governance(deployed: Deployed) -> None:
     config = configure(GOVERNANCE)
     kueue, *_ = task_governance(deployed(config, sagemaker=sagemaker(config)))
 
