@@ -12,13 +12,17 @@ from tests.support.partial_deployment import Deployment
 Step = Callable[[Deployment], object]
 
 
+def the_cluster(deployment: Deployment) -> str:
+    """Create the HyperPod cluster; return which nodes are missing."""
+    return deployment.create_cluster()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
     """One case.
 
     Attributes:
-        validator: Name of the validator.
-        name: What is wrong.
+        case: Name of the validator, and what is wrong.
         document: The configuration.
         before: Makes what the account has.
         found: Regular expression of the finding.
@@ -29,17 +33,21 @@ class Failure:
         region: Where it is deployed.
     """
 
-    validator: str
-    name: str
+    case: str
     document: Mapping[str, Any] = field(default_factory=lambda: MINIMUM)
     before: Step | None = None
     found: str
-    deploy: Step
-    said: str | None
+    deploy: Step = the_cluster
+    said: str | None = None
     region: str = "us-west-2"
 
+    @property
+    def validator(self) -> str:
+        """Name of the validator."""
+        return self.case.partition(":")[0]
+
     def __str__(self) -> str:
-        return f"{self.validator}: {self.name}"
+        return self.case
 
 
 def everything(deployment: Deployment) -> None:
@@ -51,11 +59,6 @@ def everything(deployment: Deployment) -> None:
 def creating(kind: StackKind, *kinds: str) -> Step:
     """Return the step that creates resources of a stack, by their types."""
     return lambda deployment: deployment.create(kind, *kinds)
-
-
-def the_cluster(deployment: Deployment) -> str:
-    """Create the HyperPod cluster; return which nodes are missing."""
-    return deployment.create_cluster()
 
 
 CONTROL_PLANE = creating("platform", "AWS::EKS::Cluster")

@@ -164,11 +164,7 @@ def test_the_deployment_fails_for_what_is_found(failure: Failure, new_deployment
 def test_where_nothing_is_wrong_the_same_steps_succeed(
     document: dict[str, object], before: Step | None, step: Step, new_deployment: Deploy
 ) -> None:
-    name = "nothing"
-    right = Failure(
-        validator=name, name=name, document=document, found=name, deploy=step, said=None
-    )
-    deployment = new_deployment(right)
+    deployment = new_deployment(Failure(case="nothing", document=document, found=""))
     if before is not None:
         before(deployment)
     deployment.client("ssm").put_parameter(Name=BOOTSTRAP_VERSION, Value="30", Type="String")

@@ -13,7 +13,7 @@ from hyperpod_stacks.packaged_chart import helm_chart
 from rehearsal.existing_resources.observability import IDENTITY_CENTER, grafana_workspace
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
-from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, the_cluster
+from tests.support.failure import CONTROL_PLANE, Failure, creating
 from tests.support.local_aws import another_eks_cluster
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, StepFailedError
 
@@ -140,18 +140,8 @@ def _a_log_group(deployment: Deployment) -> None:
     deployment.client("logs").create_log_group(logGroupName="/aws/eks/ml-eks/cluster")
 
 
-def _taken(
-    name: str, *, before: Step, found: str, deploy: Step, said: str, **changes: Any
-) -> Failure:
-    return Failure(
-        validator="taken-names",
-        name=name,
-        document=merged(MINIMUM, changes),
-        before=before,
-        found=found,
-        deploy=deploy,
-        said=said,
-    )
+def _taken(name: str, changes: Mapping[str, Any] = {}, **case: Any) -> Failure:
+    return Failure(case=f"taken-names: {name}", document=merged(MINIMUM, changes), **case)
 
 
 def _measured(grafana: Mapping[str, Any] | None = None, **prometheus: Any) -> Mapping[str, Any]:
@@ -175,8 +165,7 @@ def _another_grafana(deployment: Deployment) -> None:
 
 FAILURES = (
     Failure(
-        validator="managed-grafana",
-        name="no Identity Center",
+        case="managed-grafana: no Identity Center",
         document=_measured({"kind": "managed"}),
         found="kind: 'managed' needs IAM Identity Center, which neither the account nor its org",
         deploy=creating("operators", "AWS::Grafana::Workspace"),
@@ -184,13 +173,11 @@ FAILURES = (
     ),
     *(
         Failure(
-            validator="managed-grafana",
-            name=name,
+            case=f"managed-grafana: {name}",
             document=_measured({**_GRAFANA, **changed}),
             before=before,
             found=found,
             deploy=creating("operators", "AWS::APS::RuleGroupsNamespace"),
-            said=None,
         )
         for name, changed, before, found in (
             ("not there", {}, None, "workspace_arn: .*does not exist; correct it, or leave it out"),
@@ -205,8 +192,7 @@ FAILURES = (
     ),
     *(
         Failure(
-            validator="prometheus-workspace",
-            name=name,
+            case=f"prometheus-workspace: {name}",
             document=_measured(workspace_arn=arn),
             found=found,
             deploy=creating("operators", "AWS::APS::RuleGroupsNamespace"),
@@ -222,24 +208,21 @@ FAILURES = (
         )
     ),
     Failure(
-        validator="topic",
-        name="not there",
+        case="topic: not there",
         document={**MINIMUM, "observability": {"notifications": _TOLD}},
         found="topic_arn: .*does not exist; correct it, or leave it out and a topic is made",
         deploy=creating("observability", "AWS::SNS::Subscription"),
         said="NotFound|not exist",
     ),
     Failure(
-        validator="client-tools",
-        name="without Node.js",
+        case="client-tools: without Node.js",
         before=_empty_path,
         found="'?node'? is not on the PATH",
         deploy=_cdk_deploy,
         said="node.*No such file",
     ),
     Failure(
-        validator="bootstrap",
-        name="never",
+        case="bootstrap: never",
         found="is not bootstrapped for CDK",
         deploy=lambda deployment: deployment.create(
             "platform", "AWS::EC2::VPC", bootstrapped=False
@@ -248,16 +231,13 @@ FAILURES = (
         said="ValidationError.*Unable to fetch parameters .*/cdk-bootstrap/hnb659fds/version",
     ),
     Failure(
-        validator="hyperpod-api",
-        name="none",
+        case="hyperpod-api: none",
         before=_without_hyperpod,
         found="does not answer for SageMaker HyperPod",
-        deploy=the_cluster,
         said="UnknownOperationException.*not supported in the called region",
     ),
     Failure(
-        validator="resource-types",
-        name="none",
+        case="resource-types: none",
         region=_WITHOUT_NATIVE,
         document=merged(_ANYWHERE, {"cluster": {"resource": "native"}}),
         found="needs AWS::SageMaker::Cluster, which CloudFormation does not have here",
@@ -265,16 +245,14 @@ FAILURES = (
         said=r"Unrecognized resource types: \[AWS::SageMaker::Cluster\]",
     ),
     Failure(
-        validator="helm-chart",
-        name="no archive",
+        case="helm-chart: no archive",
         before=_with_unreadable_chart,
         found="cannot be installed",
         deploy=_synthesis,
         said="mine.tgz",
     ),
     Failure(
-        validator="helm-chart",
-        name="without a component",
+        case="helm-chart: without a component",
         before=_with_poor_chart,
         found="needs the chart training-operators 0.1.0, which is not in",
         deploy=_synthesis,
@@ -291,7 +269,6 @@ FAILURES = (
         "HyperPod cluster",
         before=_another_hyperpod_cluster,
         found="cluster.name: 'ml-cluster' is taken by a HyperPod cluster of no stack",
-        deploy=the_cluster,
         said="A HyperPod cluster ml-cluster exists already and belongs to someone else",
     ),
     _taken(
@@ -310,18 +287,18 @@ FAILURES = (
     ),
     _taken(
         "role",
+        {"cluster": {"execution_role_name": "Taken"}},
         before=_a_role,
         found="cluster.execution_role_name: 'Taken' is taken",
         deploy=creating("platform", "ExecutionRole"),
         said="Taken.* already exists",
-        cluster={"execution_role_name": "Taken"},
     ),
     _taken(
         "alias of the key",
+        {"encryption": {"create_kms_key": True}},
         before=_an_alias,
         found="name: 'ml' is taken",
         deploy=creating("platform", "AWS::KMS::Alias"),
         said="alias/ml'? already exists",
-        encryption={"create_kms_key": True},
     ),
 )

@@ -10,7 +10,7 @@ from emulator.hyperpod import Faults
 from rehearsal.existing_resources.training_plans import training_plan
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failure import Failure, creating, the_cluster
+from tests.support.failure import Failure, creating
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment
 
 _PLAN = f"arn:aws:sagemaker:us-west-2:{ACCOUNT_IN_FILES}:training-plan/mine"
@@ -53,8 +53,7 @@ def _until_refused(call: Callable[[], object]) -> None:
 
 FAILURES = (
     Failure(
-        validator="instance-offerings",
-        name="elsewhere",
+        case="instance-offerings: elsewhere",
         document=merged(
             _group(),
             {
@@ -67,54 +66,42 @@ FAILURES = (
             },
         ),
         found="is not offered by EC2 in usw2-az3",
-        deploy=the_cluster,
-        said=None,
     ),
     Failure(
-        validator="training-plans",
-        name="none",
+        case="training-plans: none",
         document=_group(training_plan_arn=_PLAN),
         found="does not exist in us-west-2",
-        deploy=the_cluster,
         said="training plan .*/mine does not exist",
     ),
     Failure(
-        validator="training-plans",
-        name="of another type",
+        case="training-plans: of another type",
         document=_group(training_plan_arn=_PLAN),
         before=_plan(instance_type="ml.p4d.24xlarge"),
         found="has ml.p4d.24xlarge; set that instance type",
-        deploy=the_cluster,
         said="is for ml.p4d.24xlarge, not for ml.p5.48xlarge",
     ),
     Failure(
-        validator="training-plans",
-        name="in another zone",
+        case="training-plans: in another zone",
         document=_group(training_plan_arn=_PLAN),
         before=_plan(zone_id="usw2-az2"),
         found="is in us-west-2b, and the group's subnet in us-west-2a",
-        deploy=the_cluster,
         said="g: 0 of 1 nodes.*in the Availability Zone you requested",
     ),
     Failure(
-        validator="cluster-quotas",
-        name="of a type",
+        case="cluster-quotas: of a type",
         before=_small_quota,
         found="is too much for the quota 'ml.m5.2xlarge for cluster usage'",
-        deploy=the_cluster,
         said="service limit 'ml.m5.2xlarge for cluster usage' is 0",
     ),
     Failure(
-        validator="network-quotas",
-        name="Elastic IP addresses",
+        case="network-quotas: Elastic IP addresses",
         before=_use_up_addresses,
         found="network.nat_gateways: 2 is too much for the quota",
         deploy=creating("platform", "AWS::EC2::EIP"),
         said="AddressLimitExceeded",
     ),
     Failure(
-        validator="network-quotas",
-        name="VPCs",
+        case="network-quotas: VPCs",
         before=_use_up_vpcs,
         found="network: 1 is too much for the quota 'VPCs per Region'",
         deploy=creating("platform", "AWS::EC2::VPC"),

@@ -11,7 +11,7 @@ from hyperpod_shared.governance import ADDON
 from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import INFERENCE, MINIMUM
-from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everything, the_cluster
+from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everything
 from tests.support.hyperpod_api import create_request
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
@@ -87,147 +87,108 @@ def _without_provider(deployment: Deployment) -> None:
     deployment.client("iam").delete_open_id_connect_provider(OpenIDConnectProviderArn=arn)
 
 
-def _existing(
-    name: str, *, found: str, said: str | None, deploy: Step, before: Step, **changes: Any
-) -> Failure:
-    return Failure(
-        validator="existing-control-plane",
-        name=name,
-        document=merged(_RESEARCH, changes),
-        before=before,
-        found=found,
-        deploy=deploy,
-        said=said,
-    )
+def _existing(name: str, changes: Mapping[str, Any] = {}, **case: Any) -> Failure:
+    document = merged(_RESEARCH, changes)
+    return Failure(case=f"existing-control-plane: {name}", document=document, **case)
 
 
 _OPERATORS = {"cert_manager": True, "training_operator": True}
 _EKS_OPERATORS: Mapping[str, Any] = merged(MINIMUM, {"operators": _OPERATORS})
 
 
-def _with_cert_manager(deployment: Deployment) -> None:
-    deployment.create("platform", "AWS::EKS::Cluster")
-    deployment.client("eks").create_addon(clusterName="ml-eks", addonName="cert-manager")
+def _with_addon(name: str) -> Step:
+    """Return what makes the control plane, with an add-on that somebody has installed."""
 
+    def make(deployment: Deployment) -> None:
+        deployment.create("platform", "AWS::EKS::Cluster")
+        deployment.client("eks").create_addon(clusterName="ml-eks", addonName=name)
 
-def _with_cloudwatch(deployment: Deployment) -> None:
-    deployment.create("platform", "AWS::EKS::Cluster")
-    addon = "amazon-cloudwatch-observability"
-    deployment.client("eks").create_addon(clusterName="ml-eks", addonName=addon)
-
-
-def _with_task_governance(deployment: Deployment) -> None:
-    deployment.create("platform", "AWS::EKS::Cluster")
-    deployment.client("eks").create_addon(clusterName="ml-eks", addonName=ADDON)
+    return make
 
 
 _TEAMS = [{"name": "research", "quota": [{"instance_type": "ml.m5.2xlarge", "nodes": 1}]}]
 
 FAILURES = (
     Failure(
-        validator="task-governance",
-        name="task governance that somebody has installed",
+        case="task-governance: task governance that somebody has installed",
         document=merged(MINIMUM, {"governance": {"teams": _TEAMS}}),
-        before=_with_task_governance,
+        before=_with_addon(ADDON),
         found=f"governance: 'v1.3.2-eksbuild.1' would bring {ADDON} from v1.3.2-eksbuild.1 to "
         "v1.6.0-eksbuild.1, which fails",
         deploy=creating("operators", "AWS::EKS::Addon"),
         said="Addon already exists",
     ),
     Failure(
-        validator="operators",
-        name="an operator that somebody has installed",
+        case="operators: an operator that somebody has installed",
         document=_EKS_OPERATORS,
-        before=_with_cert_manager,
+        before=_with_addon("cert-manager"),
         found="operators.cert_manager: true would install cert-manager, which ml-eks has already",
         deploy=creating("operators", "AWS::EKS::Addon"),
         said="Addon already exists",
     ),
     Failure(
-        validator="operators",
-        name="CloudWatch's add-on, which somebody has installed",
+        case="operators: CloudWatch's add-on, which somebody has installed",
         document={**MINIMUM, "observability": {"cloudwatch": {}}},
-        before=_with_cloudwatch,
+        before=_with_addon("amazon-cloudwatch-observability"),
         found="observability.cloudwatch: true would install amazon-cloudwatch-observability, which",
         deploy=creating("observability", "AWS::EKS::Addon"),
         said="Addon already exists",
     ),
     Failure(
-        validator="operators",
-        name="no cert-manager on an existing cluster",
+        case="operators: no cert-manager on an existing cluster",
         document=merged(_RESEARCH, {"operators": {"training_operator": True}}),
         before=everything,
         found="operators.cert_manager: false leaves out what research does not have",
-        deploy=the_cluster,
-        said=None,
     ),
     Failure(
-        validator="operators",
-        name="no driver of EBS on an existing cluster",
+        case="operators: no driver of EBS on an existing cluster",
         document=merged(_RESEARCH, {"operators": {"cert_manager": True, "spaces": True}}),
         before=everything,
         found="operators.ebs_csi_driver: false leaves out what research does not have as an EKS "
         "add-on either; unless it has aws-ebs-csi-driver in another way, set it to true: operators",
-        deploy=the_cluster,
-        said=None,
     ),
     Failure(
-        validator="inference-operator",
-        name="the OIDC provider of another cluster",
+        case="inference-operator: the OIDC provider of another cluster",
         document=merged(
             _RESEARCH, {"operators": INFERENCE, "eks": {"oidc_provider_arn": _OTHER_PROVIDER}}
         ),
         before=_there(),
         found="FFF' is not that of research, so its pods get no role; write arn",
-        deploy=the_cluster,
-        said=None,
     ),
     Failure(
-        validator="inference-operator",
-        name="an OIDC provider that IAM does not have",
+        case="inference-operator: an OIDC provider that IAM does not have",
         document=merged(_RESEARCH, {"operators": INFERENCE}),
         before=_without_provider,
         found="does not exist, so pods get no role; run `aws iam create-open-id-connect-provider",
-        deploy=the_cluster,
-        said=None,
     ),
     Failure(
-        validator="inference-operator",
-        name="a VPC without subnets for load balancers",
+        case="inference-operator: a VPC without subnets for load balancers",
         document=merged(_RESEARCH, {"operators": INFERENCE}),
         before=everything,
         found="has no subnets with the tag kubernetes.io/role/elb in two zones, nor with kubern",
-        deploy=the_cluster,
-        said=None,
     ),
     Failure(
-        validator="inference-operator",
-        name="a VPC without an endpoint of S3",
+        case="inference-operator: a VPC without an endpoint of S3",
         document=merged(_RESEARCH, {"operators": INFERENCE}),
         before=everything,
         found="has no VPC endpoint of S3, by which a SageMaker endpoint gets the certificate of a",
-        deploy=the_cluster,
-        said=None,
     ),
     Failure(
-        validator="kubernetes-version",
-        name="two versions up",
+        case="kubernetes-version: two versions up",
         before=_with_version("1.32"),
         found="'1.34' cannot follow 1.32, which ml-eks has",
         deploy=CONTROL_PLANE,
         said="Unsupported Kubernetes minor version update from 1.32 to 1.34",
     ),
     Failure(
-        validator="kubernetes-version",
-        name="back",
+        case="kubernetes-version: back",
         before=_with_version("1.35"),
         found="'1.34' is older than 1.35, which ml-eks has",
         deploy=CONTROL_PLANE,
         said="Unsupported Kubernetes minor version update from 1.35 to 1.34",
     ),
     Failure(
-        validator="kubernetes-version",
-        name="an add-on that is not offered",
+        case="kubernetes-version: an add-on that is not offered",
         document=merged(MINIMUM, {"tags": {"pin": "wrong"}}),
         before=_with_wrong_pin,
         found=f"has add-ons that EKS does not offer here: vpc-cni {_PIN}",
@@ -235,49 +196,46 @@ FAILURES = (
         said="Addon version specified is not supported",
     ),
     Failure(
-        validator="left-out-properties",
-        name="who reaches the endpoint",
+        case="left-out-properties: who reaches the endpoint",
         before=_with_addresses,
         found="takes the list out of the template of ml-platform, which CloudFormation refuses",
         deploy=CONTROL_PLANE,
         said="PublicAccessCidrs",
     ),
     Failure(
-        validator="kubernetes-support",
-        name="ends soon",
+        case="kubernetes-support: ends soon",
         before=_with_support_ending_soon,
         found="is a version whose extended support by EKS ends on",
         deploy=CONTROL_PLANE,
-        said=None,
     ),
     _existing(
         "none",
+        {"eks": {"cluster_arn": f"{_CLUSTER}/none"}},
         before=_there(),
-        eks={"cluster_arn": f"{_CLUSTER}/none"},
         found="cluster/none' does not exist",
-        deploy=the_cluster,
         said="There is no EKS cluster none|cluster/none does not exist",
     ),
     _existing(
         "without access entries",
+        {"eks": {"set_authentication_mode": False}},
         before=_there(eks={"set_authentication_mode": True}),
-        eks={"set_authentication_mode": False},
         found="has the authentication mode CONFIG_MAP, and HyperPod needs access entries",
         deploy=creating("platform", "AWS::EKS::AccessEntry"),
         said="authentication mode must be set to one of .API, API_AND_CONFIG_MAP",
     ),
     _existing(
         "in another VPC",
-        before=_and_another_network,
-        network={
-            "vpc_id": "vpc-0c1b2c3d4e5f60719",
-            "hyperpod_subnets": [
-                {"subnet_id": "subnet-0c1b2c3d4e5f60009", "availability_zone_id": "usw2-az2"}
-            ],
-            "security_group_id": "sg-0c1b2c3d4e5f60009",
+        {
+            "network": {
+                "vpc_id": "vpc-0c1b2c3d4e5f60719",
+                "hyperpod_subnets": [
+                    {"subnet_id": "subnet-0c1b2c3d4e5f60009", "availability_zone_id": "usw2-az2"}
+                ],
+                "security_group_id": "sg-0c1b2c3d4e5f60009",
+            }
         },
+        before=_and_another_network,
         found="'vpc-0c1b2c3d4e5f60719' is not the VPC of research; write vpc-0c1b2c3d4e5f60718",
-        deploy=the_cluster,
         said="subnet-0c1b2c3d4e5f60009 is not in vpc-0c1b2c3d4e5f60718, the VPC of EKS cluster",
     ),
     _existing(
@@ -291,13 +249,12 @@ FAILURES = (
         "that serves another HyperPod cluster",
         before=_of_another_hyperpod_cluster,
         found="serves the HyperPod cluster theirs already",
-        deploy=the_cluster,
         said="is already used by HyperPod cluster 'theirs'",
     ),
     _existing(
         "with the access entry already",
+        {"eks": {"set_authentication_mode": False, "admins": [_ADMIN]}},
         before=_with_admin,
-        eks={"set_authentication_mode": False, "admins": [_ADMIN]},
         found="has an access entry on research, and CloudFormation takes none over",
         deploy=creating("platform", "AWS::EKS::AccessEntry"),
         said="Access entry already exists|already in use on this cluster",

@@ -14,7 +14,6 @@ from tests.support.failure import (
     Failure,
     Step,
     creating,
-    the_cluster,
 )
 from tests.support.partial_deployment import Deployment, example
 
@@ -182,25 +181,21 @@ _CUT_OFF = "no node in group g, .* Lifecycle scripts did not run successfully"
 
 FAILURES = (
     Failure(
-        validator="vpc",
-        name="none",
+        case="vpc: none",
         document=JOINED,
         found="is not a VPC of account",
         deploy=SUBNETS,
         said=rf"InvalidVpcID.NotFound: The vpc ID '{VPC}' does not exist",
     ),
     Failure(
-        validator="vpc",
-        name="without DNS",
+        case="vpc: without DNS",
         document=EXISTING,
         before=there(_without_dns),
         found="has DNS support off",
-        deploy=the_cluster,
         said=_CUT_OFF,
     ),
     Failure(
-        validator="zones",
-        name="none",
+        case="zones: none",
         document=_network(JOINED, availability_zone_ids=["us-west-2a", "us-west-2f"]),
         before=there(availability_zone_ids=["us-west-2a", "us-west-2b"]),
         found="'us-west-2f' is not a zone of account",
@@ -208,8 +203,7 @@ FAILURES = (
         said="Value .us-west-2f. for parameter [aA]vailabilityZone is invalid",
     ),
     Failure(
-        validator="zones",
-        name="without EKS",
+        case="zones: without EKS",
         region="us-east-1",
         document={
             **MINIMUM,
@@ -224,8 +218,7 @@ FAILURES = (
         said="UnsupportedAvailabilityZoneException.* because us-east-1c, the targeted",
     ),
     Failure(
-        validator="endpoint-services",
-        name="none in the zone",
+        case="endpoint-services: none in the zone",
         document=merged(
             example("closed-network"),
             {
@@ -242,8 +235,7 @@ FAILURES = (
         said="com.amazonaws.us-west-2.eks-auth does not support the availability zone",
     ),
     Failure(
-        validator="cidr-blocks",
-        name="taken",
+        case="cidr-blocks: taken",
         document=JOINED,
         before=there(_taken),
         found="'10.40.7.0/28' overlaps subnet-",
@@ -251,8 +243,7 @@ FAILURES = (
         said="InvalidSubnet.Conflict: The CIDR '10.40.7.0/28' conflicts",
     ),
     Failure(
-        validator="cidr-blocks",
-        name="outside",
+        case="cidr-blocks: outside",
         document=_network(JOINED, add_cidrs_to_vpc=False),
         before=there(add_cidrs_to_vpc=True),
         found="'10.41.0.0/16' is outside the VPC",
@@ -260,8 +251,7 @@ FAILURES = (
         said="InvalidSubnet.Range: The CIDR '10.4[12].0.0/16' is",
     ),
     Failure(
-        validator="cidr-blocks",
-        name="shared",
+        case="cidr-blocks: shared",
         document=JOINED,
         before=there(_shared),
         found="'10.41.0.0/16' shares addresses with 10.41.0.0/17",
@@ -269,8 +259,7 @@ FAILURES = (
         said="The CIDR '10.41.0.0/16' conflicts with",
     ),
     Failure(
-        validator="cidr-blocks",
-        name="too many, unless the quota was raised",
+        case="cidr-blocks: too many, unless the quota was raised",
         document=JOINED,
         before=there(_four_blocks),
         found="makes more than 5 CIDR blocks of the VPC",
@@ -278,8 +267,7 @@ FAILURES = (
         said="CidrLimitExceeded: This network",
     ),
     Failure(
-        validator="subnets",
-        name="of another VPC",
+        case="subnets: of another VPC",
         document=_network(EXISTING, eks_subnet_ids=[FIRST, "subnet-0a1b2c3d4e5f60008"]),
         before=there(
             lambda ec2: _in_another_vpc(ec2, subnet_id="subnet-0a1b2c3d4e5f60008"),
@@ -290,8 +278,7 @@ FAILURES = (
         said="Subnets must all belong to one VPC|InvalidParameterException: Subnet",
     ),
     Failure(
-        validator="subnets",
-        name="in one zone",
+        case="subnets: in one zone",
         document=_network(EXISTING, eks_subnet_ids=[FIRST, NODES]),
         before=there(eks_subnet_ids=[SECOND, FIRST]),
         found="are all in usw2-az2: EKS needs subnets in two availability zones",
@@ -299,8 +286,7 @@ FAILURES = (
         said="Subnets specified must be in at least two different AZs",
     ),
     Failure(
-        validator="subnets",
-        name="without addresses for the control plane",
+        case="subnets: without addresses for the control plane",
         document=EXISTING,
         before=there(_with_interfaces),
         found="has 5 free addresses: EKS needs 6",
@@ -308,38 +294,31 @@ FAILURES = (
         said=f"Provided subnets {FIRST} Free IPs: 5",
     ),
     Failure(
-        validator="subnets",
-        name="public",
+        case="subnets: public",
         document=EXISTING,
         before=there(_made_public),
         found=f"'{NODES}' is public",
-        deploy=the_cluster,
         said=_CUT_OFF,
     ),
     Failure(
-        validator="subnets",
-        name="cut off",
+        case="subnets: cut off",
         document=EXISTING,
         before=there(_without_route),
         found=f"'{NODES}' has no route out of the VPC",
-        deploy=the_cluster,
         said=_CUT_OFF,
     ),
     Failure(
-        validator="subnets",
-        name="without addresses for all nodes",
+        case="subnets: without addresses for all nodes",
         document=merged(EXISTING, _nodes("ml.m5.2xlarge", count=12)),
         before=there(
             _small_subnet,
             hyperpod_subnets=[{"subnet_id": ROOMY, "availability_zone_id": "usw2-az2"}],
         ),
         found=f"'{NODES}' has 11 usable addresses for nodes and pods",
-        deploy=the_cluster,
         said="g: 11 of 12 nodes: IP addresses: .*InsufficientFreeAddressesInSubnet",
     ),
     Failure(
-        validator="gateways",
-        name="deleted",
+        case="gateways: deleted",
         document=JOINED,
         before=there(_without_nat_gateway),
         found=f"'{NAT}' is deleted, not available",
@@ -347,8 +326,7 @@ FAILURES = (
         said=f"{NAT}",
     ),
     Failure(
-        validator="gateways",
-        name="not attached",
+        case="gateways: not attached",
         document=JOINED,
         before=there(_detached),
         found=f"'{GATEWAY}' is not attached to {VPC}, which has none",
@@ -356,8 +334,7 @@ FAILURES = (
         said=rf"route table rtb-\w+ and network gateway {GATEWAY} belong to different networks",
     ),
     Failure(
-        validator="security-group",
-        name="of another VPC",
+        case="security-group: of another VPC",
         document=_network(EXISTING, security_group_id="sg-0a1b2c3d4e5f60009"),
         before=there(_group_elsewhere, security_group_id=GROUP),
         found=f"'sg-0a1b2c3d4e5f60009' is not a security group of {VPC}",
@@ -365,26 +342,21 @@ FAILURES = (
         said="[Ss]ecurity group.* sg-0a1b2c3d4e5f60009 ",
     ),
     Failure(
-        validator="security-group",
-        name="without rules for itself",
+        case="security-group: without rules for itself",
         document=merged(EXISTING, _nodes("ml.p4d.24xlarge")),
         before=there(_without_self_rules),
         found="has no rule for all traffic in from itself",
-        deploy=the_cluster,
         said="g: 0 of 1 nodes.*EFA health checks did not run successfully",
     ),
     Failure(
-        validator="security-group",
-        name="without a way out",
+        case="security-group: without a way out",
         document=EXISTING,
         before=there(_without_way_out),
         found="has no rule for all traffic out to 0.0.0.0/0",
-        deploy=the_cluster,
         said=_CUT_OFF,
     ),
     Failure(
-        validator="security-group",
-        name="with the rule already",
+        case="security-group: with the rule already",
         document=_network(EXISTING, add_security_group_rules=["self_ingress"]),
         before=there(add_security_group_rules=[]),
         found=f"'self_ingress' is there: {GROUP} lets",

@@ -35,15 +35,10 @@ def _cancelled(deployment: Deployment) -> None:
     ec2.cancel_capacity_reservation(CapacityReservationId=_RESERVATION)
 
 
-def _reservation(name: str, *, found: str, said: str | None, **case: Any) -> Failure:
-    return Failure(
-        validator="capacity-reservations",
-        name=name,
-        **{"document": _groups(capacity_reservation_id=_RESERVATION), **case},
-        found=found,
-        deploy=_DEPLOY,
-        said=said,
-    )
+def _reservation(name: str, said: str | None = None, **case: Any) -> Failure:
+    document = _groups(capacity_reservation_id=_RESERVATION)
+    case = {"document": document, "deploy": _DEPLOY, "said": said, **case}
+    return Failure(case=f"capacity-reservations: {name}", **case)
 
 
 _EXCEEDED = "ReservationCapacityExceeded"
@@ -95,42 +90,35 @@ FAILURES = (
         document=_groups(capacity_reservation_resource_group_arn=_GROUP_ARN),
         before=_reserved(count=1, in_group=True),
         found="has 1 instances left, and gpu need 2; lower desired_size, or the others run outs",
-        said=None,
     ),
     _reservation(
         "a Capacity Block that ends soon",
         document=_groups(capacity_reservation_id=_RESERVATION, capacity="CapacityBlock"),
         before=_reserved(is_block=True),
         found="ends on .*: EC2 ends its nodes half an hour before",
-        said=None,
     ),
     Failure(
-        validator="vcpu-quotas",
-        name="of On-Demand Instances",
+        case="vcpu-quotas: of On-Demand Instances",
         document=_groups(desired_size=49),
         found=r"node_groups\[0\].desired_size: 4704 vCPUs is too much for the quota 'Running On-D",
         deploy=_DEPLOY,
         said="VcpuLimitExceeded",
     ),
     Failure(
-        validator="vcpu-quotas",
-        name="of Spot Instances",
+        case="vcpu-quotas: of Spot Instances",
         document=_groups(instance_types=["g5.48xlarge"], capacity="Spot", desired_size=25),
         found="4800 vCPUs is too much for the quota 'All G and VT Spot Instance Requests'",
         deploy=_DEPLOY,
         said="VcpuLimitExceeded",
     ),
     Failure(
-        validator="vcpu-quotas",
-        name="at their max_size",
+        case="vcpu-quotas: at their max_size",
         document=_groups(max_size=49),
         found=r"node_groups\[0\].max_size: 4704 vCPUs is too much for the quota",
         deploy=_DEPLOY,
-        said=None,
     ),
     Failure(
-        validator="instance-offerings",
-        name="elsewhere for a node group",
+        case="instance-offerings: elsewhere for a node group",
         document=merged(
             _groups(),
             {
@@ -147,8 +135,7 @@ FAILURES = (
         said="not supported in your requested Availability Zone",
     ),
     Failure(
-        validator="ami-releases",
-        name="that there is not",
+        case="ami-releases: that there is not",
         document=_groups(release_version="1.34.1-20991231"),
         found="is not listed by EKS for Kubernetes 1.34",
         deploy=_DEPLOY,

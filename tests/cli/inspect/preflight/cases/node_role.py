@@ -6,7 +6,7 @@ from typing import Any
 from rehearsal.existing_resources.roles import node_role
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failure import Failure, Step, everything, the_cluster
+from tests.support.failure import Failure, everything
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
 _ROLES = f"arn:aws:iam::{ACCOUNT_IN_FILES}:role"
@@ -41,22 +41,14 @@ def _poor(deployment: Deployment) -> None:
     iam.delete_role_policy(RoleName="HyperPodNodes", PolicyName="Nodes")
 
 
-def _role(name: str, *, before: Step | None, found: str, said: str) -> Failure:
-    return Failure(
-        validator="existing-role",
-        name=name,
-        document=merged(MINIMUM, {"cluster": {"execution_role_arn": _ARN}}),
-        before=before,
-        found=found,
-        deploy=the_cluster,
-        said=said,
-    )
+def _role(name: str, **case: Any) -> Failure:
+    document = merged(MINIMUM, {"cluster": {"execution_role_arn": _ARN}})
+    return Failure(case=f"existing-role: {name}", document=document, **case)
 
 
 FAILURES = (
     _role(
         "none",
-        before=None,
         found="role/Nodes' does not exist",
         said="Could not assume role .*:role/Nodes",
     ),
@@ -73,23 +65,18 @@ FAILURES = (
         said="Could not assume role .*:role/Nodes.*principal 'sagemaker.amazonaws.com'",
     ),
     Failure(
-        validator="other-accounts",
-        name="an admin of another account",
+        case="other-accounts: an admin of another account",
         document=merged(MINIMUM, {"eks": {"admins": ["arn:aws:iam::999999999999:role/Admin"]}}),
         found="is of account 999999999999, and the deployment of [0-9]{12}: it gets rights",
-        deploy=the_cluster,
-        said=None,
     ),
     Failure(
-        validator="existing-role",
-        name="without rights",
+        case="existing-role: without rights",
         document=merged(
             example("existing-eks"),
             {"lifecycle_scripts": {"existing_bucket_name": f"research-{ACCOUNT_IN_FILES}"}},
         ),
         before=_poor,
         found="may not .*s3:GetObject.*, as nodes do",
-        deploy=the_cluster,
         said="HyperPodNodes is not allowed s3:GetObject",
     ),
 )

@@ -22,8 +22,7 @@ _IN_SUBNETS: Mapping[str, Any] = {
 }
 FAILURES = [
     Failure(
-        validator="accounting-database",
-        name="subnets that are not there",
+        case="accounting-database: subnets that are not there",
         document=_IN_SUBNETS,
         found="are not all in us-west-2",
         deploy=creating("storage", "AWS::RDS::DBSubnetGroup"),

@@ -127,34 +127,20 @@ def _without_driver(deployment: Deployment) -> str:
     return f"{len(files)} file system with {', '.join(addons)}"
 
 
-def _change(name: str, *, before: Step, found: str, said: str, **storage: Any) -> Failure:
+def _change(name: str, storage: Mapping[str, Any], **case: Any) -> Failure:
+    document = merged(_FILES, {"storage": storage})
     return Failure(
-        validator="file-system-changes",
-        name=name,
-        document=merged(_FILES, {"storage": storage}),
-        before=before,
-        found=found,
-        deploy=file_systems,
-        said=said,
+        case=f"file-system-changes: {name}", document=document, deploy=file_systems, **case
     )
 
 
-def _of_key(name: str, *, before: Step | None, found: str, deploy: Step, said: str) -> Failure:
-    return Failure(
-        validator="kms-key",
-        name=name,
-        document=KEYED,
-        before=before,
-        found=found,
-        deploy=deploy,
-        said=said,
-    )
+def _of_key(name: str, **case: Any) -> Failure:
+    return Failure(case=f"kms-key: {name}", document=KEYED, **case)
 
 
 FAILURES = (
     Failure(
-        validator="storage-stack",
-        name="a file system that stays",
+        case="storage-stack: a file system that stays",
         document=merged(MINIMUM, {"storage": None}),
         before=_with_driver,
         found="takes the FSx CSI driver from the stack ml-storage, which stays",
@@ -162,8 +148,7 @@ FAILURES = (
         said=rf"1 file system with (?!.*{_FSX_DRIVER})",
     ),
     Failure(
-        validator="existing-bucket",
-        name="none",
+        case="existing-bucket: none",
         document=OWN_BUCKET,
         before=_without_bucket,
         found=r"'research-\d+' does not exist",
@@ -171,8 +156,7 @@ FAILURES = (
         said=r"could not be put into the bucket research-\d+.*NoSuchBucket",
     ),
     Failure(
-        validator="existing-bucket",
-        name="an object in the way",
+        case="existing-bucket: an object in the way",
         document=OWN_BUCKET,
         before=_with_an_object_in_the_way,
         found="'hyperpod/reuse' holds hyperpod/reuse/on_create.sh in research-",
@@ -180,25 +164,21 @@ FAILURES = (
         said=r"research-\d+ has an object hyperpod/reuse/on_create\.sh that is not of this",
     ),
     Failure(
-        validator="existing-bucket",
-        name="with a key",
+        case="existing-bucket: with a key",
         document=OWN_BUCKET,
         before=_with_encrypted_bucket,
         found="existing_bucket_kms_key_arn: is missing",
-        deploy=the_cluster,
         said="is not allowed kms:Decrypt",
     ),
     Failure(
-        validator="existing-file-systems",
-        name="none",
+        case="existing-file-systems: none",
         document=example("existing-file-system"),
         found="'fs-0123456789abcdef0' is not a file system of account",
         deploy=lambda deployment: deployment.provision("storage", "Custom::FileSystemAvailability"),
         said="The file system fs-0123456789abcdef0 is not known to FSx",
     ),
     Failure(
-        validator="imported-file-systems",
-        name="home directories that nodes mount",
+        case="imported-file-systems: home directories that nodes mount",
         document=_SLURM,
         before=_with_homes,
         found="home_directories: null takes fs-.* out of ml-storage.* ml-hyperpod --exclusively",
@@ -207,35 +187,34 @@ FAILURES = (
     ),
     _change(
         "smaller",
+        {"capacity_gib": 1200},
         before=_deployed({}),
         found="1200 is less than the 2400 GiB that it has: a file system can only grow",
         said="StorageCapacity 1200 is below the current 2400 GiB",
-        capacity_gib=1200,
     ),
     _change(
         "larger, too soon",
+        {"capacity_gib": 7200},
         before=_deployed({}, {"capacity_gib": 4800}),
         found="7200 can be changed from .*: FSx changes it every six hours",
         said="The storage capacity was increased less than 6 hours ago",
-        capacity_gib=7200,
     ),
     _change(
         "home directories hardly larger",
+        {"home_directories": {"capacity_gib": 105}},
         before=_deployed({}),
         found="105 must be 110 or more",
         said="StorageCapacity 105 is not 10 percent above 100 GiB",
-        home_directories={"capacity_gib": 105},
     ),
     _change(
         "fewer metadata IOPS",
+        {"metadata_iops": 1500},
         before=_deployed({}),
         found="1500 are less than the 3000 that it has",
         said="Metadata Iops 1500 is below the current 3000",
-        metadata_iops=1500,
     ),
     _of_key(
         "none",
-        before=None,
         found=f"key/{_KEY}' does not exist in us-west-2",
         deploy=_LOGS,
         said="The specified KMS key does not exist",
