@@ -1,5 +1,6 @@
 """What is read of a deployment, by what AWS answers; nothing is asked that could change it."""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from hyperpod_cdk import load_config
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import unsettled
+from hyperpod_cli.inspect.archive.hiding import HIDDEN, hidden
 from hyperpod_cli.inspect.archive.reading import archive_of
 from tests.support.archives import ACCOUNT, REGION
 from tests.support.provisioner.fake_s3 import zipped
@@ -216,3 +218,32 @@ def test_what_is_not_in_service_is_told(read: Read) -> None:
 def test_nothing_is_asked_that_changes_anything(read: Read) -> None:
     _, account = read()
     assert {each.startswith(("Describe", "Get", "List")) for each, _ in account.asked} == {True}
+
+
+VALUES = json.dumps({"mlflow": {"apiKey": "s3cret", "existingSecret": "name", "port": 80}})
+
+
+@pytest.mark.parametrize(
+    ("values", "left", "places"),
+    [
+        ({"Values": VALUES}, ["name", "80"], ["Values.mlflow.apiKey"]),
+        ({"Env": [{"name": "API_TOKEN", "value": "s3cret"}]}, ["API_TOKEN"], ["Env.0.value"]),
+        ({"Tags": [{"Key": "password", "Value": "s3cret"}]}, [], ["Tags.0.password"]),
+        ({"Tags": {"token": "s3cret"}}, [], ["Tags.token"]),
+        ({"MetadataOptions": {"HttpTokens": "required"}}, ["required"], []),
+        ({"ServiceToken": "arn:aws:lambda:x"}, ["arn:aws:lambda:x"], []),
+        ({"ServiceToken": {"Fn::ImportValue": "x"}}, ["Fn::ImportValue"], []),
+        ({"Values": "{not json", "Name": "x"}, ["{not json"], []),
+    ],
+)
+def test_it_is_hidden(values: dict[str, Any], left: list[str], places: list[str]) -> None:
+    before = json.dumps(values)
+    found, told = hidden(values)
+    text = json.dumps(found)
+    assert "s3cret" not in text
+    assert (HIDDEN in text) == bool(places)
+    assert all(each in text for each in left)
+    assert told == places
+    assert json.dumps(values) == before
+    # What is deployed and what takes its place then compare as equal.
+    assert hidden(found) == (found, [])

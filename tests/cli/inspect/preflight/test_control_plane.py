@@ -20,11 +20,20 @@ from hyperpod_cli.inspect.preflight.validators.eks.existing_control_plane import
 from hyperpod_cli.inspect.preflight.validators.eks.failed_creation import failed_creation
 from hyperpod_cli.inspect.preflight.validators.eks.left_out_properties import left_out_properties
 from hyperpod_cli.inspect.preflight.validators.orchestrator import orchestrator
+from hyperpod_cli.inspect.preflight.validators.slurm.failed_database import failed_database
 from rehearsal.existing_resources import existing_resources
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
-from tests.support.configs import CONFIG_FOLDER, configure
+from tests.support.configs import CONFIG_FOLDER, CONTROLLER, configure, configured
 from tests.support.hyperpod_api import FakeClock, create_request, group
-from tests.support.local_aws import Template, eks_cluster, network, resource, role, settled
+from tests.support.local_aws import (
+    Template,
+    database,
+    eks_cluster,
+    network,
+    resource,
+    role,
+    settled,
+)
 
 
 @pytest.fixture(scope="module")
@@ -337,3 +346,39 @@ def test_another_orchestrator_than_the_deployed_one_is_told(
     found = [str(finding) for finding, _ in orchestrator(config, target)]
     assert len(found) == bool(told)
     assert all(told in each and each.startswith("cluster.orchestrator: ") for each in found)
+
+
+STORAGE = "ml-storage"
+
+
+def test_a_protected_database_of_a_failed_creation(target: Target) -> None:
+    accounted = {"orchestrator": "slurm", "slurm": {"accounting": {}}}
+    config = configured({"cluster": {**accounted, "instance_groups": [CONTROLLER]}})
+    stacks, rds = target.client("cloudformation"), target.client("rds")
+    assert list(failed_database(config, target)) == []
+    nowhere = resource(
+        "AWS::RDS::DBSubnetGroup", DBSubnetGroupDescription="nowhere", SubnetIds=["subnet-1"]
+    )
+    resources = {**database(), "Nowhere": {**nowhere, "DependsOn": "Database"}}
+    stacks.create_stack(StackName=STORAGE, TemplateBody=json.dumps({"Resources": resources}))
+    assert settled(stacks, STORAGE)["StackStatus"] == "ROLLBACK_FAILED"
+
+    [found] = rds.describe_db_instances()["DBInstances"]
+    name = found["DBInstanceIdentifier"]
+    (problem,) = failed_database(config, target)
+    assert str(problem[0]) == (
+        f"cluster.slurm.accounting.delete_with_stack: false protects {name}, which the rollback of "
+        f"{STORAGE} could not delete (ROLLBACK_FAILED); a deployment deletes the stack first and "
+        "leaves the database in its subnets, whose CIDRs the new ones need. Nothing has used it; "
+        'delete it as docs/destroy.md says: "An accounting database that stayed"'
+    )
+    # What it keeps from happening: a deployment deletes the stack first.
+    with pytest.raises(ClientError, match="DeletionProtection is enabled"):
+        rds.delete_db_instance(DBInstanceIdentifier=name, SkipFinalSnapshot=True)
+
+    rds.modify_db_instance(
+        DBInstanceIdentifier=name, DeletionProtection=False, ApplyImmediately=True
+    )
+    assert list(failed_database(config, target)) == []
+    rds.delete_db_instance(DBInstanceIdentifier=name, SkipFinalSnapshot=True)
+    assert list(failed_database(config, target)) == []

@@ -42,7 +42,7 @@ FAILURES: Sequence[Failure] = [
 ]
 _PLAYED_ELSEWHERE = {
     "failed-creation": "test_control_plane.py",
-    "failed-database": "test_failed_database.py",
+    "failed-database": "test_control_plane.py",
     "orchestrator": "test_control_plane.py",
 }
 """Validators whose tests show what AWS refuses beside what they find, by the file."""

@@ -9,10 +9,12 @@ from kubernetes.client import CoreV1Api
 
 from emulator.hardware import node_capacity
 from emulator.kubernetes import KubernetesApi
+from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.nodes import miscounted
 from hyperpod_cli.inspect.verification.subjects.eks.devices import devices
+from hyperpod_cli.inspect.verification.subjects.eks.gpu_partitions import gpu_partitions
 from hyperpod_cli.inspect.verification.subjects.eks.health import health
 from hyperpod_cli.inspect.verification.subjects.eks.readiness import readiness
 from hyperpod_cli.inspect.verification.verify import (
@@ -310,3 +312,49 @@ def test_what_is_not_known_is_told_apart_from_what_fails() -> None:
         "1 of 2 checks hold; not everything was looked at.",
     ]
     assert summary([unknown]) == "Nothing was checked."
+
+
+_A100 = "ml.p4d.24xlarge"
+
+
+CASES: tuple[tuple[str, dict[str, str], str | None], ...] = (
+    ("all-1g.5gb", {"nvidia.com/mig-1g.5gb": "56"}, None),
+    (
+        "mixed-3-1g.5gb-1-4g.20gb",
+        {"nvidia.com/mig-1g.5gb": "24", "nvidia.com/mig-4g.20gb": "8"},
+        None,
+    ),
+    (
+        "all-3g.20gb",
+        {"nvidia.com/gpu": "8"},
+        "n0 offers none of 16 nvidia.com/mig-3g.20gb (nvidia.com/mig.config.state=None)",
+    ),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+def test_each_node_offers_its_partitions(
+    deployed: Deployed, kubernetes: KubernetesApi, case: tuple[str, dict[str, str], str | None]
+) -> None:
+    layout, offered, told = case
+    group = {"name": "nodes", "instance_type": _A100, "instance_count": 1, "mig_profile": layout}
+    config = configure(
+        {
+            "helm": {"components": {"gpu_operator": True}},
+            "cluster": {"name": "ml", "instance_groups": [group]},
+        }
+    )
+
+    [missing] = gpu_partitions(deployed(config))
+    assert missing.found == "no node of the group is there"
+    join(kubernetes, "n0", _A100, capacity=offered)
+    [check] = gpu_partitions(deployed(config))
+    assert (check.ok, check.found) == (told is None, told or check.found)
+    assert ("kubectl drain" in check.advice) is (told is not None)
+
+
+def test_layouts_are_made_of_what_the_gpu_has() -> None:
+    for instance_type in mig.types_with_layouts():
+        for layout in mig.layouts(instance_type):
+            for profile, count in mig.partitioned(instance_type, layout).items():
+                assert 1 <= count <= mig.partitions(instance_type)[profile]
