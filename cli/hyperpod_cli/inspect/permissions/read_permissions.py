@@ -181,6 +181,15 @@ class _Read:
         yield from (arn for arn in found if ":role/" in arn and "*" not in arn)
 
 
+def _if_made(
+    made: str, service: str = "", resource: str = "", *, account: str | None = None, **given: str
+) -> Callable[[_Read], Iterator[str]]:
+    """Return what yields an ARN, or `*`, if the templates have a resource of a type."""
+    return lambda read: read.if_made(
+        made, read.arn(service, resource, account=account) if service else "*", **given
+    )
+
+
 def _everything(_read: _Read) -> Iterator[str]:
     """Yield `*`: the service limits it to no resource."""
     yield "*"
@@ -214,7 +223,7 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     (
         "LookForEndpointServices",
         "ec2:DescribeVpcEndpointServices",
-        lambda read: read.if_made("AWS::EC2::VPCEndpoint", "*", VpcEndpointType="Interface"),
+        _if_made("AWS::EC2::VPCEndpoint", VpcEndpointType="Interface"),
     ),
     ("LookAtQuotas", "servicequotas:.*", _everything),
     ("ListClusters", "sagemaker:ListClusters", _everything),
@@ -226,21 +235,17 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     (
         "ListTaskGovernance",
         "sagemaker:List(ClusterSchedulerConfig|ComputeQuota)s",
-        lambda read: read.if_made("Custom::TaskGovernance", "*"),
+        _if_made("Custom::TaskGovernance"),
     ),
     (
         "LookAtPolicies",
         "sagemaker:DescribeClusterSchedulerConfig",
-        lambda read: read.if_made(
-            "Custom::TaskGovernance", read.arn("sagemaker", "cluster-scheduler-config/*")
-        ),
+        _if_made("Custom::TaskGovernance", "sagemaker", "cluster-scheduler-config/*"),
     ),
     (
         "LookAtComputeQuotas",
         "sagemaker:DescribeComputeQuota",
-        lambda read: read.if_made(
-            "Custom::TaskGovernance", read.arn("sagemaker", "compute-quota/*")
-        ),
+        _if_made("Custom::TaskGovernance", "sagemaker", "compute-quota/*"),
     ),
     (
         "LookAtTrainingPlans",
@@ -251,9 +256,7 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
         "LookAtBaseImages",
         "ecr:BatchGetImage",
         # Of AWS's account in the region, or of a copy.
-        lambda read: read.if_made(
-            "AWS::ECR::Repository", read.arn("ecr", "repository/*", account="*")
-        ),
+        _if_made("AWS::ECR::Repository", "ecr", "repository/*", account="*"),
     ),
     ("LookForBucket", "s3:(GetEncryptionConfiguration|ListBucket)", _Read.own_buckets),
     ("LookAtScripts", "s3:GetObject", lambda read: read.own_buckets("/*")),
@@ -263,42 +266,28 @@ SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
     (
         "LookForAlias",
         "kms:(DescribeKey|GetKeyRotationStatus)",
-        lambda read: read.if_made("AWS::KMS::Alias", read.arn("kms", "key/*")),
+        _if_made("AWS::KMS::Alias", "kms", "key/*"),
     ),
     (
         "LookForLogGroup",
         "logs:DescribeLogGroups",
-        lambda read: read.if_made("AWS::Logs::LogGroup", read.arn("logs", "log-group:*")),
+        _if_made("AWS::Logs::LogGroup", "logs", "log-group:*"),
     ),
     ("LookForRole", "iam:GetRole", _Read.named_roles),
     ("LookAtOidcProvider", "iam:GetOpenIDConnectProvider", _Read.oidc_providers),
     ("LookAtRoles", "iam:(GetRole|SimulatePrincipalPolicy)", _Read.node_roles),
     ("LookAtManagedPolicy", "iam:(GetPolicy|GetPolicyVersion)", _Read.managed_policy),
     ("LookAtTopic", "sns:GetTopicAttributes", lambda read: read.named(_TOPIC)),
-    (
-        "LookAtReservations",
-        "resource-groups:ListGroupResources",
-        lambda read: read.named(_GROUP),
-    ),
+    ("LookAtReservations", "resource-groups:ListGroupResources", lambda read: read.named(_GROUP)),
     ("LookAtPrometheus", "aps:DescribeWorkspace", lambda read: read.named(_PROMETHEUS)),
     (
         "LookAtGrafana",
         "grafana:DescribeWorkspace",
-        lambda read: read.if_made(
-            "AWS::EKS::Addon", read.arn("grafana", "/workspaces/*"), AddonName=METRICS_ADDON
-        ),
+        _if_made("AWS::EKS::Addon", "grafana", "/workspaces/*", AddonName=METRICS_ADDON),
     ),
-    (
-        "FindIdentityCenter",
-        "sso:ListInstances",
-        lambda read: read.if_made("AWS::Grafana::Workspace", "*"),
-    ),
+    ("FindIdentityCenter", "sso:ListInstances", _if_made("AWS::Grafana::Workspace")),
     ("LookAtDatabases", "rds:.*", _Read.databases),
     ("LookAtSecrets", "secretsmanager:.*", _Read.secrets),
-    (
-        "LookAtFileSystems",
-        "fsx:.*",
-        lambda read: read.if_made("Custom::FileSystemAvailability", "*"),
-    ),
+    ("LookAtFileSystems", "fsx:.*", _if_made("Custom::FileSystemAvailability")),
 )
 """Name of the statement, the actions of all that is read as a pattern, and their resources."""

@@ -37,26 +37,33 @@ VALIDATORS: Mapping[str, Validator] = registered(validators_of_preflight, space=
 class Status(StrEnum):
     """What follows for a deployment: what is known to fail is the last, and counts most.
 
-    Each has the exit code of the command if there is nothing worse, and its meaning in words.
+    Each has the exit code of the command if there is nothing worse, and its meaning.
     """
 
     exit_code: int
+    style: str
     meaning: str
 
-    OK = "ok", 0, "nothing is wrong"
-    WARNING = "warning", 0, "it deploys, and may not do what was meant"
+    OK = "ok", 0, "green", "nothing is wrong"
+    WARNING = "warning", 0, "yellow", "it deploys, and may not do what was meant"
     NOT_PERMITTED = (
         "not permitted",
         0,
+        "yellow",
         "you may not look; the permission is named. The deployment may still succeed",
     )
-    NO_ANSWER = "no answer", 2, "AWS was not reached, or asked for fewer calls; run it again"
-    BLOCKED = "blocked", 1, "a deployment would fail"
+    NO_ANSWER = (
+        "no answer",
+        2,
+        "red",
+        "AWS was not reached, or asked for fewer calls; run it again",
+    )
+    BLOCKED = "blocked", 1, "bold red", "a deployment would fail"
 
-    def __new__(cls, value: str, exit_code: int, meaning: str) -> Self:
+    def __new__(cls, value: str, exit_code: int, style: str, meaning: str) -> Self:
         """Return a member with its attributes."""
         member = str.__new__(cls, value)
-        member._value_ = value
+        member._value_, member.style = value, style
         member.exit_code, member.meaning = exit_code, meaning
         return member
 
@@ -127,13 +134,6 @@ def _permission(denied: ClientError) -> str:
     return _UNNAMED.get(operation, operation) if named is None else named["action"]
 
 
-_STYLES: Mapping[Status, str] = {
-    Status.OK: "green",
-    Status.WARNING: "yellow",
-    Status.NOT_PERMITTED: "yellow",
-    Status.NO_ANSWER: "red",
-    Status.BLOCKED: "bold red",
-}
 _OF_SEVERITY = {Severity.ERROR: Status.BLOCKED, Severity.WARNING: Status.WARNING}
 TO_PERMIT = "`make deployer-policy` writes what deploying takes"
 _TO_REPEAT = "check the network, or wait a minute; then run it again"
@@ -157,7 +157,7 @@ class PreflightReport:
         width = max((len(each.name) for each in self.results), default=0)
         for result in self.results:
             name = styled(f"{result.name:<{width}}  ")
-            out.print(name.append(str(result.status), style=_STYLES[result.status]))
+            out.print(name.append(str(result.status), style=result.status.style))
             for text, command in self._details(result):
                 # URLs and ARNs stay whole.
                 folded = textwrap.fill(

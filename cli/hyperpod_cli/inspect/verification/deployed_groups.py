@@ -9,6 +9,7 @@ from hyperpod_cli.aws.cluster_template import cluster_of
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.aws.stack_events import StackReader
 from hyperpod_cli.aws.stacks import described_stack, template_of
+from hyperpod_cli.inspect.preflight.validators.training_plans import with_groups
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.stack_progress.failures import failures_of
 from hyperpod_shared.clusters import COUNT, Group, groups_of
@@ -62,26 +63,24 @@ def _differences(config: Config, deployed: Mapping[str, Group]) -> Iterator[str]
 
 
 def _with_groups(config: Config, deployed: Mapping[str, Group]) -> Config:
-    cluster, names = config.cluster, {group.name for group in config.cluster.all_groups}
-    lists = {
-        key: tuple(
+    names = {group.name for group in config.cluster.all_groups}
+    kept = with_groups(
+        config,
+        lambda group: (
             group.model_copy(update=_values(deployed[group.name]))
-            for group in groups
             if group.name in deployed
-        )
-        for key, groups in {
-            "instance_groups": cluster.instance_groups,
-            "restricted_instance_groups": cluster.restricted_instance_groups,
-        }.items()
-    }
+            else None
+        ),
+    )
     # Valid when it was deployed.
     others = (
         InstanceGroupConfig.model_construct(name=name, **_values(group))
         for name, group in deployed.items()
         if name not in names and group.get("InstanceType")
     )
-    lists["instance_groups"] += tuple(others)
-    return config.model_copy(update={"cluster": cluster.model_copy(update=lists)})
+    groups = (*kept.cluster.instance_groups, *others)
+    cluster = kept.cluster.model_copy(update={"instance_groups": groups})
+    return kept.model_copy(update={"cluster": cluster})
 
 
 def _values(group: Group) -> dict[str, Any]:

@@ -81,18 +81,16 @@ def check_until_all_hold(
         try:
             checks = verify()
             line = _waiting(checks)
-            pause = min(_PAUSE_SECONDS, deadline - now())
-            if not line or pause <= 0:
+            if not line or now() >= deadline:
                 return checks
         except (BotoCoreError, ClientError, OpsError) as error:
-            pause = min(_PAUSE_SECONDS, deadline - now())
-            if not _is_transient_error(error) or pause <= 0:
+            if not _is_transient_error(error) or now() >= deadline:
                 raise
             line = explanation(error)
         if line != said:
             say(line)
             said = line
-        sleep(pause)
+        sleep(min(_PAUSE_SECONDS, deadline - now()))
 
 
 def verify(

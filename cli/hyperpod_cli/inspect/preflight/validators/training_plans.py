@@ -1,6 +1,6 @@
 """The training plans that groups name have what the groups need."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
@@ -64,21 +64,27 @@ def with_plan(config: Config, plan: str, *, target: Target) -> Config:
         )
     types = {each["InstanceType"] for each in found.get("ReservedCapacitySummaries", [])}
     arn = {"training_plan_arn": found["TrainingPlanArn"]}
-    cluster = config.cluster
-    fitting = [each for each in cluster.all_groups if types & {*each.possible_instance_types}]
+    groups = config.cluster.all_groups
+    fitting = [each for each in groups if types & {*each.possible_instance_types}]
     if not fitting:
         raise OpsError(
             f"--training-plan: {plan!r} has {', '.join(sorted(types))}, and no group of the "
             "configuration does; set the instance_type of one"
         )
-    changed = {
-        kind: tuple(group.model_copy(update=arn) if group in fitting else group for group in groups)
-        for kind, groups in (
-            ("instance_groups", cluster.instance_groups),
-            ("restricted_instance_groups", cluster.restricted_instance_groups),
-        )
+    return with_groups(
+        config, lambda group: group.model_copy(update=arn) if group in fitting else group
+    )
+
+
+def with_groups(
+    config: Config, change: Callable[[NodeGroupConfig], NodeGroupConfig | None]
+) -> Config:
+    """Return a configuration with each instance group changed, or left out."""
+    lists = {
+        key: tuple(filter(None, map(change, getattr(config.cluster, key))))
+        for key in ("instance_groups", "restricted_instance_groups")
     }
-    return config.model_copy(update={"cluster": cluster.model_copy(update=changed)})
+    return config.model_copy(update={"cluster": config.cluster.model_copy(update=lists)})
 
 
 def _plan(name: str, target: Target) -> Plan | None:

@@ -3,48 +3,36 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.instance_types import facts_of_any
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK, SPOT, ManagedNodeGroupConfig
 from hyperpod_cdk.schema.errors import KeyPath, Severity
+from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.node_groups import (
-    Instance,
     groups_with_paths,
-    is_node_of,
-    running_instances,
 )
 from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, problems
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Kind:
-    """Families of instance types that share quotas, and the codes of these."""
-
-    families: re.Pattern[str]
-    on_demand: str
-    spot: str
-
-
-def _kind(families: str, on_demand: str, spot: str) -> _Kind:
-    return _Kind(families=re.compile(rf"(?:{families})\d"), on_demand=on_demand, spot=spot)
-
-
+# https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html
+CLUSTER_TAG = "eks:cluster-name"
+_BILLED = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
 # The codes are the same in every region; the names, which Service Quotas tells, say the families:
 # https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html
-_KINDS = (
-    _kind("a|c|d|h|i|im|is|m|r|t|z", "L-1216C47A", "L-34B43A08"),
-    _kind("g|gr|vt", "L-DB2E81BA", "L-3819A6DF"),
-    # Spot Instances of P5 have a quota of their own.
-    _Kind(families=re.compile("p5"), on_demand="L-417A185B", spot="L-C4BD4855"),
-    _kind("p", "L-417A185B", "L-7212CCBC"),
-    _kind("trn", "L-2C3B7624", "L-5480EFD2"),
-    _kind("inf", "L-1945791B", "L-B5D1601B"),
-    _kind("dl", "L-6E869C2A", "L-85EED4F7"),
-)
+_KINDS: Mapping[str, tuple[str, str]] = {
+    "a|c|d|h|i|im|is|m|r|t|z": ("L-1216C47A", "L-34B43A08"),
+    "g|gr|vt": ("L-DB2E81BA", "L-3819A6DF"),
+    # Spot Instances of P5 have a quota of their own, which comes before that of other P instances.
+    "p(?=5)": ("L-417A185B", "L-C4BD4855"),
+    "p": ("L-417A185B", "L-7212CCBC"),
+    "trn": ("L-2C3B7624", "L-5480EFD2"),
+    "inf": ("L-1945791B", "L-B5D1601B"),
+    "dl": ("L-6E869C2A", "L-85EED4F7"),
+}
+"""What the names of families begin with; the quotas of On-Demand and of Spot Instances."""
 
 
 @validator(
@@ -102,23 +90,26 @@ def _quota(group: ManagedNodeGroupConfig) -> str | None:
 
 
 def _code(instance_type: str, *, is_spot: bool) -> str | None:
-    kind = next((each for each in _KINDS if each.families.match(instance_type)), None)
-    return None if kind is None else kind.spot if is_spot else kind.on_demand
+    codes = (codes for each, codes in _KINDS.items() if re.match(rf"(?:{each})\d", instance_type))
+    return next((spot if is_spot else on_demand for on_demand, spot in codes), None)
 
 
 def _used(config: Config, target: Target) -> Counter[str]:
     """Count the vCPUs that run, but for those of the deployment's own nodes."""
     used = Counter[str]()
-    for instance in running_instances(target):
+    own = {"Key": CLUSTER_TAG, "Value": config.eks_cluster_name}
+    ec2 = target.client("ec2")
+    found = listed(ec2, "describe_instances", "Reservations", Filters=_BILLED)
+    for instance in (each for reservation in found for each in reservation["Instances"]):
         lifecycle = instance.get("InstanceLifecycle")
         code = _code(instance["InstanceType"], is_spot=lifecycle == "spot")
         is_counted = lifecycle in (None, "spot") and code is not None
-        if is_counted and not is_node_of(instance, config.eks_cluster_name):
+        if is_counted and own not in instance.get("Tags", ()):
             used[str(code)] += _vcpus(instance)
     return used
 
 
-def _vcpus(instance: Instance) -> int:
+def _vcpus(instance: Mapping[str, Any]) -> int:
     """Return the vCPUs of an instance, which count as its type has them."""
     facts = facts_of_any(instance["InstanceType"])
     options: Mapping[str, int] = instance.get("CpuOptions", {})
